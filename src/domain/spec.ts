@@ -1,0 +1,67 @@
+/** The spec of a job as it is stored: normalised, defaults filled in, never changed. */
+export interface JobSpec {
+  name: string | null
+  labels: { key: string; value: string }[]
+  command: string[] | null
+  executable: string | null
+  arguments: string[] | null
+  handler: string | null
+  input: Record<string, unknown> | null
+  image: string | null
+  workdir: string | null
+  environment: { name: string; value: string }[]
+  inheritEnvironment: boolean
+  stdinPath: string | null
+  stdoutPath: string | null
+  stderrPath: string | null
+  preLaunch: string | null
+  postLaunch: string | null
+  launcher: string
+  data: string[]
+  networkIsolation: 'IN' | 'OUT' | 'ALL' | null
+  internalDns: { name: string; ports: { port: number; targetPort: number; protocol: 'TCP' | 'UDP' }[] } | null
+  x11: { gpu: boolean } | null
+  resources: Resources
+  executor: string
+  queue: string
+  team: string | null
+  project: string | null
+  account: string
+  capacityReservationId: string | null
+  bid: number | null
+  interactive: boolean
+  preemptable: boolean
+  restartable: boolean
+  resumable: boolean
+  maxRunTimeSeconds: number
+  durationSeconds: number | null
+  notBefore: string | null
+  estimatedCost: number | null
+  dependsOn: { jobId: string; on: 'SUCCEEDED' | 'FAILED' | 'FINISHED' }[]
+  onDependencyFailure: 'CANCEL' | 'WAIT'
+  retry: { maxAttempts: number; onExitCodes: number[] | null } | null
+  customAttributes: Record<string, unknown> | null
+}
+
+/** Amounts are per copy; with replicas, nodeCount or processes the job asks for several copies (executors' "shape"). */
+export interface Resources {
+  cpu: number
+  memoryBytes: number
+  gpu: number
+  gpuMemoryGib: number | null
+  gpuTensorCores: boolean | null
+  cudaVersion: string | null
+  cpuModel: string[]
+  gpuModel: string[]
+  infiniband: boolean
+  replicas: number
+  replicaMasterPort: number | null
+  gpuIds: number[] | null
+  anyGpu: boolean
+  nodeCount: number | null
+  processCount: number | null
+  processesPerNode: number | null
+  cpuCoresPerProcess: number | null
+  gpuCoresPerProcess: number | null
+  exclusiveNodeUse: boolean
+}

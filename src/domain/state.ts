@@ -1,0 +1,122 @@
+/**
+ * The states of a job and the moves between them: the one list and the one table. `transition` makes the moves; the
+ * drawing is in README.md beside this file.
+ */
+export const jobStates = [
+  'BLOCKED',
+  'QUEUED',
+  'STARTING',
+  'RUNNING',
+  'CANCELLING',
+  'SUCCEEDED',
+  'FAILED',
+  'INTERRUPTED',
+  'CANCELLED',
+] as const
+export type JobState = (typeof jobStates)[number]
+export type FinalState = 'SUCCEEDED' | 'FAILED' | 'INTERRUPTED' | 'CANCELLED'
+export type AliveState = Exclude<JobState, FinalState>
+export type StateCategory = 'WAITING' | 'ACTIVE' | 'FINAL'
+export type PsijState = 'NEW' | 'QUEUED' | 'ACTIVE' | 'COMPLETED' | 'FAILED' | 'CANCELED'
+
+/** For every state the states it may move to, each with the reasons for which it may. Reason null: none is needed. */
+export const moves = {
+  BLOCKED: {
+    QUEUED: ['APPROVED'],
+    FAILED: ['APPROVAL_REJECTED', 'APPROVAL_EXPIRED'],
+    CANCELLED: ['CANCELLED'],
+  },
+  QUEUED: {
+    STARTING: [null],
+    FAILED: ['INTERACTIVE_QUOTA'],
+    CANCELLED: ['CANCELLED', 'DEPENDENCY_FAILED'],
+  },
+  STARTING: {
+    RUNNING: [null],
+    QUEUED: ['START_FAILED', 'PREEMPTED', 'NODE_LOST'],
+    FAILED: ['BAD_SPEC', 'START_FAILED', 'WORKDIR_NOT_FOUND'],
+    INTERRUPTED: ['PREEMPTED', 'NODE_LOST'],
+    CANCELLING: ['CANCELLED'],
+  },
+  RUNNING: {
+    SUCCEEDED: [null],
+    FAILED: ['EXIT_CODE', 'SIGNAL', 'MAX_RUN_TIME', 'OOM_KILLED', 'RESUME_FAILED'],
+    QUEUED: ['PREEMPTED', 'NODE_LOST', 'EXIT_CODE', 'SIGNAL', 'OOM_KILLED'],
+    INTERRUPTED: ['PREEMPTED', 'NODE_LOST'],
+    CANCELLING: ['CANCELLED'],
+  },
+  CANCELLING: {
+    CANCELLED: ['CANCELLED', 'NODE_LOST'],
+    SUCCEEDED: [null],
+    FAILED: [
+      'EXIT_CODE',
+      'SIGNAL',
+      'MAX_RUN_TIME',
+      'OOM_KILLED',
+      'RESUME_FAILED',
+      'BAD_SPEC',
+      'START_FAILED',
+      'WORKDIR_NOT_FOUND',
+    ],
+  },
+  SUCCEEDED: {},
+  FAILED: {},
+  INTERRUPTED: {},
+  CANCELLED: {},
+} as const satisfies Record<JobState, Partial<Record<JobState, readonly (string | null)[]>>>
+
+export type StateReason = Exclude<
+  {
+    [F in JobState]: {
+      [T in keyof (typeof moves)[F]]: (typeof moves)[F][T] extends readonly (infer R)[] ? R : never
+    }[keyof (typeof moves)[F]]
+  }[JobState],
+  null
+>
+
+export function mayMove(from: JobState, to: JobState, reason: string | null): boolean {
+  const reasons = (moves[from] as Partial<Record<JobState, readonly (string | null)[]>>)[to]
+  return reasons?.includes(reason) ?? false
+}
+
+export const stateCategory = {
+  BLOCKED: 'WAITING',
+  QUEUED: 'WAITING',
+  STARTING: 'ACTIVE',
+  RUNNING: 'ACTIVE',
+  CANCELLING: 'ACTIVE',
+  SUCCEEDED: 'FINAL',
+  FAILED: 'FINAL',
+  INTERRUPTED: 'FINAL',
+  CANCELLED: 'FINAL',
+} as const satisfies Record<JobState, StateCategory>
+
+export const finalStates = jobStates.filter((state): state is FinalState => stateCategory[state] === 'FINAL')
+/** A run holds its resources in these. */
+export const holdingStates = jobStates.filter((state) => stateCategory[state] === 'ACTIVE')
+
+export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
+export const isAlive = (state: JobState): state is AliveState => !isFinal(state)
+
+/** PSI/J's view of a state. A job that ran once stays ACTIVE while it waits for its next run: PSI/J never goes back. */
+export function psijState(state: JobState, wasRunning: boolean): PsijState {
+  switch (state) {
+    case 'BLOCKED':
+      return 'NEW'
+    case 'QUEUED':
+    case 'STARTING':
+      return wasRunning ? 'ACTIVE' : 'QUEUED'
+    case 'RUNNING':
+    case 'CANCELLING':
+      return 'ACTIVE'
+    case 'SUCCEEDED':
+      return 'COMPLETED'
+    case 'FAILED':
+    case 'INTERRUPTED':
+      return 'FAILED'
+    case 'CANCELLED':
+      return 'CANCELED'
+    default:
+      return state satisfies never
+  }
+}

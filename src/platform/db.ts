@@ -1,0 +1,57 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { PrismaClient } from './generated/client.ts'
+import type { Log } from './log.ts'
+import { inTransaction, pgSql, type Sql, type TransactionOptions } from './tx.ts'
+
+/** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
+export interface Db {
+  readonly url: string
+  readonly pool: pg.Pool
+  readonly prisma: PrismaClient
+  /** Single statements, each its own transaction. */
+  readonly sql: Sql
+  transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
+  close(): Promise<void>
+}
+
+export interface DbOptions {
+  url: string
+  connectionsMax: number
+  log: Log
+  applicationName: string
+}
+
+/** Without it the acquisition of a connection waits for ever. */
+const connectionTimeoutMillis = 5_000
+const int8 = 20
+
+export function openDb({ url, connectionsMax, log, applicationName }: DbOptions): Db {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    connectionTimeoutMillis,
+    application_name: applicationName,
+    types: { getTypeParser },
+  })
+  // A connection that breaks while idle (PostgreSQL restarted) is replaced at the next use.
+  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: false }) })
+  return {
+    url,
+    pool,
+    prisma,
+    sql: pgSql(pool),
+    transaction: (work, options) => inTransaction(pool, work, options),
+    async close() {
+      await prisma.$disconnect()
+      await pool.end()
+    },
+  }
+}
+
+/** bigint columns hold counts, offsets and versions below 2⁵³: plain numbers in raw statements. */
+function getTypeParser(oid: number, format?: 'text' | 'binary') {
+  if (oid === int8 && format !== 'binary') return Number
+  return pg.types.getTypeParser(oid, format as 'text')
+}

@@ -1,0 +1,73 @@
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+/**
+ * The one shape of background work: `runOnce` does all there is to do now; the loop runs it when woken, and every
+ * `pollMs` in case a wake-up was lost. Wake-ups that arrive while it runs make it run once more. A pass that throws is
+ * logged and tried again after a growing pause: a loop ends only by `stop`, which lets the pass under way finish.
+ */
+export interface Loop {
+  start(): void
+  wake(): void
+  stop(): Promise<void>
+}
+
+export interface LoopOptions {
+  name: string
+  pollMs: number
+  runOnce: (signal: AbortSignal) => Promise<unknown>
+  clock: Clock
+  log: Log
+}
+
+const retryMsMax = 10_000
+
+export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): Loop {
+  const abort = new AbortController()
+  let wakeUp: AbortController | undefined
+  let woken = false
+  let failures = 0
+  let running: Promise<void> | undefined
+
+  async function pass() {
+    woken = false
+    try {
+      await runOnce(abort.signal)
+      failures = 0
+    } catch (error) {
+      failures += 1
+      if (!abort.signal.aborted)
+        log.error({ err: error, loop: name, failures }, 'a pass failed; it will be tried again')
+    }
+  }
+
+  async function wait() {
+    if (abort.signal.aborted || (woken && failures === 0)) return
+    wakeUp = new AbortController()
+    const pauseMs = failures === 0 ? pollMs : Math.min(retryMsMax, 100 * 2 ** Math.min(failures, 10))
+    await clock.sleep(pauseMs, wakeUp.signal)
+    wakeUp = undefined
+  }
+
+  async function run() {
+    while (!abort.signal.aborted) {
+      await pass()
+      await wait()
+    }
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    wake() {
+      woken = true
+      if (failures === 0) wakeUp?.abort()
+    },
+    async stop() {
+      abort.abort()
+      wakeUp?.abort()
+      await running
+    },
+  }
+}

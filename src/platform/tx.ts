@@ -1,0 +1,129 @@
+import type pg from 'pg'
+
+/**
+ * Transactions and the one retry list. Every statement of the product goes through `Sql`, whether the transaction
+ * behind it was opened by `pg` or by Prisma, so a verb of the domain does not care which of them carries it.
+ */
+export interface Sql {
+  query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>
+}
+
+export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
+
+/** Serialization failure and deadlock: nothing was written, the same transaction may well succeed now. */
+const retryable = new Set(['40001', '40P01'])
+/** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
+export const retryDelayMs = (attempt: number) => Math.random() * Math.min(500, 10 * 2 ** attempt)
+
+/** The database cannot serve now; the caller may try again. The edge shows it as UNAVAILABLE. */
+export class Unavailable extends Error {
+  override name = 'Unavailable'
+}
+
+/**
+ * The SQLSTATE of a failed statement, from all the shapes in which it arrives: pg's own error (`code`), Prisma's known
+ * request errors (`meta.driverAdapterError.cause.originalCode`) and, at COMMIT, a bare DriverAdapterError
+ * (`cause.originalCode`, no `code`).
+ */
+export function sqlState(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { code, cause, meta } = error as {
+    code?: unknown
+    cause?: { originalCode?: unknown }
+    meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
+  }
+  for (const candidate of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode, code])
+    if (typeof candidate === 'string' && /^[0-9A-Z]{5}$/.test(candidate) && !/^P\d{4}$/.test(candidate))
+      return candidate
+  return prismaState(code)
+}
+
+/** Prisma's own codes where no SQLSTATE came with them. */
+function prismaState(code: unknown): string | undefined {
+  switch (code) {
+    case 'P2034':
+      return '40001'
+    case 'P2002':
+      return '23505'
+    case 'P2028': // waited or ran too long for a transaction
+      return '57014'
+    case 'P1001': // cannot reach the server
+    case 'P1017':
+      return '08006'
+    default:
+      return undefined
+  }
+}
+
+/** Connection lost or refused, server stopping, out of connections, idle transaction ended, time-out. */
+export function isUnavailable(error: unknown): boolean {
+  const state = sqlState(error)
+  if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|53...|40001|40P01)$/.test(state)
+  const message = error instanceof Error ? error.message : ''
+  const code = (error as { code?: unknown } | null)?.code
+  return (
+    (typeof code === 'string' && /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT)$/.test(code)) ||
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
+      message,
+    )
+  )
+}
+
+/** Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable. */
+export async function withRetry<T>(
+  tries: number,
+  work: () => Promise<T>,
+  alsoRetry?: (error: unknown) => boolean,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      const again = retryable.has(sqlState(error) ?? '') || alsoRetry?.(error) === true
+      if (!again)
+        throw isUnavailable(error) ? new Unavailable('The database is not available', { cause: error }) : error
+      if (attempt >= tries) throw new Unavailable(`Gave up after ${tries} tries`, { cause: error })
+      await new Promise((resolve) => setTimeout(resolve, retryDelayMs(attempt)))
+    }
+  }
+}
+
+export interface TransactionOptions {
+  isolation?: Isolation
+  tries?: number
+}
+
+/** One transaction over the shared pool: committed when `work` resolves, rolled back when it throws. */
+export function inTransaction<T>(
+  pool: pg.Pool,
+  work: (sql: Sql) => Promise<T>,
+  { isolation = 'READ COMMITTED', tries = 8 }: TransactionOptions = {},
+): Promise<T> {
+  return withRetry(tries, async () => {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query(`BEGIN ISOLATION LEVEL ${isolation}`)
+      const result = await work(pgSql(client))
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      await client.query('ROLLBACK').catch((rollback: Error) => {
+        broken = rollback
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  })
+}
+
+/** `Sql` over a pool (each statement its own transaction) or over a client. */
+export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client): Sql {
+  return {
+    async query<Row>(text: string, values?: readonly unknown[]) {
+      const result = await on.query(text, values as unknown[])
+      return result.rows as Row[]
+    },
+  }
+}

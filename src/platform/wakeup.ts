@@ -1,0 +1,104 @@
+import pg from 'pg'
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+/**
+ * Wake-ups between rooms and processes. A wake-up says "look again" and carries no data; losing one costs at most one
+ * poll. `poke` is called after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
+ *
+ * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
+ * same topic at most every `gapMs`. One connection per process listens and sends, so its own notifications are told
+ * apart by their backend pid and ignored.
+ */
+export interface Wakeups {
+  poke(topic: string): void
+  /** Calls `listener` at every wake-up of the topic; answers the function that ends it. */
+  on(topic: string, listener: () => void): () => void
+  stop(): Promise<void>
+}
+
+export interface WakeupOptions {
+  /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
+  url: string | null
+  topics: readonly string[]
+  clock: Clock
+  log: Log
+}
+
+const gapMs = 15
+const reconnectMs = 500
+
+export function createWakeups({ url, topics, clock, log }: WakeupOptions): Wakeups {
+  const listeners = new Map<string, Set<() => void>>(topics.map((topic) => [topic, new Set()]))
+  const pending = new Map<string, 'sent' | 'again'>()
+  const abort = new AbortController()
+  let client: pg.Client | undefined
+
+  const wakeLocal = (topic: string) => {
+    for (const listener of listeners.get(topic) ?? []) listener()
+  }
+
+  function notify(topic: string) {
+    if (!client) return
+    if (pending.has(topic)) return void pending.set(topic, 'again')
+    pending.set(topic, 'sent')
+    client.query(`NOTIFY berth_${topic}`).catch((error) => log.debug({ err: error, topic }, 'a notification was lost'))
+    void clock.sleep(gapMs, abort.signal).then(() => {
+      const again = pending.get(topic) === 'again'
+      pending.delete(topic)
+      if (again && !abort.signal.aborted) notify(topic)
+    })
+  }
+
+  async function listen(connectionString: string) {
+    while (!abort.signal.aborted) {
+      const connection = new pg.Client({
+        connectionString,
+        application_name: 'berth wakeup',
+        connectionTimeoutMillis: 5_000,
+      })
+      const lost = new Promise<void>((resolve) => {
+        connection.on('error', () => resolve())
+        connection.on('end', () => resolve())
+        abort.signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+      try {
+        await connection.connect()
+        connection.on('notification', ({ channel, processId }) => {
+          if (processId !== connectionPid(connection)) wakeLocal(channel.slice('berth_'.length))
+        })
+        await connection.query(topics.map((topic) => `LISTEN berth_${topic}`).join(';'))
+        client = connection
+        for (const topic of topics) wakeLocal(topic) // whatever was missed while nobody listened
+        await lost
+      } catch (error) {
+        log.warn({ err: error }, 'cannot listen for notifications; polling meanwhile')
+      }
+      client = undefined
+      await connection.end().catch(() => undefined)
+      await clock.sleep(reconnectMs, abort.signal)
+    }
+  }
+
+  const listening = url === null ? Promise.resolve() : listen(url)
+
+  return {
+    poke(topic) {
+      wakeLocal(topic)
+      notify(topic)
+    },
+    on(topic, listener) {
+      const set = listeners.get(topic)
+      if (!set) throw new Error(`Unknown wake-up topic ${topic}`)
+      set.add(listener)
+      return () => set.delete(listener)
+    },
+    async stop() {
+      abort.abort()
+      await listening
+    },
+  }
+}
+
+/** Backend pid of a connection; pg keeps it, its types do not say so. */
+const connectionPid = (connection: pg.Client) => (connection as unknown as { processID: number }).processID
