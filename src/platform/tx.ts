@@ -5,7 +5,8 @@ import type pg from 'pg'
  * behind it was opened by `pg` or by Prisma, so a verb of the domain does not care which of them carries it.
  */
 export interface Sql {
-  query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[]): Promise<Row[]>
+  /** `name`: a statement that is worth preparing once per connection. */
+  query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>
 }
 
 export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
@@ -121,8 +122,8 @@ export function inTransaction<T>(
 /** `Sql` over a pool (each statement its own transaction) or over a client. */
 export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client): Sql {
   return {
-    async query<Row>(text: string, values?: readonly unknown[]) {
-      const result = await on.query(text, values as unknown[])
+    async query<Row>(text: string, values: readonly unknown[] = [], name?: string) {
+      const result = await on.query({ text, values: [...values], ...(name && { name }) })
       return result.rows as Row[]
     },
   }

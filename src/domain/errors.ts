@@ -1,0 +1,74 @@
+/**
+ * Refusals: failures the caller can act on. Verbs throw them, the edge turns each into the problem of the same name;
+ * anything else that is thrown is a defect, masked at the edge and logged once.
+ */
+export type ProblemCode =
+  | 'INVALID_INPUT'
+  | 'NOT_FOUND'
+  | 'FORBIDDEN'
+  | 'INVALID_STATE'
+  | 'VERSION_CONFLICT'
+  | 'REJECTED'
+  | 'UNAVAILABLE'
+
+export abstract class Refusal extends Error {
+  abstract readonly code: ProblemCode
+  readonly retryable: boolean = false
+}
+
+export interface Violation {
+  /** Path into the input: ["spec", "resources", "cpu"]. */
+  path: readonly string[]
+  message: string
+}
+
+const violationsMax = 50
+
+export class InvalidInput extends Refusal {
+  override name = 'InvalidInput'
+  readonly code = 'INVALID_INPUT'
+  readonly violations: readonly Violation[]
+  constructor(violations: readonly Violation[]) {
+    super(violations.map(({ path, message }) => `${path.join('.')}: ${message}`)[0] ?? 'The input is invalid')
+    this.violations = violations.slice(0, violationsMax)
+  }
+}
+
+/** Not there, or not the viewer's to see: the two look the same. */
+export class NotFound extends Refusal {
+  override name = 'NotFound'
+  readonly code = 'NOT_FOUND'
+}
+
+export class Forbidden extends Refusal {
+  override name = 'Forbidden'
+  readonly code = 'FORBIDDEN'
+  readonly requiredPermission: string
+  constructor(requiredPermission: string) {
+    super(`This needs the permission ${requiredPermission}`)
+    this.requiredPermission = requiredPermission
+  }
+}
+
+export class InvalidState extends Refusal {
+  override name = 'InvalidState'
+  readonly code = 'INVALID_STATE'
+  readonly jobId: string
+  constructor(message: string, jobId: string) {
+    super(message)
+    this.jobId = jobId
+  }
+}
+
+export class VersionConflict extends Refusal {
+  override name = 'VersionConflict'
+  readonly code = 'VERSION_CONFLICT'
+  readonly jobId: string
+  constructor(jobId: string, expected: number, actual: number) {
+    super(`The job is at version ${actual}, not ${expected}: look at it again before deciding`)
+    this.jobId = jobId
+  }
+}
+
+/** One spelling for every job that is not there, so that nobody can tell "not there" from "not yours". */
+export const jobNotFound = (jobId: string) => new NotFound(`There is no job ${jobId.slice(0, 64)}`)
