@@ -1,0 +1,325 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parse as parseYaml, YAMLError } from 'yaml'
+import type { z } from 'zod'
+import { type Environment, expand, overlay } from './config/environment.ts'
+import {
+  type ConfigFile,
+  configFile,
+  type executorNames,
+  gibBytes,
+  type limits,
+  type logLevels,
+  type NodeEntry,
+  type PoolEntry,
+  type roles,
+} from './config/file.ts'
+import { ConfigError, type ConfigProblem, notYet, problemsOf } from './config/value.ts'
+
+export { ConfigError, type ConfigProblem }
+
+/**
+ * The only reader of the process's environment and of the configuration file. Both are parsed once, before anything
+ * starts; what comes out is frozen, complete, and carries units in its names.
+ *
+ * Order: the YAML file of `--config` or BERTH_CONFIG, `${NAME}` in its texts replaced from the environment, then the
+ * variables of `overlays`, which win. An empty variable counts as unset. Whatever is wrong is collected and reported
+ * together, each with its path, the reason and the remedy; nothing is dropped or corrected in silence. Keys of features
+ * that this version does not have are refused, so a file never promises what does not happen.
+ */
+export interface Config {
+  readonly server: {
+    readonly host: string
+    readonly port: number
+    readonly roles: readonly Role[]
+    readonly publicUrl: string | null
+    readonly allowedHosts: readonly string[]
+    readonly allowedOrigins: readonly string[]
+  }
+  readonly database: {
+    /** null: the embedded PostgreSQL under dataDir. */
+    readonly url: string | null
+    /** false behind a transaction pooler: processes find out by polling. */
+    readonly notify: boolean
+  }
+  readonly dataDir: string
+  /** Name of a root → absolute path. */
+  readonly dataRoots: Readonly<Record<string, string>>
+  readonly logBytesPerRunMax: number
+  readonly logLevel: LogLevel
+  readonly pools: readonly [PoolConfig, ...PoolConfig[]]
+  /** The first is the default queue. */
+  readonly queues: readonly [QueueConfig, ...QueueConfig[]]
+  /** null: for ever. */
+  readonly retention: {
+    readonly jobsMs: number | null
+    readonly logsMs: number | null
+    readonly eventsMs: number | null
+  }
+  /** A copy of the server's environment, from which jobs inherit the few names of a fixed list. */
+  readonly serverEnvironment: Readonly<Record<string, string>>
+}
+
+export interface PoolConfig {
+  readonly name: string
+  readonly policy: 'PRIORITY'
+  readonly executors: readonly ExecutorName[]
+  /** Names of server variables that jobs may inherit beyond the fixed list. */
+  readonly inheritedEnvironment: readonly string[]
+  readonly relaxReplicas: boolean
+  /** undefined: this machine, as detected. */
+  readonly nodes: readonly NodeConfig[] | undefined
+  readonly limits: LimitsConfig
+  readonly scheduling: SchedulingConfig
+}
+
+export interface NodeConfig {
+  readonly name: string
+  readonly cpuMillis: number
+  readonly memoryBytes: number
+  readonly cpuModel: string | null
+  readonly infiniband: boolean
+  readonly devices: readonly DeviceConfig[]
+}
+
+export interface DeviceConfig {
+  readonly model: string
+  readonly memoryGib: number
+  readonly tensorCores: boolean
+  /** Lowest and highest version, or empty. */
+  readonly cuda: readonly string[]
+}
+
+/** Left out: the policy's default with users, none without. null: unlimited. 0: paused. */
+export type LimitsConfig = Readonly<z.output<typeof limits>>
+
+export interface SchedulingConfig {
+  /** false: only `processQueue` makes a pass. */
+  readonly automatic: boolean
+  readonly starvationThresholdMs: number
+  readonly holdAfterMs: number
+  readonly graceMs: number
+  readonly onUnsatisfiable: 'WAIT' | 'FAIL'
+  readonly startAttemptsMax: number
+  readonly nodeLostAfterMs: number
+}
+
+export interface QueueConfig {
+  readonly name: string
+  readonly pool: string
+  /** Words for the backend. */
+  readonly native: Readonly<Record<string, string>>
+}
+
+export type Role = (typeof roles)[number]
+export type LogLevel = (typeof logLevels)[number]
+export type ExecutorName = (typeof executorNames)[number]
+
+export interface ConfigSources {
+  /** Arguments after the program: `--config file.yaml` or nothing. */
+  argv: readonly string[]
+  env: Environment
+  readFile: (path: string) => string
+}
+
+const dayMs = 86_400_000
+
+/** The configuration of this process. */
+export function readConfig(): Config {
+  return loadConfig({
+    argv: process.argv.slice(2),
+    env: process.env,
+    readFile: (path) => readFileSync(path, 'utf8'),
+  })
+}
+
+export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
+  const problems: ConfigProblem[] = []
+  const path = configPath(argv, env)
+  const raw = path === undefined ? {} : expand(parseFile(path, readFile), { env, path: '', problems })
+  const { merged, variables } = overlay(raw, env)
+  const parsed = configFile.safeParse(merged)
+  problems.push(...(parsed.success ? crossCheck(parsed.data) : problemsOf(parsed.error)))
+  if (env.BERTH_BOOTSTRAP_TOKEN) problems.push({ path: 'BERTH_BOOTSTRAP_TOKEN', reason: notYet, remedy: 'unset it' })
+  if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
+  return deepFreeze(build(parsed.data, env))
+}
+
+/** One problem per place: later ones follow from the first. A value that came from a variable is called by it. */
+function firstPerPath(problems: readonly ConfigProblem[], variables: ReadonlyMap<string, string>): ConfigProblem[] {
+  const byPath = new Map<string, ConfigProblem>()
+  for (const problem of problems) {
+    const path = variables.get(problem.path) ?? problem.path
+    if (!byPath.has(path)) byPath.set(path, { ...problem, path })
+  }
+  return [...byPath.values()]
+}
+
+function configPath(argv: readonly string[], env: Environment): string | undefined {
+  const [flag, given, ...rest] = argv.flatMap((word) =>
+    word.startsWith('--config=') ? ['--config', word.slice(9)] : [word],
+  )
+  if (flag === undefined) return env.BERTH_CONFIG || undefined
+  if (flag === '--config' && given && rest.length === 0) return given
+  const wrong = flag === '--config' ? (rest[0] ?? flag) : flag
+  throw new ConfigError([
+    { path: 'command line', reason: `${JSON.stringify(wrong)} is not understood`, remedy: 'use --config file.yaml' },
+  ])
+}
+
+function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
+  const refuse = (reason: string, remedy: string) => new ConfigError([{ path, reason, remedy }])
+  let content: string
+  try {
+    content = readFile(path)
+  } catch (error) {
+    throw refuse(`cannot be read (${error instanceof Error ? error.message : error})`, 'check the path of --config')
+  }
+  try {
+    return parseYaml(content) ?? {}
+  } catch (error) {
+    if (error instanceof YAMLError || error instanceof ReferenceError)
+      throw refuse(error.message.split('\n')[0] ?? 'is not YAML', 'correct the YAML')
+    throw error
+  }
+}
+
+// ── rules between keys ──
+
+function crossCheck(file: ConfigFile): ConfigProblem[] {
+  const { host } = file.server
+  const problems = [
+    ...(isLoopback(host) ? [] : [notLoopback(host)]),
+    ...(file.server.roles.length > 0
+      ? []
+      : [{ path: 'server.roles', reason: 'is empty', remedy: 'name api, scheduler or both' }]),
+    ...duplicates('pools', file.pools),
+    ...duplicates('queues', file.queues),
+    ...file.pools.flatMap(checkPool),
+  ]
+  const pools = new Set(file.pools.length > 0 ? file.pools.map((pool) => pool.name) : ['local'])
+  for (const [i, { pool }] of file.queues.entries())
+    if (!pools.has(pool))
+      problems.push({
+        path: `queues[${i}].pool`,
+        reason: `there is no pool ${JSON.stringify(pool)}`,
+        remedy: `use ${[...pools].join(' or ')}`,
+      })
+  return problems
+}
+
+const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+
+/** Without users whoever reaches the port runs commands as the server's account. */
+const notLoopback = (host: string): ConfigProblem => ({
+  path: 'server.host',
+  reason: `${JSON.stringify(host)} is reachable from other machines, and this version has no authentication`,
+  remedy: 'listen on 127.0.0.1 and come from elsewhere through "ssh -L 4000:127.0.0.1:4000"',
+})
+
+function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
+  return items.flatMap(({ name }, i) =>
+    items.findIndex((other) => other.name === name) === i
+      ? []
+      : [
+          {
+            path: `${path}[${i}].name`,
+            reason: `${JSON.stringify(name)} is there twice`,
+            remedy: 'give it another name',
+          },
+        ],
+  )
+}
+
+function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
+  const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
+  const executors = executorsOf(pool)
+  const problems: ConfigProblem[] = duplicates(`pools[${index}].nodes`, pool.nodes ?? [])
+  if (pool.executor && pool.executors) problems.push(at('executor', 'stands beside executors', 'keep one of the two'))
+  if (executors.length === 0) problems.push(at('executors', 'is empty', 'name at least one executor'))
+  if (new Set(executors).size < executors.length)
+    problems.push(at('executors', 'names an executor twice', 'name each once'))
+  if (executors.includes('simulated')) {
+    if (new Set(executors).size > 1)
+      problems.push(at('executors', 'simulated stands alone', 'give it a pool of its own'))
+    if (!pool.nodes?.length)
+      problems.push(at('nodes', 'a simulated pool has only the nodes that are declared', 'declare at least one'))
+  } else if (pool.nodes && pool.nodes.length !== 1)
+    problems.push(at('nodes', `a local pool is one machine, not ${pool.nodes.length}`, 'declare one node, or none'))
+  return problems
+}
+
+const executorsOf = (pool: PoolEntry): readonly ExecutorName[] => pool.executors ?? [pool.executor ?? 'local']
+
+// ── the result ──
+
+function build(file: ConfigFile, env: Environment): Config {
+  const { server, database, retention } = file
+  const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
+  const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues
+  const daysMs = (days: number | null) => (days === null ? null : days * dayMs)
+  return {
+    server: {
+      host: server.host,
+      port: server.port,
+      roles: server.roles,
+      publicUrl: server.publicUrl ?? null,
+      allowedHosts: server.allowedHosts,
+      allowedOrigins: server.allowedOrigins,
+    },
+    database: { url: database.url ?? null, notify: database.notify },
+    dataDir: resolve(file.dataDir),
+    dataRoots: file.data.roots,
+    logBytesPerRunMax: file.logBytesPerRunMax,
+    logLevel: file.logLevel,
+    pools: [firstPool, ...morePools],
+    queues: [firstQueue, ...moreQueues],
+    retention: {
+      jobsMs: daysMs(retention.jobsDays),
+      logsMs: daysMs(retention.logsDays),
+      eventsMs: daysMs(retention.eventsDays),
+    },
+    serverEnvironment: Object.fromEntries(Object.entries(env).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]]))),
+  }
+}
+
+/** `pools` absent: this machine. */
+const defaultPool = configFile.shape.pools.unwrap().element.parse({ name: 'local' })
+
+function poolOf(pool: PoolEntry): PoolConfig {
+  const { scheduling } = pool
+  return {
+    name: pool.name,
+    policy: pool.policy,
+    executors: executorsOf(pool),
+    inheritedEnvironment: pool.environment,
+    relaxReplicas: pool.relaxReplicas,
+    nodes: pool.nodes?.map(nodeOf),
+    limits: pool.limits,
+    scheduling: {
+      automatic: scheduling.automatic,
+      starvationThresholdMs: scheduling.starvationThresholdMinutes * 60_000,
+      holdAfterMs: scheduling.holdAfterSeconds * 1_000,
+      graceMs: scheduling.graceSeconds * 1_000,
+      onUnsatisfiable: scheduling.onUnsatisfiable,
+      startAttemptsMax: scheduling.maxStartAttempts,
+      nodeLostAfterMs: scheduling.nodeLostAfterSeconds * 1_000,
+    },
+  }
+}
+
+function nodeOf(node: NodeEntry): NodeConfig {
+  return {
+    name: node.name,
+    cpuMillis: Math.round(node.cpu * 1_000),
+    memoryBytes: Math.round(node.memoryGib * gibBytes),
+    cpuModel: node.cpuModel?.toLowerCase() ?? null,
+    infiniband: node.infiniband,
+    devices: node.gpus.flatMap(({ count, ...device }) => Array.from({ length: count }, () => device)),
+  }
+}
+
+function deepFreeze<T extends object>(root: T): T {
+  for (const inner of Object.values(root)) if (typeof inner === 'object' && inner !== null) deepFreeze(inner)
+  return Object.freeze(root)
+}

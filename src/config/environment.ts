@@ -1,0 +1,73 @@
+import { roles } from './file.ts'
+import type { ConfigProblem } from './value.ts'
+
+/** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
+export interface Environment {
+  readonly [name: string]: string | undefined
+  readonly BERTH_CONFIG?: string | undefined
+  readonly BERTH_BOOTSTRAP_TOKEN?: string | undefined
+}
+
+interface Expansion {
+  env: Environment
+  path: string
+  problems: ConfigProblem[]
+}
+
+/** Replaces `${NAME}` in every text of the file: that is how secrets stay out of it. */
+export function expand(input: unknown, { env, path, problems }: Expansion): unknown {
+  if (typeof input === 'string')
+    return input.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, variable: string) => {
+      const found = env[variable]
+      if (found === undefined)
+        problems.push({ path, reason: `the variable ${variable} is not set`, remedy: `set ${variable} for the server` })
+      return found ?? ''
+    })
+  if (Array.isArray(input)) return input.map((item, i) => expand(item, { env, path: `${path}[${i}]`, problems }))
+  if (!isMap(input)) return input
+  const expandEntry = ([key, item]: [string, unknown]) =>
+    [key, expand(item, { env, path: path ? `${path}.${key}` : key, problems })] as const
+  return Object.fromEntries(Object.entries(input).map(expandEntry))
+}
+
+interface Overlay {
+  variable: string
+  path: readonly [string, string?]
+  read?: (text: string) => unknown
+}
+
+/** Environment variable → the key it replaces, and how its text becomes that key's value. */
+const overlays: readonly Overlay[] = [
+  { variable: 'BERTH_HOST', path: ['server', 'host'] },
+  { variable: 'BERTH_PORT', path: ['server', 'port'], read: (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text) },
+  { variable: 'BERTH_ROLES', path: ['server', 'roles'], read: rolesIn },
+  { variable: 'BERTH_PUBLIC_URL', path: ['server', 'publicUrl'] },
+  { variable: 'BERTH_DATA_DIR', path: ['dataDir'] },
+  { variable: 'BERTH_LOG_LEVEL', path: ['logLevel'] },
+  { variable: 'DATABASE_URL', path: ['database', 'url'] },
+]
+
+function rolesIn(text: string): string[] {
+  return text === 'all' ? [...roles] : text.split(',').map((role) => role.trim())
+}
+
+/** The file's keys with the variables laid over them, and which key came from which variable. */
+export function overlay(raw: unknown, env: Environment) {
+  const variables = new Map<string, string>()
+  if (!isMap(raw)) return { merged: raw, variables }
+  const merged = { ...raw }
+  for (const { variable, path, read } of overlays) {
+    const content = env[variable]
+    if (!content) continue
+    const [outer, inner] = path
+    const found = read ? read(content) : content
+    const section = merged[outer] ?? {}
+    if (inner !== undefined && !isMap(section)) continue // refused below with its own reason
+    merged[outer] = inner !== undefined && isMap(section) ? { ...section, [inner]: found } : found
+    variables.set(path.join('.'), variable)
+  }
+  return { merged, variables }
+}
+
+const isMap = (input: unknown): input is Record<string, unknown> =>
+  typeof input === 'object' && input !== null && !Array.isArray(input)

@@ -1,0 +1,152 @@
+import type { z } from 'zod'
+import {
+  amount,
+  flag,
+  inRange,
+  later,
+  list,
+  map,
+  matching,
+  name,
+  section,
+  text,
+  url,
+  value,
+  whole,
+  word,
+} from './value.ts'
+
+/** What the configuration file may say, key by key, with the defaults. Rules between keys are in ../config.ts. */
+export type ConfigFile = z.output<typeof configFile>
+export type PoolEntry = ConfigFile['pools'][number]
+export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
+
+export const roles = ['api', 'scheduler'] as const
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+export const executorNames = ['local', 'simulated'] as const
+const executorNamesLater = ['container', 'slurm', 'kubernetes', 'handler']
+
+export const gibBytes = 2 ** 30
+const yearSeconds = 31_536_000
+const devicesMax = 1_024
+const coresMax = 100_000
+
+const limit = whole(0, 1_000_000_000, '5, null for unlimited, 0 to pause').nullable().optional()
+const days = whole(1, 36_500, '30, or null for ever').nullable()
+const seconds = (example: string) => amount('seconds', [0, yearSeconds], example)
+
+export const limits = section({
+  maxConcurrent: limit,
+  userMaxConcurrent: limit,
+  teamMaxConcurrent: limit,
+  enableFairShare: flag.optional(),
+  localJobMaxConcurrent: limit,
+  localGpuMaxConcurrent: limit,
+  userMaxActive: limit,
+  userMaxBlocked: limit,
+})
+
+const scheduling = section({
+  automatic: flag.default(true),
+  starvationThresholdMinutes: amount('minutes', [0, yearSeconds / 60], '60, or 0 for off').default(60),
+  holdAfterSeconds: seconds('600').default(3_600),
+  graceSeconds: seconds('30').default(30),
+  onUnsatisfiable: word(['WAIT', 'FAIL']).default('WAIT'),
+  maxStartAttempts: whole(1, 100, '3').default(3),
+  nodeLostAfterSeconds: seconds('60').default(60),
+  rotationQuantumSeconds: later,
+  nonPreemptableFraction: later,
+  minRunBeforePreemptSeconds: later,
+})
+
+const gpu = section({
+  model: text('"Tesla V100-SXM2-32GB"'),
+  memoryGib: amount('GiB', [0, 10_000], '32'),
+  tensorCores: flag.default(false),
+  cuda: value<string[]>(
+    { what: 'the lowest and the highest version, in quotes', example: '["9.0", "11.8"]' },
+    isCuda,
+  ).default([]),
+  count: whole(1, devicesMax, '8').default(1),
+})
+
+const node = section({
+  name: name('n1'),
+  cpu: amount('cores', [0.001, coresMax], '16'),
+  memoryGib: amount('GiB', [0.001, 1_000_000], '64'),
+  cpuModel: text('"intel xeon gold 6154"').optional(),
+  infiniband: flag.default(false),
+  gpus: list(gpu).default([]),
+})
+
+const executor = word(executorNames, executorNamesLater)
+
+const pool = section({
+  name: name('local'),
+  policy: word(['PRIORITY'], ['FAIR_SHARE']).default('PRIORITY'),
+  executor: executor.optional(),
+  executors: list(executor).optional(),
+  environment: list(matching('the name of a variable', /^[A-Za-z_]\w*$/, 'CUDA_HOME')).default([]),
+  relaxReplicas: flag.default(false),
+  nodes: list(node).optional(),
+  limits: limits.default({}),
+  scheduling: scheduling.prefault({}),
+  sharedDir: later,
+  rates: later,
+})
+
+const server = section({
+  host: text('127.0.0.1').default('127.0.0.1'),
+  port: whole(0, 65_535, '4000, or 0 for any free port').default(4_000),
+  roles: list(word(roles)).default([...roles]),
+  publicUrl: url(['http:', 'https:'], {
+    what: 'an http or https URL',
+    example: 'https://berth.example.org',
+  }).optional(),
+  allowedHosts: list(matching('a host as browsers send it', /^[^\s/]+$/, 'berth.example.org')).default([]),
+  allowedOrigins: list(
+    value<string>({ what: 'an origin (scheme, host, port)', example: 'https://app.example.org' }, isOrigin),
+  ).default([]),
+  limits: later,
+})
+
+const database = section({
+  url: url(['postgres:', 'postgresql:'], {
+    what: 'a PostgreSQL URL',
+    example: 'postgresql://berth@db.example.org/berth',
+    secret: true,
+  }).optional(),
+  notify: flag.default(true),
+})
+
+export const configFile = section({
+  server: server.prefault({}),
+  database: database.prefault({}),
+  dataDir: text('.berth').default('.berth'),
+  data: section({ roots: map(matching('an absolute path', /^\//, '/srv/data')).default({}) }).prefault({}),
+  logBytesPerRunMax: whole(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
+  logLevel: word(logLevels).default('info'),
+  pools: list(pool).default([]),
+  queues: list(section({ name: name('default'), pool: name('local'), native: map(text('debug')).default({}) })).default(
+    [],
+  ),
+  retention: section({
+    jobsDays: days.default(null),
+    logsDays: days.default(30),
+    eventsDays: days.default(30),
+  }).prefault({}),
+  auth: later,
+  audit: later,
+  approvalRules: later,
+  quotas: later,
+  webhooks: later,
+})
+
+function isCuda(input: unknown): boolean {
+  const isVersion = (item: unknown) => typeof item === 'string' && /^\d+\.\d+$/.test(item)
+  return Array.isArray(input) && [0, 2].includes(input.length) && input.every(isVersion)
+}
+
+function isOrigin(input: unknown): boolean {
+  return typeof input === 'string' && URL.parse(input)?.origin === input && inRange(input.length, 1, 255)
+}

@@ -1,0 +1,132 @@
+import { z } from 'zod'
+
+/**
+ * The vocabulary in which the configuration file is described. Every refusal says why and what would be right; zod
+ * carries one text per issue, so both travel in it on two lines.
+ */
+export interface ConfigProblem {
+  readonly path: string
+  readonly reason: string
+  readonly remedy: string
+}
+
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+  readonly problems: readonly ConfigProblem[]
+  constructor(problems: readonly ConfigProblem[]) {
+    super(problems.map(({ path, reason, remedy }) => `${path}: ${reason}; ${remedy}`).join('\n'))
+    this.problems = problems
+  }
+}
+
+export const notYet = 'is not available in this version'
+
+const refusal = (reason: string, remedy: string) => `${reason}\n${remedy}`
+
+/** What zod found, as problems. */
+export function problemsOf(error: z.ZodError): ConfigProblem[] {
+  return error.issues.map((issue) => {
+    const [reason = issue.message, remedy = 'correct it'] = issue.message.split('\n')
+    return { path: pathText(issue.path) || 'the file', reason, remedy }
+  })
+}
+
+const pathText = (path: readonly PropertyKey[]) =>
+  path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${String(key)}`)).join('')
+
+interface Expected {
+  /** Completes "… is not". */
+  what: string
+  example: string
+  secret?: boolean
+}
+
+/** One checked value. */
+export function value<T>({ what, example, secret }: Expected, test: (input: unknown) => boolean) {
+  return z.custom<T>(test, {
+    error: ({ input }) =>
+      refusal(
+        input === undefined ? 'is missing' : `${secret ? 'the value' : JSON.stringify(input)} is not ${what}`,
+        `for example ${example}`,
+      ),
+  })
+}
+
+/** One of a few words; `later` are words of the documented format that this version refuses. */
+export function word<const Words extends readonly string[]>(words: Words, later: readonly string[] = []) {
+  return z.custom<Words[number]>((input) => words.some((known) => known === input), {
+    error: ({ input }) =>
+      refusal(
+        `${JSON.stringify(input)} ${later.some((known) => known === input) ? notYet : 'is not known here'}`,
+        `use ${words.join(' or ')}`,
+      ),
+  })
+}
+
+/** A key of the documented format whose feature this version does not have. */
+export const later = z
+  .custom<undefined>((input) => input === undefined, { error: refusal(notYet, 'remove it') })
+  .optional()
+
+export const inRange = (input: unknown, min: number, max: number): input is number =>
+  typeof input === 'number' && input >= min && input <= max
+export const whole = (min: number, max: number, example: string) =>
+  value<number>(
+    { what: `a whole number from ${min} to ${max}`, example },
+    (input) => Number.isInteger(input) && inRange(input, min, max),
+  )
+export const amount = (unit: string, [min, max]: readonly [number, number], example: string) =>
+  value<number>({ what: `a number of ${unit} from ${min} to ${max}`, example }, (input) => inRange(input, min, max))
+export const flag = value<boolean>(
+  { what: 'true or false', example: 'true, without quotes' },
+  (input) => typeof input === 'boolean',
+)
+export const matching = (what: string, pattern: RegExp, example: string) =>
+  value<string>({ what, example }, (input) => typeof input === 'string' && pattern.test(input))
+export const text = (example: string) => matching('a text', /\S/, example)
+export const name = (example: string) =>
+  matching('a name: a letter or digit, then up to 62 of these and ". _ -"', /^[a-z0-9][\w.-]{0,62}$/i, example)
+export const url = (protocols: readonly string[], expected: Expected) =>
+  value<string>(expected, (input) => typeof input === 'string' && protocols.includes(URL.parse(input)?.protocol ?? ''))
+
+export const list = <Item extends z.ZodType>(item: Item) =>
+  z.array(item, { error: ({ input }) => refusal(`${JSON.stringify(input)} is not a list`, 'write it as [a, b]') })
+
+const notAMap = ({ input }: { input?: unknown }) =>
+  refusal(
+    `${input === undefined ? 'nothing' : JSON.stringify(input)} is not a map of keys`,
+    'write it as { key: value }',
+  )
+
+export const map = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item, { error: notAMap })
+
+/** A map of known keys; any other key is refused with the nearest that exists. */
+export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
+  const known = Object.keys(shape)
+  const unknown = z.custom<never>(() => false, {
+    error: ({ path }) => refusal('is not a known key', suggestion(String(path?.at(-1)), known)),
+  })
+  // The type of a catch-all would let every key through; at run time it lets none.
+  return z.object(shape, { error: notAMap }).catchall(unknown) as unknown as z.ZodObject<Shape, z.core.$strict>
+}
+
+function suggestion(key: string, known: readonly string[]): string {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: distance(key.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.distance - b.distance)
+  return nearest && nearest.distance <= Math.max(2, key.length / 3)
+    ? `did you mean ${nearest.candidate}?`
+    : `the keys here are ${known.join(', ')}`
+}
+
+/** Levenshtein's: insertions, deletions and replacements between two words. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...b].entries())
+      next.push(Math.min((row[j] ?? 0) + (letter === other ? 0 : 1), (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1))
+    row = next
+  }
+  return row[b.length] ?? 0
+}
