@@ -1,0 +1,181 @@
+import { resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ConfigError, loadConfig } from '../src/config.ts'
+
+const load = (yaml: string, env: Record<string, string> = {}) =>
+  loadConfig({ argv: ['--config', 'berth.yaml'], env, readFile: () => yaml })
+
+/** What a refused configuration is told, one line per problem. */
+function refusal(yaml: string, env: Record<string, string> = {}): string[] {
+  try {
+    load(yaml, env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message.split('\n')
+    throw error
+  }
+  throw new Error('the configuration was accepted')
+}
+
+describe('defaults', () => {
+  const config = loadConfig({ argv: [], env: {}, readFile: () => '' })
+
+  it('serves one local pool on loopback from an embedded database', () => {
+    expect(config.server).toMatchObject({ host: '127.0.0.1', port: 4000, roles: ['api', 'scheduler'], publicUrl: null })
+    expect(config.database).toEqual({ url: null, notify: true })
+    expect(config.dataDir).toBe(resolve('.berth'))
+    expect(config.pools).toMatchObject([{ name: 'local', policy: 'PRIORITY', executors: ['local'], limits: {} }])
+    expect(config.pools[0].nodes).toBeUndefined()
+    expect(config.queues).toEqual([{ name: 'default', pool: 'local', native: {} }])
+    expect(config.retention).toEqual({ jobsMs: null, logsMs: 2_592_000_000, eventsMs: 2_592_000_000 })
+    expect(config.logBytesPerRunMax).toBe(17_179_869_184)
+  })
+
+  it('is frozen to the bottom', () => {
+    expect(Object.isFrozen(config)).toBe(true)
+    expect(Object.isFrozen(config.pools[0].scheduling)).toBe(true)
+  })
+
+  it('puts the default queue on the first pool', () => {
+    expect(load('pools: [{ name: box }, { name: other }]').queues).toEqual([
+      { name: 'default', pool: 'box', native: {} },
+    ])
+  })
+
+  it('takes an empty file as a file without keys', () => {
+    expect(load('').server.port).toBe(4000)
+  })
+})
+
+describe('a full file', () => {
+  it('comes out with units', () => {
+    const [pool] = load(`
+pools:
+  - name: box
+    executor: simulated
+    environment: [CUDA_HOME]
+    nodes:
+      - { name: n1, cpu: 1.5, memoryGib: 2, cpuModel: "Intel Xeon", gpus: [{ model: V100, memoryGib: 32, cuda: ["9.0", "11.8"], count: 2 }] }
+    limits: { maxConcurrent: null, userMaxConcurrent: 0 }
+    scheduling: { starvationThresholdMinutes: 0.5, graceSeconds: 3, maxStartAttempts: 1, onUnsatisfiable: FAIL }
+`).pools
+    const device = { model: 'V100', memoryGib: 32, tensorCores: false, cuda: ['9.0', '11.8'] }
+    expect(pool).toMatchObject({
+      executors: ['simulated'],
+      inheritedEnvironment: ['CUDA_HOME'],
+      nodes: [{ cpuMillis: 1500, memoryBytes: 2 ** 31, cpuModel: 'intel xeon', devices: [device, device] }],
+      limits: { maxConcurrent: null, userMaxConcurrent: 0 },
+      scheduling: { starvationThresholdMs: 30_000, graceMs: 3_000, startAttemptsMax: 1, onUnsatisfiable: 'FAIL' },
+    })
+    expect(pool.limits).not.toHaveProperty('teamMaxConcurrent')
+  })
+})
+
+describe('the environment', () => {
+  it('wins over the file', () => {
+    const env = {
+      BERTH_PORT: '0',
+      BERTH_HOST: '::1',
+      BERTH_ROLES: 'api',
+      BERTH_DATA_DIR: '/tmp/berth',
+      BERTH_PUBLIC_URL: 'https://berth.example.org',
+      BERTH_LOG_LEVEL: 'debug',
+      DATABASE_URL: 'postgresql://berth@db/berth',
+    }
+    const config = load('server: { port: 1, host: localhost }', env)
+    expect(config.server).toMatchObject({
+      port: 0,
+      host: '::1',
+      roles: ['api'],
+      publicUrl: 'https://berth.example.org',
+    })
+    expect(config).toMatchObject({ dataDir: '/tmp/berth', logLevel: 'debug', serverEnvironment: env })
+    expect(config.database.url).toBe('postgresql://berth@db/berth')
+  })
+
+  it('names the file, and an empty variable counts as unset', () => {
+    const paths: string[] = []
+    const readFile = (path: string) => {
+      paths.push(path)
+      return 'server: { port: 5 }'
+    }
+    const config = loadConfig({ argv: [], env: { BERTH_CONFIG: 'b.yaml', BERTH_PORT: '' }, readFile })
+    expect(config.server.port).toBe(5)
+    loadConfig({ argv: ['--config=a.yaml'], env: { BERTH_CONFIG: 'b.yaml' }, readFile })
+    expect(paths).toEqual(['b.yaml', 'a.yaml'])
+  })
+
+  it('fills texts of the file', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the form under test
+    const yaml = 'database: { url: "postgresql://berth:${PGPASS}@db/berth" }'
+    expect(load(yaml, { PGPASS: 's' }).database.url).toBe('postgresql://berth:s@db/berth')
+    expect(refusal(yaml)).toEqual(['database.url: the variable PGPASS is not set; set PGPASS for the server'])
+  })
+
+  it('is what a refusal names when the value came from it', () => {
+    expect(refusal('', { BERTH_PORT: '40x' })).toEqual([
+      expect.stringMatching(/^BERTH_PORT: "40x" is not a whole number/),
+    ])
+    expect(refusal('', { BERTH_BOOTSTRAP_TOKEN: 'x' })).toEqual([
+      expect.stringMatching(/not available in this version/),
+    ])
+  })
+})
+
+describe('refusals', () => {
+  it.each([
+    ['server: { prot: 1 }', 'server.prot: is not a known key; did you mean port?'],
+    ['colour: red', /^colour: is not a known key; the keys here are server, /],
+    ['server: { port: 99999 }', /^server.port: 99999 is not a whole number from 0 to 65535; for example 4000/],
+    ['server: { roles: [web] }', 'server.roles[0]: "web" is not known here; use api or scheduler'],
+    ['server: { roles: [] }', /^server.roles: is empty/],
+    ['server: { allowedOrigins: ["https://a.org/x"] }', /^server.allowedOrigins\[0\]: .* is not an origin/],
+    ['server: 5', /^server: 5 is not a map of keys/],
+    ['server: { limits: { costPerMinute: 1 } }', 'server.limits: is not available in this version; remove it'],
+    ['auth: { oidc: {} }', 'auth: is not available in this version; remove it'],
+    ['quotas: []', /not available in this version/],
+    ['database: { url: "mysql://ann:secret@db" }', /^database.url: the value is not a PostgreSQL URL/],
+    ['retention: { logsDays: 0 }', /^retention.logsDays: 0 is not a whole number from 1/],
+    ['pools: [{ name: a, policy: FAIR_SHARE }]', /^pools\[0\].policy: "FAIR_SHARE" is not available in this version/],
+    [
+      'pools: [{ name: a, executors: [slurm] }]',
+      /^pools\[0\].executors\[0\]: "slurm" is not available in this version/,
+    ],
+    ['pools: [{ name: a, executors: [lokal] }]', /"lokal" is not known here; use local or simulated/],
+    ['pools: [{ name: a, executor: local, executors: [local] }]', /^pools\[0\].executor: stands beside executors/],
+    ['pools: [{ name: a }, { name: a }]', /^pools\[1\].name: "a" is there twice/],
+    ['pools: [{ name: a, executor: simulated }]', /^pools\[0\].nodes: a simulated pool has only the nodes/],
+    ['pools: [{ name: a, nodes: [] }]', /^pools\[0\].nodes: a local pool is one machine, not 0/],
+    ['queues: [{ name: q, pool: gone }]', 'queues[0].pool: there is no pool "gone"; use local'],
+    ['queues: [{ name: q, pool: local }, { name: q, pool: local }]', /^queues\[1\].name: "q" is there twice/],
+    ['server: { host: 0.0.0.0 }', /^server.host: "0.0.0.0" is reachable from other machines.*ssh -L/],
+  ])('%s', (yaml, told) => {
+    expect(refusal(yaml)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
+  })
+
+  it('tells simulated executors that they stand alone', () => {
+    const nodes = 'nodes: [{ name: n, cpu: 1, memoryGib: 1 }]'
+    expect(refusal(`pools: [{ name: a, executors: [local, simulated], ${nodes} }]`)).toEqual([
+      expect.stringMatching(/simulated stands alone/),
+    ])
+  })
+
+  it('never prints a secret', () => {
+    expect(refusal('database: { url: "mysql://ann:secret@db" }').join()).not.toContain('secret')
+  })
+
+  it('tells everything at once', () => {
+    expect(refusal('server: { port: x, host: 5 }\nretention: { jobsDays: 1.5 }\nx: 1')).toHaveLength(4)
+  })
+
+  it('names the file that cannot be read or parsed', () => {
+    expect(refusal('a: [')).toEqual([expect.stringMatching(/^berth.yaml: .*correct the YAML$/)])
+    const readFile = () => {
+      throw new Error('ENOENT')
+    }
+    expect(() => loadConfig({ argv: ['--config', 'x.yaml'], env: {}, readFile })).toThrow(/^x.yaml: cannot be read/)
+  })
+
+  it.each([[['--confg', 'x']], [['--config']], [['--config', 'a', 'b']]])('refuses the arguments %j', (argv) => {
+    expect(() => loadConfig({ argv, env: {}, readFile: () => '' })).toThrow(/use --config file.yaml/)
+  })
+})
