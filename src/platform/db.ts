@@ -24,6 +24,9 @@ export interface DbOptions {
 
 /** Without it the acquisition of a connection waits for ever. */
 const connectionTimeoutMillis = 5_000
+/** A process that is frozen inside a transaction must not keep its locks, the fence of a leader least of all. */
+const idleInTransactionMs = 3_000
+const lockTimeoutMs = 5_000
 const int8 = 20
 
 export function openDb({ url, connectionsMax, log, applicationName }: DbOptions): Db {
@@ -32,6 +35,8 @@ export function openDb({ url, connectionsMax, log, applicationName }: DbOptions)
     max: connectionsMax,
     connectionTimeoutMillis,
     application_name: applicationName,
+    lock_timeout: lockTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     types: { getTypeParser },
   })
   // A connection that breaks while idle (PostgreSQL restarted) is replaced at the next use.

@@ -128,3 +128,17 @@ export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client): Sql {
     },
   }
 }
+
+interface PrismaTransaction {
+  $queryRawUnsafe<T>(text: string, ...values: unknown[]): Promise<T>
+}
+
+/** `Sql` over a transaction that Prisma has opened. Values must be text, numbers or booleans: Prisma guesses the rest. */
+export function prismaSql(tx: PrismaTransaction): Sql {
+  return {
+    query: <Row>(text: string, values: readonly unknown[] = []) => tx.$queryRawUnsafe<Row[]>(text, ...values),
+  }
+}
+
+/** First key of every advisory lock of the product, so that no two purposes ever share one ("bth" and a number). */
+export const advisoryLocks = { migration: 0x62746801, leadership: 0x62746802, sequencer: 0x62746803 } as const

@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { InvalidInput, type Violation } from './errors.ts'
+
+/**
+ * What a submission may look like, field by field: the one parse at the door. Rules between fields are in rules.ts;
+ * what depends on the pool is in routing.ts. GraphQL has checked the types already, but the domain trusts no caller.
+ */
+const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
+const path = text(4096)
+const positive = z.int().min(1, 'must be at least 1')
+const natural = z.int().min(0, 'must not be negative')
+const json = z.record(z.string(), z.unknown())
+const seconds = z.number().min(0, 'must not be negative').max(3_153_600_000, 'must be at most 100 years')
+
+const filter = text(255).refine((value) => value !== '!', 'a bare ! names nothing to exclude')
+const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
+const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
+
+const resources = z.strictObject({
+  cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000').nullish(),
+  memoryGib: positive.max(1_048_576, 'must be at most 1,048,576').nullish(),
+  memoryBytes: positive.nullish(),
+  gpu: natural.max(100_000, 'must be at most 100,000').nullish(),
+  gpuMemoryGib: positive.nullish(),
+  gpuTensorCores: z.boolean().nullish(),
+  cudaVersion: dottedVersion.nullish(),
+  cpuModel: z.array(filter).max(64).nullish(),
+  gpuModel: z.array(filter).max(64).nullish(),
+  infiniband: z.boolean().nullish(),
+  replicas: positive.max(10_000, 'must be at most 10,000').nullish(),
+  replicaMasterPort: port.nullish(),
+  gpuIds: z.array(natural).max(1024).nullish(),
+  anyGpu: z.boolean().nullish(),
+  nodeCount: positive.max(10_000, 'must be at most 10,000').nullish(),
+  processCount: positive.max(1_000_000, 'must be at most 1,000,000').nullish(),
+  processesPerNode: positive.max(100_000, 'must be at most 100,000').nullish(),
+  cpuCoresPerProcess: positive.max(100_000, 'must be at most 100,000').nullish(),
+  gpuCoresPerProcess: natural.max(1_000, 'must be at most 1,000').nullish(),
+  exclusiveNodeUse: z.boolean().nullish(),
+})
+
+const spec = z.strictObject({
+  name: text(255).nullish(),
+  labels: z
+    .array(z.strictObject({ key: text(255), value: z.string().max(1024) }))
+    .max(64, 'must be at most 64')
+    .nullish(),
+  command: z.array(z.string()).min(1, 'must not be empty').max(10_000).nullish(),
+  executable: path.nullish(),
+  arguments: z.array(z.string()).max(10_000).nullish(),
+  handler: path.nullish(),
+  input: json.nullish(),
+  image: text(1024).nullish(),
+  workdir: path.regex(/^(\/|~\/|~$)/, 'must be absolute or begin with ~/').nullish(),
+  environment: z
+    .array(
+      z.strictObject({
+        name: text(1024).refine((name) => !name.includes('='), 'must not contain ='),
+        value: z.string(),
+      }),
+    )
+    .max(10_000)
+    .nullish(),
+  inheritEnvironment: z.boolean().nullish(),
+  stdinPath: path.nullish(),
+  stdoutPath: path.nullish(),
+  stderrPath: path.nullish(),
+  preLaunch: path.nullish(),
+  postLaunch: path.nullish(),
+  launcher: z.enum(['single', 'multiple', 'mpirun', 'srun'], 'must be single, multiple, mpirun or srun').nullish(),
+  data: z
+    .array(path.regex(/^[^:]+:\/[^:]*$/, 'must be source:/path/in/job'))
+    .max(256)
+    .nullish(),
+  networkIsolation: z.enum(['IN', 'OUT', 'ALL']).nullish(),
+  internalDns: z
+    .strictObject({
+      name: z
+        .string()
+        .regex(
+          /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/,
+          'must be a name by RFC 1035: a–z, 0–9 and -, beginning with a letter',
+        )
+        .nullish(),
+      ports: z
+        .array(z.strictObject({ port, targetPort: port.nullish(), protocol: z.enum(['TCP', 'UDP']).nullish() }))
+        .min(1, 'needs at least one port')
+        .max(1024)
+        .nullish(),
+    })
+    .nullish(),
+  x11: z.strictObject({ gpu: z.boolean().nullish() }).nullish(),
+  resources: resources.nullish(),
+  executor: text(64).nullish(),
+  queue: text(255).nullish(),
+  team: text(255).nullish(),
+  project: text(255).nullish(),
+  account: text(255).nullish(),
+  capacityReservationId: text(255).nullish(),
+  bid: natural.nullish(),
+  interactive: z.boolean().nullish(),
+  preemptable: z.boolean().nullish(),
+  restartable: z.boolean().nullish(),
+  resumable: z.boolean().nullish(),
+  maxRunTimeSeconds: seconds.nullish(),
+  durationSeconds: seconds.refine((value) => value > 0, 'must be more than 0').nullish(),
+  notBefore: z.union([z.date(), z.iso.datetime({ offset: true })]).nullish(),
+  estimatedCost: z.number().min(0, 'must not be negative').nullish(),
+  dependsOn: z
+    .array(z.strictObject({ jobId: text(64), on: z.enum(['SUCCEEDED', 'FAILED', 'FINISHED']).nullish() }))
+    .max(100, 'must be at most 100')
+    .nullish(),
+  onDependencyFailure: z.enum(['CANCEL', 'WAIT']).nullish(),
+  retry: z
+    .strictObject({
+      maxAttempts: positive.max(1_000, 'must be at most 1,000'),
+      onExitCodes: z.array(z.int().min(1, 'must be 1 … 255').max(255, 'must be 1 … 255')).max(255).nullish(),
+    })
+    .nullish(),
+  customAttributes: json.nullish(),
+})
+
+const submission = z.strictObject({ spec })
+export type SubmissionInput = z.output<typeof submission>
+export type SpecInput = SubmissionInput['spec']
+
+export function parseSubmission(input: unknown): SubmissionInput {
+  const forbidden = forbiddenText(input, [])
+  if (forbidden.length > 0) throw new InvalidInput(forbidden)
+  const parsed = submission.safeParse(input)
+  if (parsed.success) return parsed.data
+  throw new InvalidInput(
+    parsed.error.issues.map((issue) => ({ path: issue.path.map(String), message: withCapital(issue.message) })),
+  )
+}
+
+const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
+
+/** PostgreSQL's text and jsonb refuse NUL and lone surrogates, wherever they hide: keys of JSON included. */
+function forbiddenText(value: unknown, at: readonly string[]): Violation[] {
+  if (typeof value === 'string') return textViolation(value, at)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...textViolation(key, at),
+    ...forbiddenText(inner, [...at, key]),
+  ])
+}
+
+function textViolation(value: string, path: readonly string[]): Violation[] {
+  if (value.includes('\0')) return [{ path, message: 'Must not contain the character NUL' }]
+  if (!value.isWellFormed()) return [{ path, message: 'Must be well-formed Unicode: it has half of a surrogate pair' }]
+  return []
+}

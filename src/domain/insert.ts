@@ -1,0 +1,72 @@
+import type { Sql } from '../platform/tx.ts'
+import { basePriority, type Viewer } from './access.ts'
+import { shapeOf } from './shape.ts'
+import type { JobSpec } from './spec.ts'
+
+/** The beginning of every job: job, run 1, queue entry, dependencies and event 1 in one statement for a whole group. */
+export interface NewJob {
+  id: string
+  runId: string
+  viewer: Viewer
+  pool: string
+  spec: JobSpec
+}
+
+export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<void> {
+  if (jobs.length > 0) await sql.query(insertSql, [JSON.stringify(jobs.map(jobRow))], 'insert_jobs')
+}
+
+function jobRow({ id, runId, viewer, pool, spec }: NewJob, ord: number) {
+  const shape = shapeOf(spec.resources)
+  return {
+    ord,
+    id,
+    run_id: runId,
+    user_id: viewer.userId,
+    base_priority: basePriority[viewer.level],
+    pool,
+    spec,
+    name: spec.name,
+    labels: Object.fromEntries(spec.labels.map(({ key, value }) => [key, value])),
+    queue: spec.queue,
+    executor: spec.executor,
+    account: spec.account,
+    project: spec.project,
+    estimated_cost: spec.estimatedCost,
+    cpu_millis: shape.cpuMillis * shape.copies,
+    memory_bytes: shape.memoryBytes * shape.copies,
+    gpu: shape.gpu * shape.copies,
+    not_before: spec.notBefore,
+  }
+}
+
+const insertSql = `
+WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
+new AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
+    ord int, id text, run_id text, user_id text, base_priority int, pool text, spec jsonb, name text, labels jsonb,
+    queue text, executor text, account text, project text, estimated_cost float8, cpu_millis int, memory_bytes bigint,
+    gpu int, not_before timestamptz)
+),
+inserted AS (
+  INSERT INTO job (id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, created_at, queued_at, eligible_at)
+  SELECT id, user_id, name, labels, spec, 'QUEUED', pool, queue, executor, account, project, base_priority,
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, clock.now, clock.now, greatest(not_before, clock.now)
+  FROM new, clock ORDER BY ord
+  RETURNING id, pool, sequence, eligible_at, user_id
+),
+first_run AS (
+  INSERT INTO run (id, job_id, number, pool, state, created_at)
+  SELECT new.run_id, new.id, 1, new.pool, 'QUEUED', clock.now FROM new JOIN inserted USING (id), clock
+),
+entry AS (
+  INSERT INTO queue_entry (job_id, pool, sequence, eligible_at) SELECT id, pool, sequence, eligible_at FROM inserted
+),
+waits AS (
+  INSERT INTO dependency (job_id, position, on_job_id, "on")
+  SELECT new.id, d.ordinality - 1, d.value->>'jobId', d.value->>'on'
+  FROM new JOIN inserted USING (id), jsonb_array_elements(new.spec->'dependsOn') WITH ORDINALITY d
+)
+INSERT INTO event (job_id, seq, at, type, to_state, psij_state, run, actor_id)
+SELECT id, 1, clock.now, 'CREATED', 'QUEUED', 'QUEUED', 1, user_id FROM inserted, clock`

@@ -1,0 +1,105 @@
+import type { Violation } from './errors.ts'
+import type { SpecInput } from './input.ts'
+
+/** What the fields of a spec must be to each other, whatever pool it goes to: a list, so that all breaches are named at once. */
+type Rule = (spec: SpecInput) => Violation | undefined
+
+const broken = (path: string, message: string): Violation => ({ path: ['spec', ...path.split('.')], message })
+const given = (value: unknown): boolean => value !== null && value !== undefined
+
+const yearMs = 366 * 86_400_000
+
+const commandRules: Rule[] = [
+  ({ command, executable }) =>
+    command && executable ? broken('executable', 'Give command, or executable and arguments, not both') : undefined,
+  ({ arguments: args, executable }) =>
+    args && !executable ? broken('arguments', 'Arguments belong to executable; a command carries its own') : undefined,
+  ({ command, executable, image, handler }) =>
+    command || executable || image || handler
+      ? undefined
+      : broken('command', 'Must be given: nothing else says what to run'),
+  ({ command, executable, handler }) =>
+    handler && (command || executable) ? broken('handler', 'A handler takes the place of a command') : undefined,
+  ({ command }) => (command?.[0] === '' ? broken('command.0', 'Must not be empty') : undefined),
+  ({ input, handler }) =>
+    input && !handler ? broken('input', 'Input is what a handler gets; there is no handler') : undefined,
+]
+
+const resourceRules: Rule[] = [
+  ({ resources: r }) =>
+    given(r?.memoryGib) && given(r?.memoryBytes)
+      ? broken('resources.memoryGib', 'Give memoryGib or memoryBytes, not both')
+      : undefined,
+  ({ resources: r }) =>
+    given(r?.nodeCount) && given(r?.processCount)
+      ? broken('resources.nodeCount', 'nodeCount and processCount exclude each other')
+      : undefined,
+  ({ resources: r }) =>
+    given(r?.processesPerNode) && !given(r?.nodeCount)
+      ? broken('resources.processesPerNode', 'Needs nodeCount')
+      : undefined,
+  ({ resources: r }) => {
+    const perProcess = given(r?.cpuCoresPerProcess)
+      ? 'cpuCoresPerProcess'
+      : given(r?.gpuCoresPerProcess)
+        ? 'gpuCoresPerProcess'
+        : null
+    const whole = (['cpu', 'gpu', 'replicas'] as const).find((field) => given(r?.[field]))
+    return perProcess && whole ? broken(`resources.${perProcess}`, `Cannot be given together with ${whole}`) : undefined
+  },
+  ({ resources: r }) => {
+    if ((r?.gpu ?? 0) > 0 || (r?.gpuCoresPerProcess ?? 0) > 0) return undefined
+    const field = (['gpuMemoryGib', 'gpuTensorCores', 'cudaVersion', 'gpuModel', 'gpuIds'] as const).find((name) =>
+      given(r?.[name]),
+    )
+    return field ? broken(`resources.${field}`, 'Needs gpu of at least 1') : undefined
+  },
+  ({ resources: r }) =>
+    r?.gpuIds && !r.anyGpu && new Set(r.gpuIds).size < (r.gpu ?? 0)
+      ? broken(
+          'resources.gpuIds',
+          `Names ${new Set(r.gpuIds).size} devices for ${r.gpu} GPUs; name more, or set anyGpu`,
+        )
+      : undefined,
+  ({ resources: r, x11 }) => (x11?.gpu && (r?.gpu ?? 0) < 1 ? broken('x11.gpu', 'Needs gpu of at least 1') : undefined),
+]
+
+const timeRules: Rule[] = [
+  ({ maxRunTimeSeconds, durationSeconds }) =>
+    given(maxRunTimeSeconds) && given(durationSeconds) && maxRunTimeSeconds !== durationSeconds
+      ? broken('durationSeconds', `Differs from maxRunTimeSeconds (${maxRunTimeSeconds}); give one of them`)
+      : undefined,
+]
+
+const listRules: Rule[] = [
+  ({ labels }) => {
+    const twice = firstTwice((labels ?? []).map(({ key }) => key))
+    return twice === undefined ? undefined : broken('labels', `The key ${twice} is given twice`)
+  },
+  ({ internalDns }) =>
+    internalDns && !given(internalDns.name) ? broken('internalDns.name', 'Must be given') : undefined,
+  ({ internalDns }) =>
+    internalDns && !given(internalDns.ports) ? broken('internalDns.ports', 'Needs at least one port') : undefined,
+  ({ internalDns }) => {
+    const twice = firstTwice((internalDns?.ports ?? []).map(({ port }) => port))
+    return twice === undefined ? undefined : broken('internalDns.ports', `The port ${twice} is given twice`)
+  },
+  ({ dependsOn }) => {
+    const twice = firstTwice((dependsOn ?? []).map(({ jobId }) => jobId))
+    return twice === undefined ? undefined : broken('dependsOn', `The job ${twice} is named twice`)
+  },
+]
+
+const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...listRules]
+
+export function brokenRules(spec: SpecInput, nowMs: number): Violation[] {
+  const found = rules.flatMap((rule) => rule(spec) ?? [])
+  if (spec.notBefore && new Date(spec.notBefore).getTime() > nowMs + yearMs)
+    found.push(broken('notBefore', 'Must be within a year from now'))
+  return found
+}
+
+function firstTwice<T>(values: readonly T[]): T | undefined {
+  const seen = new Set<T>()
+  return values.find((value) => seen.size === seen.add(value).size)
+}

@@ -1,0 +1,58 @@
+import type { Violation } from './errors.ts'
+import type { Resources } from './spec.ts'
+
+/** What a job asks of the machines: so many copies, each whole on one node. Integers only. */
+export interface Shape {
+  copies: number
+  /** Of each copy. */
+  cpuMillis: number
+  memoryBytes: number
+  gpu: number
+  gpuMemoryGib: number | null
+  gpuTensorCores: boolean
+  cudaVersion: string | null
+  cpuModel: readonly string[]
+  gpuModel: readonly string[]
+  infiniband: boolean
+  gpuIds: readonly number[] | null
+  anyGpu: boolean
+  exclusive: boolean
+}
+
+/** tasks = processCount, or nodeCount × processesPerNode, else 1. */
+export const taskCount = (r: Resources): number => r.processCount ?? (r.nodeCount ?? 1) * (r.processesPerNode ?? 1)
+
+export function shapeOf(r: Resources): Shape {
+  const copies = r.nodeCount ?? r.replicas
+  const tasksPerCopy = r.nodeCount === null ? taskCount(r) : (r.processesPerNode ?? 1)
+  const perProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
+  return {
+    copies,
+    cpuMillis: Math.ceil((perProcess ? tasksPerCopy * (r.cpuCoresPerProcess ?? 1) : r.cpu) * 1000),
+    memoryBytes: r.memoryBytes,
+    gpu: perProcess ? tasksPerCopy * (r.gpuCoresPerProcess ?? 0) : r.gpu,
+    gpuMemoryGib: r.gpuMemoryGib,
+    gpuTensorCores: r.gpuTensorCores === true,
+    cudaVersion: r.cudaVersion,
+    cpuModel: r.cpuModel,
+    gpuModel: r.gpuModel,
+    infiniband: r.infiniband,
+    gpuIds: r.gpuIds,
+    anyGpu: r.anyGpu,
+    exclusive: r.exclusiveNodeUse,
+  }
+}
+
+const coresMax = 1_000_000
+const gpusMax = 1_000_000
+const bytesMax = Number.MAX_SAFE_INTEGER
+
+/** All copies together must stay within what the tables can count. */
+export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violation[] {
+  const found: Violation[] = []
+  const refuse = (field: string, message: string) => found.push({ path: ['spec', 'resources', field], message })
+  if (copies * cpuMillis > coresMax * 1000) refuse('cpu', 'All copies together ask more than 1,000,000 cores')
+  if (copies * memoryBytes > bytesMax) refuse('memoryBytes', 'All copies together ask more than 8 PiB')
+  if (copies * gpu > gpusMax) refuse('gpu', 'All copies together ask more than 1,000,000 GPUs')
+  return found
+}
