@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest'
+import { moves } from '../src/domain/state.ts'
+import { code, functionsOf, importsOf, repository, root, type Source } from './support/sources.ts'
+
+/** The walls of ARCHITECTURE.md and the rules of writing, checked over the text of the repository. */
+
+const source = code.filter(({ path }) => path.startsWith('src/'))
+const at = (path: string): Source | undefined => repository.find((file) => file.path === path)
+
+/** Lines that match, as `path:line  text`; a failing test then prints where. */
+function found(files: readonly Source[], pattern: RegExp): string[] {
+  return files.flatMap(({ path, lines }) =>
+    lines.flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1}  ${line.trim()}`] : [])),
+  )
+}
+
+// ── walls ──
+
+interface Wall {
+  /** Prefixes of paths under src that the room may import besides itself. */
+  may: readonly string[]
+  /** What must not be in it: packages, and words of other rooms. */
+  never?: RegExp
+}
+
+const databasePackages = /from '(pg|@prisma\/[^']+)'/
+const edgePackages = /from '(graphql|graphql-yoga|graphql-ws|ws|@pothos\/[^']+|node:https?)'/
+const timers = /\b(setTimeout|setInterval)\(|\bprocess\./
+const either = (...patterns: RegExp[]) => new RegExp(patterns.map((pattern) => pattern.source).join('|'))
+
+/** Who may import whom. A backend is a room of its own. */
+const walls: Record<string, Wall> = {
+  platform: { may: [] },
+  config: { may: [] },
+  domain: { may: ['platform/'], never: either(edgePackages, timers) },
+  logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
+  feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },
+  executors: { may: ['platform/clock', 'platform/log.', 'platform/stoppable', 'domain/spec'], never: databasePackages },
+  scheduler: { may: ['platform/', 'domain/', 'logs/', 'executors/executor.'], never: edgePackages },
+  graphql: {
+    may: ['platform/', 'domain/', 'feed/', 'logs/'],
+    never: /\bprisma\.\w+\.(create|update|upsert|delete)\w*\(|\b(INSERT INTO|DELETE FROM)\b/,
+  },
+  client: { may: [], never: databasePackages },
+  cli: { may: ['client/'], never: databasePackages },
+  web: { may: ['client/'], never: databasePackages },
+}
+
+/** `executors/local/start.ts` → `executors/local`, `domain/state.ts` → `domain`, `config.ts` → `config`. */
+function roomOf(path: string): string {
+  const inside = path.replace(/^src\//, '')
+  return inside.match(/^executors\/[^/]+(?=\/)/)?.[0] ?? inside.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+}
+
+const wallOf = (room: string): Wall | undefined => walls[room.split('/')[0] ?? '']
+
+describe('walls', () => {
+  const rooms = source.filter(({ path }) => path !== 'src/main.ts')
+
+  it('knows every room', () => {
+    expect(rooms.filter(({ path }) => !wallOf(roomOf(path))).map(({ path }) => path)).toEqual([])
+  })
+
+  it('are not climbed', () => {
+    const climbed = rooms.flatMap((file) => {
+      const room = roomOf(file.path)
+      const allowed = [...(wallOf(room)?.may ?? []), ...(room.startsWith('executors/') ? ['executors/executor.'] : [])]
+      return importsOf(file)
+        .filter((target) => target.startsWith('src/'))
+        .filter((target) => roomOf(target) !== room && !allowed.some((prefix) => target.startsWith(`src/${prefix}`)))
+        .map((target) => `${file.path} → ${target}`)
+    })
+    expect(climbed).toEqual([])
+  })
+
+  it('keep foreign things out', () => {
+    const foreign = rooms.flatMap((file) => {
+      const never = wallOf(roomOf(file.path))?.never
+      return never ? found([file], never) : []
+    })
+    expect(foreign).toEqual([])
+  })
+
+  it('have no import cycle', () => {
+    const graph = new Map(source.map((file) => [file.path, importsOf(file)]))
+    const done = new Set<string>()
+    const cycle = (path: string, trail: readonly string[]): string | undefined => {
+      if (trail.includes(path)) return [...trail.slice(trail.indexOf(path)), path].join(' → ')
+      if (done.has(path)) return undefined
+      for (const next of graph.get(path) ?? []) {
+        const closed = cycle(next, [...trail, path])
+        if (closed) return closed
+      }
+      done.add(path)
+      return undefined
+    }
+    expect(source.flatMap(({ path }) => cycle(path, []) ?? [])).toEqual([])
+  })
+})
+
+// ── size and names ──
+
+const fileLinesMax = 400
+const functionLinesMax = 70
+
+describe('size and names', () => {
+  it(`no file has more than ${fileLinesMax} lines`, () => {
+    const long = code.filter(({ lines }) => lines.length > fileLinesMax)
+    expect(long.map(({ path, lines }) => `${path}: ${lines.length}`)).toEqual([])
+  })
+
+  it(`no function has more than ${functionLinesMax} lines`, () => {
+    const long = code
+      .filter(({ path }) => !path.endsWith('.test.ts'))
+      .flatMap((file) => functionsOf(file).map((each) => ({ ...each, path: file.path })))
+      .filter(({ length }) => length > functionLinesMax)
+    expect(long.map(({ path, line, length, head }) => `${path}:${line}: ${length} lines: ${head}`)).toEqual([])
+  })
+
+  it('no file or folder is a drawer', () => {
+    const drawer =
+      /(^|\/)(utils?|helpers?|common|libs?|managers?|services?|handlers?|types?|misc|shared)(\.[^/]+)?(\/|$)/
+    const named = code.filter(({ path }) => drawer.test(path.replace(/^src\/executors\/handler\//, '')))
+    expect(named.map(({ path }) => path)).toEqual([])
+  })
+})
+
+// ── words ──
+
+/** This file and the list of its rules spell the words out. */
+const others = (files: readonly Source[]) => files.filter(({ path }) => path !== 'test/architecture.test.ts')
+
+describe('words', () => {
+  it.each<[string, readonly Source[], RegExp]>([
+    ['work left for later', others(repository), /\b(TODO|FIXME|XXX|HACK)\b/],
+    ['module mocks', others(code), /\bvi\.(mock|doMock|stubGlobal)\(/],
+    ['swallowed errors', others(code), /\bcatch\s*(\([^)]*\)\s*)?\{\s*\}/],
+    ['untyped values', others(code), /^(?!\s*(\/?\*|\/\/)).*(\bas any\b|: any\b|<any>)|@ts-(ignore|nocheck)/],
+    ['non-null assertions', source, /[\w)\]]!(\.|;|,|\)|$)/],
+    ['machine paths', others(repository), /(^|[\s'"`(=])\/(work|home|Users)\/\w/],
+    ['registry hosts', others(repository), /registry\.\w+\.\w+|\.jfrog\.|artifactory|nexus/i],
+    ['words of other work than the product', others(repository), /\b(system prompt|chatbot|language model|copilot)\b/i],
+  ])('has no %s', (_, files, pattern) => {
+    expect(found(files, pattern)).toEqual([])
+  })
+
+  it('reads the clock in platform alone', () => {
+    const elsewhere = source.filter(({ path }) => !path.startsWith('src/platform/'))
+    expect(found(elsewhere, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([])
+  })
+
+  it('reads the environment in two doors: the server’s and the command line’s', () => {
+    const doors = ['src/config.ts', 'src/cli/main.ts']
+    expect(
+      found(
+        source.filter(({ path }) => !doors.includes(path)),
+        /\bprocess\.env\b/,
+      ),
+    ).toEqual([])
+  })
+})
+
+// ── documents that must say the same ──
+
+describe('documents', () => {
+  it('the life of a job names exactly the states of the table', () => {
+    const readme = at('src/domain/README.md')
+    const rows = readme?.lines.filter((line) => /^\|\s*`?[A-Z]{6,}`?\s*\|/.test(line)) ?? []
+    const named = new Set(rows.map((row) => row.match(/[A-Z]{6,}/)?.[0]))
+    expect(named).toEqual(new Set(Object.keys(moves)))
+  })
+
+  it('the database describes every model, enum and column', () => {
+    expect(undescribed(at('prisma/schema.prisma')?.lines ?? [])).toEqual([])
+  })
+
+  it('the published schema is the one the server has', async () => {
+    const { printedSchema } = await import('../src/graphql/print.ts')
+    expect(at('schema.graphql')?.text).toBe(printedSchema())
+  })
+
+  it('the client’s documents are up to date', async () => {
+    const { generate } = await import('@graphql-codegen/cli')
+    const { default: config } = await import('../codegen.ts')
+    const files: { filename: string; content: string }[] = await generate({ ...config, cwd: root, silent: true }, false)
+    const stale = files.filter(({ filename, content }) => at(filename)?.text !== content)
+    expect(stale.map(({ filename }) => filename)).toEqual([])
+  })
+})
+
+/** Models, enums and columns without a line of /// before them. Relations are no columns. */
+function undescribed(lines: readonly string[]): string[] {
+  const models = new Set(lines.flatMap((line) => line.match(/^model (\w+)/)?.[1] ?? []))
+  let inModel = false
+  return lines.filter((line, i) => {
+    const described = lines[i - 1]?.trim().startsWith('///') ?? false
+    const opening = line.match(/^(model|enum) /)
+    if (opening) inModel = opening[1] === 'model'
+    const column = inModel ? line.match(/^ {2}[a-z]\w+\s+(\w+)/)?.[1] : undefined
+    return !described && (opening !== null || (column !== undefined && !models.has(column)))
+  })
+}

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+
+/** The repository as text, for the tests that read it: every file that is or would be committed. */
+export const root = join(import.meta.dirname, '../..')
+
+export interface Source {
+  /** Path from the root. */
+  path: string
+  text: string
+  lines: readonly string[]
+}
+
+const written = '(src|test|bench|prisma)/.*\\.ts|[^/]*\\.ts'
+
+function repositoryPaths(): string[] {
+  const list = (...options: string[]) =>
+    execFileSync('git', ['ls-files', ...options], { cwd: root, encoding: 'utf8' }).split('\n')
+  const paths = new Set([...list(), ...list('--others', '--exclude-standard')].filter(Boolean))
+  return [...paths].filter((path) => existsSync(join(root, path))).sort()
+}
+
+function read(path: string): Source {
+  const text = readFileSync(join(root, path), 'utf8')
+  return { path, text, lines: text.replace(/\n$/, '').split('\n') }
+}
+
+const isText = (path: string) => !/\.(png|svg|ico|woff2|wasm)$/.test(path) && path !== 'package-lock.json'
+
+export const repository: readonly Source[] = repositoryPaths().filter(isText).map(read)
+
+/** TypeScript that people wrote; what generators write is not held to their rules. */
+export const code: readonly Source[] = repository.filter(
+  ({ path }) => new RegExp(`^(${written})$`).test(path) && !path.includes('/generated/'),
+)
+
+/** Files of the repository that a file imports, as paths from the root. */
+export function importsOf({ path, text }: Source): string[] {
+  const specifiers = text.matchAll(
+    /^(?:import|export)\b[^'"]*?from '([^']+)'|\bimport\('([^']+)'\)|^import '([^']+)'/gm,
+  )
+  return [...specifiers]
+    .map(([, a, b, c]) => a ?? b ?? c ?? '')
+    .map((name) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name))
+}
+
+/**
+ * Functions with the number of their lines. It trusts the formatter: a body opens at the end of a line and closes with
+ * the first brace at the indentation of the line it began on.
+ */
+export function functionsOf({ lines }: Source): { line: number; length: number; head: string }[] {
+  const opens =
+    /(\bfunction\b|=>) ?.*\{$|=> \{$|^\s+(?!if|for|while|switch|catch|return|await)(?:[a-z]+ )*[*#]?\w+\(.*\).*\{$|^\s*\).*\{$/
+  return lines.flatMap((head, start) => {
+    if (!opens.test(head) || /^\s*(\/\/|\*|\/\*)/.test(head)) return []
+    const indent = head.match(/^\s*/)?.[0] ?? ''
+    const end = lines.findIndex((line, i) => i > start && line.startsWith(`${indent}}`))
+    return end === -1 ? [] : [{ line: start + 1, length: end - start + 1, head: head.trim() }]
+  })
+}
