@@ -1,5 +1,6 @@
+import { createBatcher } from '../platform/batch.ts'
 import { newId } from '../platform/ids.ts'
-import { isUnavailable, prismaSql, type Sql, Unavailable, withRetry } from '../platform/tx.ts'
+import { prismaSql, type Sql, Unavailable, withRetry } from '../platform/tx.ts'
 import { demand, type Viewer } from './access.ts'
 import { dependencyViolations, type NamedJob, readNamedJobs } from './dependencies.ts'
 import type { Domain } from './domain.ts'
@@ -26,12 +27,11 @@ export interface Submitted {
   warnings: string[]
 }
 
-export type SubmitOutcome = Submitted | Refusal | Unavailable
+export type SubmitOutcome = Submitted | Refusal
 
 interface Item {
   viewer: Viewer
   input: SubmissionInput
-  settle: (outcome: SubmitOutcome | Error) => void
 }
 
 const groupMax = 256
@@ -39,66 +39,44 @@ const triesMax = 8
 const transactionWaitMs = 5_000
 const transactionMsMax = 10_000
 
-interface Line {
-  waiting: Item[]
-  moving: boolean
-}
-const lines = new WeakMap<Domain, Line>()
+/** One group per process and database: whoever submits through the same domain shares it. */
+const groups = new WeakMap<Domain, (item: Item) => Promise<SubmitOutcome>>()
 
-/** One outcome per input, in order. Refusals are outcomes; only defects reject. */
+/** One outcome per input, in order. Refusals are outcomes; anything else rejects. */
 export function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   return Promise.all(inputs.map((input) => submitOne(domain, viewer, input)))
 }
 
-function submitOne(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
-  return new Promise((resolve, reject) => {
-    const settle = (outcome: SubmitOutcome | Error) =>
-      outcome instanceof Error && !(outcome instanceof Refusal) && !(outcome instanceof Unavailable)
-        ? reject(outcome)
-        : resolve(outcome)
-    try {
-      demand(viewer, 'job.submit')
-      const input = parseSubmission(raw)
-      const violations = brokenRules(input.spec, domain.clock.now())
-      if (violations.length > 0) throw new InvalidInput(violations)
-      join(domain, { viewer, input, settle })
-    } catch (error) {
-      settle(error as Error)
-    }
-  })
-}
-
-function join(domain: Domain, item: Item) {
-  const line = lines.get(domain) ?? { waiting: [], moving: false }
-  lines.set(domain, line)
-  line.waiting.push(item)
-  if (!line.moving) void move(domain, line)
-}
-
-async function move(domain: Domain, line: Line) {
-  line.moving = true
-  // Whatever else arrives in this turn of the event loop shares the first transaction.
-  await new Promise((resolve) => setImmediate(resolve))
-  while (line.waiting.length > 0) await settleGroup(domain, line.waiting.splice(0, groupMax))
-  line.moving = false
-}
-
-async function settleGroup(domain: Domain, items: readonly Item[]): Promise<void> {
+async function submitOne(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
   try {
-    const outcomes = await withRetry(triesMax, () => writeGroup(domain, items))
-    domain.wakeups.poke('event')
-    domain.wakeups.poke('queue')
-    for (const [index, item] of items.entries()) item.settle(outcomes[index] ?? new Error('An item was left out'))
+    demand(viewer, 'job.submit')
+    const input = parseSubmission(raw)
+    const violations = brokenRules(input.spec, domain.clock.now())
+    if (violations.length > 0) throw new InvalidInput(violations)
+    return await groupOf(domain)({ viewer, input })
   } catch (error) {
-    if (items.length === 1 || error instanceof Unavailable || isUnavailable(error))
-      for (const item of items) item.settle(error as Error)
-    else {
-      domain.log.warn({ err: error, items: items.length }, 'a group of submissions failed; its halves are tried apart')
-      const middle = Math.ceil(items.length / 2)
-      await settleGroup(domain, items.slice(0, middle))
-      await settleGroup(domain, items.slice(middle))
-    }
+    if (error instanceof Refusal) return error
+    throw error
   }
+}
+
+function groupOf(domain: Domain) {
+  const known = groups.get(domain)
+  if (known) return known
+  const group = createBatcher<Item, SubmitOutcome>({
+    max: groupMax,
+    run: (items) => submitGroup(domain, items),
+    mayBeOneItem: (error) => !(error instanceof Unavailable),
+  })
+  groups.set(domain, group)
+  return group
+}
+
+async function submitGroup(domain: Domain, items: readonly Item[]): Promise<SubmitOutcome[]> {
+  const outcomes = await withRetry(triesMax, () => writeGroup(domain, items))
+  domain.wakeups.poke('event')
+  domain.wakeups.poke('queue')
+  return outcomes
 }
 
 function writeGroup(domain: Domain, items: readonly Item[]): Promise<SubmitOutcome[]> {
