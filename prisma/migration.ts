@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import { createLog } from '../src/platform/log.ts'
+import { openSchemaEngine } from '../src/platform/schema-engine.ts'
+
+/**
+ * Writes migrations from schema.prisma, without a database.
+ *
+ *   npm run migration              makes the newest migration fit schema.prisma again
+ *   npm run migration -- <name>    begins a new one
+ *
+ * Each migration keeps a copy of the datamodel it leads to (datamodel.prisma). The generated part is the difference
+ * between the copy of the migration before and schema.prisma; it stands between two marker lines, and what is written
+ * by hand above and below them stays. A migration that was released is never written again: databases keep its
+ * checksum. Commit the folder as a whole; a test compares the newest copy with schema.prisma.
+ */
+export const generatedBegin = '-- Generated from schema.prisma by `npm run migration`; edit above and below, not here.'
+export const generatedEnd = '-- End of the generated part.'
+
+const root = import.meta.dirname
+const migrations = join(root, 'migrations')
+
+export async function listMigrations(): Promise<string[]> {
+  const entries = await readdir(migrations, { withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+}
+
+export const datamodelOf = (migration: string) => readFile(join(migrations, migration, 'datamodel.prisma'), 'utf8')
+
+/** The SQL that leads from one datamodel (null: nothing) to another. */
+export async function difference(from: string | null, to: string): Promise<string> {
+  const datamodel = (content: string) =>
+    ({ tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content }] }) as const
+  const engine = await openSchemaEngine(noDatabase, createLog('silent'))
+  try {
+    const { stdout } = await engine.diff({
+      from: from === null ? { tag: 'empty' } : datamodel(from),
+      to: datamodel(to),
+      script: true,
+      exitCode: null,
+      filters: { externalTables: [], externalEnums: [] },
+    })
+    return (stdout ?? '').trim()
+  } finally {
+    engine.free()
+  }
+}
+
+/** The engine insists on a connection even to compare two texts: this one leads nowhere. */
+const nowhere: SqlDriverAdapter = {
+  provider: 'postgres',
+  adapterName: 'nowhere',
+  queryRaw: async () => ({ columnTypes: [], columnNames: [], rows: [] }),
+  executeRaw: async () => 0,
+  executeScript: async () => undefined,
+  startTransaction: async () => {
+    throw new Error('A comparison of datamodels needs no transaction')
+  },
+  dispose: async () => undefined,
+}
+const noDatabase: SqlMigrationAwareDriverAdapterFactory = {
+  provider: 'postgres',
+  adapterName: 'nowhere',
+  connect: async () => nowhere,
+  connectToShadowDb: async () => nowhere,
+}
+
+/** Puts `sql` between the marker lines of `script`. */
+export function replaceGenerated(script: string, sql: string): string {
+  const begin = script.indexOf(generatedBegin)
+  const end = script.indexOf(generatedEnd)
+  if (begin < 0 || end < begin) throw new Error('The marker lines of the generated part are missing or out of order')
+  return `${script.slice(0, begin)}${generatedBegin}\n\n${sql}\n\n${script.slice(end)}`
+}
+
+async function write(name: string | undefined) {
+  const known = await listMigrations()
+  const target = name === undefined ? known.at(-1) : `${timestamp()}_${name}`
+  if (target === undefined) throw new Error('There is no migration yet: give a name')
+  const before = known.filter((migration) => migration < target).at(-1)
+  const schema = await readFile(join(root, 'schema.prisma'), 'utf8')
+  const sql = await difference(before === undefined ? null : await datamodelOf(before), schema)
+  const folder = join(migrations, target)
+  const path = join(folder, 'migration.sql')
+  await mkdir(folder, { recursive: true })
+  const script = existsSync(path) ? await readFile(path, 'utf8') : `${generatedBegin}\n${generatedEnd}\n`
+  await writeFile(path, replaceGenerated(script, sql))
+  await writeFile(join(folder, 'datamodel.prisma'), schema)
+  process.stdout.write(`${path}\n`)
+}
+
+const timestamp = () => new Date().toISOString().replace(/\D/g, '').slice(0, 14)
+
+if (import.meta.main) {
+  const name = process.argv[2]
+  if (name !== undefined && !/^[a-z0-9_]+$/.test(name)) throw new Error('The name of a migration is a_few_words')
+  await write(name)
+}

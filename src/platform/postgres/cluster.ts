@@ -1,0 +1,187 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Place } from './place.ts'
+
+/**
+ * The files and processes of one embedded cluster; who uses it and when it stops is decided in postgres.ts.
+ *
+ *   <home>/cluster/data       what initdb makes
+ *   <home>/cluster/password   of the superuser, mode 0600
+ *   <home>/port               the port it had last, so that addresses survive a restart
+ *   <home>/postgres.log       what the server says
+ *
+ * `cluster` appears by one rename: an initdb that was killed half-way leaves only a folder that the next one removes,
+ * and of two that run at once one wins. PostgreSQL's own postmaster.pid keeps two servers off the same data.
+ */
+export const superuser = 'berth'
+
+const run = promisify(execFile)
+/** PostgreSQL gets nothing of our environment: PGDATA, PGPORT, LC_* or secrets would change or leak into it. */
+const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
+const logBytesMax = 10 * 1024 * 1024
+const logTailBytes = 2_000
+
+const clusterOf = (place: Place) => join(place.home, 'cluster')
+const dataOf = (place: Place) => join(clusterOf(place), 'data')
+const logOf = (place: Place) => join(place.home, 'postgres.log')
+
+export const readPassword = (place: Place) => readFile(join(clusterOf(place), 'password'), 'utf8')
+
+export async function ensureCluster(place: Place): Promise<void> {
+  if (existsSync(clusterOf(place))) return
+  await removeAbandoned(place)
+  const making = `${clusterOf(place)}.new-${process.pid}`
+  await rm(making, { recursive: true, force: true })
+  await mkdir(making, { mode: 0o700 })
+  const password = join(making, 'password')
+  await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
+  const { uid, gid } = place.account ?? {}
+  if (uid !== undefined && gid !== undefined) for (const path of [making, password]) await chown(path, uid, gid)
+  const options = ['--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--no-instructions']
+  const owner = [`--username=${superuser}`, `--pwfile=${password}`, `--pgdata=${join(making, 'data')}`]
+  await run(join(place.bin, 'initdb'), [...options, ...owner], { ...place.account, env: environment, cwd: '/' })
+  await rename(making, clusterOf(place)).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(making, { recursive: true, force: true })
+    if (!existsSync(clusterOf(place))) throw error // otherwise another process was faster
+  })
+}
+
+async function removeAbandoned(place: Place) {
+  for (const name of await readdir(place.home)) {
+    const pid = /^cluster\.new-(\d+)$/.exec(name)?.[1]
+    if (pid && !exists(Number(pid))) await rm(join(place.home, name), { recursive: true, force: true })
+  }
+}
+
+export interface Postmaster {
+  pid: number
+  port: number
+}
+
+/** The server that runs on this data; null when postmaster.pid is missing, or was left behind. */
+export async function findPostmaster(place: Place): Promise<Postmaster | null> {
+  const lines = await readPidFile(place)
+  const [pid, port] = [Number(lines?.[0]), Number(lines?.[3])]
+  return lines && (await isPostmaster(pid, place)) ? { pid, port } : null
+}
+
+async function readPidFile(place: Place): Promise<string[] | null> {
+  const text = await readFile(join(dataOf(place), 'postmaster.pid'), 'utf8').catch(absent)
+  return text === null ? null : text.split('\n')
+}
+
+/** A pid alone proves nothing (pids come back); a command line with our data directory does. A zombie has none. */
+export async function isPostmaster(pid: number, place: Place): Promise<boolean> {
+  if (!exists(pid)) return false
+  const command =
+    process.platform === 'linux'
+      ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(absent)
+      : await run('/bin/ps', ['-o', 'command=', '-p', String(pid)]).then(
+          ({ stdout }) => stdout,
+          () => null,
+        )
+  return command?.includes(dataOf(place)) ?? false
+}
+
+function exists(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const absent = (error: NodeJS.ErrnoException): null => {
+  if (error.code === 'ENOENT' || error.code === 'ESRCH') return null
+  throw error
+}
+
+/**
+ * PostgreSQL itself sees through a postmaster.pid whose process is gone, and makes sure that no child of it still runs.
+ * It gives up only when the pid belongs to somebody else now; then the file is put aside. By a rename and a second
+ * look: had another process started a server in between, this would be its file, and it is put back.
+ */
+async function putStalePidFileAside(place: Place) {
+  const lines = await readPidFile(place)
+  if (!lines || !exists(Number(lines[0])) || (await isPostmaster(Number(lines[0]), place))) return
+  const path = join(dataOf(place), 'postmaster.pid')
+  const aside = `${path}.stale-${process.pid}`
+  await rename(path, aside).catch(absent)
+  const moved = await readFile(aside, 'utf8').catch(absent)
+  if (moved !== null && moved !== lines.join('\n')) await rename(aside, path)
+  else await rm(aside, { force: true })
+}
+
+/** Starts a server in a session of its own, so that neither our end nor a Ctrl-C ends it. */
+export async function startPostmaster(place: Place, { durable }: { durable: boolean }): Promise<ChildProcess> {
+  await putStalePidFileAside(place)
+  const port = await choosePort(place)
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 200,
+    shared_buffers: '128MB',
+    jit: 'off',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    fsync: durable ? 'on' : 'off',
+  }
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const log = await openServerLog(place)
+  try {
+    const child = spawn(join(place.bin, 'postgres'), ['-D', dataOf(place), ...flags], {
+      ...place.account,
+      env: environment,
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    })
+    child.unref()
+    return child
+  } finally {
+    await log.close()
+  }
+}
+
+async function openServerLog(place: Place) {
+  const path = logOf(place)
+  const size = await stat(path).then((found) => found.size, absent)
+  if ((size ?? 0) > logBytesMax) await rename(path, `${path}.1`)
+  const file = await open(path, 'a', 0o600)
+  await chmod(path, 0o600)
+  return file
+}
+
+/** The last words of the server, for the message of an error. */
+export async function serverLogTail(place: Place): Promise<string> {
+  const text = await readFile(logOf(place), 'utf8').catch(absent)
+  return text?.slice(-logTailBytes).trim() ?? ''
+}
+
+export async function rememberPort(place: Place, port: number): Promise<void> {
+  await writeFile(join(place.home, 'port'), `${port}\n`)
+}
+
+async function choosePort(place: Place): Promise<number> {
+  const last = Number(await readFile(join(place.home, 'port'), 'utf8').catch(absent))
+  return (last > 0 && (await freePort(last))) || (await freePort(0)) || 0
+}
+
+/** The port if nobody listens on it (0: any free one), otherwise null. */
+function freePort(port: number): Promise<number | null> {
+  return new Promise((resolve) => {
+    const server = createServer()
+    server.once('error', () => resolve(null))
+    server.listen(port, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' ? (address?.port ?? null) : null))
+    })
+  })
+}

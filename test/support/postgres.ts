@@ -1,0 +1,40 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestProject } from 'vitest/node'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { migrate } from '../../src/platform/migrate.ts'
+import { startPostgres } from '../../src/platform/postgres/postgres.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of the migrated database that `createDatabase` copies. Nobody connects to it: a template must have no sessions. */
+    templateUrl: string
+  }
+}
+
+/** One PostgreSQL for the whole run, in a folder of its own, without fsync; migrated once. */
+export default async function setup(project: TestProject) {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-test-'))
+  await chmod(directory, 0o711) // under root the server is another user and must get in
+  const log = createLog('warn')
+  const postgres = await startPostgres({
+    dataDir: directory,
+    log,
+    clock: systemClock,
+    durable: false,
+  })
+  const stop = async () => {
+    await postgres.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+  try {
+    await migrate(postgres.url, log)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('templateUrl', postgres.url)
+  return stop
+}

@@ -1,0 +1,21 @@
+export interface UntilOptions {
+  /** What is waited for, for the message. */
+  what: string
+  timeoutMs?: number
+}
+
+const pollMs = 10
+
+/** Waits for a condition that no event announces; answers its first truthy value. The one way in which tests wait. */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  { what, timeoutMs = 10_000 }: UntilOptions,
+): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
+  const deadline = performance.now() + timeoutMs
+  for (;;) {
+    const value = await condition()
+    if (value) return value as Exclude<T, false | null | undefined | 0 | ''>
+    if (performance.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, pollMs))
+  }
+}
