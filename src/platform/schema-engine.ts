@@ -31,9 +31,18 @@ async function load(): Promise<Bindings> {
   const bindings = await import('@prisma/schema-engine-wasm/schema_engine_bg')
   const path = createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg')
   const bytes = await readFile(path.replace(/\.js$/, '.wasm'))
-  const { instance } = await WebAssembly.instantiate(bytes, { './schema_engine_bg.js': { ...bindings } })
+  const { instance } = await WebAssembly.instantiate(bytes, {
+    './schema_engine_bg.js': { ...bindings, ...idleTimers(bindings) },
+  })
   bindings.__wbg_set_wasm(instance.exports)
   const { __wbindgen_start: start } = instance.exports as { __wbindgen_start(): void }
   start()
   return bindings
+}
+
+/** The engine arms timers of 10 s (for its lock) and forgets them: they must not keep a process that is done. */
+function idleTimers(bindings: Bindings) {
+  const names = Object.keys(bindings).filter((name) => name.startsWith('__wbg_setTimeout_'))
+  const arm = (run: () => void, ms: number) => setTimeout(run, ms).unref()
+  return Object.fromEntries(names.map((name) => [name, arm]))
 }
