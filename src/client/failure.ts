@@ -1,0 +1,39 @@
+/** A request that brought no data, with the code that says what to do about it. Refusals that are data are no failures. */
+export class RequestFailed extends Error {
+  override name = 'RequestFailed'
+  /** `extensions.code` of the first error, or UNREACHABLE when no server answered. */
+  readonly code: string
+  /** What the server's log calls the failure. */
+  readonly requestId: string | null
+
+  constructor(code: string, message: string, { requestId = null, ...options }: FailureOptions = {}) {
+    super(message, options)
+    this.code = code
+    this.requestId = requestId
+  }
+
+  /** The same request may succeed later, and nothing about it is wrong. */
+  get retryable(): boolean {
+    return retryableCodes.has(this.code)
+  }
+}
+
+export interface FailureOptions extends ErrorOptions {
+  requestId?: string | null
+}
+
+const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'TIMEOUT'])
+
+export interface GraphqlError {
+  message: string
+  extensions?: { code?: string; requestId?: string }
+}
+
+export function failureOf(errors: readonly GraphqlError[]): RequestFailed {
+  const [first] = errors
+  return new RequestFailed(
+    first?.extensions?.code ?? 'INTERNAL_SERVER_ERROR',
+    errors.map((error) => error.message).join('; ') || 'The server refused without saying why',
+    { requestId: first?.extensions?.requestId ?? null },
+  )
+}

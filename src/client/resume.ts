@@ -1,0 +1,109 @@
+import type { Client, SubscribePayload } from 'graphql-ws'
+import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
+
+/**
+ * Subscriptions that outlive their connection. graphql-ws subscribes again with the variables it was given, which would
+ * replay everything; every message of Berth carries a cursor, so `after` is moved in place, on the very object that is
+ * sent again. Together with the server's order that makes each message arrive exactly once.
+ *
+ * `after` moves when a message arrives, not when it is read: what waits here unread must not come a second time. And a
+ * reader slower than the server must not grow the heap, so from `unreadMax` messages on the socket is paused; the server
+ * then sends fewer and larger messages, or drops the connection, which costs a resume and nothing else.
+ */
+export interface Resumable {
+  after?: string | null | undefined
+  lastLines?: number | null | undefined
+}
+
+export interface Flow {
+  pause(): void
+  resume(): void
+}
+
+const unreadMax = 64
+
+/** Variables that move with the messages: call `advance` with the data of each. */
+export function advancing<Variables extends Resumable>(variables: Variables) {
+  const moving = { ...variables }
+  return {
+    variables: moving,
+    advance(data: object) {
+      const cursor = cursorOf(data)
+      if (cursor === undefined) return
+      moving.after = cursor
+      delete moving.lastLines // says where to begin, and that is past
+    },
+  }
+}
+
+function cursorOf(data: object): string | undefined {
+  for (const message of Object.values(data) as unknown[])
+    if (typeof message === 'object' && message !== null && 'cursor' in message && typeof message.cursor === 'string')
+      return message.cursor
+  return undefined
+}
+
+export interface Subscription<Variables> {
+  query: string
+  variables: Variables
+}
+
+/** The messages of a subscription, over as many connections as it takes; ends when the server completes it. */
+export async function* followed<Result extends object, Variables extends Resumable>(
+  client: Client,
+  { query, variables }: Subscription<Variables>,
+  flow: Flow,
+): AsyncGenerator<Result, void, void> {
+  const unread: Result[] = []
+  const moving = advancing(variables)
+  let end: { error?: unknown } | undefined
+  let wake = () => {}
+  const payload = { query, variables: moving.variables } as SubscribePayload
+  const leave = client.subscribe<Result>(payload, {
+    next({ data, errors }) {
+      if (errors) end ??= { error: failureOf(errors as readonly GraphqlError[]) }
+      else if (data && !end) {
+        moving.advance(data)
+        unread.push(data)
+        if (unread.length >= unreadMax) flow.pause()
+      }
+      wake()
+    },
+    error(error) {
+      end ??= { error: failureFrom(error) }
+      wake()
+    },
+    complete() {
+      end ??= {}
+      wake()
+    },
+  })
+  try {
+    for (;;) {
+      const message = unread.shift()
+      if (message) yield message
+      else if (end) break
+      else {
+        flow.resume()
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+    }
+    if (end.error) throw end.error
+  } finally {
+    flow.resume()
+    leave()
+  }
+}
+
+/** What graphql-ws gives up with: errors of the operation, a fatal close, or a broken socket. */
+function failureFrom(error: unknown): RequestFailed {
+  if (Array.isArray(error)) return failureOf(error as GraphqlError[])
+  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number')
+    return new RequestFailed(
+      error.code === 4401 ? 'UNAUTHENTICATED' : 'UNREACHABLE',
+      `The server closed the connection (${error.code}${'reason' in error && error.reason ? `, ${error.reason}` : ''})`,
+    )
+  return new RequestFailed('UNREACHABLE', 'The connection broke', { cause: error })
+}

@@ -1,0 +1,31 @@
+/**
+ * The one retry policy: 1, 2, 4 … seconds at most, each wait random between zero and that (full jitter), so that a
+ * thousand clients of a restarted server do not come back in step. Only what is marked retryable is tried again, and
+ * only where asking twice does no harm: a query, or a submission with an idempotency key.
+ */
+export interface Retry<T> {
+  /** How often it is tried in all. */
+  attempts: number
+  /** Of a result: whether it is a refusal that says to come back. Failures say it themselves. */
+  again: (outcome: { result: T } | { error: unknown }) => boolean
+  sleep: (ms: number) => Promise<unknown>
+}
+
+const firstWaitMs = 1_000
+const waitMsMax = 30_000
+
+/** How long to wait after the failed try number `attempt`: 0, 1, 2 … */
+export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
+
+export async function withRetry<T>(work: () => Promise<T>, { attempts, again, sleep }: Retry<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    const last = attempt + 1 >= attempts
+    try {
+      const result = await work()
+      if (last || !again({ result })) return result
+    } catch (error) {
+      if (last || !again({ error })) throw error
+    }
+    await sleep(retryWaitMs(attempt))
+  }
+}

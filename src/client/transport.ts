@@ -1,0 +1,149 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
+import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
+import type { TypedDocumentString } from './generated/graphql.ts'
+import { type Flow, followed, type Resumable } from './resume.ts'
+import { retryWaitMs, withRetry } from './retry.ts'
+
+/**
+ * One server: requests over HTTP, live streams over one WebSocket that opens with the first stream, closes with the
+ * last, and comes back by itself for as long as somebody reads.
+ */
+export interface Connection {
+  readonly url: string
+  /** Throws RequestFailed. `attempts` above 1 only where asking twice does no harm. */
+  request<Result extends object, Variables>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+    options?: { attempts?: number },
+  ): Promise<Result>
+  /** Goes on after `variables.after`, and after each message that came, over any number of connections. */
+  follow<Result extends object, Variables extends Resumable>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+  ): AsyncGenerator<Result, void, void>
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  /** Of the server, without /graphql. */
+  url: string
+  token?: string | undefined
+  sleep?: (ms: number) => Promise<unknown>
+}
+
+const requestMsMax = 30_000
+const pingEveryMs = 10_000
+const pongWaitMs = 5_000
+
+export function connect({ url, token, sleep = pause }: ConnectionOptions): Connection {
+  const endpoint = new URL('graphql', url.endsWith('/') ? url : `${url}/`)
+  const authorization = token ? `Bearer ${token}` : undefined
+  const sockets = createSockets(endpoint, authorization, sleep)
+  return {
+    url,
+    request: (document, variables, { attempts = 1 } = {}) =>
+      withRetry(() => post({ endpoint, authorization, query: document.toString(), variables }), {
+        attempts,
+        sleep,
+        again: (outcome) =>
+          'error' in outcome
+            ? outcome.error instanceof RequestFailed && outcome.error.retryable
+            : isRetryableProblem(outcome.result),
+      }),
+    follow: (document, variables) => followed(sockets.client, { query: document.toString(), variables }, sockets.flow),
+    close: async () => sockets.client.dispose(),
+  }
+}
+
+/** A refusal that is data and says that the same request may succeed later. */
+const isRetryableProblem = (data: object) =>
+  Object.values(data).some(
+    (field: unknown) => typeof field === 'object' && field !== null && 'retryable' in field && field.retryable === true,
+  )
+
+interface Post {
+  endpoint: URL
+  authorization: string | undefined
+  query: string
+  variables: unknown
+}
+
+async function post<Result>({ endpoint, authorization, query, variables }: Post): Promise<Result> {
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(authorization ? { authorization } : {}) },
+    body: JSON.stringify({ query, variables }),
+    signal: AbortSignal.timeout(requestMsMax),
+  }).catch((error: Error) => {
+    throw error.name === 'TimeoutError'
+      ? new RequestFailed('TIMEOUT', `${endpoint.origin} did not answer within ${requestMsMax / 1_000} s`)
+      : new RequestFailed('UNREACHABLE', `No server answers at ${endpoint.origin}`, { cause: error })
+  })
+  const text = await response.text()
+  const answer = parseAnswer<Result>(text)
+  if (answer?.errors) throw failureOf(answer.errors)
+  if (answer?.data) return answer.data
+  const reason = `${endpoint.origin} answered ${response.status}: ${text.slice(0, 200).trim()}`
+  throw new RequestFailed(response.status >= 502 ? 'UNREACHABLE' : codeOfStatus(response.status), reason)
+}
+
+/** Answers of the gate are plain text. */
+function codeOfStatus(status: number): string {
+  if (status === 401) return 'UNAUTHENTICATED'
+  if (status === 403) return 'FORBIDDEN'
+  return status === 429 ? 'RATE_LIMITED' : 'BAD_REQUEST'
+}
+
+interface Answer<Result> {
+  data?: Result | null
+  errors?: GraphqlError[]
+}
+
+function parseAnswer<Result>(text: string): Answer<Result> | undefined {
+  try {
+    return JSON.parse(text) as Answer<Result>
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+/** The shared socket, and the hold on its flow. A silent peer is noticed by pings, unless we are the silent one. */
+function createSockets(endpoint: URL, authorization: string | undefined, sleep: (ms: number) => Promise<unknown>) {
+  let socket: WebSocket | undefined
+  let pongTimer: NodeJS.Timeout | undefined
+  const client = createClient({
+    url: endpoint.href.replace(/^http/, 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: authorization ? { authorization } : {},
+    keepAlive: pingEveryMs,
+    retryAttempts: Number.POSITIVE_INFINITY,
+    shouldRetry: () => true,
+    retryWait: async (retries) => void (await sleep(retryWaitMs(retries))),
+    on: {
+      opened: (opened) => {
+        socket = opened as WebSocket
+      },
+      ping: (received) => {
+        if (received || socket?.isPaused) return
+        pongTimer = setTimeout(() => client.terminate(), pongWaitMs)
+      },
+      pong: (received) => {
+        if (received) clearTimeout(pongTimer)
+      },
+      closed: () => clearTimeout(pongTimer),
+    },
+  })
+  const flow: Flow = {
+    pause: () => {
+      clearTimeout(pongTimer)
+      if (socket?.readyState === WebSocket.OPEN) socket.pause()
+    },
+    resume: () => {
+      if (socket?.isPaused) socket.resume()
+    },
+  }
+  return { client, flow }
+}
