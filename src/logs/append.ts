@@ -1,0 +1,123 @@
+import type { Sql } from '../platform/tx.ts'
+import { type LogPiece, type NewChunk, packChunks } from './chunk.ts'
+import { type LineState, noLines } from './lines.ts'
+
+/**
+ * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands.
+ * `append` puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
+ * pumps that carry the same run one writes, the other gets LogMoved, so no byte is stored twice. `seal` says that no
+ * byte will follow. Whoever commits pokes the wake-up topic `log` afterwards.
+ */
+export interface LogHead {
+  readonly runId: string
+  /** Bytes so far. */
+  readonly end: number
+  readonly lineState: LineState
+  /** The executor's position, stored with the bytes before it. */
+  readonly position: unknown
+  readonly sealed: boolean
+}
+
+/** Somebody else appended to this log, or sealed it: take its head again. */
+export class LogMoved extends Error {
+  override name = 'LogMoved'
+}
+
+export async function openLog(
+  sql: Sql,
+  { runId, jobId, number }: { runId: string; jobId: string; number: number },
+): Promise<LogHead> {
+  const [row] = await sql.query<HeadRow>(
+    `INSERT INTO run_log (run_id, job_id, number, line_state) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (run_id) DO UPDATE SET run_id = run_log.run_id
+     RETURNING end_offset, line_state, position, sealed`,
+    [runId, jobId, number, noLines],
+  )
+  if (!row) throw new Error(`The log of ${runId} could not be opened`)
+  const lineState = row.line_state.map(Number)
+  return { runId, end: row.end_offset, lineState, position: row.position, sealed: row.sealed }
+}
+
+interface HeadRow {
+  end_offset: number
+  line_state: readonly (string | number)[]
+  position: unknown
+  sealed: boolean
+}
+
+export interface Append {
+  pieces: readonly LogPiece[]
+  /** What the executor gave with the last piece. */
+  position: unknown
+  /** logBytesPerRunMax of the configuration: what lies beyond becomes one OVER_LIMIT gap that grows. */
+  bytesMax: number
+}
+
+export async function append(sql: Sql, head: LogHead, { pieces, position, bytesMax }: Append): Promise<LogHead> {
+  const { kept, over } = cutAtLimit(pieces, Math.max(0, bytesMax - head.end))
+  const { chunks, head: last } = packChunks(head, kept)
+  const gap = packChunks(last, over === 0 ? [] : [{ gap: 'OVER_LIMIT', bytes: over }])
+  const next = { ...head, ...gap.head, position }
+  const moved = await sql.query(appendSql(chunks.length + gap.chunks.length), [
+    head.runId,
+    head.end,
+    next.end,
+    next.lineState,
+    JSON.stringify(position ?? null),
+    ...[...chunks, ...gap.chunks].flatMap(chunkValues),
+  ])
+  if (moved.length === 0) throw new LogMoved(`The log of ${head.runId} does not end at ${head.end} any more`)
+  return next
+}
+
+function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece[]; over: number } {
+  const kept: LogPiece[] = []
+  let left = room
+  let over = 0
+  for (const piece of pieces) {
+    const size = 'gap' in piece ? Math.max(1, piece.bytes) : piece.bytes.length
+    const fits = Math.min(size, left)
+    if (fits > 0)
+      kept.push('gap' in piece ? { ...piece, bytes: fits } : { ...piece, bytes: piece.bytes.subarray(0, fits) })
+    left -= fits
+    over += size - fits
+  }
+  return { kept, over }
+}
+
+/** A log that is over its limit ends with the gap already: that one grows, and nothing is inserted. */
+function appendSql(chunks: number): string {
+  const rows = Array.from({ length: chunks }, (_, row) => {
+    const first = 6 + row * 6
+    return `($${first}::bigint, $${first + 1}::bigint, $${first + 2}::bigint[], $${first + 3}::int[], $${first + 4}::bytea, $${first + 5}::text)`
+  })
+  const store = `, grown AS (
+      UPDATE log_chunk SET end_offset = $3 FROM moved
+      WHERE log_chunk.run_id = $1 AND log_chunk.end_offset = $2 AND log_chunk.gap = 'OVER_LIMIT'
+      RETURNING 1
+    ), stored AS (
+      INSERT INTO log_chunk (run_id, start_offset, end_offset, line_state, segments, data, gap)
+      SELECT moved.run_id, v.* FROM moved, (VALUES ${rows.join(', ')}) AS v WHERE NOT EXISTS (SELECT 1 FROM grown)
+    )`
+  return `WITH moved AS (
+      UPDATE run_log SET end_offset = $3, line_state = $4, position = $5::jsonb
+      WHERE run_id = $1 AND end_offset = $2 AND NOT sealed RETURNING run_id
+    )${chunks > 0 ? store : ''} SELECT 1 FROM moved`
+}
+
+const chunkValues = (chunk: NewChunk) => [
+  chunk.start,
+  chunk.end,
+  chunk.lineState,
+  chunk.gap === null ? chunk.segments : [],
+  chunk.gap === null ? chunk.data : null,
+  chunk.gap,
+]
+
+/** No byte will follow; open lines end. */
+export async function seal(sql: Sql, runId: string): Promise<void> {
+  await sql.query(
+    'UPDATE run_log SET sealed = true, line_state = ARRAY[line_state[1], 0, 0, 0] WHERE run_id = $1 AND NOT sealed',
+    [runId],
+  )
+}

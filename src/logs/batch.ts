@@ -1,0 +1,146 @@
+import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
+import { type LinePart, type LogStream, lineParts, logStreams, streamCode, streamOf } from './lines.ts'
+import type { Stored } from './stored.ts'
+
+/** One line, or a piece of it: pieces of a line have its number, and all but the last are `truncated`. */
+export interface LogLine {
+  number: number
+  at: Date
+  stream: LogStream
+  text: string
+  /** The line goes on. */
+  truncated: boolean
+  run: number
+}
+
+/** Bytes of a line in one piece at most. */
+export const lineBytesMax = 65_536
+/** A piece ends here, or with the character that lies across: up to three bytes more. */
+const pieceBytes = lineBytesMax - 3
+
+/** Text and lines of a stretch of one run's log. Lines cost more than text, and are made when they are asked for. */
+export interface Passage {
+  text: string
+  readonly lines: readonly LogLine[]
+  start: number
+  end: number
+}
+
+export const codesOf = (streams: readonly LogStream[]): ReadonlySet<number> =>
+  new Set(logStreams.filter((stream) => streams.includes(stream)).map((stream) => streamCode[stream]))
+
+/** Cuts a passage; its text has at most `bytesMax` bytes too, where invalid ones grew to U+FFFD. */
+export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
+  const cut = cutBatch(stored, options)
+  const text = decode(cut.slices)
+  if (Buffer.byteLength(text) > options.bytesMax)
+    return passage(stored, run, { ...options, bytesMax: Math.floor(options.bytesMax / 3) })
+  let lines: readonly LogLine[] | undefined
+  return {
+    text,
+    get lines() {
+      lines ??= collectLines(stored, cut, { ...options, run, linesMax: Number.POSITIVE_INFINITY }).lines
+      return lines
+    },
+    start: options.from,
+    end: cut.end,
+  }
+}
+
+/** The same with at most `linesMax` lines; it ends where one more would begin. */
+export function passageOfLines(
+  stored: readonly Stored[],
+  run: number,
+  options: CutOptions & { linesMax: number },
+): Passage {
+  const whole = cutBatch(stored, options)
+  const { lines, end } = collectLines(stored, whole, { ...options, run })
+  const text = decode(trim(whole.slices, end))
+  if (Buffer.byteLength(text) > options.bytesMax)
+    return passageOfLines(stored, run, { ...options, bytesMax: Math.floor(options.bytesMax / 3) })
+  return { text, lines, start: options.from, end }
+}
+
+const decode = (slices: readonly Slice[]) =>
+  (slices.length === 1 && slices[0] ? slices[0].bytes : Buffer.concat(slices.map(({ bytes }) => bytes))).toString(
+    'utf8',
+  )
+
+interface OpenLine {
+  line: LogLine
+  parts: Buffer[]
+  size: number
+}
+
+/** The lines of a cut, in the order of their first bytes. */
+function collectLines(
+  stored: readonly Stored[],
+  cut: Cut,
+  { from, codes, run, linesMax }: { from: number; codes: ReadonlySet<number>; run: number; linesMax: number },
+): { lines: LogLine[]; end: number } {
+  const lines: LogLine[] = []
+  const open = new Map<number, OpenLine>()
+  const finish = (code: number, truncated: boolean) => {
+    const done = open.get(code)
+    if (!done) return
+    done.line.text = Buffer.concat(done.parts).toString('utf8')
+    done.line.truncated = truncated
+    open.delete(code)
+  }
+  const finishAll = (truncated: boolean) => {
+    for (const code of [...open.keys()]) finish(code, truncated)
+    return lines
+  }
+
+  for (const { part, at } of partsOf(stored, from, cut.end)) {
+    if (!codes.has(part.code)) continue
+    let rest = part.ends ? part.bytes.subarray(0, -1) : part.bytes
+    let offset = part.offset
+    for (;;) {
+      const current = open.get(part.code) ?? begin(part, at)
+      if (!current) return { lines: finishAll(true), end: offset }
+      const piece = rest.subarray(0, pieceLength(rest, pieceBytes - current.size))
+      current.parts.push(piece)
+      current.size += piece.length
+      rest = rest.subarray(piece.length)
+      offset += piece.length
+      if (rest.length === 0) break
+      finish(part.code, true)
+    }
+    if (part.ends) finish(part.code, false)
+  }
+  return { lines: finishAll(!cut.endsLines), end: cut.end }
+
+  function begin({ code, line: number }: LinePart, at: Date): OpenLine | undefined {
+    if (lines.length >= linesMax) return undefined
+    const line = { number, at, stream: streamOf(code), text: '', truncated: false, run }
+    const begun: OpenLine = { line, parts: [], size: 0 }
+    lines.push(line)
+    open.set(code, begun)
+    return begun
+  }
+}
+
+function* partsOf(stored: readonly Stored[], from: number, end: number): Generator<{ part: LinePart; at: Date }> {
+  for (const chunk of stored) {
+    if (chunk.gap !== null || chunk.start >= end) return
+    for (const part of lineParts(chunk)) {
+      const after = part.offset + part.bytes.length
+      if (after <= from) continue
+      if (part.offset >= end) return
+      const bytes = part.bytes.subarray(Math.max(0, from - part.offset), end - part.offset)
+      yield {
+        part: { ...part, bytes, offset: Math.max(from, part.offset), ends: part.ends && after <= end },
+        at: chunk.at,
+      }
+    }
+  }
+}
+
+/** `room` bytes, and the rest of the character that lies across. */
+function pieceLength(bytes: Buffer, room: number): number {
+  if (bytes.length <= room) return bytes.length
+  let length = Math.max(0, room)
+  while (length < room + 3 && ((bytes[length] ?? 0) & 0xc0) === 0x80) length++
+  return length
+}

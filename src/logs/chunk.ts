@@ -1,0 +1,105 @@
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
+
+/** Bytes in one stored chunk at most, as appended. */
+export const logChunkBytesMax = 65_536
+/** Bytes in one chunk at most, after small ones were merged. */
+export const mergedChunkBytesMax = 262_144
+
+export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE'
+
+/** What an executor hands over: output, or how much of it cannot be had. */
+export type LogPiece = { stream: LogStream; bytes: Uint8Array } | { gap: GapReason; bytes: number }
+
+interface Place {
+  start: number
+  end: number
+  lineState: LineState
+}
+export interface BytesChunk extends Place {
+  at: Date
+  segments: readonly number[]
+  bytes: Buffer
+  gap: null
+}
+export interface GapChunk extends Place {
+  at: Date
+  gap: GapReason
+}
+export type Chunk = BytesChunk | GapChunk
+
+/** The columns every reader of chunks selects, from alias `c`. */
+export const chunkColumns = 'c.start_offset, c.end_offset, c.at, c.line_state, c.segments, c.data, c.gap' as const
+
+export interface ChunkRow {
+  start_offset: number
+  end_offset: number
+  at: Date
+  line_state: readonly (string | number)[]
+  segments: number[]
+  data: Buffer | null
+  gap: string | null
+}
+
+export function readChunk(row: ChunkRow): Chunk {
+  const place = {
+    start: row.start_offset,
+    end: row.end_offset,
+    at: row.at,
+    // The driver reads bigint[] as texts.
+    lineState: row.line_state.map(Number),
+  }
+  if (row.data === null) return { ...place, gap: row.gap as GapReason }
+  const bytes = zstdDecompressSync(row.data, { maxOutputLength: mergedChunkBytesMax })
+  return { ...place, gap: null, segments: row.segments, bytes }
+}
+
+/** A chunk to be written. */
+export type NewChunk = Place & ({ gap: null; segments: number[]; data: Buffer } | { gap: GapReason })
+
+export interface LogEnd {
+  end: number
+  lineState: LineState
+}
+
+/** Cuts pieces into chunks that continue a log at `from`. */
+export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks: NewChunk[]; head: LogEnd } {
+  const chunks: NewChunk[] = []
+  let head = from
+  let open: { start: number; lineState: LineState; segments: number[]; parts: Uint8Array[]; size: number } | undefined
+
+  const close = () => {
+    if (!open) return
+    const { start, lineState, segments, parts } = open
+    chunks.push({ start, end: head.end, lineState, gap: null, segments, data: zstdCompressSync(Buffer.concat(parts)) })
+    open = undefined
+  }
+  const add = (code: number, bytes: Uint8Array) => {
+    open ??= { start: head.end, lineState: head.lineState, segments: [], parts: [], size: 0 }
+    if (open.segments.at(-2) === code) open.segments.push((open.segments.pop() ?? 0) + bytes.length)
+    else open.segments.push(code, bytes.length)
+    open.parts.push(bytes)
+    open.size += bytes.length
+    head = { end: head.end + bytes.length, lineState: afterBytes(head.lineState, code, bytes) }
+  }
+
+  for (const piece of pieces) {
+    if ('gap' in piece) {
+      close()
+      // A gap of unknown size takes one offset, so that it has a place.
+      const end = head.end + Math.max(1, piece.bytes)
+      chunks.push({ start: head.end, end, lineState: head.lineState, gap: piece.gap })
+      head = { end, lineState: endLines(head.lineState) }
+      continue
+    }
+    for (let at = 0; at < piece.bytes.length; ) {
+      const room = logChunkBytesMax - (open?.size ?? 0)
+      const bytes = piece.bytes.subarray(at, at + room)
+      add(streamCode[piece.stream], bytes)
+      at += bytes.length
+      if (bytes.length === room) close()
+    }
+  }
+  close()
+  return { chunks, head }
+}

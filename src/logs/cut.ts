@@ -1,0 +1,155 @@
+import type { BytesChunk } from './chunk.ts'
+import type { Stored } from './stored.ts'
+
+/**
+ * Where a batch ends. A reader may stop and resume at the end of any batch, so it must lie where the text can be cut:
+ * never inside a UTF-8 character or an ANSI escape sequence, after a "\n" where there is one, and inside a line only if
+ * the batch is full or the caller asks for all there is. What cannot be completed is shown as it is: before a gap, at
+ * the end of a sealed log, and when more than `holdBytesMax` of other streams' bytes have come after it.
+ */
+export interface CutOptions {
+  from: number
+  /** Codes of the streams that are read; the others are passed over. */
+  codes: ReadonlySet<number>
+  /** Selected bytes at most; at least 1,024. */
+  bytesMax: number
+  /** What follows the last of the chunks in this run: stored bytes, bytes that are yet to come, nothing for ever. */
+  then: 'MORE' | 'OPEN' | 'END'
+  /** LINES: hold back a line that has no end yet. ALL: show it. BYTES: show what is incomplete as well. */
+  upTo: 'LINES' | 'ALL' | 'BYTES'
+}
+
+export interface Slice {
+  offset: number
+  bytes: Buffer
+}
+
+export interface Cut {
+  /** Offset after the batch. */
+  end: number
+  slices: Slice[]
+  /** An open line has its end here: the log is sealed or a gap follows. */
+  endsLines: boolean
+}
+
+const holdBytesMax = 65_536
+/** Escape sequences that are longer are cut. */
+const escapeBytesMax = 64
+const newline = 10
+
+/** Cuts a batch out of chunks of which the first holds `from` and is no gap. */
+export function cutBatch(stored: readonly Stored[], options: CutOptions): Cut {
+  const { chunks, end, gapFollows } = upToGap(stored)
+  const { slices, full } = take(chunks, options)
+  if (!full && (options.then === 'END' || gapFollows)) return { end, slices, endsLines: true }
+  const reached = full ? endOf(slices) : end
+  if (options.upTo === 'BYTES') return { end: reached, slices, endsLines: false }
+  const goesOn = full || options.then === 'MORE'
+  if (!goesOn && options.upTo === 'ALL') return cutWhole(slices, reached)
+  const afterLine = lastLineEnd(slices)
+  if (afterLine === endOf(slices)) return { end: reached, slices, endsLines: false }
+  if (afterLine !== null) return { end: afterLine, slices: trim(slices, afterLine), endsLines: false }
+  if (goesOn || slices.length === 0) return cutWhole(slices, reached)
+  return { end: options.from, slices: [], endsLines: false }
+}
+
+function upToGap(stored: readonly Stored[]) {
+  const chunks: BytesChunk[] = []
+  for (const item of stored) {
+    if (item.gap !== null) return { chunks, end: item.start, gapFollows: true }
+    chunks.push(item)
+  }
+  return { chunks, end: chunks.at(-1)?.end ?? 0, gapFollows: false }
+}
+
+/** The selected bytes from `from` on. */
+function take(chunks: readonly BytesChunk[], { from, codes, bytesMax }: CutOptions) {
+  const slices: Slice[] = []
+  let room = bytesMax
+  for (const slice of selected(chunks, from, codes)) {
+    const bytes = slice.bytes.subarray(0, room)
+    slices.push({ offset: slice.offset, bytes })
+    room -= bytes.length
+    if (room === 0) return { slices, full: true }
+  }
+  return { slices, full: false }
+}
+
+function* selected(chunks: readonly BytesChunk[], from: number, codes: ReadonlySet<number>): Generator<Slice> {
+  for (const { start, segments, bytes } of chunks) {
+    let at = 0
+    for (let pair = 0; pair + 1 < segments.length; pair += 2) {
+      const end = at + (segments[pair + 1] ?? 0)
+      const first = Math.max(at, from - start)
+      if (first < end && codes.has(segments[pair] ?? 0))
+        yield { offset: start + first, bytes: bytes.subarray(first, end) }
+      at = end
+    }
+  }
+}
+
+const endOf = (slices: readonly Slice[]): number => {
+  const last = slices.at(-1)
+  return last ? last.offset + last.bytes.length : 0
+}
+
+function lastLineEnd(slices: readonly Slice[]): number | null {
+  for (const { offset, bytes } of slices.toReversed()) {
+    const at = bytes.lastIndexOf(newline)
+    if (at >= 0) return offset + at + 1
+  }
+  return null
+}
+
+/** Everything but a character or sequence that has only begun. */
+function cutWhole(slices: Slice[], reached: number): Cut {
+  const whole = { end: reached, slices, endsLines: false }
+  let back = begun(lastBytes(slices, escapeBytesMax))
+  if (back === 0) return whole
+  for (const { offset, bytes } of slices.toReversed()) {
+    if (back <= bytes.length) {
+      const end = offset + bytes.length - back
+      return reached - end > holdBytesMax ? whole : { end, slices: trim(slices, end), endsLines: false }
+    }
+    back -= bytes.length
+  }
+  return whole
+}
+
+export function trim(slices: readonly Slice[], end: number): Slice[] {
+  return slices
+    .filter(({ offset }) => offset < end)
+    .map(({ offset, bytes }) => ({ offset, bytes: bytes.subarray(0, end - offset) }))
+}
+
+function lastBytes(slices: readonly Slice[], count: number): Buffer {
+  const parts: Buffer[] = []
+  let missing = count
+  for (const { bytes } of slices.toReversed()) {
+    if (missing === 0) break
+    const part = bytes.subarray(-missing)
+    parts.unshift(part)
+    missing -= part.length
+  }
+  return Buffer.concat(parts)
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are made of them
+const begunEscape = /\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\n]*\u001b?|[ -/]*)$/
+
+/** How many bytes at the end are the beginning of a character or an escape sequence that is not complete. */
+export function begun(tail: Buffer): number {
+  const sequence = begunEscape.exec(tail.toString('latin1'))
+  return sequence ? tail.length - sequence.index : begunCharacter(tail)
+}
+
+function begunCharacter(tail: Buffer): number {
+  for (let back = 1; back <= Math.min(3, tail.length); back++) {
+    const byte = tail[tail.length - back] ?? 0
+    if ((byte & 0xc0) === 0x80) continue
+    const length =
+      byte >= 0xc2 && byte <= 0xdf ? 2 : byte >= 0xe0 && byte <= 0xef ? 3 : byte >= 0xf0 && byte <= 0xf4 ? 4 : 1
+    return length > back ? back : 0
+  }
+  return 0
+}

@@ -1,0 +1,61 @@
+import { stoppable } from '../platform/stoppable.ts'
+import type { LogLine } from './batch.ts'
+import { createHubs, type HubsOptions } from './hubs.ts'
+import type { LogGap, LogStart } from './read.ts'
+import type { LogCursor } from './stored.ts'
+import { TailReader } from './tail-reader.ts'
+
+/**
+ * A job's log as a stream: what is stored first (REPLAY), then what comes (LIVE), over all runs of the job, or of one.
+ * It ends by itself, after exactly one batch with `isFinal`, when the log is closed and all of it was sent; or after a
+ * reset, when the job was deleted. A database that does not answer only delays it. A reader pulls: one that is slow gets
+ * fewer, larger batches, and one that stopped keeps a page (stored.ts, `pageBytes` and a chunk) and a few objects.
+ */
+export type TailMessage =
+  | {
+      kind: 'batch'
+      run: number
+      text: string
+      readonly lines: readonly LogLine[]
+      startOffset: number
+      endOffset: number
+      cursor: LogCursor
+      phase: 'REPLAY' | 'LIVE'
+      isFinal: boolean
+    }
+  | ({ kind: 'gap' } & LogGap)
+  /** From here on messages speak of this run. */
+  | { kind: 'run'; run: number; cursor: LogCursor }
+  /** DELETED: the job is gone. RETENTION: the cursor is of a log that is no more; it starts again from the beginning. */
+  | { kind: 'reset'; reason: 'DELETED' | 'RETENTION'; cursor: LogCursor }
+  | { kind: 'heartbeat'; cursor: LogCursor; at: Date }
+
+export interface FollowOptions extends LogStart {
+  /** Bytes of text in one batch at most; taken between 4 KiB and 1 MiB. */
+  maxBatchBytes: number
+}
+
+export interface LogTail {
+  follow(options: FollowOptions): AsyncGenerator<TailMessage, void, void>
+  /** Streams that are open. */
+  openFollowers(): number
+}
+
+export function createLogTail(options: HubsOptions): LogTail {
+  const rooms = { ...options, hubs: createHubs(options) }
+  let open = 0
+  return {
+    follow: (follow) =>
+      stoppable(async function* (signal) {
+        open += 1
+        const reader = new TailReader(rooms, follow, signal)
+        try {
+          yield* reader.messages()
+        } finally {
+          open -= 1
+          reader.close()
+        }
+      }),
+    openFollowers: () => open,
+  }
+}

@@ -1,0 +1,170 @@
+import { type Bell, createBell } from '../platform/bell.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Db } from '../platform/db.ts'
+import type { Log } from '../platform/log.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+import type { Wakeups } from '../platform/wakeup.ts'
+import type { Passage } from './batch.ts'
+import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
+import { type RunState, readRunStates, type Stored } from './stored.ts'
+
+/**
+ * What the readers of one run share. A hub knows how far the run's log is (`state`, undefined until the first look,
+ * null when the job is gone) and keeps its newest chunks in a ring; readers that follow live take them from there, and
+ * those that are behind read pages of their own. One loop looks at all hubs of the process with one statement, and
+ * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
+ * depend on the number of readers. Chunks are fetched for runs that somebody waits for at that moment; the others' rings
+ * just move on. Without readers there is no hub, no loop, no timer.
+ */
+export interface RunHub {
+  readonly jobId: string
+  readonly run: number
+  readonly bell: Bell
+  state: RunState | null | undefined
+  /** The newest chunks from `offset` on; null: they are not in the ring. */
+  chunksFrom(offset: number): Stored[] | null
+  /** Batches that were cut since the last change, so that readers at the same place share them. */
+  readonly passages: Map<string, Passage>
+}
+
+export interface Hubs {
+  open(jobId: string, run: number): RunHub
+  close(hub: RunHub): void
+}
+
+export interface HubsOptions {
+  db: Db
+  wakeups: Wakeups
+  clock: Clock
+  log: Log
+}
+
+const pollMs = 1_000
+/** Between two looks at least; so a busy log costs at most 200 looks a second. */
+const lookGapMs = 5
+/** Unpacked bytes that one run's ring keeps at most. */
+const ringBytesMax = 524_288
+/** Chunks that one look fetches per run, and for all runs. */
+const runChunksMax = 16
+const lookChunksMax = 256
+
+interface SharedHub extends RunHub {
+  readonly key: string
+  readers: number
+  ring: { chunks: Chunk[]; end: number; bytes: number } | undefined
+}
+
+export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
+  const hubs = new Map<string, SharedHub>()
+  let looking: { loop: Loop; unlisten: () => void } | undefined
+
+  function start() {
+    const loop = createLoop({ name: 'log tail', pollMs, runOnce: look, clock, log })
+    looking = { loop, unlisten: wakeups.on('log', loop.wake) }
+    loop.start()
+  }
+
+  async function look(signal: AbortSignal) {
+    const watched = [...hubs.values()]
+    const states = await readRunStates(db.sql, watched)
+    const looks = watched.map((hub, place) => ({ hub, state: states[place] ?? null }))
+    const fetched = await fetchNew(db, looks)
+    for (const { hub, state } of looks) {
+      const chunks = fetched.get(hub.key) ?? []
+      const before = JSON.stringify(hub.state)
+      advanceRing(hub, state, chunks)
+      hub.state = state
+      if (JSON.stringify(state) === before) continue
+      hub.passages.clear()
+      hub.bell.ring()
+    }
+    await clock.sleep(lookGapMs, signal)
+  }
+
+  return {
+    open(jobId, run) {
+      const key = `${jobId}/${run}`
+      const hub = hubs.get(key) ?? createHub(key, { jobId, run, clock })
+      hub.readers += 1
+      hubs.set(key, hub)
+      if (looking) looking.loop.wake()
+      else start()
+      return hub
+    },
+    close({ jobId, run }) {
+      const hub = hubs.get(`${jobId}/${run}`)
+      if (!hub || --hub.readers > 0) return
+      hubs.delete(hub.key)
+      if (hubs.size > 0 || !looking) return
+      looking.unlisten()
+      void looking.loop.stop()
+      looking = undefined
+    },
+  }
+}
+
+function createHub(key: string, { jobId, run, clock }: { jobId: string; run: number; clock: Clock }): SharedHub {
+  const hub: SharedHub = {
+    key,
+    jobId,
+    run,
+    readers: 0,
+    ring: undefined,
+    bell: createBell(clock),
+    state: undefined,
+    passages: new Map(),
+    chunksFrom(offset) {
+      const chunks = hub.ring?.chunks ?? []
+      const first = chunks.findLastIndex((chunk) => chunk.start <= offset)
+      return first < 0 || hub.ring?.end !== hub.state?.log?.end ? null : chunks.slice(first)
+    },
+  }
+  return hub
+}
+
+type Look = { hub: SharedHub; state: RunState | null }
+
+async function fetchNew(db: Db, looks: readonly Look[]): Promise<Map<string, Chunk[]>> {
+  const wanted = looks.flatMap(({ hub, state }) =>
+    hub.ring && hub.bell.waiting > 0 && state?.log && state.log.end > hub.ring.end
+      ? [{ key: hub.key, runId: state.log.runId, from: hub.ring.end }]
+      : [],
+  )
+  const fetched = new Map<string, Chunk[]>(wanted.map(({ key }) => [key, []]))
+  if (wanted.length === 0) return fetched
+  const rows = await db.sql.query<ChunkRow & { place: number }>(
+    newChunksSql,
+    [wanted.map(({ runId }) => runId), wanted.map(({ from }) => from), runChunksMax, lookChunksMax],
+    'log_new_chunks',
+  )
+  for (const row of rows) fetched.get(wanted[row.place - 1]?.key ?? '')?.push(readChunk(row))
+  return fetched
+}
+
+const newChunksSql = `
+SELECT w.place, ${chunkColumns}
+FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w(run_id, from_offset, place)
+CROSS JOIN LATERAL (
+  SELECT * FROM log_chunk WHERE run_id = w.run_id AND start_offset >= w.from_offset ORDER BY start_offset LIMIT $3
+) c ORDER BY w.place, c.start_offset LIMIT $4`
+
+/** New chunks that reach from the ring's end to the log's end join it; otherwise it starts anew, empty, at the end. */
+function advanceRing(hub: SharedHub, state: RunState | null, fetched: readonly Chunk[]) {
+  const end = state?.log?.end ?? 0
+  if (hub.ring?.end === end) return
+  const chunks = fetched.filter((chunk) => chunk.start < end)
+  const joins = hub.ring !== undefined && chunks[0]?.start === hub.ring.end && chunks.at(-1)?.end === end
+  if (!hub.ring || !joins) {
+    hub.ring = { chunks: [], end, bytes: 0 }
+    return
+  }
+  const ring = hub.ring
+  ring.chunks.push(...chunks)
+  ring.bytes += sizeOf(chunks)
+  ring.end = end
+  while (ring.bytes > ringBytesMax && ring.chunks.length > 1) ring.bytes -= sizeOf(ring.chunks.splice(0, 1))
+}
+
+const sizeOf = (chunks: readonly Chunk[]) =>
+  chunks.reduce((sum, chunk) => sum + (isBytes(chunk) ? chunk.bytes.length : 0), 0)
+const isBytes = (chunk: Chunk): chunk is BytesChunk => chunk.gap === null

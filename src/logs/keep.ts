@@ -1,0 +1,110 @@
+import { zstdCompressSync } from 'node:zlib'
+import type { Db } from '../platform/db.ts'
+import type { Sql } from '../platform/tx.ts'
+import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, mergedChunkBytesMax, readChunk } from './chunk.ts'
+
+/**
+ * Keeping logs small: small chunks of sealed runs are merged, old ones are removed. Both change nothing that a reader
+ * sees, but for two things: merging moves a line's time back by less than `mergedSpanMs`, and what was removed shows as
+ * a gap RETENTION.
+ */
+const mergedSpanMs = 1_000
+/** Chunks that one transaction takes up. */
+const stepChunksMax = 512
+
+/** Merges the small chunks of a sealed run; answers how many chunks it has fewer now. Safe at any time, and twice. */
+export async function mergeChunks(db: Db, runId: string): Promise<number> {
+  let from = 0
+  let saved = 0
+  for (;;) {
+    const step = await db.transaction((sql) => mergeStep(sql, runId, from))
+    if (!step) return saved
+    saved += step.saved
+    from = step.next
+  }
+}
+
+async function mergeStep(sql: Sql, runId: string, from: number): Promise<{ saved: number; next: number } | undefined> {
+  const sealed = await sql.query('SELECT 1 FROM run_log WHERE run_id = $1 AND sealed FOR UPDATE', [runId])
+  if (sealed.length === 0) return undefined
+  const rows = await sql.query<ChunkRow>(
+    `SELECT ${chunkColumns} FROM log_chunk c WHERE run_id = $1 AND start_offset >= $2 ORDER BY start_offset LIMIT $3`,
+    [runId, from, stepChunksMax],
+  )
+  const last = rows.at(-1)
+  if (!last) return undefined
+  const groups = groupsOf(rows.map(readChunk)).filter((group) => group.length > 1)
+  for (const group of groups) await replace(sql, runId, group)
+  return { saved: groups.reduce((sum, group) => sum + group.length - 1, 0), next: last.end_offset }
+}
+
+/** Neighbours that make one chunk together. */
+function groupsOf(chunks: readonly Chunk[]): BytesChunk[][] {
+  const groups: BytesChunk[][] = []
+  for (const chunk of chunks) {
+    const group = groups.at(-1)
+    if (chunk.gap !== null) groups.push([])
+    else if (group && fits(group, chunk)) group.push(chunk)
+    else groups.push([chunk])
+  }
+  return groups
+}
+
+function fits(group: readonly BytesChunk[], chunk: BytesChunk): boolean {
+  const [first] = group
+  return (
+    first === undefined ||
+    (chunk.end - first.start <= mergedChunkBytesMax && chunk.at.getTime() - first.at.getTime() < mergedSpanMs)
+  )
+}
+
+async function replace(sql: Sql, runId: string, group: readonly BytesChunk[]): Promise<void> {
+  const [first] = group
+  const last = group.at(-1)
+  if (!first || !last) return
+  await sql.query('DELETE FROM log_chunk WHERE run_id = $1 AND start_offset > $2 AND start_offset < $3', [
+    runId,
+    first.start,
+    last.end,
+  ])
+  await sql.query(
+    'UPDATE log_chunk SET end_offset = $3, segments = $4, data = $5 WHERE run_id = $1 AND start_offset = $2',
+    [runId, first.start, last.end, segmentsOf(group), zstdCompressSync(Buffer.concat(group.map(({ bytes }) => bytes)))],
+  )
+}
+
+function segmentsOf(group: readonly BytesChunk[]): number[] {
+  const merged: number[] = []
+  for (const { segments } of group)
+    for (let pair = 0; pair + 1 < segments.length; pair += 2) {
+      const code = segments[pair] ?? 0
+      const count = segments[pair + 1] ?? 0
+      if (merged.at(-2) === code) merged.push((merged.pop() ?? 0) + count)
+      else merged.push(code, count)
+    }
+  return merged
+}
+
+/** Removes at most `limit` chunks stored before a moment, oldest of each run first; answers how many. */
+export async function expireLogs(sql: Sql, before: Date, limit = 1_000): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(expireSql, [before, limit])
+  return row?.count ?? 0
+}
+
+/** Only a run's beginning is removed: no chunk that has an older, kept one before it. */
+const expireSql = `
+WITH old AS (
+  SELECT run_id, start_offset FROM log_chunk c
+  WHERE at < $1 AND NOT EXISTS (
+    SELECT FROM log_chunk e WHERE e.run_id = c.run_id AND e.start_offset < c.start_offset AND e.at >= $1)
+  ORDER BY run_id, start_offset LIMIT $2
+),
+gone AS (
+  DELETE FROM log_chunk USING old WHERE log_chunk.run_id = old.run_id AND log_chunk.start_offset = old.start_offset
+  RETURNING log_chunk.run_id, log_chunk.end_offset
+),
+moved AS (
+  UPDATE run_log SET start_offset = greatest(run_log.start_offset, g.reached)
+  FROM (SELECT run_id, max(end_offset) AS reached FROM gone GROUP BY run_id) g WHERE run_log.run_id = g.run_id
+)
+SELECT count(*)::int AS count FROM gone`

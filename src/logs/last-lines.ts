@@ -1,0 +1,74 @@
+import type { Sql } from '../platform/tx.ts'
+import { type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
+import { lineParts } from './lines.ts'
+import type { LogCursor } from './stored.ts'
+
+/** Chunks of one step backwards at most. */
+const stepChunksMax = 16
+
+export interface LastLines {
+  jobId: string
+  /** Lines of this run only. */
+  run?: number | undefined
+  codes: ReadonlySet<number>
+  lines: number
+}
+
+/** Where the last lines of some streams begin, counted backwards over the runs; the beginning when there are fewer. */
+export async function lastLinesStart(sql: Sql, { jobId, run, codes, lines }: LastLines): Promise<LogCursor> {
+  let missing = lines
+  let first: LogCursor = { run: run ?? 1, offset: 0 }
+  for await (const log of logsBackwards(sql, jobId, run)) {
+    first = { run: log.number, offset: missing === 0 ? log.end_offset : 0 }
+    for await (const starts of startsBackwards(sql, log, codes)) {
+      if (missing === 0) return first
+      const start = starts.at(-missing)
+      if (start !== undefined) return { run: log.number, offset: start }
+      missing -= starts.length
+    }
+  }
+  return first
+}
+
+interface LogRow {
+  run_id: string
+  number: number
+  end_offset: number
+}
+
+async function* logsBackwards(sql: Sql, jobId: string, run: number | undefined): AsyncGenerator<LogRow> {
+  let before = run === undefined ? null : run + 1
+  for (;;) {
+    const [row] = await sql.query<LogRow>(
+      `SELECT run_id, number, end_offset FROM run_log
+       WHERE job_id = $1 AND ($2::int IS NULL OR number < $2) ORDER BY number DESC LIMIT 1`,
+      [jobId, before],
+    )
+    if (!row || (run !== undefined && row.number !== run)) return
+    yield row
+    before = row.number
+  }
+}
+
+/** Offsets of first bytes of lines, in order, from the last chunks to the first ones. */
+async function* startsBackwards(sql: Sql, log: LogRow, codes: ReadonlySet<number>): AsyncGenerator<number[]> {
+  let before = log.end_offset
+  for (;;) {
+    const rows = await sql.query<ChunkRow>(
+      `SELECT ${chunkColumns} FROM log_chunk c WHERE run_id = $1 AND start_offset < $2
+       ORDER BY start_offset DESC LIMIT ${stepChunksMax}`,
+      [log.run_id, before],
+      'log_step_back',
+    )
+    const last = rows.at(-1)
+    if (!last) return
+    yield rows.toReversed().flatMap((row) => starts(row, codes))
+    before = last.start_offset
+  }
+}
+
+function starts(row: ChunkRow, codes: ReadonlySet<number>): number[] {
+  const chunk = readChunk(row)
+  if (chunk.gap !== null) return []
+  return [...lineParts(chunk)].filter((part) => part.begins && codes.has(part.code)).map((part) => part.offset)
+}

@@ -1,0 +1,118 @@
+import type { Sql } from '../platform/tx.ts'
+import { codesOf, type LogLine, passageOfLines } from './batch.ts'
+import { lastLinesStart } from './last-lines.ts'
+import type { LogStream } from './lines.ts'
+import {
+  type Gap,
+  isOver,
+  type LogCursor,
+  nextRun,
+  type RunState,
+  readRunStates,
+  readStored,
+  type Stored,
+} from './stored.ts'
+
+/** Where a reader starts: after a cursor, with the last lines, or at the beginning. */
+export interface LogStart {
+  jobId: string
+  after?: LogCursor | undefined
+  lastLines?: number | undefined
+  /** This run only. */
+  run?: number | undefined
+  streams: readonly LogStream[]
+}
+
+export interface LogGap {
+  run: number
+  startOffset: number
+  endOffset: number
+  reason: Gap['gap']
+  cursor: LogCursor
+}
+
+export interface LogPage {
+  text: string
+  lines: LogLine[]
+  gaps: LogGap[]
+  cursor: LogCursor
+  /** Nothing follows and nothing ever will. */
+  isFinal: boolean
+}
+
+/** Text of one page at most. */
+export const pageTextBytesMax = 1_048_576
+/** A page with less room than this left is full. */
+const roomBytesMin = 4_096
+
+export async function startOf(sql: Sql, { jobId, after, lastLines, run, streams }: LogStart): Promise<LogCursor> {
+  if (after) return after
+  if (lastLines !== undefined) return lastLinesStart(sql, { jobId, run, codes: codesOf(streams), lines: lastLines })
+  return { run: run ?? 1, offset: 0 }
+}
+
+export const gapMessage = (run: number, { start, end, gap }: Gap): LogGap => ({
+  run,
+  startOffset: start,
+  endOffset: end,
+  reason: gap,
+  cursor: { run, offset: end },
+})
+
+/** What follows the chunks that were read. */
+export function whatFollows(stored: readonly Stored[], log: NonNullable<RunState['log']>): 'MORE' | 'OPEN' | 'END' {
+  if ((stored.at(-1)?.end ?? 0) < log.end) return 'MORE'
+  return log.sealed ? 'END' : 'OPEN'
+}
+
+/** One page of a job's log over all its runs: everything stored, up to `linesMax` lines and `pageTextBytesMax`. */
+export async function readLog(sql: Sql, options: LogStart & { linesMax: number }): Promise<LogPage> {
+  const { jobId, run: only, linesMax } = options
+  const codes = codesOf(options.streams)
+  const page: LogPage = { text: '', lines: [], gaps: [], cursor: await startOf(sql, options), isFinal: false }
+  let room = pageTextBytesMax
+  for (;;) {
+    const { run, offset } = page.cursor
+    const [state] = await readRunStates(sql, [{ jobId, run }])
+    if (!state) return { ...page, isFinal: true }
+    if (!state.log || offset >= state.log.end) {
+      const next = only === undefined ? nextRun(state, offset) : null
+      if (next === null) return { ...page, isFinal: isOver(state, offset, only) }
+      page.cursor = { run: next, offset: 0 }
+      continue
+    }
+    if (page.lines.length >= linesMax || room < roomBytesMin) return page
+    const stored = await readStored(sql, { runId: state.log.runId, from: offset, end: state.log.end })
+    if (!addTo(page, stored, { log: state.log, codes, room, linesMax })) return page
+    room = pageTextBytesMax - Buffer.byteLength(page.text)
+  }
+}
+
+interface Room {
+  log: NonNullable<RunState['log']>
+  codes: ReadonlySet<number>
+  room: number
+  linesMax: number
+}
+
+/** Whether there was anything to add. */
+function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, linesMax }: Room): boolean {
+  const { run, offset } = page.cursor
+  const [first] = stored
+  if (!first) return false
+  if (first.gap !== null) {
+    page.gaps.push(gapMessage(run, { ...first, start: offset }))
+    page.cursor = { run, offset: first.end }
+    return true
+  }
+  const then = whatFollows(stored, log)
+  const add = (upTo: 'ALL' | 'BYTES') => {
+    const left = linesMax - page.lines.length
+    const part = passageOfLines(stored, run, { from: offset, codes, bytesMax: room, then, upTo, linesMax: left })
+    page.text += part.text
+    page.lines.push(...part.lines)
+    page.cursor = { run, offset: part.end }
+    return part.end > offset
+  }
+  return add('ALL') || (then === 'MORE' && add('BYTES'))
+}

@@ -1,0 +1,108 @@
+import type { Sql } from '../platform/tx.ts'
+import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapReason, readChunk } from './chunk.ts'
+
+/** Bytes of one read from the database, unpacked; one chunk more may come with it. */
+export const pageBytes = 262_144
+/** Chunks of one read at most, however small they are. */
+const pageChunksMax = 256
+
+/** Bytes that are not there any more were removed by retention. */
+export type Gap = Omit<GapChunk, 'gap' | 'lineState' | 'at'> & { gap: GapReason | 'RETENTION' }
+export type Stored = BytesChunk | Gap
+
+/** What is stored from offset `from` of a run on, the first item being the one that `from` lies in. */
+export async function readStored(
+  sql: Sql,
+  { runId, from, end }: { runId: string; from: number; end: number },
+): Promise<Stored[]> {
+  const rows = await sql.query<ChunkRow>(pageSql, [runId, from, pageBytes, pageChunksMax], 'log_page')
+  const chunks = rows.map(readChunk).filter((chunk) => chunk.end > from)
+  const first = chunks[0]?.start ?? end
+  return first > from ? [{ start: from, end: first, gap: 'RETENTION' }, ...chunks] : chunks
+}
+
+const pageSql = `
+SELECT ${chunkColumns} FROM (
+  SELECT n.*, sum(n.end_offset - n.start_offset) OVER (ORDER BY n.start_offset) - (n.end_offset - n.start_offset) AS before
+  FROM (
+    SELECT * FROM log_chunk WHERE run_id = $1 AND start_offset >= coalesce(
+      (SELECT start_offset FROM log_chunk WHERE run_id = $1 AND start_offset <= $2 ORDER BY start_offset DESC LIMIT 1), 0)
+    ORDER BY start_offset LIMIT $4
+  ) n
+) c WHERE c.before < $3 ORDER BY c.start_offset`
+
+/** Where in a job's log somebody stands: offsets count the merged bytes of that run. */
+export interface LogCursor {
+  run: number
+  offset: number
+}
+
+/** The log of one run of a job, and what lies beyond it. */
+export interface RunState {
+  /** null: this run has no log yet. */
+  log: { runId: string; end: number; sealed: boolean } | null
+  /** Number of the next run that has a log. */
+  next: number | null
+  /** No further run can come. */
+  closed: boolean
+}
+
+/** One snapshot for any number of (job, run number) pairs, in their order; null: the job is gone. */
+export async function readRunStates(
+  sql: Sql,
+  places: readonly { jobId: string; run: number }[],
+): Promise<(RunState | null)[]> {
+  const rows = await sql.query<StateRow>(
+    statesSql,
+    [places.map((place) => place.jobId), places.map((place) => place.run)],
+    'log_states',
+  )
+  return rows.map(({ closed, run_id, end_offset, sealed, next }) =>
+    closed === null
+      ? null
+      : {
+          log: run_id === null ? null : { runId: run_id, end: end_offset ?? 0, sealed: sealed ?? false },
+          next,
+          closed,
+        },
+  )
+}
+
+interface StateRow {
+  closed: boolean | null
+  run_id: string | null
+  end_offset: number | null
+  sealed: boolean | null
+  next: number | null
+}
+
+const statesSql = `
+SELECT job.log_closed AS closed, l.run_id, l.end_offset, l.sealed,
+  (SELECT min(later.number) FROM run_log later WHERE later.job_id = w.job_id AND later.number > w.number) AS next
+FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS w(job_id, number, place)
+LEFT JOIN job ON job.id = w.job_id
+LEFT JOIN run_log l ON l.job_id = w.job_id AND l.number = w.number
+ORDER BY w.place`
+
+/** Whether nothing will follow `offset`; a reader of one run only does not care for others. */
+export function isOver(state: RunState, offset: number, only: number | undefined): boolean {
+  const { log, next, closed } = state
+  const sent = log === null ? closed : log.sealed && offset >= log.end
+  return sent && (only !== undefined || (closed && next === null))
+}
+
+/** The run to go on with, when this one has no more to give. */
+export function nextRun(state: RunState, offset: number): number | null {
+  const { log, next } = state
+  return log === null || (log.sealed && offset >= log.end) ? next : null
+}
+
+/** Where the job's log ends now. Before its first byte: the start of run 1. */
+export async function logEnd(sql: Sql, jobId: string): Promise<LogCursor> {
+  const [row] = await sql.query<LogCursor>(
+    'SELECT number AS run, end_offset AS "offset" FROM run_log WHERE job_id = $1 ORDER BY number DESC LIMIT 1',
+    [jobId],
+    'log_end',
+  )
+  return row ?? { run: 1, offset: 0 }
+}

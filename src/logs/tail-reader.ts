@@ -1,0 +1,239 @@
+import { isUnavailable, Unavailable } from '../platform/tx.ts'
+import { codesOf, type Passage, passage } from './batch.ts'
+import type { CutOptions } from './cut.ts'
+import type { FollowOptions, TailMessage } from './follow.ts'
+import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
+import { gapMessage, startOf, whatFollows } from './read.ts'
+import {
+  isOver,
+  type LogCursor,
+  logEnd,
+  nextRun,
+  pageBytes,
+  type RunState,
+  readRunStates,
+  readStored,
+  type Stored,
+} from './stored.ts'
+
+const batchBytesMin = 4_096
+const batchBytesMax = 1_048_576
+const heartbeatMs = 15_000
+/** A line without an end is held back so long, in case its end comes. */
+const openLineMs = 50
+/** Pause after the database did not answer. */
+const retryMs = 1_000
+/** Batches that readers of a hub share at most. */
+const sharedPassagesMax = 8
+
+/** What is known of the log when the reader comes: the border between REPLAY and LIVE. */
+interface Opening {
+  start: LogCursor
+  end: LogCursor
+  closed: boolean
+  /** The cursor lies beyond the log. */
+  beyond: boolean
+}
+
+type LogState = NonNullable<RunState['log']>
+
+export interface TailRooms extends HubsOptions {
+  hubs: Hubs
+}
+
+/** One reader of `follow`: a cursor, and the loop that looks at the hub, takes the next message, or waits. */
+export class TailReader {
+  readonly #rooms: TailRooms
+  readonly #options: FollowOptions
+  readonly #signal: AbortSignal
+  readonly #codes: ReadonlySet<number>
+  readonly #bytesMax: number
+  #hub: RunHub | undefined
+  #cursor: LogCursor
+  #border: Opening | undefined
+  #page: Stored[] = []
+  #heldSince: number | undefined
+  #lastSent: number
+  #done = false
+
+  constructor(rooms: TailRooms, options: FollowOptions, signal: AbortSignal) {
+    this.#rooms = rooms
+    this.#options = options
+    this.#signal = signal
+    this.#codes = codesOf(options.streams)
+    this.#bytesMax = Math.min(batchBytesMax, Math.max(batchBytesMin, options.maxBatchBytes))
+    this.#cursor = { run: options.run ?? 1, offset: 0 }
+    this.#lastSent = rooms.clock.now()
+  }
+
+  async *messages(): AsyncGenerator<TailMessage, void, void> {
+    this.#border = await this.#open()
+    if (!this.#border) return
+    this.#moveTo(this.#border.start)
+    if (this.#border.beyond) yield { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
+    while (!this.#done && !this.#signal.aborted) {
+      const message = await this.#step()
+      if (!message) continue
+      this.#lastSent = this.#rooms.clock.now()
+      yield message
+    }
+  }
+
+  /** Leaves the hub. */
+  close() {
+    if (this.#hub) this.#rooms.hubs.close(this.#hub)
+    this.#hub = undefined
+  }
+
+  get #wholeJob() {
+    return this.#options.run === undefined
+  }
+
+  async #open(): Promise<Opening | undefined> {
+    const { sql } = this.#rooms.db
+    const { jobId } = this.#options
+    while (!this.#signal.aborted) {
+      const opening = await this.#steadily(async () => {
+        const end = await logEnd(sql, jobId)
+        const start = await startOf(sql, this.#options)
+        const [state] = await readRunStates(sql, [{ jobId, run: start.run }])
+        const beyond = start.offset > (state?.log?.end ?? 0)
+        return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
+      })
+      if (opening) return opening
+      await this.#rooms.clock.sleep(retryMs, this.#signal)
+    }
+    return undefined
+  }
+
+  /** The next message; undefined: look again. */
+  async #step(): Promise<TailMessage | undefined> {
+    const state = this.#hub?.state
+    if (state === undefined) return this.#wait(heartbeatMs)
+    if (state === null) return this.#last({ kind: 'reset', reason: 'DELETED', cursor: this.#cursor })
+    const { offset } = this.#cursor
+    if (state.log && offset < state.log.end) return this.#content(state, state.log)
+    if (isOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
+    const next = this.#wholeJob ? nextRun(state, offset) : null
+    if (next === null) return this.#wait(heartbeatMs)
+    this.#moveTo({ run: next, offset: 0 })
+    return { kind: 'run', run: next, cursor: this.#cursor }
+  }
+
+  async #content(state: RunState, log: LogState): Promise<TailMessage | undefined> {
+    const shared = this.#hub?.chunksFrom(this.#cursor.offset) ?? null
+    const stored = shared ?? (await this.#steadily(() => this.#ownPage(log)))
+    if (!stored) return this.#wait(retryMs)
+    const [first] = stored
+    if (first && first.gap !== null) {
+      const gap = gapMessage(this.#cursor.run, { ...first, start: this.#cursor.offset })
+      this.#cursor = gap.cursor
+      return { kind: 'gap', ...gap }
+    }
+    const part = this.#cut(stored, { then: whatFollows(stored, log), share: shared !== null })
+    // What changed while the page was read rang at a bell where nobody waited.
+    if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold() : undefined
+    this.#heldSince = undefined
+    const over = isOver(state, part.end, this.#options.run)
+    const message = this.#batch(part, over)
+    this.#cursor = message.cursor
+    if (over) return this.#last(message)
+    return part.text === '' ? undefined : message
+  }
+
+  #cut(stored: readonly Stored[], { then, share }: { then: CutOptions['then']; share: boolean }): Passage {
+    const waited = this.#heldSince !== undefined && this.#rooms.clock.now() - this.#heldSince >= openLineMs
+    const { run, offset } = this.#cursor
+    const upTo = waited ? 'ALL' : 'LINES'
+    const options = { from: offset, codes: this.#codes, bytesMax: this.#bytesMax, then, upTo } as const
+    const part = share ? this.#sharedPassage(stored, options) : passage(stored, run, options)
+    if (part.end > offset || then !== 'MORE') return part
+    return passage(stored, run, { ...options, upTo: 'BYTES' })
+  }
+
+  #sharedPassage(stored: readonly Stored[], options: CutOptions): Passage {
+    const passages = this.#hub?.passages ?? new Map<string, Passage>()
+    const key = [options.from, ...this.#codes, options.bytesMax, options.upTo].join(' ')
+    const part = passages.get(key) ?? passage(stored, this.#cursor.run, options)
+    if (passages.size >= sharedPassagesMax) passages.clear()
+    passages.set(key, part)
+    return part
+  }
+
+  /** Stored chunks from the cursor on: what is left of the last page while it makes a full batch. */
+  async #ownPage({ runId, end }: LogState): Promise<Stored[]> {
+    const from = this.#cursor.offset
+    this.#page = this.#page.filter((item) => item.end > from)
+    const [first] = this.#page
+    const reach = this.#page.at(-1)?.end ?? 0
+    const full = reach >= end || reach - from >= Math.min(this.#bytesMax, pageBytes)
+    if (!first || first.start > from || !full) this.#page = await readStored(this.#rooms.db.sql, { runId, from, end })
+    return this.#page
+  }
+
+  async #hold(): Promise<TailMessage | undefined> {
+    const now = this.#rooms.clock.now()
+    this.#heldSince ??= now
+    const left = this.#heldSince + openLineMs - now
+    return this.#wait(left > 0 ? left : heartbeatMs)
+  }
+
+  async #wait(ms: number): Promise<TailMessage | undefined> {
+    const { clock } = this.#rooms
+    await this.#hub?.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.now()), this.#signal)
+    const now = clock.now()
+    if (now - this.#lastSent < heartbeatMs) return undefined
+    return { kind: 'heartbeat', cursor: this.#cursor, at: new Date(now) }
+  }
+
+  #batch(part: Passage, isFinal: boolean): TailMessage & { kind: 'batch' } {
+    const { run } = this.#cursor
+    return {
+      kind: 'batch',
+      run,
+      text: part.text,
+      get lines() {
+        return part.lines
+      },
+      startOffset: part.start,
+      endOffset: part.end,
+      cursor: { run, offset: part.end },
+      phase: this.#isReplay({ run, offset: part.start }) ? 'REPLAY' : 'LIVE',
+      isFinal,
+    }
+  }
+
+  #isReplay({ run, offset }: LogCursor): boolean {
+    if (!this.#border) return true
+    const { closed, end } = this.#border
+    return closed || run < end.run || (run === end.run && offset < end.offset)
+  }
+
+  #nothing(): Passage {
+    return { text: '', lines: [], start: this.#cursor.offset, end: this.#cursor.offset }
+  }
+
+  #last(message: TailMessage): TailMessage {
+    this.#done = true
+    return message
+  }
+
+  /** The new hub is entered before the old one is left, so that their loop goes on. */
+  #moveTo(place: LogCursor) {
+    const old = this.#hub
+    this.#cursor = place
+    this.#page = []
+    this.#hub = this.#rooms.hubs.open(this.#options.jobId, place.run)
+    if (old) this.#rooms.hubs.close(old)
+  }
+
+  async #steadily<T>(read: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
+      this.#rooms.log.warn({ err: error, jobId: this.#options.jobId }, 'a log reader waits for the database')
+      return undefined
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import type { Clock } from './clock.ts'
+
+/**
+ * Something to wait at: a wait ends when the bell is rung, when `ms` are over, or when the signal fires, and says
+ * nothing about which. The waiter looks at the state again; between looking and waiting it must not await, then no ring
+ * is missed. A wait costs one timer and one entry here, both gone when it ends.
+ */
+export interface Bell {
+  ring(): void
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  /** How many wait now. */
+  readonly waiting: number
+}
+
+export function createBell(clock: Clock): Bell {
+  const waiters = new Set<AbortController>()
+  return {
+    ring() {
+      for (const waiter of [...waiters]) waiter.abort()
+    },
+    async wait(ms, signal) {
+      if (signal.aborted) return
+      const waiter = new AbortController()
+      const stop = () => waiter.abort()
+      waiters.add(waiter)
+      signal.addEventListener('abort', stop, { once: true })
+      await clock.sleep(ms, waiter.signal)
+      signal.removeEventListener('abort', stop)
+      waiters.delete(waiter)
+    },
+    get waiting() {
+      return waiters.size
+    },
+  }
+}
