@@ -93,7 +93,8 @@ async function post<Result>({ endpoint, authorization, query, variables }: Post)
 function codeOfStatus(status: number): string {
   if (status === 401) return 'UNAUTHENTICATED'
   if (status === 403) return 'FORBIDDEN'
-  return status === 429 ? 'RATE_LIMITED' : 'BAD_REQUEST'
+  if (status === 429) return 'RATE_LIMITED'
+  return status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_REQUEST'
 }
 
 interface Answer<Result> {

@@ -1,0 +1,43 @@
+import { type Command, Option } from 'commander'
+import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
+import type { Connection } from '../client/transport.ts'
+import { stopFor } from './exit.ts'
+import { type Format, formats, jobColumns, structured, table } from './render.ts'
+import type { Terminal } from './terminal.ts'
+
+/** What every command gets. Nothing else in this room reads the process. */
+export interface Cli {
+  terminal: Terminal
+  /** Opened by the first command that needs it. */
+  connection: () => Connection
+  env: Readonly<Record<string, string | undefined>>
+  cwd: string
+  readStdin: () => Promise<string>
+  /** From now on Ctrl-C says this and leaves; whatever the server does goes on. */
+  leaveOnInterrupt: (farewell: string) => void
+  exitWith: (code: number) => void
+}
+
+export interface OutputOptions {
+  output: Format
+}
+
+/** `-o` is the same everywhere. */
+export function withOutput(command: Command): Command {
+  return command.addOption(
+    new Option('-o, --output <format>', 'how the answer is printed').choices(formats).default('table'),
+  )
+}
+
+export async function printJobs({ terminal }: Cli, jobs: readonly JobRowFragment[], format: Format): Promise<void> {
+  await terminal.write(format === 'table' ? table(terminal, jobs, jobColumns) : structured(jobs, format))
+}
+
+/** The success of a mutation's union, or the stop that its problem asks for. */
+export function successOf<Answer extends { __typename: string }, Name extends Answer['__typename']>(
+  answer: Answer,
+  name: Name,
+): Extract<Answer, { __typename: Name }> {
+  if (answer.__typename === name) return answer as Extract<Answer, { __typename: Name }>
+  throw stopFor(answer as unknown as ProblemFragment)
+}

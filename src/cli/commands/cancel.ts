@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import { CancelJobDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+
+export function addCancel(program: Command, cli: Cli): void {
+  withOutput(program.command('cancel').argument('<job...>'))
+    .description('stop jobs; one that has ended stays as it is')
+    .option('--reason <text>', 'why, for its history')
+    .action(async (ids: string[], { output, reason }: OutputOptions & { reason?: string }) => {
+      const jobs = await forEachJob(cli, ids, async (jobId) => {
+        const input = { jobId, ...(reason === undefined ? {} : { reason }) }
+        // Cancelling twice is cancelling once, so it may be asked again.
+        const { cancelJob } = await cli.connection().request(CancelJobDocument, { input }, { attempts: 4 })
+        return successOf(cancelJob, 'CancelJobSuccess').job
+      })
+      await printJobs(cli, jobs, output)
+    })
+}

@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import type { JobQuery } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { sheet, stateText, structured, timeText } from '../render.ts'
+import { findJob } from '../watch.ts'
+
+type Job = NonNullable<JobQuery['job']>
+
+const gibBytes = 2 ** 30
+
+export function addInfo(program: Command, cli: Cli): void {
+  withOutput(program.command('info').argument('<job>'))
+    .description('show one job')
+    .action(async (id: string, { output }: OutputOptions) => {
+      const job = await findJob(cli, id)
+      await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entriesOf(job)) : structured(job, output))
+    })
+}
+
+function entriesOf(job: Job): [string, string | null][] {
+  const { spec, currentRun: run, scheduling } = job
+  const command = spec.command ?? [spec.executable ?? '', ...(spec.arguments ?? [])]
+  return [
+    ['job', job.id],
+    ['name', job.name],
+    ['state', stateText(job)],
+    ['why', job.stateInfo],
+    ['waits for', scheduling?.reasons.map(({ message }) => message).join('; ') ?? null],
+    ['position', job.queuePosition === null ? null : `${job.queuePosition} in ${job.pool}`],
+    ['command', command.join(' ')],
+    ['workdir', spec.workdir],
+    ['asks for', resourcesText(job)],
+    ['labels', job.labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')],
+    ['user', job.user.name],
+    ['queue', `${job.queue} (pool ${job.pool}, executor ${job.executor})`],
+    ['priority', String(job.priority)],
+    ['run', `${job.attempt} of at most ${job.maxAttempts}${run.nodes.length > 0 ? ` on ${run.nodes.join(', ')}` : ''}`],
+    ['gpus', run.gpuIds.join(', ')],
+    ['native id', job.nativeId],
+    ['progress', progressText(job)],
+    ['created', timeText(job.createdAt)],
+    ['started', timeText(job.startedAt)],
+    ['finished', timeText(job.finishedAt)],
+  ]
+}
+
+function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
+  const parts = [`${resources.cpu} cpu`, `${+(resources.memoryBytes / gibBytes).toFixed(2)} GiB`]
+  if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)
+  if (maxRunTimeSeconds > 0) parts.push(`at most ${maxRunTimeSeconds} s`)
+  return parts.join(', ')
+}
+
+function progressText({ progress }: Job): string | null {
+  if (!progress) return null
+  const percent = progress.fraction === null ? [] : [`${Math.round(progress.fraction * 100)} %`]
+  return [...percent, ...(progress.message ? [progress.message] : [])].join(' · ')
+}

@@ -1,0 +1,72 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { JobEventsDocument, JobLogsDocument } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { detachOnInterrupt, findJob, followLog, gapText, type LogView, printEvent, untilFinal } from '../watch.ts'
+
+interface LogsOptions {
+  follow?: boolean
+  tail?: number
+  events?: boolean
+}
+
+const linesPerPage = 5_000
+const eventsPerPage = 100
+
+export function addLogs(program: Command, cli: Cli): void {
+  program
+    .command('logs')
+    .argument('<job>')
+    .description('print the output of a job')
+    .option('-f, --follow', 'go on until the job has ended; Ctrl-C leaves, the job goes on')
+    .option('--tail <lines>', `only the last lines, 1 to ${linesPerPage}`, readLines)
+    .option('--events', 'what happened to the job instead of its output; with -f both')
+    .action(async (id: string, { follow, tail, events }: LogsOptions) => {
+      await findJob(cli, id)
+      const view: LogView = tail === undefined ? {} : { lastLines: tail }
+      if (follow) return followUntilLeft(cli, id, { ...view, events: events ?? false })
+      return events ? printEvents(cli, id) : printLog(cli, id, view)
+    })
+}
+
+async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogView & { events: boolean }) {
+  detachOnInterrupt(cli, id)
+  const history = events ? untilFinal(cli, id, (event) => printEvent(cli, event)) : undefined
+  await Promise.all([followLog(cli, id, view), history])
+}
+
+/** Pages of what there is now. The last page of a job that goes on is an empty one. */
+async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<void> {
+  let begin: { after?: string; lastLines?: number } = lastLines === undefined ? {} : { lastLines }
+  for (;;) {
+    const variables = { id, ...begin, ...(begin.lastLines === undefined ? { first: linesPerPage } : {}) }
+    const { job } = await cli.connection().request(JobLogsDocument, variables, { attempts: 3 })
+    if (!job) return
+    const { text, gaps, cursor, isFinal } = job.logs
+    for (const { reason, ...gap } of gaps) cli.terminal.say(gapText({ ...gap, gapReason: reason }))
+    await cli.terminal.write(text)
+    if (isFinal || (text === '' && gaps.length === 0) || lastLines !== undefined) return
+    begin = { after: cursor }
+  }
+}
+
+async function printEvents(cli: Cli, id: string): Promise<void> {
+  let after: string | null = null
+  do {
+    const page: Awaited<ReturnType<typeof readEvents>> = await readEvents(cli, id, after)
+    for (const event of page?.nodes ?? []) await printEvent(cli, event)
+    after = page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : null
+  } while (after !== null)
+}
+
+async function readEvents(cli: Cli, id: string, after: string | null) {
+  const variables = { id, first: eventsPerPage, after }
+  const { job } = await cli.connection().request(JobEventsDocument, variables, { attempts: 3 })
+  return job?.events
+}
+
+function readLines(given: string): number {
+  const lines = Number(given)
+  if (!Number.isInteger(lines) || lines < 1 || lines > linesPerPage)
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${linesPerPage}.`)
+  return lines
+}

@@ -1,0 +1,58 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { type JobFilter, type JobRowFragment, type JobState, JobsDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, printJobs, withOutput } from '../cli.ts'
+import { stateStyles } from '../render.ts'
+
+interface LsOptions extends OutputOptions {
+  state?: JobState[]
+  name?: string
+  tag?: string[]
+  limit: number
+}
+
+const pageSizeMax = 100
+
+export function addLs(program: Command, cli: Cli): void {
+  withOutput(program.command('ls'))
+    .description('list jobs, newest first')
+    .option('-s, --state <state...>', 'only jobs in these states', readState)
+    .option('--name <glob>', 'only jobs with such a name')
+    .option('--tag <tag...>', 'only jobs with all of these tags')
+    .option('-n, --limit <count>', 'how many at most', readCount, 20)
+    .action(async (options: LsOptions) => printJobs(cli, await listJobs(cli, options), options.output))
+}
+
+async function listJobs(cli: Cli, { state, name, tag, limit }: LsOptions): Promise<JobRowFragment[]> {
+  const filter: JobFilter = {
+    ...(state ? { states: state } : {}),
+    ...(name ? { name } : {}),
+    ...(tag ? { labels: tag.map((key) => ({ key, value: '' })) } : {}),
+  }
+  const jobs: JobRowFragment[] = []
+  let after: string | null = null
+  do {
+    const first = Math.min(pageSizeMax, limit - jobs.length)
+    const page: Awaited<ReturnType<typeof readPage>> = await readPage(cli, { first, after, filter })
+    jobs.push(...page.nodes)
+    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null
+  } while (after !== null && jobs.length < limit)
+  return jobs
+}
+
+async function readPage(cli: Cli, variables: { first: number; after: string | null; filter: JobFilter }) {
+  const { jobs } = await cli.connection().request(JobsDocument, variables)
+  return jobs
+}
+
+function readState(given: string, before: JobState[] = []): JobState[] {
+  const names = Object.keys(stateStyles) as JobState[]
+  const state = names.find((name) => name === given.toUpperCase())
+  if (!state) throw new InvalidArgumentError(`States are ${names.join(', ')}.`)
+  return [...before, state]
+}
+
+function readCount(given: string): number {
+  const count = Number(given)
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
+  return count
+}

@@ -1,0 +1,19 @@
+import type { Command } from 'commander'
+import { DeleteJobDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+import { structured } from '../render.ts'
+
+export function addRm(program: Command, cli: Cli): void {
+  withOutput(program.command('rm').argument('<job...>'))
+    .description('delete jobs that have ended, with their logs')
+    .action(async (ids: string[], { output }: OutputOptions) => {
+      const deleted = await forEachJob(cli, ids, async (jobId) => {
+        const { deleteJob } = await cli.connection().request(DeleteJobDocument, { input: { jobId } })
+        return successOf(deleteJob, 'DeleteJobSuccess').id
+      })
+      await cli.terminal.write(
+        output === 'table' ? deleted.map((id) => `${id}\n`).join('') : structured(deleted, output),
+      )
+    })
+}

@@ -1,0 +1,104 @@
+import { readFile } from 'node:fs/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import { stringify } from 'yaml'
+import { type JobRowFragment, type JobSpecInput, SubmitJobDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { exitCodeOfJob, usage } from '../exit.ts'
+import { structured } from '../render.ts'
+import { buildSpec, type SpecFlags } from '../spec.ts'
+import { detachOnInterrupt, followLog, untilFinal } from '../watch.ts'
+
+interface SubmitOptions extends SpecFlags, OutputOptions {
+  file?: string
+  printSpec?: boolean
+  follow?: boolean
+  wait?: boolean
+}
+
+export function addSubmit(program: Command, cli: Cli): void {
+  const submit = program.command('submit').argument('[command...]', 'the command and its arguments, after "--"')
+  withOutput(addSpecFlags(submit))
+    .description('submit a job; prints its id')
+    .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags win over it')
+    .option('--print-spec', 'print the spec that -f reads, and submit nothing')
+    .option('--follow', 'print the output as it comes and end as the job ends; Ctrl-C leaves, the job goes on')
+    .option('--wait', 'wait for the end and exit with the exit code of the job')
+    .passThroughOptions()
+    .action(async (command: string[], options: SubmitOptions) => {
+      const spec = buildSpec({ ...cli, command, flags: options, yaml: await readSpecFile(cli, options.file) })
+      if (options.printSpec) return cli.terminal.write(stringify(spec))
+      if (command.length === 0 && options.file === undefined)
+        throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
+      await watch(cli, await send(cli, spec, options), options)
+    })
+}
+
+function addSpecFlags(submit: Command): Command {
+  return submit
+    .option('--name <text>', 'a name for people')
+    .option('--tag <tag>', 'a tag; may be repeated', append)
+    .option('--label <key=value>', 'a label; may be repeated', append)
+    .option('--env <NAME[=value]>', 'a variable of the job, or one of yours by its name; may be repeated', append)
+    .option('--no-inherit-env', 'give it no variables of the server')
+    .option('--workdir <dir>', 'where it runs; default: here')
+    .option('--cpu <cores>', 'cores, may be a fraction', readAmount)
+    .option('--mem <GiB>', 'memory, may be a fraction', readAmount)
+    .option('--gpu <count>', 'number of GPUs', readAmount)
+    .option('--gpu-model <glob>', 'acceptable GPU models; may be repeated', append)
+    .option('--any-gpu', 'when the preferred GPUs are taken, others will do')
+    .option('--queue <name>', 'the queue to submit to')
+    .option('--executor <name>', 'what runs it')
+    .option('--project <name>', 'the project it is for')
+    .option('--account <account>', 'the account it counts for')
+    .option('--max-run-time <time>', 'stop it after this long: 90s, 10m, 2h, 1d', readSeconds)
+    .option('--not-before <time>', 'do not start it before this moment (RFC 3339)')
+    .option('--after <job>', 'start it when this job has succeeded; may be repeated', append)
+    .option('--restartable', 'run it again when it was preempted or its machine was lost')
+    .option('--preemptable', 'it may be stopped for a job that goes first')
+    .option('--attempts <count>', 'run it up to this often while it fails', readAmount)
+    .option('--set <field=value>', 'any field of the spec, e.g. resources.infiniband=true; may be repeated', append)
+}
+
+async function readSpecFile(cli: Cli, path: string | undefined): Promise<string | null> {
+  if (path === undefined) return null
+  if (path === '-') return cli.readStdin()
+  return readFile(path, 'utf8').catch((error: Error) => {
+    throw usage(`the job file cannot be read: ${error.message}`, 'check -f')
+  })
+}
+
+async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<JobRowFragment> {
+  const { submitJob } = await cli.connection().request(SubmitJobDocument, { input: { spec } })
+  const { job, warnings } = successOf(submitJob, 'SubmitJobSuccess')
+  for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
+  if (options.output !== 'table') await cli.terminal.write(structured({ job, warnings }, options.output))
+  else if (options.follow) cli.terminal.say(job.id)
+  else await cli.terminal.write(`${job.id}\n`)
+  return job
+}
+
+/** With --follow stdout is the job's output, so the id goes to stderr. */
+async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmitOptions): Promise<void> {
+  if (!follow && !wait) return
+  detachOnInterrupt(cli, id)
+  if (follow) await followLog(cli, id)
+  const job = await untilFinal(cli, id)
+  if (job.state !== 'SUCCEEDED') cli.terminal.say(`${id} ${job.state}${job.stateInfo ? `: ${job.stateInfo}` : ''}`)
+  cli.exitWith(exitCodeOfJob(job))
+}
+
+const append = (item: string, before: string[] = []) => [...before, item]
+
+function readAmount(text: string): number {
+  const amount = Number(text)
+  if (text.trim() === '' || !Number.isFinite(amount)) throw new InvalidArgumentError('It must be a number.')
+  return amount
+}
+
+const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const
+
+function readSeconds(text: string): number {
+  const [, amount, unit = 's'] = text.match(/^(\d+(?:\.\d+)?)([smhd])?$/) ?? []
+  if (amount === undefined) throw new InvalidArgumentError('Write 90s, 10m, 2h or 1d.')
+  return Number(amount) * unitSeconds[unit as keyof typeof unitSeconds]
+}

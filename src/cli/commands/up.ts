@@ -1,0 +1,27 @@
+import type { Command } from 'commander'
+import { RequestFailed } from '../../client/failure.ts'
+import { ServerInfoDocument } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { runServer } from '../server.ts'
+
+export function addUp(program: Command, cli: Cli): void {
+  program
+    .command('up')
+    .description('start a server for this machine, if none is there; Ctrl-C stops it, jobs go on')
+    .action(async () => {
+      const { BERTH_LOG_LEVEL } = cli.env
+      const running = await runningServer(cli)
+      if (running) await cli.terminal.write(`Berth ${running.version} runs already at ${cli.connection().url}\n`)
+      else await runServer(cli, [], { BERTH_LOG_LEVEL: BERTH_LOG_LEVEL || 'warn' })
+    })
+}
+
+async function runningServer(cli: Cli) {
+  try {
+    const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
+    return serverInfo
+  } catch (error) {
+    if (error instanceof RequestFailed && error.code === 'UNREACHABLE') return undefined
+    throw error
+  }
+}

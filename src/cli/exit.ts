@@ -1,0 +1,91 @@
+import type { RequestFailed } from '../client/failure.ts'
+import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
+
+/** How the command line ends. Scripts rely on these numbers; 3 and 4 tell them whether coming back makes sense. */
+export const exitCodes = {
+  ok: 0,
+  unexpected: 1,
+  usage: 2,
+  refused: 3,
+  retryable: 4,
+  notFound: 5,
+  notAllowed: 6,
+  failedWithoutCode: 70,
+  interrupted: 75,
+  cancelled: 130,
+  detached: 130,
+} as const
+
+/** Ends the command with one line on stderr: what is wrong, and what to do next. */
+export class Stop extends Error {
+  override name = 'Stop'
+  readonly exitCode: number
+  readonly next: string | undefined
+  constructor(exitCode: number, message: string, next?: string) {
+    super(message)
+    this.exitCode = exitCode
+    this.next = next
+  }
+}
+
+export const usage = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
+
+/** A refusal that came as data. */
+export function stopFor(problem: ProblemFragment): Stop {
+  const violations = 'violations' in problem ? problem.violations : []
+  const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
+  const message = details.length > 0 ? details.join('; ') : problem.message
+  const permission = 'requiredPermission' in problem ? `you need ${problem.requiredPermission}` : undefined
+  return new Stop(exitCodeOf(problem.code, problem.retryable), message, permission ?? nextSteps[problem.code])
+}
+
+/** A request that brought no data. */
+export function stopForFailure(failure: RequestFailed): Stop {
+  const log = failure.requestId ? `the server's log has it under ${failure.requestId}` : undefined
+  return new Stop(exitCodeOf(failure.code, failure.retryable), failure.message, nextSteps[failure.code] ?? log)
+}
+
+function exitCodeOf(code: string, retryable: boolean): number {
+  switch (code) {
+    case 'INVALID_INPUT':
+    case 'BAD_REQUEST':
+    case 'GRAPHQL_VALIDATION_FAILED':
+    case 'GRAPHQL_PARSE_FAILED':
+    case 'INVALID_CURSOR':
+      return exitCodes.usage
+    case 'NOT_FOUND':
+      return exitCodes.notFound
+    case 'FORBIDDEN':
+    case 'UNAUTHENTICATED':
+    case 'APPROVAL_NOT_ALLOWED':
+      return exitCodes.notAllowed
+    case 'INTERNAL_SERVER_ERROR':
+      return exitCodes.unexpected
+    default:
+      return retryable ? exitCodes.retryable : exitCodes.refused
+  }
+}
+
+const nextSteps: Readonly<Record<string, string>> = {
+  UNREACHABLE: 'start one with "berth up", or set BERTH_URL',
+  UNAUTHENTICATED: 'set BERTH_TOKEN',
+  NOT_FOUND: 'see "berth ls"',
+  INVALID_STATE: 'see "berth info JOB"',
+  UNAVAILABLE: 'try again in a moment',
+}
+
+/** `--wait` ends as the job did. FAILED with code 0 (its time was up, and it exited cleanly) is no success. */
+export function exitCodeOfJob({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
+  switch (state) {
+    case 'SUCCEEDED':
+      return exitCodes.ok
+    case 'FAILED':
+      return exitCode || exitCodes.failedWithoutCode
+    case 'INTERRUPTED':
+      return exitCodes.interrupted
+    case 'CANCELLED':
+      return exitCodes.cancelled
+    default:
+      return exitCodes.unexpected
+  }
+}

@@ -1,0 +1,89 @@
+import { text } from 'node:stream/consumers'
+import { Command, CommanderError } from 'commander'
+import packageJson from '../../package.json' with { type: 'json' }
+import { RequestFailed } from '../client/failure.ts'
+import { type Connection, connect } from '../client/transport.ts'
+import type { Cli } from './cli.ts'
+import { addCancel } from './commands/cancel.ts'
+import { addInfo } from './commands/info.ts'
+import { addLogs } from './commands/logs.ts'
+import { addLs } from './commands/ls.ts'
+import { addRm } from './commands/rm.ts'
+import { addServe } from './commands/serve.ts'
+import { addSubmit } from './commands/submit.ts'
+import { addUp } from './commands/up.ts'
+import { addWait } from './commands/wait.ts'
+import { exitCodes, Stop, stopForFailure } from './exit.ts'
+import { createTerminal } from './terminal.ts'
+
+/** The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts. */
+
+const { env, stdout, stderr, stdin } = process
+const { NO_COLOR, BERTH_URL, BERTH_TOKEN } = env
+const defaultUrl = 'http://127.0.0.1:4000'
+
+const terminal = createTerminal({ stdout, stderr, noColour: Boolean(NO_COLOR) })
+let connection: Connection | undefined
+
+const cli: Cli = {
+  terminal,
+  env,
+  cwd: process.cwd(),
+  connection: () => {
+    connection ??= connect({ url: BERTH_URL || defaultUrl, token: BERTH_TOKEN || undefined })
+    return connection
+  },
+  readStdin: () => text(stdin),
+  leaveOnInterrupt: (farewell) =>
+    void process.once('SIGINT', () => {
+      terminal.say(farewell)
+      process.exit(exitCodes.detached)
+    }),
+  exitWith: (code) => {
+    process.exitCode = code
+  },
+}
+
+/** The reader of a pipe went away: that is how `| head` ends. */
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(exitCodes.ok)
+  throw error
+})
+
+function createProgram(): Command {
+  const program = new Command('berth')
+    .description('Submit jobs, and watch them live.')
+    .enablePositionalOptions()
+    .exitOverride()
+    .version(packageJson.version)
+    .configureOutput({
+      outputError: (message, write) =>
+        write(
+          `${message
+            .replace(/^error: /, 'berth: ')
+            .trim()
+            .replaceAll('\n', ' ')}; see "berth --help"\n`,
+        ),
+    })
+  for (const add of [addUp, addServe, addSubmit, addLs, addInfo, addLogs, addWait, addCancel, addRm]) add(program, cli)
+  return program
+}
+
+/** One line on stderr: what is wrong; what to do next. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  const stop = error instanceof RequestFailed ? stopForFailure(error) : error
+  if (stop instanceof Stop) {
+    terminal.say(`berth: ${[stop.message, stop.next].filter(Boolean).join('; ').replaceAll('\n', ' ')}`)
+    return stop.exitCode
+  }
+  terminal.say(`berth: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  return exitCodes.unexpected
+}
+
+try {
+  await createProgram().parseAsync()
+} catch (error) {
+  process.exitCode = report(error)
+}
+await connection?.close()

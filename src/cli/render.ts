@@ -1,0 +1,98 @@
+import { stringify } from 'yaml'
+import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
+import { type Style, styled, type Terminal } from './terminal.ts'
+
+/** How answers look: aligned columns for people, JSON and YAML with the schema's own names for programs. */
+export const formats = ['table', 'json', 'yaml'] as const
+export type Format = (typeof formats)[number]
+
+export interface Column<Row> {
+  title: string
+  cell: (row: Row) => string
+  style?: (row: Row) => Style
+}
+
+export function structured(value: unknown, format: Exclude<Format, 'table'>): string {
+  return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value)
+}
+
+const gap = '  '
+
+export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))))
+  const widths = columns.map(({ title }, i) => Math.max(title.length, ...cells.map((line) => line[i]?.length ?? 0)))
+  const pad = (text: string, i: number) => (i === columns.length - 1 ? text : text.padEnd(widths[i] ?? 0))
+  const head = columns.map(({ title }, i) => styled(terminal, 'bold', pad(title, i))).join(gap)
+  const body = rows.map((row, r) =>
+    columns
+      .map(({ style }, i) => {
+        const text = pad(cells[r]?.[i] ?? '', i)
+        return style ? styled(terminal, style(row), text) : text
+      })
+      .join(gap),
+  )
+  return [head, ...body].map((line) => `${line.trimEnd()}\n`).join('')
+}
+
+/** Names and messages come from other people: they must not move the cursor or ring the bell. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
+const printable = (text: string) => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '�')
+
+/** `key: value` lines, aligned; entries without a value are left out. */
+export function sheet(terminal: Terminal, entries: readonly (readonly [string, string | null | undefined])[]): string {
+  const present = entries.filter((entry): entry is [string, string] => Boolean(entry[1]))
+  const width = Math.max(0, ...present.map(([key]) => key.length))
+  return present
+    .map(([key, value]) => `${styled(terminal, 'bold', key.padEnd(width))}${gap}${printable(value)}\n`)
+    .join('')
+}
+
+export const jobColumns: readonly Column<JobRowFragment>[] = [
+  { title: 'ID', cell: (job) => job.id },
+  { title: 'NAME', cell: (job) => job.name ?? '-' },
+  { title: 'STATE', cell: stateText, style: (job) => stateStyles[job.state] },
+  { title: 'USER', cell: (job) => job.user.name },
+  { title: 'QUEUE', cell: (job) => job.queue },
+  { title: 'CREATED', cell: (job) => timeText(job.createdAt) ?? '-' },
+  { title: 'RAN', cell: (job) => durationText(job) ?? '-' },
+]
+
+export const stateStyles = {
+  BLOCKED: 'magenta',
+  QUEUED: 'yellow',
+  STARTING: 'cyan',
+  RUNNING: 'cyan',
+  CANCELLING: 'yellow',
+  SUCCEEDED: 'green',
+  FAILED: 'red',
+  INTERRUPTED: 'red',
+  CANCELLED: 'gray',
+} as const satisfies Record<JobState, Style>
+
+/** `FAILED (EXIT_CODE 3)` */
+export function stateText({ state, stateReason, exitCode }: JobRowFragment): string {
+  const why = [stateReason === state ? null : stateReason, exitCode || null].filter((part) => part !== null)
+  return why.length > 0 ? `${state} (${why.join(' ')})` : state
+}
+
+/** `2026-11-21 04:05:06` in the time zone of the reader. */
+export function timeText(time: string | null): string | null {
+  return time === null ? null : new Date(time).toLocaleString('sv-SE')
+}
+
+function durationText({ startedAt, finishedAt }: JobRowFragment): string | null {
+  if (startedAt === null || finishedAt === null) return null
+  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000
+  if (seconds < 60) return `${seconds.toFixed(1)} s`
+  const minutes = Math.floor(seconds / 60)
+  return minutes < 60
+    ? `${minutes} min ${Math.floor(seconds % 60)} s`
+    : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** `#3 04:05:06 QUEUED → STARTING` */
+export function eventText(event: JobEventRowFragment): string {
+  const move = event.to ? (event.from ? `${event.from} → ${event.to}` : event.to) : event.type
+  const why = [event.reason, event.exitCode || null, event.message].filter((part) => part !== null)
+  return printable(`#${event.seq} ${timeText(event.at)} ${[move, ...why].join(' · ')}`)
+}

@@ -1,0 +1,144 @@
+import { parse as parseYaml, YAMLError } from 'yaml'
+import type { JobSpecInput } from '../client/generated/graphql.ts'
+import { usage } from './exit.ts'
+
+/**
+ * The spec of a submission, put together from a YAML file, flags and the command after `--`, in this order: the later
+ * wins. The YAML has the names of the schema's JobSpecInput, so what `--print-spec` writes is what `-f` reads; the server
+ * checks it.
+ */
+export interface SpecFlags {
+  name?: string
+  tag?: string[]
+  label?: string[]
+  env?: string[]
+  inheritEnv: boolean
+  workdir?: string
+  cpu?: number
+  mem?: number
+  gpu?: number
+  gpuModel?: string[]
+  anyGpu?: boolean
+  queue?: string
+  executor?: string
+  project?: string
+  account?: string
+  maxRunTime?: number
+  notBefore?: string
+  after?: string[]
+  restartable?: boolean
+  preemptable?: boolean
+  attempts?: number
+  set?: string[]
+}
+
+export interface SpecSources {
+  yaml: string | null
+  flags: SpecFlags
+  command: readonly string[]
+  cwd: string
+  env: Readonly<Record<string, string | undefined>>
+}
+
+const gibBytes = 2 ** 30
+
+export function buildSpec({ yaml, flags, command, cwd, env }: SpecSources): JobSpecInput {
+  const file: JobSpecInput = yaml === null ? {} : parseSpec(yaml)
+  const spec: JobSpecInput = { ...file, ...fromFlags(flags) }
+  const resources = { ...file.resources, ...resourcesFromFlags(flags) }
+  if (Object.keys(resources).length > 0) spec.resources = resources
+  const labels = [...(file.labels ?? []), ...labelsFromFlags(flags)]
+  if (labels.length > 0) spec.labels = labels
+  const environment = [...(file.environment ?? []), ...(flags.env ?? []).map((item) => variable(item, env))]
+  if (environment.length > 0) spec.environment = environment
+  if (command.length > 0) {
+    delete spec.executable
+    delete spec.arguments
+    spec.command = [...command]
+    // Where the person stands, as a shell would; an image has directories of its own.
+    if (spec.image == null) spec.workdir ??= cwd
+  }
+  for (const assignment of flags.set ?? []) assign(spec, assignment)
+  return spec
+}
+
+function parseSpec(yaml: string): JobSpecInput {
+  const parsed = parseValue(yaml, 'the job file')
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw usage('the job file is not a map of keys', 'see what "berth submit --print-spec -- command" prints')
+  return parsed as JobSpecInput
+}
+
+function parseValue(yaml: string, what: string): unknown {
+  try {
+    return parseYaml(yaml)
+  } catch (error) {
+    if (error instanceof YAMLError) throw usage(`${what} is not YAML: ${error.message.split('\n')[0]}`)
+    throw error
+  }
+}
+
+function fromFlags(flags: SpecFlags): JobSpecInput {
+  return given({
+    name: flags.name,
+    workdir: flags.workdir,
+    inheritEnvironment: flags.inheritEnv ? undefined : false,
+    queue: flags.queue,
+    executor: flags.executor,
+    project: flags.project,
+    account: flags.account,
+    maxRunTimeSeconds: flags.maxRunTime,
+    notBefore: flags.notBefore,
+    dependsOn: flags.after?.map((jobId) => ({ jobId })),
+    restartable: flags.restartable,
+    preemptable: flags.preemptable,
+    retry: flags.attempts === undefined ? undefined : { maxAttempts: flags.attempts },
+  })
+}
+
+function resourcesFromFlags({ cpu, mem, gpu, gpuModel, anyGpu }: SpecFlags): NonNullable<JobSpecInput['resources']> {
+  const memoryBytes = mem === undefined ? undefined : Math.round(mem * gibBytes)
+  return given({ cpu, memoryBytes, gpu, gpuModel, anyGpu })
+}
+
+/** Only what was said: a flag that is left out must not hide the file's value. */
+function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
+}
+
+function labelsFromFlags({ tag = [], label = [] }: SpecFlags) {
+  const pairs = label.map((item) => {
+    const [key = '', value] = splitOnce(item)
+    if (value === undefined) throw usage(`--label ${item} has no "="`, 'write --label key=value, or --tag key')
+    return { key, value }
+  })
+  return [...tag.map((key) => ({ key, value: '' })), ...pairs]
+}
+
+/** `NAME=value`, or `NAME` to pass on one's own. */
+function variable(item: string, env: SpecSources['env']) {
+  const [name = '', value = env[name]] = splitOnce(item)
+  if (value === undefined) throw usage(`${name} is not set here`, `write --env ${name}=value`)
+  return { name, value }
+}
+
+const splitOnce = (text: string): [string, string?] => {
+  const at = text.indexOf('=')
+  return at === -1 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** `resources.gpuModel=[a100]`: any field of the spec, the value in YAML. */
+function assign(spec: JobSpecInput, assignment: string): void {
+  const [path = '', text] = splitOnce(assignment)
+  if (text === undefined || path === '') throw usage(`--set ${assignment} has no "="`, 'write --set field=value')
+  const keys = path.split('.')
+  const last = keys.pop() ?? ''
+  let target = spec as Record<string, unknown>
+  for (const key of keys) {
+    const inner = target[key] ?? {}
+    if (typeof inner !== 'object' || Array.isArray(inner)) throw usage(`--set ${path}: ${key} is not a map of keys`)
+    target[key] = inner
+    target = inner as Record<string, unknown>
+  }
+  target[last] = parseValue(text, `the value of --set ${path}`)
+}

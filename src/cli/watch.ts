@@ -1,0 +1,85 @@
+import {
+  JobDocument,
+  type JobEventRowFragment,
+  type JobRowFragment,
+  JobStatusDocument,
+  TailDocument,
+} from '../client/generated/graphql.ts'
+import type { Cli } from './cli.ts'
+import { exitCodes, Stop } from './exit.ts'
+import { eventText } from './render.ts'
+import { styled } from './terminal.ts'
+
+/** Live views of one job. They survive restarts of the server; see the client's resume. */
+
+export interface LogView {
+  lastLines?: number
+}
+
+/** The job, or the stop that says it is not there. Also tells at once when no server answers. */
+export async function findJob(cli: Cli, id: string) {
+  const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
+  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id}, or it is not yours to see`, 'see "berth ls"')
+  return job
+}
+
+/** Waits for the end of a job and answers it as it ended. */
+export async function untilFinal(
+  cli: Cli,
+  jobId: string,
+  onEvent: (event: JobEventRowFragment) => Promise<void> = async () => {},
+): Promise<JobRowFragment> {
+  for await (const { jobStatus: message } of cli.connection().follow(JobStatusDocument, { jobId })) {
+    if (message.__typename === 'StreamReset' && message.resetReason === 'DELETED')
+      throw new Stop(exitCodes.notFound, `${jobId} was deleted`)
+    if (message.__typename !== 'JobTransitions') continue
+    for (const event of message.transitions) await onEvent(event)
+    if (message.isFinal) return message.job
+  }
+  return findJob(cli, jobId)
+}
+
+/** Prints the output of a job as it comes; stdout gets its bytes and nothing else. Ends with the log. */
+export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Promise<void> {
+  const { terminal } = cli
+  for await (const { tail: message } of cli.connection().follow(TailDocument, { jobId, ...view })) {
+    switch (message.__typename) {
+      case 'LogBatch':
+        await terminal.write(message.text)
+        break
+      case 'LogGap':
+        terminal.say(gapText(message))
+        break
+      case 'RunChanged':
+        if (message.newRun.number > 1) terminal.say(`run ${message.newRun.number} begins`)
+        break
+      case 'StreamReset':
+        terminal.say(`the log begins anew (${message.resetReason})`)
+        break
+      case 'StreamHeartbeat':
+        break
+      default:
+        message satisfies never
+    }
+  }
+}
+
+export interface Gap {
+  run: number
+  startOffset: number
+  endOffset: number
+  gapReason: string
+}
+
+export function gapText({ run, startOffset, endOffset, gapReason }: Gap): string {
+  return `${endOffset - startOffset} bytes of run ${run} are missing (${gapReason})`
+}
+
+export async function printEvent({ terminal }: Cli, event: JobEventRowFragment): Promise<void> {
+  await terminal.write(`${styled(terminal, 'dim', eventText(event))}\n`)
+}
+
+/** Leaving is not stopping, and says so. */
+export function detachOnInterrupt(cli: Cli, id: string): void {
+  cli.leaveOnInterrupt(`detached; ${id} goes on: "berth logs -f ${id}" comes back, "berth cancel ${id}" stops it`)
+}
