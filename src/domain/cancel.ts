@@ -55,8 +55,7 @@ export async function cancelJobs(
     await transition(sql, moves, domain.clock.now())
     return decided.map((one) => ('move' in one ? { jobId: one.move.jobId, changed: true } : one.outcome))
   })
-  domain.wakeups.poke('event')
-  domain.wakeups.poke('queue')
+  for (const topic of ['event', 'queue', 'run'] as const) domain.wakeups.poke(topic)
   return outcomes
 }
 

@@ -12,9 +12,9 @@ export interface Domain {
 }
 
 /**
- * What can be looked at again. `event`: an event has no position yet (the sequencer of the same process). `feed`:
- * positions were given. `queue`: something may start, or must stop. `log`: bytes were stored, or a log was sealed or
- * closed. `progress`: a job reported progress.
+ * What can be looked at again. `event`: an event has no position yet (for the sequencer of the same process). `feed`:
+ * positions were given. `queue`: something may start. `run`: a run is to be started or stopped. `log`: bytes were
+ * stored, or a log was sealed or closed. `progress`: a job reported progress.
  */
-export const topics = ['event', 'feed', 'queue', 'log', 'progress'] as const
+export const topics = ['event', 'feed', 'queue', 'run', 'log', 'progress'] as const
 export type Topic = (typeof topics)[number]

@@ -1,5 +1,5 @@
+import { advisoryLocks } from '../platform/advisory-locks.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
-import { advisoryLocks } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
 /**

@@ -1,0 +1,96 @@
+import type { Sql } from '../platform/tx.ts'
+import type { JobSpec } from './spec.ts'
+import type { JobState } from './state.ts'
+
+/** What the leader of a pool needs to know of the runs it carries, and the few facts it keeps with them. */
+export interface HoldingRun {
+  runId: string
+  jobId: string
+  number: number
+  state: JobState
+  executor: string
+  handle: string | null
+  spec: JobSpec
+  nodes: string[]
+  gpuIds: number[]
+  startedAt: Date | null
+  expiredAt: Date | null
+  unixUser: string | null
+}
+
+const holdingSql = (condition: string) => `
+SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
+  r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser"
+FROM run r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
+WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') ${condition} ORDER BY r.scheduled_at, r.id`
+
+/** All of them: what a leader that has just taken over carries on. */
+export const readHoldingRuns = (sql: Sql, pool: string): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(holdingSql(''), [pool], 'holding_runs')
+
+/** Those that ask for something: to be started, or to be stopped. */
+export const readRunOrders = (sql: Sql, pool: string): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(
+    holdingSql("AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING')"),
+    [pool],
+    'run_orders',
+  )
+
+export async function readRunState(sql: Sql, runId: string): Promise<JobState | null> {
+  const [row] = await sql.query<{ state: JobState }>('SELECT state FROM run WHERE id = $1', [runId], 'run_state')
+  return row?.state ?? null
+}
+
+export async function saveHandles(sql: Sql, handles: readonly { runId: string; handle: string }[]): Promise<void> {
+  if (handles.length === 0) return
+  await sql.query(
+    `UPDATE run SET handle = h.handle FROM jsonb_to_recordset($1::text::jsonb) AS h("runId" text, handle text)
+     WHERE run.id = h."runId"`,
+    [JSON.stringify(handles)],
+    'save_handles',
+  )
+}
+
+/** The run's signal was sent because its time was over; kept so that a later leader knows why it ended. */
+export async function markExpired(sql: Sql, runId: string): Promise<void> {
+  await sql.query('UPDATE run SET expired_at = coalesce(expired_at, berth_now()) WHERE id = $1', [runId])
+}
+
+/** The job of a report as it is now, locked. */
+export interface ReportedJob {
+  jobId: string
+  state: JobState
+  run: number
+  spec: JobSpec
+  expired: boolean
+  preempted: boolean
+  /** Runs of this job that could not be started, and runs that ended by their exit code. */
+  startFailures: number
+  exits: number
+}
+
+export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, ReportedJob>> {
+  const rows = await sql.query<ReportedJob>(
+    `WITH locked AS MATERIALIZED (SELECT id, state, run_number, spec FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE)
+     SELECT l.id AS "jobId", l.state, l.run_number AS run, l.spec, r.expired_at IS NOT NULL AS expired,
+       r.preempt_requested_at IS NOT NULL AS preempted,
+       (SELECT count(*) FROM run f WHERE f.job_id = l.id AND f.state_reason = 'START_FAILED') AS "startFailures",
+       (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits
+     FROM locked l JOIN run r ON r.job_id = l.id AND r.number = l.run_number`,
+    [jobIds],
+    'lock_reported',
+  )
+  return new Map(rows.map((row) => [row.jobId, row]))
+}
+
+/** A report about a run that is over already: kept as an event, changes nothing else. */
+export async function recordLateReport(
+  sql: Sql,
+  { jobId, run, message }: { jobId: string; run: number; message: string },
+): Promise<void> {
+  await sql.query(
+    `WITH later AS (UPDATE job SET version = version + 1 WHERE id = $1 RETURNING id, version)
+     INSERT INTO event (job_id, seq, at, type, run, message) SELECT id, version, berth_now(), 'LATE_REPORT', $2, $3 FROM later`,
+    [jobId, run, message],
+  )
+}

@@ -1,0 +1,201 @@
+import type { Domain } from '../domain/domain.ts'
+import { type HoldingRun, markExpired, readRunState } from '../domain/runs.ts'
+import type { JobState } from '../domain/state.ts'
+import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
+import { Fenced, fence } from '../platform/leadership.ts'
+import { runSpecOf } from './order.ts'
+import type { Report } from './outcome.ts'
+import { pumpLog } from './pump.ts'
+import type { Reporter } from './reports.ts'
+import type { Leader } from './tick.ts'
+
+/**
+ * Carries one run from its order to start until its end is stored: start it or find it again, pump its log, report that
+ * it runs, ask for its end when it is cancelled or its time is over, and report the end after the last byte of its log.
+ * All it knows can be found again from the run's row and the executor, so it may be dropped at any moment (`signal`),
+ * and the next leader's carrier goes on.
+ */
+export interface Carrying {
+  domain: Domain
+  leader: Leader
+  report: Reporter
+  graceMs: number
+  logBytesPerRunMax: number
+  /** Where a job reaches this server. */
+  jobUrl: string
+}
+
+const retryMsMax = 5_000
+const reInspectMs = 50
+/** Timers cannot wait longer. */
+const waitMsMax = 2 ** 31 - 1
+
+export class Carrier {
+  /** Null until the executor has said it. */
+  handle: Handle | null
+  /** Resolves when the run needs nothing more from here; never rejects. */
+  readonly done: Promise<void>
+  readonly executor: Executor
+  readonly #run: HoldingRun
+  readonly #carrying: Carrying
+  readonly #dropped: AbortSignal
+  readonly #over = new AbortController()
+  readonly #lost = new AbortController()
+  #gone: Observation | null = null
+  #running: boolean
+  #cancelled: boolean
+  #stopped = false
+
+  constructor(run: HoldingRun, executor: Executor, carrying: Carrying & { signal: AbortSignal }) {
+    this.#run = run
+    this.executor = executor
+    this.#carrying = carrying
+    this.#dropped = AbortSignal.any([carrying.signal, this.#over.signal])
+    this.handle = run.handle
+    this.#running = run.state === 'RUNNING'
+    this.#cancelled = run.state === 'CANCELLING'
+    this.done = this.#carry().finally(() => this.#over.abort())
+  }
+
+  /** The job is CANCELLING: asks for the end of the run as soon as there is one. */
+  cancel(): void {
+    this.#cancelled = true
+    void this.#stop()
+  }
+
+  /** What the backend says now. The end itself is told by the log: it ends after the last byte. */
+  async observed(observation: Observation): Promise<void> {
+    if (observation.state === 'gone') {
+      this.#gone = observation
+      this.#lost.abort()
+    } else if (observation.state === 'running' && !this.#running) {
+      this.#running = true
+      await this.#report({ kind: 'seen', observation })
+      void this.#watchDeadline(observation.startedAt ?? null)
+    }
+  }
+
+  async #carry(): Promise<void> {
+    const { domain } = this.#carrying
+    try {
+      this.handle ??= await this.#start()
+      if (this.handle === null || this.#dropped.aborted) return
+      if (this.#cancelled || this.#run.expiredAt) void this.#stop()
+      if (this.#run.state === 'RUNNING') void this.#watchDeadline(this.#run.startedAt)
+      await this.#retrying('log', () => this.#pump(this.handle ?? ''))
+      await this.#end(this.handle)
+    } catch (error) {
+      if (!this.#dropped.aborted && !(error instanceof Fenced))
+        domain.log.error({ err: error, run: this.#run.runId }, 'a run was dropped; the next pass takes it up again')
+    }
+  }
+
+  async #start(): Promise<Handle | null> {
+    const { domain, jobUrl } = this.#carrying
+    const state = await this.#retrying('state', () => readRunState(domain.db.sql, this.#run.runId))
+    if (state === 'CANCELLING') await this.#report({ kind: 'neverStarted' })
+    if (state !== 'STARTING') return null
+    try {
+      const handle = await this.executor.start(runSpecOf(this.#run, jobUrl))
+      await this.#begun(handle)
+      return handle
+    } catch (error) {
+      if (this.#dropped.aborted || error instanceof Fenced) throw error
+      if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
+      const { reason, message } = startFailure(error)
+      await this.#report({ kind: 'startFailed', reason, message })
+      return null
+    }
+  }
+
+  /** Stores the handle and, when it runs already, RUNNING in the same transaction; sees a cancel that came meanwhile. */
+  async #begun(handle: Handle): Promise<void> {
+    const [now] = await this.executor.inspect([handle])
+    // However short it was: its end is told after its log.
+    const observation: Observation =
+      now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
+    if (observation.state === 'gone') return
+    this.#running = observation.state === 'running'
+    const state = await this.#report({ kind: 'seen', observation }, handle)
+    if (state === 'CANCELLING') this.#cancelled = true
+    if (observation.state === 'running') void this.#watchDeadline(observation.startedAt ?? null)
+  }
+
+  async #pump(handle: Handle): Promise<void> {
+    const { domain, logBytesPerRunMax } = this.#carrying
+    const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
+    const onStored = () => domain.wakeups.poke('log')
+    const { executor } = this
+    await pumpLog(
+      { sql: domain.db.sql, executor, run: this.#run, handle, bytesMax: logBytesPerRunMax, onStored },
+      signal,
+    )
+  }
+
+  async #end(handle: Handle): Promise<void> {
+    const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
+    if (this.#dropped.aborted || !observation) return
+    await this.#report({ kind: 'seen', observation })
+    await this.executor.forget?.(handle)
+  }
+
+  async #lastObservation(handle: Handle): Promise<Observation | null> {
+    while (!this.#dropped.aborted) {
+      const [observation] = await this.executor.inspect([handle])
+      if (observation?.state === 'ended' || observation?.state === 'gone') return observation
+      await this.#carrying.domain.clock.sleep(reInspectMs, this.#dropped)
+    }
+    return null
+  }
+
+  async #stop(): Promise<void> {
+    const { handle } = this
+    if (handle === null || this.#stopped) return
+    this.#stopped = true
+    await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
+  }
+
+  async #watchDeadline(startedAt: Date | null): Promise<void> {
+    const { domain, leader } = this.#carrying
+    const { clock } = domain
+    const maxMs = Math.ceil(this.#run.spec.maxRunTimeSeconds * 1000)
+    if (maxMs === 0) return
+    const deadline = (startedAt?.getTime() ?? clock.now()) + maxMs
+    for (let left = deadline - clock.now(); left > 0 && !this.#dropped.aborted; left = deadline - clock.now())
+      await clock.sleep(Math.min(left, waitMsMax), this.#dropped)
+    if (this.#dropped.aborted) return
+    await this.#retrying('deadline', () =>
+      domain.db.transaction(async (sql) => {
+        await fence(sql, leader.pool, leader.epoch)
+        await markExpired(sql, this.#run.runId)
+      }),
+    )
+    await this.#stop()
+  }
+
+  #report(report: Report, handle?: Handle): Promise<JobState | null | undefined> {
+    const { runId, jobId, number } = this.#run
+    return this.#retrying('report', () =>
+      this.#carrying.report({ runId, jobId, number, report, ...(handle !== undefined && { handle }) }),
+    )
+  }
+
+  /** Tries again, with growing pauses, until it works, the run is dropped or another leads; a fenced leader is not to try. */
+  async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    const { clock, log } = this.#carrying.domain
+    for (let failures = 0; !this.#dropped.aborted; failures++)
+      try {
+        return await work()
+      } catch (error) {
+        if (error instanceof Fenced) throw error
+        log.warn({ err: error, run: this.#run.runId, what, failures }, 'will be tried again')
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), this.#dropped)
+      }
+    return undefined
+  }
+}
+
+function startFailure(error: unknown): { reason: StartFailed['reason']; message: string } {
+  if (error instanceof StartFailed) return { reason: error.reason, message: error.message }
+  return { reason: 'START_FAILED', message: 'The executor failed; the log of the server says why' }
+}

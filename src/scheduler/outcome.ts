@@ -1,0 +1,111 @@
+import type { ReportedJob } from '../domain/runs.ts'
+import type { StateReason } from '../domain/state.ts'
+import type { Move } from '../domain/transition.ts'
+import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
+
+/**
+ * What a report of an executor means for the job as it is now. Pure. A job that was seen only at its end gets RUNNING
+ * and the end as two moves, in order.
+ */
+export type Report =
+  | { kind: 'seen'; observation: Observation }
+  | { kind: 'startFailed'; reason: StartFailed['reason']; message: string }
+  /** Cancelled before the executor was asked to start it. */
+  | { kind: 'neverStarted' }
+
+export type Step = Pick<
+  Move,
+  'to' | 'reason' | 'info' | 'exitCode' | 'runEnds' | 'eligibleInMs' | 'startedAt' | 'finishedAt' | 'nativeId'
+>
+
+const backOffMsMax = 300_000
+
+export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: number): Step[] {
+  switch (report.kind) {
+    case 'neverStarted':
+      return job.state === 'CANCELLING'
+        ? [{ to: 'CANCELLED', reason: 'CANCELLED', info: 'Cancelled before it was started' }]
+        : []
+    case 'startFailed':
+      return [startFailed(job, report, startAttemptsMax)]
+    case 'seen':
+      return seen(job, report.observation)
+    default:
+      return report satisfies never
+  }
+}
+
+function startFailed(
+  job: ReportedJob,
+  { reason, message }: { reason: StartFailed['reason']; message: string },
+  attemptsMax: number,
+): Step {
+  if (job.state === 'CANCELLING')
+    return { to: 'CANCELLED', reason: 'CANCELLED', info: `Cancelled; it could not be started either: ${message}` }
+  const failures = job.startFailures + 1
+  if (reason !== 'START_FAILED' || failures >= attemptsMax) return { to: 'FAILED', reason, info: message }
+  const eligibleInMs = Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
+  const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
+  return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs }
+}
+
+function seen(job: ReportedJob, observation: Observation): Step[] {
+  switch (observation.state) {
+    case 'starting':
+      return []
+    case 'running':
+      return job.state === 'STARTING' ? [running(observation)] : []
+    case 'ended':
+      return job.state === 'STARTING'
+        ? [running(observation), ended({ ...job, state: 'RUNNING' }, observation)]
+        : [ended(job, observation)]
+    case 'gone':
+      return [gone(job, observation.info ?? 'The backend does not know the run any more')]
+    default:
+      return observation satisfies never
+  }
+}
+
+const running = ({ startedAt, nativeId }: { startedAt?: Date; nativeId?: string }): Step => ({
+  to: 'RUNNING',
+  reason: null,
+  ...(startedAt && { startedAt }),
+  ...(nativeId && { nativeId }),
+})
+
+function gone(job: ReportedJob, info: string): Step {
+  if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: 'NODE_LOST', info }
+  if (job.spec.restartable) return { to: 'QUEUED', reason: 'NODE_LOST', info, runEnds: 'INTERRUPTED' }
+  return { to: 'INTERRUPTED', reason: 'NODE_LOST', info }
+}
+
+function ended(job: ReportedJob, end: Ended): Step {
+  const facts = { exitCode: end.exitCode, ...(end.finishedAt && { finishedAt: end.finishedAt }) }
+  if (job.state === 'CANCELLING' && end.stopped)
+    return { to: 'CANCELLED', reason: 'CANCELLED', info: describe(end), ...facts }
+  if (end.cause === 'MAX_RUN_TIME' || (job.expired && end.stopped))
+    return {
+      to: 'FAILED',
+      reason: 'MAX_RUN_TIME',
+      info: `It ran for its maximum of ${job.spec.maxRunTimeSeconds} s`,
+      ...facts,
+    }
+  if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...facts }
+  if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, end, facts)
+  const reason: StateReason = end.cause ?? (end.signal === null ? 'EXIT_CODE' : 'SIGNAL')
+  const again = job.state === 'RUNNING' && retries(job, end.exitCode)
+  return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
+}
+
+function preempted(job: ReportedJob, end: Ended, facts: { exitCode: number }): Step {
+  const step = { reason: 'PREEMPTED' as const, info: describe(end), ...facts }
+  return job.spec.restartable ? { to: 'QUEUED', runEnds: 'INTERRUPTED', ...step } : { to: 'INTERRUPTED', ...step }
+}
+
+function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boolean {
+  if (!retry || exits + 1 >= retry.maxAttempts) return false
+  return retry.onExitCodes === null || retry.onExitCodes.includes(exitCode)
+}
+
+const describe = ({ signal, exitCode }: Ended): string =>
+  signal === null ? `It exited with code ${exitCode}` : `Signal ${signal} ended it`

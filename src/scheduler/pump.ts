@@ -1,0 +1,71 @@
+import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
+import { append, type LogHead, openLog } from '../logs/append.ts'
+import type { LogPiece } from '../logs/chunk.ts'
+import type { Sql } from '../platform/tx.ts'
+
+/**
+ * Carries the output of one run from its executor into the database. The position of the executor is stored with the
+ * bytes before it, so whoever pumps next continues exactly there. The first bytes after a pause are written at once;
+ * while a write is under way the next ones gather, up to a bound at which the executor is no longer asked for more.
+ */
+export interface PumpOptions {
+  sql: Sql
+  executor: Executor
+  run: { runId: string; jobId: string; number: number }
+  handle: Handle
+  bytesMax: number
+  onStored: () => void
+}
+
+const gatheredBytesMax = 1024 * 1024
+
+/** Resolves when the executor says that the last byte was given, or when `signal` fires. */
+export async function pumpLog(
+  { sql, executor, run, handle, bytesMax, onStored }: PumpOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const writer = createWriter(sql, await openLog(sql, run), { bytesMax, onStored })
+  if (writer.sealed) return
+  for await (const chunk of executor.logs(handle, writer.position, signal)) {
+    await writer.add(chunk)
+    if (signal.aborted) return
+  }
+  await writer.flushed()
+}
+
+function createWriter(sql: Sql, first: LogHead, { bytesMax, onStored }: Pick<PumpOptions, 'bytesMax' | 'onStored'>) {
+  let head = first
+  let gathered: LogChunk[] = []
+  let gatheredBytes = 0
+  let writing: Promise<void> | null = null
+
+  async function write() {
+    while (gathered.length > 0) {
+      const chunks = gathered
+      gathered = []
+      gatheredBytes = 0
+      head = await append(sql, head, { pieces: chunks.map(pieceOf), position: chunks.at(-1)?.next, bytesMax })
+      onStored()
+    }
+    writing = null
+  }
+
+  return {
+    sealed: first.sealed,
+    position: first.position,
+    async add(chunk: LogChunk) {
+      gathered.push(chunk)
+      gatheredBytes += 'gap' in chunk ? 0 : chunk.bytes.length
+      writing ??= write()
+      // A failed write must surface here, not as an unhandled rejection of a promise nobody waits for.
+      writing.catch(() => undefined)
+      if (gatheredBytes >= gatheredBytesMax) await writing
+    },
+    async flushed() {
+      await writing
+    },
+  }
+}
+
+const pieceOf = (chunk: LogChunk): LogPiece =>
+  'gap' in chunk ? { gap: chunk.gap, bytes: chunk.bytes } : { stream: chunk.stream, bytes: chunk.bytes }

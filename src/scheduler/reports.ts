@@ -1,0 +1,117 @@
+import type { Domain } from '../domain/domain.ts'
+import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/runs.ts'
+import { isFinal, type JobState } from '../domain/state.ts'
+import { type Move, transition } from '../domain/transition.ts'
+import type { Handle } from '../executors/executor.ts'
+import { seal } from '../logs/append.ts'
+import { createBatcher } from '../platform/batch.ts'
+import { fence } from '../platform/leadership.ts'
+import type { Sql } from '../platform/tx.ts'
+import { type Report, stepsOf } from './outcome.ts'
+import type { Leader } from './tick.ts'
+
+/**
+ * Reports of executors become moves here: many in one transaction, under the leader's epoch, each decided against the
+ * job as it is at that moment. A report about a run that is over already is kept as an event and changes nothing.
+ */
+export interface RunReport {
+  runId: string
+  jobId: string
+  number: number
+  /** Known since `start`: stored with the report. */
+  handle?: Handle
+  report: Report
+}
+
+/** State of the run after the report; null: the job is gone, or the run was over before. */
+export type Reporter = (report: RunReport) => Promise<JobState | null>
+
+const batchMax = 100
+
+export function createReporter(domain: Domain, leader: Leader, startAttemptsMax: number): Reporter {
+  return createBatcher<RunReport, JobState | null>({
+    max: batchMax,
+    mayBeOneItem: () => false,
+    run: async (reports) => {
+      const states = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
+      for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
+      return states
+    },
+  })
+}
+
+interface Writing {
+  sql: Sql
+  domain: Domain
+  leader: Leader
+  startAttemptsMax: number
+}
+
+async function write(writing: Writing, reports: readonly RunReport[]): Promise<(JobState | null)[]> {
+  await fence(writing.sql, writing.leader.pool, writing.leader.epoch)
+  const states = new Map<RunReport, JobState | null>()
+  for (const round of rounds(reports)) await writeRound(writing, round, states)
+  return reports.map((report) => states.get(report) ?? null)
+}
+
+/** A job is reported on at most once in a round; the next round sees what the last one did. */
+function rounds(reports: readonly RunReport[]): RunReport[][] {
+  const turns = Map.groupBy(reports, ({ jobId }) => jobId)
+  const longest = Math.max(...[...turns.values()].map((turn) => turn.length))
+  return Array.from({ length: longest }, (_, round) => [...turns.values()].flatMap((turn) => turn[round] ?? []))
+}
+
+async function writeRound(
+  { sql, domain, startAttemptsMax }: Writing,
+  reports: readonly RunReport[],
+  states: Map<RunReport, JobState | null>,
+) {
+  const jobs = await lockReportedJobs(
+    sql,
+    reports.map(({ jobId }) => jobId),
+  )
+  await saveHandles(
+    sql,
+    reports.flatMap(({ runId, handle }) => (handle ? [{ runId, handle }] : [])),
+  )
+  const moves: Move[][] = []
+  for (const report of reports) {
+    const job = jobs.get(report.jobId)
+    if (job && isLate(job, report)) await keepLate(sql, report)
+    else if (job) moves.push(movesOf(job, report, startAttemptsMax))
+    states.set(report, job && !isLate(job, report) ? (moves.at(-1)?.at(-1)?.to ?? job.state) : null)
+  }
+  const over = moves.flatMap((steps) => (steps.some(endsRun) ? (steps[0]?.jobId ?? []) : []))
+  await seal(
+    sql,
+    reports.filter(({ jobId }) => over.includes(jobId)).map(({ runId }) => runId),
+  )
+  await transition(
+    sql,
+    moves.flatMap((steps) => steps[0] ?? []),
+    domain.clock.now(),
+  )
+  await transition(
+    sql,
+    moves.flatMap((steps) => steps[1] ?? []),
+    domain.clock.now(),
+  )
+}
+
+const endsRun = ({ to }: Move): boolean => to === 'QUEUED' || isFinal(to)
+const isLate = (job: ReportedJob, { number }: RunReport): boolean => job.run !== number || isFinal(job.state)
+
+function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAttemptsMax: number): Move[] {
+  let from = job.state
+  return stepsOf(job, report, startAttemptsMax).map((step) => {
+    const move = { jobId, run: number, from, ...step }
+    from = step.to
+    return move
+  })
+}
+
+async function keepLate(sql: Sql, { jobId, number, report }: RunReport): Promise<void> {
+  const what = report.kind === 'seen' ? report.observation.state : report.kind
+  if (what === 'starting' || what === 'running') return
+  await recordLateReport(sql, { jobId, run: number, message: `Run ${number} was over when it was reported as ${what}` })
+}

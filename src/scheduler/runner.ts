@@ -1,0 +1,96 @@
+import { type HoldingRun, readHoldingRuns, readRunOrders } from '../domain/runs.ts'
+import type { Executor, Handle, Observation } from '../executors/executor.ts'
+import { createLoop } from '../platform/loop.ts'
+import { Carrier, type Carrying } from './carrier.ts'
+
+/**
+ * The runner of a pool: as long as this process leads the pool, every run that holds resources has a carrier here, and
+ * nobody else talks to the executors. It is woken by orders (a start was committed, a job was cancelled) and by what
+ * backends push; every few seconds it asks the backends about all runs at once, in case they said nothing.
+ */
+export interface Runner {
+  start(): void
+  stop(): Promise<void>
+}
+
+const pollMs = 1_000
+const inspectMs = 3_000
+
+export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, Executor>): Runner {
+  const { domain, leader } = carrying
+  const { clock, log } = domain
+  const carriers = new Map<string, Carrier>()
+  const dropped = new AbortController()
+  const { signal } = dropped
+
+  function takeUp(runs: readonly HoldingRun[]) {
+    for (const run of runs) {
+      const known = carriers.get(run.runId)
+      const executor = executors.get(run.executor)
+      if (known && run.state === 'CANCELLING') known.cancel()
+      else if (!known && executor) {
+        const carrier = new Carrier(run, executor, { ...carrying, signal })
+        carriers.set(run.runId, carrier)
+        void carrier.done.then(() => carriers.delete(run.runId))
+      }
+    }
+  }
+
+  async function followOrders() {
+    takeUp(await readRunOrders(domain.db.sql, leader.pool))
+  }
+
+  /** All runs that hold resources: at first those that an earlier leader started, later any that was dropped. */
+  async function inspectAll() {
+    takeUp(await readHoldingRuns(domain.db.sql, leader.pool))
+    const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
+    for (const [executor, group] of Map.groupBy(asked, (carrier) => carrier.executor)) await inspect(executor, group)
+  }
+
+  const orders = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: followOrders, clock, log })
+  const inspections = createLoop({
+    name: `inspection ${leader.pool}`,
+    pollMs: inspectMs,
+    runOnce: inspectAll,
+    clock,
+    log,
+  })
+  let unsubscribe = () => {}
+
+  async function watch(executor: Executor) {
+    for await (const handle of executor.watch?.(signal) ?? []) {
+      const carrier = [...carriers.values()].find((candidate) => candidate.handle === handle)
+      if (carrier) await inspect(executor, [carrier])
+    }
+  }
+
+  return {
+    start() {
+      unsubscribe = domain.wakeups.on('run', orders.wake)
+      orders.start()
+      inspections.start()
+      for (const executor of executors.values())
+        watch(executor).catch((error) =>
+          log.error({ err: error, executor: executor.name }, 'a watch ended; polling goes on'),
+        )
+    },
+    /** Lets go of all runs: they go on, and whoever leads next finds them. */
+    async stop() {
+      unsubscribe()
+      dropped.abort()
+      await Promise.all([orders.stop(), inspections.stop()])
+      await Promise.all([...carriers.values()].map((carrier) => carrier.done))
+    },
+  }
+}
+
+async function inspect(executor: Executor, carriers: readonly Carrier[]): Promise<void> {
+  const handles = carriers.flatMap((carrier): Handle[] => (carrier.handle === null ? [] : [carrier.handle]))
+  const observations: readonly Observation[] = await executor.inspect(handles)
+  await Promise.all(
+    carriers.map((carrier, index) => {
+      const observation = observations[index]
+      return observation && carrier.observed(observation)
+    }),
+  )
+}
