@@ -14,7 +14,7 @@ export interface CutOptions {
   /** Selected bytes at most; at least 1,024. */
   bytesMax: number
   /** What follows the last of the chunks in this run: stored bytes, bytes that are yet to come, nothing for ever. */
-  then: 'MORE' | 'OPEN' | 'END'
+  follows: 'MORE' | 'OPEN' | 'END'
   /** LINES: hold back a line that has no end yet. ALL: show it. BYTES: show what is incomplete as well. */
   upTo: 'LINES' | 'ALL' | 'BYTES'
 }
@@ -41,10 +41,10 @@ const newline = 10
 export function cutBatch(stored: readonly Stored[], options: CutOptions): Cut {
   const { chunks, end, gapFollows } = upToGap(stored)
   const { slices, full } = take(chunks, options)
-  if (!full && (options.then === 'END' || gapFollows)) return { end, slices, endsLines: true }
+  if (!full && (options.follows === 'END' || gapFollows)) return { end, slices, endsLines: true }
   const reached = full ? endOf(slices) : end
   if (options.upTo === 'BYTES') return { end: reached, slices, endsLines: false }
-  const goesOn = full || options.then === 'MORE'
+  const goesOn = full || options.follows === 'MORE'
   if (!goesOn && options.upTo === 'ALL') return cutWhole(slices, reached)
   const afterLine = lastLineEnd(slices)
   if (afterLine === endOf(slices)) return { end: reached, slices, endsLines: false }

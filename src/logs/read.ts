@@ -105,14 +105,14 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
     page.cursor = { run, offset: first.end }
     return true
   }
-  const then = whatFollows(stored, log)
+  const follows = whatFollows(stored, log)
   const add = (upTo: 'ALL' | 'BYTES') => {
     const left = linesMax - page.lines.length
-    const part = passageOfLines(stored, run, { from: offset, codes, bytesMax: room, then, upTo, linesMax: left })
+    const part = passageOfLines(stored, run, { from: offset, codes, bytesMax: room, follows, upTo, linesMax: left })
     page.text += part.text
     page.lines.push(...part.lines)
     page.cursor = { run, offset: part.end }
     return part.end > offset
   }
-  return add('ALL') || (then === 'MORE' && add('BYTES'))
+  return add('ALL') || (follows === 'MORE' && add('BYTES'))
 }

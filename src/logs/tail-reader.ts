@@ -130,7 +130,7 @@ export class TailReader {
       this.#cursor = gap.cursor
       return { kind: 'gap', ...gap }
     }
-    const part = this.#cut(stored, { then: whatFollows(stored, log), share: shared !== null })
+    const part = this.#cut(stored, { follows: whatFollows(stored, log), share: shared !== null })
     // What changed while the page was read rang at a bell where nobody waited.
     if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold() : undefined
     this.#heldSince = undefined
@@ -141,13 +141,13 @@ export class TailReader {
     return part.text === '' ? undefined : message
   }
 
-  #cut(stored: readonly Stored[], { then, share }: { then: CutOptions['then']; share: boolean }): Passage {
+  #cut(stored: readonly Stored[], { follows, share }: { follows: CutOptions['follows']; share: boolean }): Passage {
     const waited = this.#heldSince !== undefined && this.#rooms.clock.now() - this.#heldSince >= openLineMs
     const { run, offset } = this.#cursor
     const upTo = waited ? 'ALL' : 'LINES'
-    const options = { from: offset, codes: this.#codes, bytesMax: this.#bytesMax, then, upTo } as const
+    const options = { from: offset, codes: this.#codes, bytesMax: this.#bytesMax, follows, upTo } as const
     const part = share ? this.#sharedPassage(stored, options) : passage(stored, run, options)
-    if (part.end > offset || then !== 'MORE') return part
+    if (part.end > offset || follows !== 'MORE') return part
     return passage(stored, run, { ...options, upTo: 'BYTES' })
   }
 

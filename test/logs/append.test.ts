@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { append, LogMoved, openLog, seal } from '../../src/logs/append.ts'
+import { logChunkBytesMax } from '../../src/logs/chunk.ts'
+import { readLog } from '../../src/logs/read.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { addJob, addRun, addUser, endRun } from '../support/factories.ts'
+
+let database: TestDatabase
+let userId: string
+beforeAll(async () => {
+  database = await createDatabase()
+  userId = await addUser(database.db.sql, 'ada')
+})
+afterAll(() => database.close())
+
+const bytesMax = 2 ** 34
+const out = (text: string) => ({ stream: 'STDOUT', bytes: Buffer.from(text) }) as const
+const err = (text: string) => ({ stream: 'STDERR', bytes: Buffer.from(text) }) as const
+
+async function newLog() {
+  const { sql } = database.db
+  const { jobId, runId } = await addJob(sql, userId)
+  const head = await openLog(sql, { runId, jobId, number: 1 })
+  const read = () => readLog(sql, { jobId, streams: ['STDOUT', 'STDERR', 'SYSTEM'], linesMax: 5_000 })
+  return { sql, jobId, runId, head, read }
+}
+
+test('opening a log twice answers where it stands', async () => {
+  const { sql, jobId, runId, head } = await newLog()
+  expect(head).toEqual({ runId, end: 0, lineState: [1, 0, 0, 0], position: null, sealed: false })
+  const next = await append(sql, head, { pieces: [out('one\ntw'), err('x')], position: { out: 6, err: 1 }, bytesMax })
+  expect(await openLog(sql, { runId, jobId, number: 1 })).toEqual(next)
+  expect(next).toMatchObject({ end: 7, lineState: [4, 2, 3, 0], position: { out: 6, err: 1 } })
+})
+
+test('of many pumps at one head exactly one writes', async () => {
+  const { sql, head, read } = await newLog()
+  const pumps = Array.from({ length: 12 }, (_, pump) =>
+    append(sql, head, { pieces: [out(`pump ${pump}\n`)], position: pump, bytesMax }),
+  )
+  const results = await Promise.allSettled(pumps)
+  expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const result of results) if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(LogMoved)
+  expect((await read()).lines).toHaveLength(1)
+})
+
+test('nothing is appended to a sealed log, whose open lines have ended', async () => {
+  const { sql, runId, jobId, head } = await newLog()
+  const next = await append(sql, head, { pieces: [out('a\nb')], position: null, bytesMax })
+  await seal(sql, runId)
+  await seal(sql, runId)
+  await expect(append(sql, next, { pieces: [out('c')], position: null, bytesMax })).rejects.toBeInstanceOf(LogMoved)
+  expect(await openLog(sql, { runId, jobId, number: 1 })).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
+})
+
+test('large pieces are cut into chunks, small ones share one', async () => {
+  const { sql, runId, head } = await newLog()
+  const large = 'y'.repeat(2 * logChunkBytesMax + 5)
+  await append(sql, head, { pieces: [out(large), err('z'), out('\n'), out('w')], position: null, bytesMax })
+  const chunks = await sql.query(
+    'SELECT end_offset - start_offset AS size, segments FROM log_chunk WHERE run_id = $1 ORDER BY start_offset',
+    [runId],
+  )
+  expect(chunks).toEqual([
+    { size: logChunkBytesMax, segments: [1, logChunkBytesMax] },
+    { size: logChunkBytesMax, segments: [1, logChunkBytesMax] },
+    { size: 8, segments: [1, 5, 2, 1, 1, 2] },
+  ])
+})
+
+test('over its limit a log goes on as one gap that grows', async () => {
+  const { sql, head, read } = await newLog()
+  const limit = { position: null, bytesMax: 10 }
+  let at = await append(sql, head, { pieces: [out('12345\n'), out('abcdefgh')], ...limit })
+  at = await append(sql, at, { pieces: [out('more')], ...limit })
+  at = await append(sql, at, { pieces: [{ gap: 'LOST', bytes: 0 }, err('x')], ...limit })
+  expect(at.end).toBe(20)
+  const page = await read()
+  expect(page.text).toBe('12345\nabcd')
+  expect(page.gaps).toEqual([
+    { run: 1, startOffset: 10, endOffset: 20, reason: 'OVER_LIMIT', cursor: { run: 1, offset: 20 } },
+  ])
+})
+
+test('a gap ends the open lines and has its place in the offsets', async () => {
+  const { sql, head, read } = await newLog()
+  const pieces = [out('cut'), { gap: 'LOST', bytes: 100 } as const, out('next\n')]
+  await append(sql, head, { pieces, position: null, bytesMax })
+  const page = await read()
+  expect(page.lines.map(({ number, text, truncated }) => ({ number, text, truncated }))).toEqual([
+    { number: 1, text: 'cut', truncated: false },
+    { number: 2, text: 'next', truncated: false },
+  ])
+  expect(page.cursor).toEqual({ run: 1, offset: 108 })
+})
+
+test('runs of a job follow each other under one cursor', async () => {
+  const { sql, jobId, runId, head, read } = await newLog()
+  await append(sql, head, { pieces: [out('first\n')], position: null, bytesMax })
+  await seal(sql, runId)
+  await endRun(sql, runId)
+  const second = await addRun(sql, { jobId, number: 2 })
+  await append(sql, await openLog(sql, { runId: second, jobId, number: 2 }), {
+    pieces: [out('second\n')],
+    position: null,
+    bytesMax,
+  })
+  const page = await read()
+  expect(page.text).toBe('first\nsecond\n')
+  expect(page.lines.map(({ run, number }) => [run, number])).toEqual([
+    [1, 1],
+    [2, 1],
+  ])
+  expect(page).toMatchObject({ cursor: { run: 2, offset: 7 }, isFinal: false })
+})
