@@ -1,0 +1,240 @@
+import pg from 'pg'
+import { advisoryLocks } from './advisory-locks.ts'
+import type { Clock } from './clock.ts'
+import type { Db } from './db.ts'
+import type { Log } from './log.ts'
+import type { Sql } from './tx.ts'
+
+/**
+ * One leader per key over any number of processes.
+ *
+ * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so of two
+ * contenders one wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch the
+ * leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is refused.
+ * However late or confused an old leader is, it can do no harm.
+ *
+ * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
+ * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean stop
+ * leaves it so.
+ *
+ * **An advisory lock speeds up**, and never decides: a frozen process keeps its lock. The leader of epoch e holds the
+ * lock of (key, e) in the session of its dedicated connection. Who finds that lock free knows at once that the leader's
+ * process or connection is gone, and need not wait for the lease. The lock of e + 1 is taken *before* the epoch is, so
+ * nobody ever sees a new leader without its lock; and since each epoch has its own, an old leader that thaws and lets
+ * go of its lock does not make the new one look dead. Only a contender that freezes between lock and take-over is in
+ * the way; after two lease times its lock no longer counts.
+ *
+ * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a dedicated connection that breaks,
+ * ends the leadership in this process; it then competes again with a new connection.
+ *
+ * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
+ * (`idle_in_transaction_session_timeout`, set here on the dedicated connection, and in platform/db on every connection
+ * of the pool that the decisions go through).
+ */
+export interface Leadership {
+  /** Begins to compete. */
+  start(): void
+  /** The epoch in which this process leads; null: it does not. */
+  readonly epoch: number | null
+  /** Hands over: whatever the leader does must have ended before. Another process takes over within its poll. */
+  stop(): Promise<void>
+}
+
+export interface LeadershipOptions {
+  db: Pick<Db, 'url'>
+  key: string
+  /** Who we are, for people: host:pid:start. */
+  holder: string
+  host: string
+  /** false: behind a transaction pooler, where a session is not ours. The same without the lock: up to 7 s slower. */
+  direct: boolean
+  clock: Clock
+  log: Log
+  onGained(epoch: number): void
+  /** Once after every `onGained`, also on a clean stop. */
+  onLost(): void
+}
+
+/** The epoch has passed on: drop what was decided, and everything that was believed. */
+export class Fenced extends Error {
+  override name = 'Fenced'
+}
+
+/** First statement of every decision of a leader; throws Fenced when it no longer leads. */
+export async function fence(sql: Sql, key: string, epoch: number): Promise<void> {
+  const rows = await sql.query(
+    'SELECT 1 FROM scheduler_leader WHERE pool = $1 AND epoch = $2 AND holder IS NOT NULL FOR SHARE',
+    [key, epoch],
+  )
+  if (rows.length === 0) throw new Fenced(`Epoch ${epoch} of ${key} is over`)
+}
+
+export const leaseTtlMs = 7_000
+export const renewMs = 2_000
+/** How often others look whether they may take over. */
+export const competeMs = 250
+const reconnectMs = 500
+/** With `renewMs` less than the lease: a leader cut off from the database steps down before another takes over. */
+const queryMsMax = 4_500
+const connectMsMax = 5_000
+const idleInTransactionMsMax = 3_000
+
+export function createLeadership(options: LeadershipOptions): Leadership {
+  const { clock, log, key, onGained, onLost } = options
+  const stopping = new AbortController()
+  let epoch: number | null = null
+  let running: Promise<void> | undefined
+
+  async function run() {
+    while (!stopping.signal.aborted) {
+      const lost = new AbortController()
+      const client = connection(options, lost)
+      try {
+        await client.connect()
+        await compete(client, AbortSignal.any([stopping.signal, lost.signal]))
+        if (lost.signal.aborted) throw lost.signal.reason
+      } catch (error) {
+        log.warn({ err: error, key, epoch }, 'the connection of the leadership failed')
+      }
+      const led = epoch
+      stepDown()
+      if (led !== null && stopping.signal.aborted) await handOver(client, led)
+      await client.end().catch((error: unknown) => log.debug({ err: error }, 'the connection had ended already'))
+      await clock.sleep(reconnectMs, stopping.signal)
+    }
+  }
+
+  /** Returns when told to stop, or when another leads in our place. */
+  async function compete(client: pg.Client, signal: AbortSignal) {
+    await ensureRows(client, key)
+    while (!signal.aborted) {
+      if (epoch !== null) {
+        if (!(await renew(client, key, epoch))) return log.warn({ key, epoch }, 'another process leads now')
+      } else {
+        epoch = await tryTakeOver(client, options)
+        if (epoch !== null) {
+          log.info({ key, epoch }, 'leads')
+          onGained(epoch)
+        }
+      }
+      await clock.sleep(epoch === null ? competeMs : renewMs, signal)
+    }
+  }
+
+  function stepDown() {
+    if (epoch === null) return
+    log.info({ key, epoch }, 'leads no more')
+    epoch = null
+    onLost()
+  }
+
+  async function handOver(client: pg.Client, led: number) {
+    const release = 'UPDATE scheduler_leader SET holder = NULL, host = NULL WHERE pool = $1 AND epoch = $2'
+    await client
+      .query(release, [key, led])
+      .catch((error: unknown) => log.warn({ err: error, key }, 'could not hand over; the lease runs out by itself'))
+  }
+
+  return {
+    start() {
+      running ??= run()
+    },
+    get epoch() {
+      return epoch
+    },
+    async stop() {
+      stopping.abort()
+      await running
+    },
+  }
+}
+
+function connection({ db, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
+  const client = new pg.Client({
+    connectionString: db.url,
+    application_name: `berth leadership ${key}`,
+    connectionTimeoutMillis: connectMsMax,
+    query_timeout: queryMsMax,
+    keepAlive: true,
+    // A pooler refuses start-up parameters that it does not know.
+    ...(direct && { idle_in_transaction_session_timeout: idleInTransactionMsMax }),
+  })
+  client.on('error', (error) => lost.abort(error))
+  client.on('end', () => lost.abort(new Error('The connection ended')))
+  return client
+}
+
+/** From here on both rows are there to be compared and locked. */
+async function ensureRows(client: pg.Client, key: string) {
+  await client.query('INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING', [key])
+  await client.query('INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, berth_now()) ON CONFLICT DO NOTHING', [
+    key,
+  ])
+}
+
+async function renew(client: pg.Client, key: string, epoch: number): Promise<boolean> {
+  const { rowCount } = await client.query(
+    `UPDATE scheduler_lease AS lease SET renewed_at = berth_now() FROM scheduler_leader AS leader
+      WHERE lease.pool = $1 AND leader.pool = lease.pool AND leader.epoch = $2`,
+    [key, epoch],
+  )
+  return rowCount === 1
+}
+
+interface Standing {
+  epoch: string
+  held: boolean
+  /** Age of the lease. */
+  age_ms: number
+}
+
+/** The new epoch, or null: somebody else leads, or is just taking over. */
+async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promise<number | null> {
+  const { key, holder, host, direct } = options
+  const { rows } = await client.query<Standing>(
+    `SELECT leader.epoch, leader.holder IS NOT NULL AS held,
+            extract(epoch FROM berth_now() - lease.renewed_at)::float8 * 1000 AS age_ms
+       FROM scheduler_leader AS leader JOIN scheduler_lease AS lease USING (pool) WHERE pool = $1`,
+    [key],
+  )
+  const standing = rows[0]
+  if (!standing) return null
+  const epoch = Number(standing.epoch)
+  const free = !standing.held || standing.age_ms > leaseTtlMs || (direct && (await isLockFree(client, key, epoch)))
+  if (!free) return null
+  const contended = direct && !(await takeLock(client, key, epoch + 1))
+  if (contended && standing.age_ms <= 2 * leaseTtlMs) return null
+  const { rowCount } = await client.query(
+    `WITH taken AS (
+       UPDATE scheduler_leader SET epoch = epoch + 1, holder = $3, host = $4 WHERE pool = $1 AND epoch = $2 RETURNING pool
+     )
+     UPDATE scheduler_lease SET renewed_at = berth_now() FROM taken WHERE scheduler_lease.pool = taken.pool`,
+    [key, epoch, holder, host],
+  )
+  if (rowCount === 1) return epoch + 1
+  if (direct) await client.query('SELECT pg_advisory_unlock_all()')
+  return null
+}
+
+/** Shared and for the length of the statement: looking leaves no trace, and two may look at once. */
+async function isLockFree(client: pg.Client, key: string, epoch: number): Promise<boolean> {
+  return locked(client, 'pg_try_advisory_xact_lock_shared', lockName(key, epoch))
+}
+
+async function takeLock(client: pg.Client, key: string, epoch: number): Promise<boolean> {
+  return locked(client, 'pg_try_advisory_lock', lockName(key, epoch))
+}
+
+const lockName = (key: string, epoch: number) => `${key}:${epoch}`
+
+async function locked(
+  client: pg.Client,
+  lock: 'pg_try_advisory_xact_lock_shared' | 'pg_try_advisory_lock',
+  name: string,
+): Promise<boolean> {
+  const { rows } = await client.query<{ got: boolean }>(`SELECT ${lock}($1, hashtext($2)) AS got`, [
+    advisoryLocks.leadership,
+    name,
+  ])
+  return rows[0]?.got === true
+}

@@ -1,0 +1,227 @@
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { createLeadership, Fenced, fence, type Leadership, leaseTtlMs, renewMs } from '../../src/platform/leadership.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+const key = 'gpu'
+let database: TestDatabase
+let contenders: Contender[]
+
+interface Contender {
+  leadership: Leadership
+  /** Epochs gained, and `null` for every loss, in order. */
+  history: (number | null)[]
+}
+
+beforeEach(async () => {
+  database = await createDatabase()
+  contenders = []
+})
+afterEach(async () => {
+  await Promise.all(contenders.map(({ leadership }) => leadership.stop()))
+  await database.close()
+})
+
+function contend(holder: string, { clock = systemClock, direct = true }: { clock?: Clock; direct?: boolean } = {}) {
+  const history: (number | null)[] = []
+  const leadership = createLeadership({
+    db: database.db,
+    key,
+    holder,
+    host: 'here',
+    direct,
+    clock,
+    log: createLog('silent'),
+    onGained: (epoch) => history.push(epoch),
+    onLost: () => history.push(null),
+  })
+  leadership.start()
+  const contender = { leadership, history }
+  contenders.push(contender)
+  return contender
+}
+
+const leads = ({ leadership }: Contender) => leadership.epoch !== null
+const leader = () => until(() => contenders.find(leads), { what: 'somebody leads' })
+
+async function row() {
+  const [found] = await database.db.sql.query<{ epoch: number; holder: string | null }>(
+    'SELECT epoch, holder FROM scheduler_leader WHERE pool = $1',
+    [key],
+  )
+  return found
+}
+
+const killConnections = () =>
+  database.db.sql.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+    [`berth leadership ${key}`],
+  )
+
+/** A leader as it looks from outside when its process is frozen: it keeps row and lock, and renews nothing. */
+async function frozenLeader(epoch: number) {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('INSERT INTO scheduler_leader (pool, epoch, holder) VALUES ($1, $2, $3)', [key, epoch, 'frozen'])
+  await client.query('INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, berth_now())', [key])
+  await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [advisoryLocks.leadership, `${key}:${epoch}`])
+  return client
+}
+
+describe('of two contenders', () => {
+  test('exactly one leads, and the other never did', async () => {
+    contend('a')
+    contend('b')
+    const first = await leader()
+    expect(await row()).toEqual({ epoch: 1, holder: first === contenders[0] ? 'a' : 'b' })
+    expect(contenders.flatMap(({ history }) => history)).toEqual([1])
+  })
+
+  test('the other leads once the first has left', async () => {
+    contend('a')
+    const first = await leader()
+    const second = contend('b')
+    await first.leadership.stop()
+    expect(first.history).toEqual([1, null])
+    await until(() => leads(second), { what: 'the second leads' })
+    expect(await row()).toEqual({ epoch: 2, holder: 'b' })
+  })
+
+  test('without locks the hand-over works the same', async () => {
+    const first = contend('a', { direct: false })
+    await leader()
+    const second = contend('b', { direct: false })
+    await first.leadership.stop()
+    await until(() => leads(second), { what: 'the second leads' })
+    expect(second.history).toEqual([2])
+  })
+
+  test('a broken connection ends the leadership, and somebody leads in a later epoch', async () => {
+    contend('a')
+    contend('b')
+    const first = await leader()
+    await killConnections()
+    await until(() => first.history.length >= 2, { what: 'the first steps down' })
+    expect(first.history.slice(0, 2)).toEqual([1, null])
+    await until(async () => ((await row())?.epoch ?? 0) >= 2 && contenders.some(leads), {
+      what: 'somebody leads again',
+    })
+    expect(contenders.filter(leads)).toHaveLength(1)
+  })
+})
+
+describe('a frozen leader', () => {
+  test('keeps its lock and loses the lease when that is too old', async () => {
+    const frozen = await frozenLeader(5)
+    const contender = contend('b', { direct: true })
+    await until(async () => contender.leadership.epoch === null && (await competes()), { what: 'it competes' })
+    expect(contender.history).toEqual([])
+    await database.moveTime(leaseTtlMs + 1_000)
+    await until(() => leads(contender), { what: 'it takes over' })
+    expect(contender.history).toEqual([6])
+    await frozen.end()
+  })
+
+  test('that dies after all is replaced at once: its lock is free', async () => {
+    const frozen = await frozenLeader(5)
+    const contender = contend('b')
+    await frozen.end()
+    await until(() => leads(contender), { what: 'it takes over', timeoutMs: leaseTtlMs - 1_000 })
+    expect(contender.history).toEqual([6])
+  })
+
+  test('that thaws finds another epoch, steps down, and does not disturb the new leader', async () => {
+    const clock = createFakeClock()
+    const old = contend('old', { clock })
+    await until(() => leads(old), { what: 'the old one leads' })
+    await database.moveTime(leaseTtlMs + 1_000)
+    const next = contend('next')
+    await until(() => leads(next), { what: 'the next one leads' })
+    await until(() => clock.sleeping > 0, { what: 'the old one waits for its renewal' })
+    await clock.advance(renewMs)
+    await until(() => !leads(old), { what: 'the old one steps down' })
+    await until(() => clock.sleeping > 0, { what: 'the old one has let go of its lock' })
+    await clock.advance(1_000)
+    await until(async () => (await sessions()) === 2, { what: 'it competes again' })
+    expect(old.history).toEqual([1, null])
+    expect(next.history).toEqual([2])
+  })
+
+  test('a contender that froze holding the next lock is in the way for two leases, not for ever', async () => {
+    const frozen = await frozenLeader(5)
+    await frozen.query('SELECT pg_advisory_lock($1, hashtext($2))', [advisoryLocks.leadership, `${key}:6`])
+    await database.moveTime(2 * leaseTtlMs + 1_000)
+    const contender = contend('c')
+    await until(() => leads(contender), { what: 'it takes over' })
+    await frozen.end()
+  })
+})
+
+const sessions = async () =>
+  (
+    await database.db.sql.query(
+      'SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+      [`berth leadership ${key}`],
+    )
+  ).length
+const competes = async () => (await sessions()) > 0
+
+test('the lease is renewed', async () => {
+  const clock = createFakeClock()
+  const contender = contend('a', { clock })
+  await until(() => leads(contender), { what: 'it leads' })
+  const renewedAt = async () =>
+    (await database.db.sql.query<{ at: Date }>('SELECT renewed_at AS at FROM scheduler_lease'))[0]?.at.getTime() ?? 0
+  const before = await renewedAt()
+  await database.moveTime(3_000)
+  await until(() => clock.sleeping > 0, { what: 'it waits for its renewal' })
+  await clock.advance(renewMs)
+  await until(async () => (await renewedAt()) >= before + 3_000, { what: 'the lease is newer' })
+  expect(contender.history).toEqual([1])
+})
+
+describe('the fence', () => {
+  test('lets the current epoch pass and no other', async () => {
+    contend('a')
+    await leader()
+    const { db } = database
+    await db.transaction((sql) => fence(sql, key, 1))
+    await expect(db.transaction((sql) => fence(sql, key, 0))).rejects.toThrow(Fenced)
+    await expect(db.transaction((sql) => fence(sql, 'other', 1))).rejects.toThrow(Fenced)
+  })
+
+  test('refuses everybody after a clean hand-over', async () => {
+    const first = contend('a')
+    await leader()
+    await first.leadership.stop()
+    await expect(database.db.transaction((sql) => fence(sql, key, 1))).rejects.toThrow(Fenced)
+  })
+
+  test('makes a take-over wait until the decision is committed', async () => {
+    const frozen = await frozenLeader(5)
+    let taken: Contender | undefined
+    await database.db.transaction(async (sql) => {
+      await fence(sql, key, 5)
+      await database.moveTime(leaseTtlMs + 1_000)
+      taken = contend('b')
+      await until(waitsForRow, { what: 'the take-over waits' })
+      expect(taken.history).toEqual([])
+    })
+    await until(() => taken && leads(taken), { what: 'it takes over' })
+    await expect(database.db.transaction((sql) => fence(sql, key, 5))).rejects.toThrow(Fenced)
+    await frozen.end()
+  })
+
+  const waitsForRow = async () =>
+    (
+      await database.db.sql.query(
+        "SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND wait_event_type = 'Lock' AND datname = current_database()",
+        [`berth leadership ${key}`],
+      )
+    ).length > 0
+})
