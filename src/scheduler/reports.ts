@@ -82,10 +82,7 @@ async function writeRound(
     states.set(report, job && !isLate(job, report) ? (moves.at(-1)?.at(-1)?.to ?? job.state) : null)
   }
   const over = moves.flatMap((steps) => (steps.some(endsRun) ? (steps[0]?.jobId ?? []) : []))
-  await seal(
-    sql,
-    reports.filter(({ jobId }) => over.includes(jobId)).map(({ runId }) => runId),
-  )
+  for (const { jobId, runId } of reports) if (over.includes(jobId)) await seal(sql, runId)
   await transition(
     sql,
     moves.flatMap((steps) => steps[0] ?? []),

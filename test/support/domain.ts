@@ -1,0 +1,72 @@
+import { permissionsOf, type UserLevel, type Viewer } from '../../src/domain/access.ts'
+import { type Domain, topics } from '../../src/domain/domain.ts'
+import { applyPools, type DeclaredNode, ensureLocalUser } from '../../src/domain/pools.ts'
+import { sequenceOnce } from '../../src/domain/sequence.ts'
+import { submitJobs } from '../../src/domain/submit.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import type { Db } from '../../src/platform/db.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createWakeups } from '../../src/platform/wakeup.ts'
+
+/** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
+export interface TestDomain extends AsyncDisposable {
+  domain: Domain
+  admin: Viewer
+  /** A further user of this level. */
+  user(name: string, level: UserLevel): Promise<Viewer>
+  /** Submits one job that must be accepted; answers its id. */
+  submit(spec?: Record<string, unknown>, viewer?: Viewer): Promise<string>
+  sequence(): Promise<number>
+}
+
+export const simNode: DeclaredNode = {
+  name: 'n1',
+  cpuMillis: 16_000,
+  memoryBytes: 64 * 1024 ** 3,
+  cpuModel: null,
+  infiniband: false,
+  devices: [],
+}
+
+export async function createTestDomain(
+  db: Db,
+  {
+    nodes = [simNode],
+    clock = systemClock,
+    notify = false,
+  }: { nodes?: readonly DeclaredNode[]; clock?: Clock; notify?: boolean } = {},
+): Promise<TestDomain> {
+  const log = createLog('silent')
+  const wakeups = createWakeups({ url: notify ? db.url : null, topics, clock, log })
+  const domain: Domain = { db, wakeups, clock, log }
+  await applyPools(domain, {
+    pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes }],
+    queues: [{ name: 'default', pool: 'sim', native: {} }],
+  })
+  const admin = viewerOf(await ensureLocalUser(domain, 'local'), 'local', 'ADMIN')
+  return {
+    domain,
+    admin,
+    async user(name, level) {
+      const id = newId('user', clock.now())
+      await db.sql.query('INSERT INTO "user" (id, name, level) VALUES ($1, $2, $3::user_level)', [id, name, level])
+      return viewerOf(id, name, level)
+    },
+    async submit(spec = {}, viewer = admin) {
+      const [outcome] = await submitJobs(domain, viewer, [{ spec: { command: ['true'], ...spec } }])
+      if (!outcome || !('jobId' in outcome)) throw outcome ?? new Error('No outcome')
+      if (outcome instanceof Error) throw outcome
+      return outcome.jobId
+    },
+    sequence: () => sequenceOnce(domain),
+    [Symbol.asyncDispose]: () => wakeups.stop(),
+  }
+}
+
+const viewerOf = (userId: string, userName: string, level: UserLevel): Viewer => ({
+  userId,
+  userName,
+  level,
+  permissions: permissionsOf(level),
+})
