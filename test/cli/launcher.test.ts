@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { root } from '../support/sources.ts'
+
+const run = promisify(execFile)
+const env = { PATH: '/usr/bin:/bin' }
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'berth-launcher-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+it('runs from any folder, through symbolic links, with its own Node', async () => {
+  await symlink(join(root, 'berth'), join(folder, 'one'))
+  await symlink('one', join(folder, 'two'))
+  const { stdout } = await run(join(folder, 'two'), ['--version'], { cwd: '/', env })
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
+})
+
+it('is found through PATH', async () => {
+  const { stdout } = await run('two', ['--version'], { cwd: '/', env: { PATH: `${folder}:${env.PATH}` } })
+  expect(stdout).toMatch(/^\d/)
+})
+
+it('says what to do where nothing is installed', async () => {
+  await copyFile(join(root, 'berth'), join(folder, 'berth'))
+  await expect(run(join(folder, 'berth'), [], { env })).rejects.toMatchObject({
+    code: 1,
+    stderr: `berth: its packages are not installed; run: cd '${folder}' && npm ci\n`,
+  })
+})

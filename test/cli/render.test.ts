@@ -1,0 +1,91 @@
+import { Writable } from 'node:stream'
+import { describe, expect, it } from 'vitest'
+import { exitCodeOfJob, stopFor, stopForFailure } from '../../src/cli/exit.ts'
+import { sheet, table } from '../../src/cli/render.ts'
+import { createTerminal } from '../../src/cli/terminal.ts'
+import { RequestFailed } from '../../src/client/failure.ts'
+import type { JobState } from '../../src/client/generated/graphql.ts'
+
+const stream = (isTTY: boolean) =>
+  Object.assign(new Writable({ write: (_chunk, _encoding, done) => done() }), { isTTY })
+const terminal = (isTTY: boolean, noColour = false) =>
+  createTerminal({ stdout: stream(isTTY), stderr: stream(false), noColour })
+
+const columns = [
+  { title: 'ID', cell: (row: string[]) => row[0] ?? '' },
+  { title: 'NAME', cell: (row: string[]) => row[1] ?? '', style: () => 'red' as const },
+]
+const rows = [
+  ['a', 'one'],
+  ['longer', 'two'],
+]
+
+describe('a table', () => {
+  it('is aligned, without spaces at the ends', () => {
+    expect(table(terminal(false), rows, columns)).toBe('ID      NAME\na       one\nlonger  two\n')
+  })
+
+  it('has colour on a terminal only, and not with NO_COLOR', () => {
+    expect(table(terminal(true), rows, columns)).toContain('\u001b[31mone')
+    expect(table(terminal(true, true), rows, columns)).not.toContain('\u001b')
+    expect(table(terminal(false), rows, columns)).not.toContain('\u001b')
+  })
+
+  it('shows control characters of others as what they are not', () => {
+    expect(table(terminal(false), [['a', 'x\u001b[2J\n\u0007']], columns)).toBe('ID  NAME\na   x�[2J��\n')
+  })
+})
+
+it('a sheet leaves out what is not there', () => {
+  expect(
+    sheet(terminal(false), [
+      ['job', 'j'],
+      ['name', null],
+      ['longest', ''],
+    ]),
+  ).toBe('job  j\n')
+})
+
+describe('exit codes', () => {
+  it.each<[JobState, number | null, number]>([
+    ['SUCCEEDED', 0, 0],
+    ['FAILED', 3, 3],
+    ['FAILED', null, 70],
+    ['FAILED', 0, 70],
+    ['INTERRUPTED', 143, 75],
+    ['CANCELLED', 143, 130],
+  ])('a job that is %s with %j ends --wait with %i', (state, exitCode, code) => {
+    expect(exitCodeOfJob({ state, exitCode })).toBe(code)
+  })
+
+  it.each([
+    ['BAD_REQUEST', 2],
+    ['GRAPHQL_VALIDATION_FAILED', 2],
+    ['NOT_FOUND', 5],
+    ['FORBIDDEN', 6],
+    ['UNAUTHENTICATED', 6],
+    ['UNAVAILABLE', 4],
+    ['UNREACHABLE', 4],
+    ['QUERY_TOO_COMPLEX', 3],
+    ['INTERNAL_SERVER_ERROR', 1],
+  ])('%s ends with %i', (code, exitCode) => {
+    expect(stopForFailure(new RequestFailed(code, 'no')).exitCode).toBe(exitCode)
+  })
+
+  it('a refusal names every violation', () => {
+    const stop = stopFor({
+      __typename: 'InvalidInputProblem',
+      code: 'INVALID_INPUT',
+      message: 'The input is not valid',
+      retryable: false,
+      violations: [
+        { path: ['spec', 'resources', 'cpu'], message: 'must be at least 0.001' },
+        { path: ['spec', 'command'], message: 'must not be empty' },
+      ],
+    })
+    expect(stop).toMatchObject({
+      exitCode: 2,
+      message: 'spec.resources.cpu: must be at least 0.001; spec.command: must not be empty',
+    })
+  })
+})

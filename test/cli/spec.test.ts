@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
+
+const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
+  buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, cwd: '/here', env: { MINE: 'mine' } })
+
+describe('the spec of a submission', () => {
+  it('runs the command where the person stands', () => {
+    expect(build({}, ['echo', 'hi'])).toEqual({ command: ['echo', 'hi'], workdir: '/here' })
+  })
+
+  it('leaves the directory to an image, a flag or the file', () => {
+    expect(build({}, ['x'], 'image: ubuntu').workdir).toBeUndefined()
+    expect(build({ workdir: '~/a' }, ['x']).workdir).toBe('~/a')
+    expect(build({}, ['x'], 'workdir: /data').workdir).toBe('/data')
+    expect(build({}, [], 'command: [x]').workdir).toBeUndefined()
+  })
+
+  it('lets flags win over the file, and keeps what they do not name', () => {
+    const yaml = 'name: a\nresources: { cpu: 4, gpu: 1 }\nlabels: [{ key: k, value: v }]\nmaxRunTimeSeconds: 5'
+    expect(build({ name: 'b', cpu: 2, tag: ['t'], label: ['x=1=2'] }, [], yaml)).toEqual({
+      name: 'b',
+      resources: { cpu: 2, gpu: 1 },
+      labels: [
+        { key: 'k', value: 'v' },
+        { key: 't', value: '' },
+        { key: 'x', value: '1=2' },
+      ],
+      maxRunTimeSeconds: 5,
+    })
+  })
+
+  it('passes on one’s own variables by name', () => {
+    expect(build({ env: ['A=1=2', 'MINE', 'EMPTY='] }).environment).toEqual([
+      { name: 'A', value: '1=2' },
+      { name: 'MINE', value: 'mine' },
+      { name: 'EMPTY', value: '' },
+    ])
+    expect(() => build({ env: ['NOT_THERE'] })).toThrow('NOT_THERE is not set here')
+  })
+
+  it('sets any field, in YAML', () => {
+    const spec = build({ set: ['resources.gpuModel=[a100, h100]', 'resumable=true', 'name=007x'] }, ['x'])
+    expect(spec).toMatchObject({ resources: { gpuModel: ['a100', 'h100'] }, resumable: true, name: '007x' })
+    expect(() => build({ set: ['command.a=1'] }, ['x'])).toThrow('command is not a map')
+    expect(() => build({ set: ['name'] })).toThrow('no "="')
+  })
+
+  it('replaces the executable of the file by the command', () => {
+    expect(build({}, ['y'], 'executable: x\narguments: [a]')).toEqual({ command: ['y'], workdir: '/here' })
+  })
+
+  it('reads back what it prints', () => {
+    const spec = build({ mem: 1.5, gpu: 1, after: ['job_1'], attempts: 3, inheritEnv: false, maxRunTime: 60 }, [
+      'a',
+      '3',
+    ])
+    expect(build({}, [], stringify(spec))).toEqual(spec)
+    expect(parse(stringify(spec))).toEqual(spec)
+  })
+
+  it.each(['- a', 'text', ''])('refuses %j as a job file', (yaml) => {
+    expect(() => build({}, [], yaml)).toThrow('not a map of keys')
+  })
+
+  it('refuses what is not YAML', () => {
+    expect(() => build({}, [], 'a: [')).toThrow('not YAML')
+  })
+})

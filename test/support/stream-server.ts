@@ -1,0 +1,62 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buildSchema, execute, subscribe, validate } from 'graphql'
+import { useServer } from 'graphql-ws/use/ws'
+import { type WebSocket, WebSocketServer } from 'ws'
+
+/**
+ * A server of a few lines that speaks the same protocols as Berth, whose connections can be cut at will: it counts up
+ * from `after` to `last`, `batch` numbers a message.
+ */
+export interface StreamServer {
+  url: string
+  /** What the subscribers asked for, in order. */
+  readonly asked: { after?: string | null; lastLines?: number | null }[]
+  readonly sent: () => number
+  /** Cuts every connection without a word. */
+  cut(): void
+  close(): Promise<void>
+}
+
+export interface StreamOptions {
+  last: number
+  /** Bytes of filling in each message. */
+  padding?: number
+  closeCode?: number
+}
+
+const schema = buildSchema(`
+  type Query { ok: Boolean }
+  type Message { number: Int! cursor: String! filling: String! }
+  type Subscription { count(after: String, lastLines: Int): Message! }
+`)
+
+export async function startStreamServer({ last, padding = 0, closeCode }: StreamOptions): Promise<StreamServer> {
+  const asked: StreamServer['asked'] = []
+  let sent = 0
+  const http = createServer()
+  const sockets = new WebSocketServer({ server: http, path: '/graphql' })
+  async function* count(args: { after?: string; lastLines?: number }) {
+    asked.push({ ...args })
+    for (let number = Number(args.after ?? 0) + 1; number <= last; number++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      sent = number
+      yield { count: { number, cursor: String(number), filling: 'x'.repeat(padding) } }
+    }
+  }
+  const protocol = useServer({ schema, roots: { subscription: { count } }, execute, subscribe, validate }, sockets)
+  if (closeCode !== undefined) sockets.on('connection', (socket: WebSocket) => socket.close(closeCode))
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    asked,
+    sent: () => sent,
+    cut: () => {
+      for (const socket of sockets.clients) socket.terminate()
+    },
+    close: async () => {
+      await protocol.dispose()
+      await new Promise((resolve) => http.close(resolve))
+    },
+  }
+}
