@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cancelJob, cancelJobs } from '../../src/domain/cancel.ts'
+import { InvalidState, NotFound, VersionConflict } from '../../src/domain/errors.ts'
+import { allocate, readNodes } from '../../src/domain/nodes.ts'
+import { deleteJob } from '../../src/domain/remove.ts'
+import { recordLateReport } from '../../src/domain/runs.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { isFinal, type JobState, jobStates, moves, type StateReason } from '../../src/domain/state.ts'
+import { type Move, transition } from '../../src/domain/transition.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+})
+afterAll(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const now = () => it.domain.clock.now()
+
+/** The way from QUEUED to each state, by legal moves alone. */
+const ways: Record<JobState, [JobState, StateReason | null][]> = {
+  BLOCKED: [],
+  QUEUED: [],
+  STARTING: [['STARTING', null]],
+  RUNNING: [
+    ['STARTING', null],
+    ['RUNNING', null],
+  ],
+  CANCELLING: [
+    ['STARTING', null],
+    ['RUNNING', null],
+    ['CANCELLING', 'CANCELLED'],
+  ],
+  SUCCEEDED: [
+    ['STARTING', null],
+    ['RUNNING', null],
+    ['SUCCEEDED', null],
+  ],
+  FAILED: [
+    ['STARTING', null],
+    ['RUNNING', null],
+    ['FAILED', 'EXIT_CODE'],
+  ],
+  INTERRUPTED: [
+    ['STARTING', null],
+    ['RUNNING', null],
+    ['INTERRUPTED', 'NODE_LOST'],
+  ],
+  CANCELLED: [['CANCELLED', 'CANCELLED']],
+}
+
+async function jobIn(state: JobState): Promise<string> {
+  const id = await it.submit()
+  if (state === 'BLOCKED') await makeBlocked(id)
+  let from: JobState = 'QUEUED'
+  for (const [to, reason] of ways[state]) {
+    const [moved] = await transition(database.db.sql, [{ jobId: id, run: 1, from, to, reason }], now())
+    if (to === 'STARTING' && moved) await takeOneCpu(moved.runId)
+    from = to
+  }
+  return id
+}
+
+/** As a submission that needs approval leaves it. */
+async function makeBlocked(id: string) {
+  await sql(`UPDATE job SET state = 'BLOCKED', queued_at = NULL, eligible_at = NULL WHERE id = $1`, [id])
+  await sql(`UPDATE run SET state = 'BLOCKED' WHERE job_id = $1`, [id])
+  await sql('DELETE FROM queue_entry WHERE job_id = $1', [id])
+}
+
+async function takeOneCpu(runId: string) {
+  const [node] = await readNodes(database.db.sql, 'sim')
+  const placement = { nodeId: node?.id ?? '', node: 'n1', replica: 0, cpuMillis: 1, memoryBytes: 1, gpuIds: [] }
+  await allocate(database.db.sql, [{ runId, placements: [placement] }])
+}
+
+const jobRow = async (id: string) => (await sql<Record<string, unknown>>('SELECT * FROM job WHERE id = $1', [id]))[0]
+
+const pairs = jobStates.flatMap((from) => jobStates.map((to) => [from, to] as const))
+
+describe('every pair of states against the table', () => {
+  test.each(pairs)('%s → %s', async (from, to) => {
+    const reasons = (moves[from] as Partial<Record<JobState, readonly (StateReason | null)[]>>)[to]
+    const id = await jobIn(from)
+    const before = await jobRow(id)
+    const reason = reasons?.[0] ?? null
+    const again = to === 'QUEUED' && from !== 'BLOCKED'
+    const move: Move = { jobId: id, run: 1, from, to, reason, ...(again && { runEnds: 'INTERRUPTED' }) }
+    if (!reasons) {
+      await expect(transition(database.db.sql, [move], now())).rejects.toThrow(/No move/)
+      expect(await jobRow(id)).toEqual(before)
+      return
+    }
+    const [moved] = await transition(database.db.sql, [move], now())
+    if (to === 'STARTING' && moved) await takeOneCpu(moved.runId)
+    expect(await jobRow(id)).toMatchObject({
+      state: to,
+      version: Number(before?.['version']) + 1,
+      run_number: again ? 2 : 1,
+    })
+    const events = await sql<{ seq: number; to_state: JobState }>(
+      'SELECT seq, to_state FROM event WHERE job_id = $1 ORDER BY seq',
+      [id],
+    )
+    expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
+    expect(events.at(-1)?.to_state).toBe(to)
+  })
+
+  test('a reason that the table does not know for a move is refused', async () => {
+    const id = await jobIn('RUNNING')
+    const move: Move = { jobId: id, run: 1, from: 'RUNNING', to: 'FAILED', reason: 'APPROVAL_REJECTED' }
+    await expect(transition(database.db.sql, [move], now())).rejects.toThrow(
+      'No move RUNNING → FAILED for APPROVAL_REJECTED',
+    )
+  })
+})
+
+describe('final means final', () => {
+  test.each(jobStates.filter(isFinal))(
+    'the database refuses to change the state of a %s job and of its run',
+    async (state) => {
+      const id = await jobIn(state)
+      const others = jobStates.filter((other) => other !== state)
+      for (const other of others) {
+        await expect(sql(`UPDATE job SET state = $2::job_state WHERE id = $1`, [id, other])).rejects.toThrow(/final/)
+        await expect(sql(`UPDATE run SET state = $2::job_state WHERE job_id = $1`, [id, other])).rejects.toThrow(
+          /final/,
+        )
+      }
+    },
+  )
+
+  test('a late report is an event, and changes nothing else', async () => {
+    const id = await jobIn('SUCCEEDED')
+    const { version, ...before } = (await jobRow(id)) ?? {}
+    await recordLateReport(database.db.sql, { jobId: id, run: 1, message: 'again' })
+    expect(await jobRow(id)).toEqual({ ...before, version: Number(version) + 1 })
+    expect(await sql('SELECT type FROM event WHERE job_id = $1 AND seq = $2', [id, Number(version) + 1])).toEqual([
+      { type: 'LATE_REPORT' },
+    ])
+  })
+
+  test('the spec never changes', async () => {
+    const id = await jobIn('QUEUED')
+    await expect(sql(`UPDATE job SET spec = '{}' WHERE id = $1`, [id])).rejects.toThrow(/never changes/)
+  })
+})
+
+describe('moves are compare-and-set', () => {
+  test('of 20 movers one wins', async () => {
+    const id = await jobIn('QUEUED')
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        transition(
+          database.db.sql,
+          [
+            {
+              jobId: id,
+              run: 1,
+              from: 'QUEUED',
+              ...(i % 2 ? { to: 'STARTING', reason: null } : { to: 'CANCELLED', reason: 'CANCELLED' }),
+            },
+          ],
+          now(),
+        ),
+      ),
+    )
+    expect(outcomes.filter((moved) => moved.length === 1)).toHaveLength(1)
+    const [moved] = outcomes.flat()
+    if (moved && (await jobRow(id))?.['state'] === 'STARTING') await takeOneCpu(moved.runId)
+  })
+
+  test('a move about an older run, or at another version, changes nothing', async () => {
+    const id = await jobIn('RUNNING')
+    const again: Move = {
+      jobId: id,
+      run: 1,
+      from: 'RUNNING',
+      to: 'QUEUED',
+      reason: 'NODE_LOST',
+      runEnds: 'INTERRUPTED',
+    }
+    expect(await transition(database.db.sql, [again], now())).toHaveLength(1)
+    const late: Move = { jobId: id, run: 1, from: 'QUEUED', to: 'STARTING', reason: null }
+    expect(await transition(database.db.sql, [late], now())).toEqual([])
+    expect(await transition(database.db.sql, [{ ...late, run: 2, version: 1 }], now())).toEqual([])
+    expect(await jobRow(id)).toMatchObject({ state: 'QUEUED', run_number: 2, exit_code: null })
+    expect(await sql('SELECT number, state FROM run WHERE job_id = $1 ORDER BY number', [id])).toEqual([
+      { number: 1, state: 'INTERRUPTED' },
+      { number: 2, state: 'QUEUED' },
+    ])
+  })
+
+  test('PSI/J never goes back: a job that waits for its second run stays ACTIVE', async () => {
+    const id = await jobIn('RUNNING')
+    await transition(
+      database.db.sql,
+      [{ jobId: id, run: 1, from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' }],
+      now(),
+    )
+    const rows = await sql<{ psij_state: string | null }>(
+      'SELECT psij_state FROM event WHERE job_id = $1 ORDER BY seq',
+      [id],
+    )
+    expect(rows.map(({ psij_state }) => psij_state)).toEqual(['QUEUED', null, 'ACTIVE', null])
+  })
+})
+
+describe('cancelling', () => {
+  const expected: Record<JobState, { changed: boolean; state: JobState }> = {
+    BLOCKED: { changed: true, state: 'CANCELLED' },
+    QUEUED: { changed: true, state: 'CANCELLED' },
+    STARTING: { changed: true, state: 'CANCELLING' },
+    RUNNING: { changed: true, state: 'CANCELLING' },
+    CANCELLING: { changed: false, state: 'CANCELLING' },
+    SUCCEEDED: { changed: false, state: 'SUCCEEDED' },
+    FAILED: { changed: false, state: 'FAILED' },
+    INTERRUPTED: { changed: false, state: 'INTERRUPTED' },
+    CANCELLED: { changed: false, state: 'CANCELLED' },
+  }
+
+  test.each(jobStates)('a %s job', async (state) => {
+    const id = await jobIn(state)
+    expect(await cancelJob(it.domain, it.admin, { jobId: id })).toEqual({ jobId: id, changed: expected[state].changed })
+    expect(await jobRow(id)).toMatchObject({ state: expected[state].state })
+  })
+
+  test('in bulk: one outcome per input, in order; the same job twice changes once', async () => {
+    const [a, b] = [await jobIn('QUEUED'), await jobIn('RUNNING')]
+    const outcomes = await cancelJobs(it.domain, it.admin, [
+      { jobId: a },
+      { jobId: 'job_none' },
+      { jobId: b, expectedVersion: 1 },
+      { jobId: a },
+    ])
+    expect(outcomes[0]).toEqual({ jobId: a, changed: true })
+    expect(outcomes[1]).toBeInstanceOf(NotFound)
+    expect(outcomes[2]).toBeInstanceOf(VersionConflict)
+    expect(outcomes[3]).toEqual({ jobId: a, changed: false })
+  })
+
+  test('own jobs only, for a researcher; what may not be seen is not found', async () => {
+    const rosa = await it.user('rosa', 'RESEARCHER')
+    const [own, other] = [await it.submit({}, rosa), await jobIn('QUEUED')]
+    expect(await cancelJob(it.domain, rosa, { jobId: own })).toMatchObject({ changed: true })
+    await expect(cancelJob(it.domain, rosa, { jobId: other })).rejects.toThrow(`There is no job ${other}`)
+  })
+})
+
+describe('deleting', () => {
+  test('removes a final job with everything of it', async () => {
+    const id = await jobIn('FAILED')
+    expect(await deleteJob(it.domain, it.admin, { jobId: id })).toEqual({ id })
+    expect(
+      await sql('SELECT 1 FROM event WHERE job_id = $1 UNION ALL SELECT 1 FROM run WHERE job_id = $1', [id]),
+    ).toEqual([])
+  })
+
+  test('refuses an alive job, and one that an alive job names', async () => {
+    const alive = await jobIn('QUEUED')
+    await expect(deleteJob(it.domain, it.admin, { jobId: alive })).rejects.toThrow(InvalidState)
+    const named = await jobIn('SUCCEEDED')
+    await it.submit({ dependsOn: [{ jobId: named }] })
+    await expect(deleteJob(it.domain, it.admin, { jobId: named })).rejects.toThrow(/waits for it/)
+  })
+})
