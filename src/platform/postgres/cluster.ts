@@ -32,7 +32,7 @@ const logOf = (place: Place) => join(place.home, 'postgres.log')
 
 export const readPassword = (place: Place) => readFile(join(clusterOf(place), 'password'), 'utf8')
 
-export async function ensureCluster(place: Place): Promise<void> {
+export async function ensureCluster(place: Place, { durable }: { durable: boolean }): Promise<void> {
   if (existsSync(clusterOf(place))) return
   await removeAbandoned(place)
   const making = `${clusterOf(place)}.new-${process.pid}`
@@ -43,6 +43,7 @@ export async function ensureCluster(place: Place): Promise<void> {
   const { uid, gid } = place.account ?? {}
   if (uid !== undefined && gid !== undefined) for (const path of [making, password]) await chown(path, uid, gid)
   const options = ['--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--no-instructions']
+  if (!durable) options.push('--no-sync')
   const owner = [`--username=${superuser}`, `--pwfile=${password}`, `--pgdata=${join(making, 'data')}`]
   await run(join(place.bin, 'initdb'), [...options, ...owner], { ...place.account, env: environment, cwd: '/' })
   await rename(making, clusterOf(place)).catch(async (error: NodeJS.ErrnoException) => {

@@ -108,7 +108,7 @@ const addressOf = ({ port, password }: Pick<Session, 'port' | 'password'>, name 
   `postgresql://${superuser}:${password}@127.0.0.1:${port}/${name}`
 
 async function enter({ place, clock, durable, log }: Entrance): Promise<Session> {
-  await ensureCluster(place)
+  await ensureCluster(place, { durable })
   const password = await readPassword(place)
   const deadline = clock.now() + startMsMax
   let server: ChildProcess | undefined
@@ -151,13 +151,16 @@ async function register(address: Pick<Session, 'port' | 'password'>): Promise<Se
       return { ...address, client, ended }
     }
   } catch (error) {
-    if (!isUnavailable(error)) throw error
+    await client.end()
+    if (isUnavailable(error)) return null
+    throw error
   }
   await client.end()
   return null
 }
 
-const duplicateDatabase = '42P04'
+/** Somebody else made it before, or at the very same time. */
+const duplicateDatabase = ['42P04', '23505']
 
 async function lock(client: pg.Client, take: 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock'): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>(`SELECT ${take}($1, 0) AS taken`, [
@@ -170,7 +173,7 @@ async function ensureDatabase(client: pg.Client) {
   const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
   if (rows.length > 0) return
   await client.query(`CREATE DATABASE ${database}`).catch((error: unknown) => {
-    if (sqlState(error) !== duplicateDatabase) throw error // otherwise another process was faster
+    if (!duplicateDatabase.includes(sqlState(error) ?? '')) throw error
   })
 }
 

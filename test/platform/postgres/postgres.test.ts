@@ -1,0 +1,211 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { createLog } from '../../../src/platform/log.ts'
+import { findPostmaster } from '../../../src/platform/postgres/cluster.ts'
+import { type Postgres, startPostgres } from '../../../src/platform/postgres/postgres.ts'
+import { until } from '../../support/until.ts'
+
+const isRoot = process.getuid?.() === 0
+let directory: string
+let running: Postgres[]
+let children: ChildProcess[]
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-embedded-'))
+  await chmod(directory, 0o711)
+  running = []
+  children = []
+})
+afterEach(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  for (const postgres of running) await postgres.stop()
+  const left = await postmasterPid()
+  if (left !== null) process.kill(left, 'SIGQUIT')
+  await until(async () => (await postmasterPid()) === null, { what: 'the server is gone' })
+  await rm(directory, { recursive: true, force: true })
+})
+
+const home = () => join(directory, 'postgres')
+
+async function start(dataDir = directory): Promise<Postgres> {
+  const systemDir = join(directory, 'system')
+  const options = { dataDir, systemDir, log: createLog('silent'), clock: systemClock, durable: false }
+  const postgres = await startPostgres(options)
+  running.push(postgres)
+  return postgres
+}
+
+/** A second process of the same directory. */
+async function startElsewhere(): Promise<{ url: string; child: ChildProcess; leave(): Promise<void> }> {
+  const script = join(import.meta.dirname, '../../support/postgres-user.ts')
+  const child = spawn(process.execPath, [script, directory, join(directory, 'system')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  children.push(child)
+  const said = new Promise<string>((resolve) =>
+    child.stdout.once('data', (data: Buffer) => resolve(data.toString().trim())),
+  )
+  const url = await said
+  const leave = async () => {
+    child.stdin.end()
+    if (child.exitCode === null) await once(child, 'exit')
+  }
+  return { url, child, leave }
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows.flat()
+  } finally {
+    await client.end()
+  }
+}
+
+/** Of the server on this directory, if it runs. */
+async function postmasterPid(): Promise<number | null> {
+  const postmaster = await findPostmaster({ home: home(), bin: '', account: null })
+  return postmaster?.pid ?? null
+}
+
+const canConnect = (url: string) =>
+  query(url, 'SELECT 1').then(
+    () => true,
+    () => false,
+  )
+
+describe('the first start', () => {
+  test('makes a cluster with a password, in UTF-8 and locale C, on the loopback alone', async () => {
+    const { url } = await start()
+    const settings = 'listen_addresses unix_socket_directories server_encoding lc_collate fsync'.split(' ')
+    const values = await query(url, `SELECT ${settings.map((name) => `current_setting('${name}', true)`).join(', ')}`)
+    expect(values.slice(0, 3)).toEqual(['127.0.0.1', '', 'UTF8'])
+    expect(await query(url, "SELECT datcollate FROM pg_database WHERE datname = 'berth'")).toEqual(['C'])
+    expect((await stat(join(home(), 'cluster/password'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(home(), 'cluster/data'))).mode & 0o777).toBe(0o700)
+    expect(await canConnect(url.replace(/:[^:@]+@/, ':wrong@'))).toBe(false)
+  })
+
+  test('after one that was killed half-way begins anew', async () => {
+    await mkdir(join(home(), 'cluster.new-999999999/data/base'), { recursive: true })
+    await writeFile(join(home(), 'cluster.new-999999999/data/PG_VERSION'), '18\n')
+    await start()
+    expect((await readdir(home())).filter((name) => name.startsWith('cluster'))).toEqual(['cluster'])
+  })
+
+  test('of two processes at once gives both the same server', async () => {
+    const [here, elsewhere] = await Promise.all([start(), startElsewhere()])
+    expect(elsewhere.url).toBe(here.url)
+    await elsewhere.leave()
+  })
+})
+
+describe('a later start', () => {
+  test('finds data and port of the one before', async () => {
+    const first = await start()
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
+    await first.stop()
+    expect(await postmasterPid()).toBe(null)
+    const second = await start()
+    expect(second.url).toBe(first.url)
+    expect(await query(second.url, 'SELECT n FROM kept')).toEqual([42])
+  })
+
+  test('adopts the server whose last user was killed', async () => {
+    const { url, child } = await startElsewhere()
+    const pid = await postmasterPid()
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    expect(await canConnect(url)).toBe(true)
+    await start()
+    expect(await postmasterPid()).toBe(pid)
+  })
+
+  test('recovers after server and user were killed', async () => {
+    const { url, child } = await startElsewhere()
+    await query(url, 'CREATE TABLE kept AS SELECT 42 AS n')
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    process.kill((await postmasterPid()) ?? 0, 'SIGKILL')
+    await until(async () => (await postmasterPid()) === null, { what: 'the server is dead' })
+    expect(await readFile(join(home(), 'cluster/data/postmaster.pid'), 'utf8')).not.toBe('')
+    expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
+  })
+
+  test('is not stopped by a pid that belongs to somebody else now', async () => {
+    const first = await start()
+    await first.stop()
+    await writeFile(join(home(), 'cluster/data/postmaster.pid'), `${process.pid}\n/elsewhere\n0\n1\n`)
+    const second = await start()
+    expect(await canConnect(second.url)).toBe(true)
+  })
+})
+
+describe('processes that share it', () => {
+  test('the last one to leave stops it', async () => {
+    const here = await start()
+    const elsewhere = await startElsewhere()
+    await here.stop()
+    expect(await canConnect(elsewhere.url)).toBe(true)
+    await elsewhere.leave()
+    expect(await canConnect(elsewhere.url)).toBe(false)
+    expect(await postmasterPid()).toBe(null)
+  })
+
+  test('one that was killed does not count', async () => {
+    const here = await start()
+    const elsewhere = await startElsewhere()
+    elsewhere.child.kill('SIGKILL')
+    await once(elsewhere.child, 'exit')
+    await until(async () => (await users(here.url)) === 1, { what: 'its session is gone' })
+    await here.stop()
+    expect(await postmasterPid()).toBe(null)
+  })
+
+  test('one that comes while another stops the server starts it again', async () => {
+    for (const _ of [1, 2, 3]) {
+      const leaving = await start()
+      const [elsewhere] = await Promise.all([startElsewhere(), leaving.stop()])
+      expect(await canConnect(elsewhere.url)).toBe(true)
+      await elsewhere.leave()
+    }
+  })
+
+  const users = async (url: string) =>
+    (await query(url, "SELECT count(*)::int FROM pg_stat_activity WHERE application_name = 'berth embedded'"))[0]
+})
+
+test('a server that is killed comes back on the same port', async () => {
+  const { url } = await start()
+  const pid = await postmasterPid()
+  process.kill(pid ?? 0, 'SIGKILL')
+  await until(() => canConnect(url), { what: 'it answers again' })
+  expect(await postmasterPid()).not.toBe(pid)
+})
+
+test('leaving twice is leaving once', async () => {
+  const postgres = await start()
+  await Promise.all([postgres.stop(), postgres.stop()])
+  await postgres.stop()
+  expect(await postmasterPid()).toBe(null)
+})
+
+describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
+  test('what the server’s account cannot reach is kept elsewhere', async () => {
+    const closed = join(directory, 'closed')
+    await mkdir(closed, { mode: 0o700 })
+    const postgres = await start(join(closed, 'data'))
+    const [place] = await query(postgres.url, 'SHOW data_directory')
+    expect(place).toContain(join(directory, 'system'))
+    await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS n')
+    await postgres.stop()
+    expect(await query((await start(join(closed, 'data'))).url, 'SELECT n FROM kept')).toEqual([42])
+  })
+})
