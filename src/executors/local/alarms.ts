@@ -1,0 +1,86 @@
+import type { Clock } from '../../platform/clock.ts'
+
+/**
+ * Somebody waits for news of one thing or of all; news that come before the wait end it at once. Each waiter has an
+ * alarm of its own, and news that nobody waits for are dropped: an alarm says "look again", never what happened.
+ */
+export interface Alarm extends Disposable {
+  /** Until news, or `ms` are over, or the signal fires. */
+  wait(ms: number, signal: AbortSignal): Promise<void>
+  ring(): void
+}
+
+export function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
+  let rung = false
+  let waiting: AbortController | undefined
+  return {
+    ring() {
+      rung = true
+      waiting?.abort()
+    },
+    async wait(ms, signal) {
+      if (!rung) {
+        waiting = new AbortController()
+        const stop = () => waiting?.abort()
+        signal.addEventListener('abort', stop, { once: true })
+        if (!signal.aborted) await clock.sleep(ms, waiting.signal)
+        signal.removeEventListener('abort', stop)
+        waiting = undefined
+      }
+      rung = false
+    },
+    [Symbol.dispose]: onDispose,
+  }
+}
+
+/** News by key. */
+export class Alarms {
+  readonly #clock: Clock
+  readonly #byKey = new Map<string, Set<Alarm>>()
+  readonly #listeners = new Set<(key: string) => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  ring(key: string): void {
+    for (const alarm of this.#byKey.get(key) ?? []) alarm.ring()
+    for (const listener of this.#listeners) listener(key)
+  }
+
+  /** Disposed of when nobody waits any more. */
+  of(key: string): Alarm {
+    const alarms = this.#byKey.get(key) ?? new Set()
+    this.#byKey.set(key, alarms)
+    const alarm = createAlarm(this.#clock, () => {
+      alarms.delete(alarm)
+      if (alarms.size === 0 && this.#byKey.get(key) === alarms) this.#byKey.delete(key)
+    })
+    alarms.add(alarm)
+    return alarm
+  }
+
+  /** Keys as news come, each once until it is taken. */
+  async *keys(signal: AbortSignal): AsyncGenerator<string> {
+    const news = new Set<string>()
+    const alarm = createAlarm(this.#clock)
+    const listener = (key: string) => {
+      news.add(key)
+      alarm.ring()
+    }
+    this.#listeners.add(listener)
+    try {
+      while (!signal.aborted) {
+        for (const key of news) {
+          news.delete(key)
+          yield key
+        }
+        await alarm.wait(longWaitMs, signal)
+      }
+    } finally {
+      this.#listeners.delete(listener)
+    }
+  }
+}
+
+const longWaitMs = 60_000

@@ -1,0 +1,45 @@
+import { watch } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
+import type { Log } from '../../platform/log.ts'
+
+/**
+ * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
+ * tells of all runs, those of an earlier server too. Only lines from now on are reported; whoever starts looks at its
+ * runs anyway. Nothing depends on it but speed.
+ */
+export interface EndedList {
+  close(): Promise<void>
+}
+
+const readBytesMax = 65_536
+
+export async function followEnded(path: string, log: Log, onEnded: (runId: string) => void): Promise<EndedList> {
+  const file = await open(path, 'a+', 0o600)
+  let { size: offset } = await file.stat()
+  let reading: Promise<void> = Promise.resolve()
+  const readOn = async () => {
+    for (;;) {
+      const lines = await completeLines(file, offset)
+      if (lines === '') return
+      offset += Buffer.byteLength(lines)
+      for (const runId of lines.trimEnd().split('\n')) onEnded(runId)
+    }
+  }
+  const failed = (err: unknown) => log.warn({ err }, 'cannot watch for ended runs; polling meanwhile')
+  const watcher = watch(path, { persistent: false }, () => {
+    reading = reading.then(readOn).catch(failed)
+  })
+  watcher.on('error', failed)
+  return {
+    async close() {
+      watcher.close()
+      await reading
+      await file.close()
+    },
+  }
+}
+
+async function completeLines(file: FileHandle, offset: number): Promise<string> {
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(readBytesMax), 0, readBytesMax, offset)
+  return buffer.subarray(0, buffer.lastIndexOf(10, bytesRead) + 1).toString('latin1')
+}

@@ -1,0 +1,50 @@
+import type { RunSpec } from '../executor.ts'
+
+/**
+ * The environment of a job: what it inherits of the server's, then what the spec sets, in its order, then what Berth
+ * injects, which wins. `${NAME}` in a value sees what stands at that moment; unset is empty.
+ */
+export type Environment = Readonly<Record<string, string>>
+
+const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
+const secret = /^(BERTH_|PG[A-Z]|DATABASE_URL$)/
+
+export interface Inheritance {
+  /** Of the server. */
+  environment: Readonly<Record<string, string | undefined>>
+  /** Names of its variables that jobs may have beyond the fixed list. */
+  names: readonly string[]
+  /** Of the account that the job runs as, where that is not the server's. */
+  account: Environment
+}
+
+export function environmentOf(run: RunSpec, from: Inheritance): Environment {
+  const { spec, injected } = run
+  const environment = new Map(spec.inheritEnvironment ? inherit(from) : [])
+  for (const { name, value } of spec.environment)
+    environment.set(
+      name,
+      expand(value, (other) => injected[other] ?? environment.get(other)),
+    )
+  for (const [name, value] of Object.entries(injected)) environment.set(name, value)
+  return Object.fromEntries(environment)
+}
+
+function inherit({ environment, names, account }: Inheritance): [string, string][] {
+  const may = (name: string) => inherited.test(name) || (names.includes(name) && !secret.test(name))
+  const own = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
+    value !== undefined && may(name) ? [[name, value]] : [],
+  )
+  return [...own, ...Object.entries(account)]
+}
+
+/** `${NAME}` and no other form. */
+export function expand(text: string, lookUp: (name: string) => string | undefined): string {
+  return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
+}
+
+/** The command as the spec has it; only `arguments` expand. */
+export function argvOf({ spec }: RunSpec, environment: Environment): string[] {
+  const given = spec.arguments?.map((argument) => expand(argument, (name) => environment[name])) ?? []
+  return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
+}

@@ -1,0 +1,137 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import type { LogChunk } from '../executor.ts'
+import { isMissing } from './journal.ts'
+import type { RunFiles } from './spool.ts'
+
+/**
+ * Output of a run out of its two spool files. The position is a byte offset in each, so a reader goes on where it was,
+ * whoever reads. Between the streams it switches at ends of lines where it can: whole lines of one, whole lines of the
+ * other, and what stands after the last newline only when nothing else is there; then that stream's next bytes come
+ * first. Memory is one chunk per stream, whatever the size.
+ *
+ * A file that shrank was truncated by the job (`> /dev/stdout` does that): the amount lost is unknown, so the gap has 0
+ * bytes, and reading starts over.
+ */
+const chunkBytesMax = 65_536
+/** Turns to the other stream, at the end of a line, after this much of one. */
+const turnBytesMax = 1_048_576
+const newline = 10
+
+const streamNames = { out: 'STDOUT', err: 'STDERR' } as const
+type Stream = keyof typeof streamNames
+type Offsets = Record<Stream, number>
+
+export interface FollowOptions {
+  files: RunFiles
+  from: unknown
+  signal: AbortSignal
+  /** Whether the run is over; asked only when nothing is left to read. */
+  isOver: () => Promise<boolean>
+  /** Ends when there may be more, or when the signal fires. */
+  wait: () => Promise<void>
+}
+
+export async function* follow({ files, from, signal, isOver, wait }: FollowOptions): AsyncGenerator<LogChunk> {
+  const at: Offsets = offsetsOf(from)
+  const handles = await Promise.all([openSpool(files.stdout), openSpool(files.stderr)])
+  const [out, err] = handles
+  try {
+    if (!out || !err) return yield { gap: 'LOST', bytes: 0, next: { ...at } }
+    const reader = new SpoolReader({ out, err }, at)
+    let over = false
+    while (!signal.aborted) {
+      let found = false
+      for await (const chunk of reader.drain(signal)) {
+        found = true
+        yield chunk
+      }
+      if (found) continue
+      if (over) return
+      over = await isOver()
+      if (!over) await wait()
+    }
+  } finally {
+    await Promise.all(handles.map((handle) => handle?.close()))
+  }
+}
+
+class SpoolReader {
+  readonly #handles: Record<Stream, FileHandle>
+  readonly #at: Offsets
+  readonly #scratch = Buffer.allocUnsafeSlow(chunkBytesMax)
+  /** Read first: the stream that was left in the middle of a line. */
+  #first: Stream = 'out'
+
+  constructor(handles: Record<Stream, FileHandle>, at: Offsets) {
+    this.#handles = handles
+    this.#at = at
+  }
+
+  /** All there is now; ends when a look at both files finds nothing. */
+  async *drain(signal: AbortSignal): AsyncGenerator<LogChunk> {
+    while (!signal.aborted) {
+      const before = this.#at.out + this.#at.err
+      const rests: [Stream, Buffer][] = []
+      for (const stream of this.#first === 'out' ? (['out', 'err'] as const) : (['err', 'out'] as const)) {
+        rests.push([stream, yield* this.#lines(stream, signal)])
+      }
+      if (this.#at.out + this.#at.err > before) continue
+      const [stream, rest] = rests.find(([, bytes]) => bytes.length > 0) ?? []
+      if (!stream || !rest) return
+      this.#first = stream
+      yield this.#chunk(stream, rest)
+    }
+  }
+
+  /** Yields up to the last newline, returns what stands behind it. A chunk without any newline is yielded whole. */
+  async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Buffer> {
+    const start = this.#at[stream]
+    let midLine = false
+    while (!signal.aborted && (midLine || this.#at[stream] - start < turnBytesMax)) {
+      const bytes = await this.#read(stream)
+      const full = bytes.length === chunkBytesMax
+      const end = bytes.lastIndexOf(newline) + 1
+      midLine = full && end === 0
+      if (bytes.length === 0 && (await this.#shrank(stream))) yield { gap: 'LOST', bytes: 0, next: { ...this.#at } }
+      else if (midLine) yield this.#chunk(stream, bytes)
+      else if (end > 0) yield this.#chunk(stream, bytes.subarray(0, end))
+      if (!full) return Buffer.from(bytes.subarray(end))
+    }
+    return Buffer.alloc(0)
+  }
+
+  #chunk(stream: Stream, bytes: Buffer): LogChunk {
+    this.#at[stream] += bytes.length
+    return { stream: streamNames[stream], bytes: Buffer.from(bytes), next: { ...this.#at } }
+  }
+
+  /** Good until the next call. */
+  async #read(stream: Stream): Promise<Buffer> {
+    const { bytesRead } = await this.#handles[stream].read(this.#scratch, 0, chunkBytesMax, this.#at[stream])
+    return this.#scratch.subarray(0, bytesRead)
+  }
+
+  async #shrank(stream: Stream): Promise<boolean> {
+    const { size } = await this.#handles[stream].stat()
+    if (size >= this.#at[stream]) return false
+    this.#at[stream] = 0
+    return true
+  }
+}
+
+async function openSpool(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+function offsetsOf(position: unknown): Offsets {
+  if (position === null) return { out: 0, err: 0 }
+  const { out, err } = position as Partial<Offsets>
+  if (!Number.isSafeInteger(out) || !Number.isSafeInteger(err))
+    throw new Error(`Not a log position of the executor local: ${JSON.stringify(position)}`)
+  return { out: Number(out), err: Number(err) }
+}

@@ -1,0 +1,66 @@
+import { appendFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+
+/**
+ * The journal of a run: what its shim and the server wrote down, in the order in which it happened. shim.sh is its
+ * specification. Appends of one line are one write on an O_APPEND file, so lines never mix; a last line without its
+ * newline is not there yet.
+ */
+export interface Journal {
+  /** The first claim is the only one that counts. */
+  claim: Claim | null
+  /** Seconds of uptime at which the grace of the earliest stop ends; null: nobody asked it to stop before it ended. */
+  stopUp: number | null
+  deadlineFired: boolean
+  exit: { code: number; up: number | null } | null
+}
+
+export interface Claim {
+  /** 0: claimed by the server so that no shim ever can. */
+  pid: number
+  born: string
+  boot: string
+  /** Seconds of uptime; null where the system does not tell. */
+  up: number | null
+}
+
+/** null: there is no such run here. */
+export async function readJournal(path: string): Promise<Journal | null> {
+  try {
+    return parseJournal(await readFile(path, 'utf8'))
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
+}
+
+export const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+
+export function parseJournal(text: string): Journal {
+  const journal: Journal = { claim: null, stopUp: null, deadlineFired: false, exit: null }
+  for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
+    const [word, ...fields] = line.split(' ')
+    if (word === 'claim') journal.claim ??= parseClaim(fields)
+    if (journal.exit) continue
+    if (word === 'stop') journal.stopUp = Math.min(journal.stopUp ?? Number.POSITIVE_INFINITY, Number(fields[1]))
+    if (word === 'deadline') journal.deadlineFired = journal.stopUp === null
+    if (word === 'exit') journal.exit = { code: Number(fields[0]), up: seconds(fields[1]) }
+  }
+  return journal
+}
+
+function parseClaim([pid, born = '', boot = '', up]: readonly string[]): Claim {
+  return { pid: Number(pid), born, boot, up: seconds(up) }
+}
+
+const seconds = (text: string | undefined) => (text === undefined || text === '-' ? null : Number(text))
+
+export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): void {
+  appendFileSync(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
+}
+
+/** From here on no shim can take the claim; whether one had taken it before, the journal tells. */
+export function recordVoid(path: string, boot: string): void {
+  appendFileSync(path, `claim 0 0 ${boot} -\n`)
+}

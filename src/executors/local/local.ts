@@ -1,0 +1,181 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { release, uptime } from 'node:os'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
+import { type Alarm, Alarms } from './alarms.ts'
+import { followEnded } from './ended.ts'
+import { follow } from './follow.ts'
+import { type Claim, isMissing, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
+import { launchers, launchOf, processCountOf } from './launch.ts'
+import { readBootId, signalGroup } from './processes.ts'
+import { spawnShim } from './spawn.ts'
+import { endedList, filesOf, type RunFiles, removeFiles } from './spool.ts'
+import { isShimAlive, verdictOf } from './verdict.ts'
+
+/**
+ * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, the journal
+ * of a run the only truth about it. A handle is the run's id.
+ *
+ * start: make the directory, start a shim, which takes the claim or finds it taken. A crash anywhere leaves a run that
+ *   was claimed, or one that nobody claimed and that the next start starts. So it runs once at most, whoever starts it.
+ * stop: write the record, then TERM to the group; KILL after the grace is the shim's own watchdog, server or no server.
+ * A run without a claim is voided by a claim of the server's: at a stop, and when `claimMs` have passed.
+ */
+export interface LocalOptions {
+  spoolDir: string
+  /** Of the server; a job inherits the fixed list of it, and `inheritNames`. */
+  environment: Readonly<Record<string, string | undefined>>
+  inheritNames?: readonly string[]
+  /** The pool has GPUs: a job that got none sees none. */
+  hasGpus?: boolean
+  /** How long after its maximum run time a run is ended by its own shim, in case no server did. */
+  deadlineSlackSeconds?: number
+  clock: Clock
+  log: Log
+}
+
+/** A shim that took no claim for so long never will. */
+const claimMs = 30_000
+/** How often output is looked for without a sign of the file system. */
+const logPollMs = 250
+/** The shim kills its group right after its exit record. */
+const lastActMs = 5
+
+export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
+  const { spoolDir, clock, log } = options
+  await mkdir(`${spoolDir}/runs`, { recursive: true, mode: 0o700 })
+  const bootId = await readBootId()
+  const machine = { bootId, uptimeSeconds: uptime, now: () => clock.now() }
+  const alarms = new Alarms(clock)
+  const ended = await followEnded(endedList(spoolDir), log, (runId) => alarms.ring(runId))
+  const closing = new AbortController()
+  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
+
+  async function start(run: RunSpec): Promise<string> {
+    const files = filesOf(spoolDir, run.runId)
+    if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
+    if ((await readJournal(files.journal))?.claim) return run.runId
+    const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10 } = options
+    const from = { environment, inheritNames, hasGpus, bootId, deadlineSlackSeconds, nodeFile: files.nodeFile }
+    const launch = await launchOf(run, from)
+    await mkdir(files.directory, { recursive: true, mode: 0o700 })
+    if (processCountOf(run) > 1) await writeNodeFile(files.nodeFile, run)
+    await spawnShim(launch, files, () => alarms.ring(run.runId)).catch(async (error) => {
+      await abandon(files)
+      throw error
+    })
+    if ((await readJournal(files.journal))?.claim) return run.runId
+    await abandon(files)
+    throw new StartFailed('START_FAILED', 'The process of the run ended before it began')
+  }
+
+  /** Nothing runs and nothing will; unless another start took the claim, nothing stays. */
+  async function abandon(files: RunFiles): Promise<void> {
+    if ((await voided(files))?.claim?.pid === 0) await removeFiles(files)
+  }
+
+  async function voided(files: RunFiles): Promise<Journal | null> {
+    recordVoid(files.journal, bootId)
+    return readJournal(files.journal)
+  }
+
+  async function inspectOne(runId: string): Promise<Observation> {
+    const files = filesOf(spoolDir, runId)
+    const journal = files && (await readJournal(files.journal))
+    return files && journal ? observe(files, journal) : { state: 'gone' }
+  }
+
+  async function observe(files: RunFiles, journal: Journal): Promise<Observation> {
+    if (journal.claim) return verdictOf(journal, machine)
+    const { mtimeMs } = await stat(files.journal)
+    if (clock.now() - mtimeMs < claimMs) return { state: 'starting' }
+    return verdictOf((await voided(files)) ?? journal, machine)
+  }
+
+  async function stop(runId: string, graceMs: number): Promise<void> {
+    const files = filesOf(spoolDir, runId)
+    const found = files && (await readJournal(files.journal))
+    if (!files || !found) return
+    const journal = found.claim ? found : await voided(files)
+    if (journal?.claim && !journal.exit) await stopClaimed(files, { ...journal, claim: journal.claim }, graceMs)
+  }
+
+  async function stopClaimed(files: RunFiles, journal: Journal & { claim: Claim }, graceMs: number): Promise<void> {
+    const { claim, stopUp } = journal
+    const isVoid = claim.pid === 0
+    if (!isVoid && (claim.boot !== bootId || !(await isShimAlive(claim)))) return
+    const kills = graceMs <= 0
+    const up = uptime() + graceMs / 1000
+    if (!kills && stopUp !== null && stopUp <= up) return
+    recordStop(files.journal, { graceSeconds: graceMs / 1000, up })
+    if (!isVoid) signalGroup(claim.pid, kills ? 'SIGKILL' : 'SIGTERM')
+  }
+
+  async function* logs(runId: string, from: unknown, signal: AbortSignal) {
+    const files = filesOf(spoolDir, runId)
+    if (!files) return
+    const stopping = either(signal)
+    using alarm = alarms.of(runId)
+    const watcher = watchDirectory(files.directory, alarm)
+    let pauseMs = logPollMs
+    const isOver = async () => {
+      const journal = await readJournal(files.journal)
+      if (!journal) return true
+      const { state } = await observe(files, journal)
+      pauseMs = journal.exit ? lastActMs : logPollMs
+      return state === 'ended' || state === 'gone'
+    }
+    try {
+      yield* follow({ files, from, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
+    } finally {
+      watcher?.close()
+    }
+  }
+
+  function watchDirectory(directory: string, alarm: Alarm): FSWatcher | null {
+    try {
+      const watcher = watch(directory, { persistent: false }, () => alarm.ring())
+      watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; polling meanwhile'))
+      return watcher
+    } catch (err) {
+      if (!isMissing(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')
+      return null
+    }
+  }
+
+  return {
+    name: 'local',
+    start,
+    inspect: (handles) => Promise.all(handles.map(inspectOne)),
+    logs,
+    stop,
+    watch: (signal) => alarms.keys(either(signal)),
+    async forget(runId) {
+      const files = filesOf(spoolDir, runId)
+      if (files) await removeFiles(files)
+    },
+    describe: async () => ({
+      version: release(),
+      available: true,
+      message: 'Limits of cpu and memory are planned with, not enforced',
+      launchers,
+    }),
+    async close() {
+      closing.abort()
+      await ended.close()
+    },
+  }
+}
+
+/** One line per process, with the name of its node. */
+async function writeNodeFile(path: string, run: RunSpec): Promise<void> {
+  const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
+  const perNode = Math.ceil(processCountOf(run) / nodes.length)
+  const lines = nodes.flatMap((node) => Array.from({ length: perNode }, () => node))
+  const text = `${lines.slice(0, processCountOf(run)).join('\n')}\n`
+  await writeFile(path, text, { flag: 'wx', mode: 0o644 }).catch((error) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+}
