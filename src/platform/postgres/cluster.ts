@@ -39,7 +39,7 @@ export async function ensureCluster(place: Place, { durable }: { durable: boolea
   await rm(making, { recursive: true, force: true })
   await mkdir(making, { mode: 0o700 })
   const password = join(making, 'password')
-  await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
+  await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600, flush: true })
   const { uid, gid } = place.account ?? {}
   if (uid !== undefined && gid !== undefined) for (const path of [making, password]) await chown(path, uid, gid)
   const options = ['--encoding=UTF8', '--locale=C', '--auth=scram-sha-256', '--no-instructions']

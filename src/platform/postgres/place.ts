@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
-import { chmod, cp, mkdir, realpath, rename, rm } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Log } from '../log.ts'
@@ -49,7 +49,7 @@ export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: 
       'PostgreSQL cannot reach dataDir: data is kept elsewhere',
     )
   }
-  if (!canEnter(bin, account)) {
+  if (!canEnter(join(bin, 'postgres'), account)) {
     place.bin = join(await copyBinaries(binaries, systemDir), 'bin')
     log.info({ directory: place.bin, uid: account.uid }, 'PostgreSQL cannot reach its own programs: they were copied')
   }
@@ -83,7 +83,7 @@ async function copyBinaries({ directory, version }: Binaries, systemDir: string)
   const copying = `${target}.${process.pid}`
   await rm(copying, { recursive: true, force: true })
   await cp(directory, copying, { recursive: true, verbatimSymlinks: true })
-  await chmod(copying, 0o755)
+  await openToAll(copying)
   await rename(copying, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(copying, { recursive: true, force: true })
     if (!existsSync(target)) throw error // otherwise another process was faster
@@ -91,8 +91,22 @@ async function copyBinaries({ directory, version }: Binaries, systemDir: string)
   return target
 }
 
+/** Whatever the umask of an installation was: what root may read or run, the server's account may too. */
+async function openToAll(directory: string) {
+  const inside = await readdir(directory, { recursive: true, withFileTypes: true })
+  for (const entry of inside.filter((found) => !found.isSymbolicLink())) {
+    const path = join(entry.parentPath, entry.name)
+    const { mode } = await stat(path)
+    await chmod(path, mode | ((mode & 0o500) >> 3) | ((mode & 0o500) >> 6))
+  }
+  await chmod(directory, 0o755)
+}
+
+/** Makes what is missing of a path that the server's account has to pass, whatever our umask is. */
 async function made(directory: string): Promise<string> {
-  await mkdir(directory, { recursive: true, mode: 0o755 })
+  const first = await mkdir(directory, { recursive: true })
+  for (let path = directory; first !== undefined && path.startsWith(first); path = dirname(path))
+    await chmod(path, 0o755)
   return directory
 }
 
