@@ -46,16 +46,24 @@ export function importsOf({ path, text }: Source): string[] {
 }
 
 /**
- * Functions with the number of their lines. It trusts the formatter: a body opens at the end of a line and closes with
- * the first brace at the indentation of the line it began on.
+ * Functions with the number of their own lines: what functions inside them take counts for those, so a factory is
+ * measured like the class it stands for. It trusts the formatter: a body opens at the end of a line and closes with the
+ * first brace at the indentation of the line it began on.
  */
 export function functionsOf({ lines }: Source): { line: number; length: number; head: string }[] {
-  const opens =
-    /(\bfunction\b|=>) ?.*\{$|=> \{$|^\s+(?!if|for|while|switch|catch|return|await)(?:[a-z]+ )*[*#]?\w+\(.*\).*\{$|^\s*\).*\{$/
-  return lines.flatMap((head, start) => {
-    if (!opens.test(head) || /^\s*(\/\/|\*|\/\*)/.test(head)) return []
+  const found = lines.flatMap((head, start) => {
+    if (!opensFunction.test(head) || /^\s*(\/\/|\*|\/\*)/.test(head)) return []
     const indent = head.match(/^\s*/)?.[0] ?? ''
     const end = lines.findIndex((line, i) => i > start && line.startsWith(`${indent}}`))
-    return end === -1 ? [] : [{ line: start + 1, length: end - start + 1, head: head.trim() }]
+    return end === -1 ? [] : [{ start, end, head: head.trim() }]
+  })
+  return found.map(({ start, end, head }) => {
+    const own = new Set(lines.keys().filter((i) => i >= start && i <= end))
+    for (const inner of found)
+      if (inner.start > start && inner.end < end) for (let i = inner.start; i <= inner.end; i++) own.delete(i)
+    return { line: start + 1, length: own.size, head }
   })
 }
+
+const opensFunction =
+  /(\bfunction\b|=>) ?.*\{$|=> \{$|^\s+(?!if|for|while|switch|catch|return|await)(?:[a-z]+ )*[*#]?\w+\(.*\).*\{$|^\s*\).*\{$/

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { root } from './sources.ts'
+import { until } from './until.ts'
+
+/** A Berth server in a process of its own, as people run it; for tests and benchmarks that need the real thing. */
+export interface BerthProcess {
+  readonly url: string
+  readonly pid: number
+  /** What it wrote so far. */
+  output(): string
+  /** Signals it and waits for its end. Answers the exit code, or null after a signal that was not handled. */
+  end(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+export interface BerthOptions {
+  dataDir: string
+  port: number
+  env?: Record<string, string>
+}
+
+const startMsMax = 30_000
+
+export async function startBerth({ dataDir, port, env = {} }: BerthOptions): Promise<BerthProcess> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [join(root, 'src/main.ts')], {
+    cwd: dataDir,
+    env: { PATH, HOME, BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
+  const url = `http://127.0.0.1:${port}`
+  const ended = once(child, 'exit')
+  const answers = () => {
+    if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${output}`)
+    return isReady(url)
+  }
+  try {
+    await until(answers, { what: `a server answers at ${url}`, timeoutMs: startMsMax })
+  } catch (error) {
+    await end(child, ended, 'SIGKILL')
+    throw error
+  }
+  return { url, pid: child.pid ?? 0, output: () => output, end: (signal = 'SIGTERM') => end(child, ended, signal) }
+}
+
+async function end(child: ChildProcess, ended: Promise<unknown[]>, signal: NodeJS.Signals): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) {
+    child.kill(signal)
+    await ended
+  }
+  return child.exitCode
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return fetch(`${url}/readyz`).then(
+    (response) => response.ok,
+    () => false,
+  )
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
