@@ -1,4 +1,4 @@
-import { isUnavailable, Unavailable } from '../platform/tx.ts'
+import { retryMs, steadily } from '../platform/steadily.ts'
 import { codesOf, type Passage, passage } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { FollowOptions, TailMessage } from './follow.ts'
@@ -21,8 +21,6 @@ const batchBytesMax = 1_048_576
 const heartbeatMs = 15_000
 /** A line without an end is held back so long, in case its end comes. */
 const openLineMs = 50
-/** Pause after the database did not answer. */
-const retryMs = 1_000
 /** Batches that readers of a hub share at most. */
 const sharedPassagesMax = 8
 
@@ -93,7 +91,7 @@ export class TailReader {
     const { sql } = this.#rooms.db
     const { jobId } = this.#options
     while (!this.#signal.aborted) {
-      const opening = await this.#steadily(async () => {
+      const opening = await steadily(this.#rooms.log, async () => {
         const end = await logEnd(sql, jobId)
         const start = await startOf(sql, this.#options)
         const [state] = await readRunStates(sql, [{ jobId, run: start.run }])
@@ -122,7 +120,7 @@ export class TailReader {
 
   async #content(state: RunState, log: LogState): Promise<TailMessage | undefined> {
     const shared = this.#hub?.chunksFrom(this.#cursor.offset) ?? null
-    const stored = shared ?? (await this.#steadily(() => this.#ownPage(log)))
+    const stored = shared ?? (await steadily(this.#rooms.log, () => this.#ownPage(log)))
     if (!stored) return this.#wait(retryMs)
     const [first] = stored
     if (first && first.gap !== null) {
@@ -225,15 +223,5 @@ export class TailReader {
     this.#page = []
     this.#hub = this.#rooms.hubs.open(this.#options.jobId, place.run)
     if (old) this.#rooms.hubs.close(old)
-  }
-
-  async #steadily<T>(read: () => Promise<T>): Promise<T | undefined> {
-    try {
-      return await read()
-    } catch (error) {
-      if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
-      this.#rooms.log.warn({ err: error, jobId: this.#options.jobId }, 'a log reader waits for the database')
-      return undefined
-    }
   }
 }

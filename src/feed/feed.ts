@@ -1,0 +1,61 @@
+import { stoppable } from '../platform/stoppable.ts'
+import { feedRange } from './event.ts'
+import { createFactsCache } from './facts.ts'
+import { type JobStatusMessage, type JobStatusOptions, JobStatusReader, openJob } from './job-status.ts'
+import { type JobUpdatesMessage, type JobUpdatesOptions, JobUpdatesReader } from './job-updates.ts'
+import { createEventRing, type EventRing, type RingOptions } from './ring.ts'
+
+/**
+ * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. Streams end by
+ * themselves or by `return()`, and outlive a database that does not answer. Nothing is written here: positions are given
+ * by the sequencer of the domain. The ring and its loops exist while somebody reads.
+ */
+export interface Feed {
+  /** Throws NotFound when there is no such job for this viewer. */
+  jobStatus(options: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>>
+  jobUpdates(options: JobUpdatesOptions): AsyncGenerator<JobUpdatesMessage, void, void>
+  /** Newest position: read before a snapshot, it is where `jobUpdates` goes on from that snapshot. */
+  head(): Promise<number>
+  /** Streams that are open. */
+  openReaders(): number
+}
+
+interface Reader<T> {
+  messages(): AsyncGenerator<T, void, void>
+  close?(): void
+}
+
+export function createFeed(options: RingOptions): Feed {
+  const facts = createFactsCache(options.db)
+  let ring: EventRing | undefined
+  let readers = 0
+
+  const stream = <T>(open: (shared: EventRing, signal: AbortSignal) => Reader<T>) =>
+    stoppable<T>(async function* (signal) {
+      readers += 1
+      ring ??= createEventRing(options)
+      const reader = open(ring, signal)
+      try {
+        yield* reader.messages()
+      } finally {
+        reader.close?.()
+        readers -= 1
+        if (readers === 0) {
+          ring.stop()
+          ring = undefined
+        }
+      }
+    })
+
+  return {
+    async jobStatus(status) {
+      const job = await openJob(options.db, status)
+      const { after } = status
+      return stream((shared, signal) => new JobStatusReader({ ...options, ring: shared }, job, { after, signal }))
+    },
+    jobUpdates: (updates) =>
+      stream((shared, signal) => new JobUpdatesReader({ ...options, facts, ring: shared }, updates, signal)),
+    head: async () => (await feedRange(options.db.sql)).head,
+    openReaders: () => readers,
+  }
+}

@@ -1,0 +1,124 @@
+import { isFinal, type JobState, type StateCategory, stateCategory } from '../domain/state.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { FeedEvent } from './event.ts'
+
+/** Which jobs: fields are joined by AND, entries of a list by OR, labels by AND; what is left out or null admits all. */
+export interface JobFilter {
+  ids?: readonly string[] | null | undefined
+  states?: readonly JobState[] | null | undefined
+  stateCategories?: readonly StateCategory[] | null | undefined
+  /** Glob: `*` any characters, `?` one. */
+  name?: string | null | undefined
+  labels?: readonly { key: string; value?: string | null | undefined }[] | null | undefined
+  user?: string | null | undefined
+  team?: string | null | undefined
+  account?: string | null | undefined
+  project?: string | null | undefined
+  queue?: string | null | undefined
+  pool?: string | null | undefined
+  executor?: string | null | undefined
+  createdAfter?: Date | null | undefined
+  createdBefore?: Date | null | undefined
+  finishedAfter?: Date | null | undefined
+  finishedBefore?: Date | null | undefined
+}
+
+/** What never changes of a job. */
+export interface JobFacts {
+  id: string
+  userId: string
+  name: string | null
+  labels: Readonly<Record<string, string>>
+  team: string | null
+  account: string
+  project: string | null
+  queue: string
+  pool: string
+  executor: string
+  createdAt: Date
+}
+
+export async function readFacts(sql: Sql, jobIds: readonly string[]): Promise<JobFacts[]> {
+  return sql.query<JobFacts>(
+    `SELECT id, user_id AS "userId", name, labels, spec->>'team' AS team, account, project, queue, pool, executor,
+       created_at AS "createdAt" FROM job WHERE id = ANY($1)`,
+    [jobIds],
+    'feed_job_facts',
+  )
+}
+
+/** The part of a job that moves, at one moment. `finishedAt` is the time of the event that ended it. */
+export interface Moment {
+  state: JobState
+  finishedAt: Date | null
+}
+
+/** Whether the event is a move; the others (priority, artifact, late report) leave the job as it was. */
+export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
+
+export const momentOf = (state: JobState, at: Date): Moment => ({ state, finishedAt: isFinal(state) ? at : null })
+
+/** What the last move before each of these events made of its job. */
+export async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<FeedEvent, Moment>> {
+  if (events.length === 0) return new Map()
+  const rows = await sql.query<{ place: number; state: JobState; at: Date }>(
+    `SELECT w.place, move.to_state AS state, move.at
+     FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w(job_id, seq, place)
+     CROSS JOIN LATERAL (
+       SELECT to_state, at FROM event
+       WHERE job_id = w.job_id AND seq < w.seq AND to_state IS NOT NULL AND to_state IS DISTINCT FROM from_state
+       ORDER BY seq DESC LIMIT 1
+     ) move`,
+    [events.map(({ jobId }) => jobId), events.map(({ seq }) => seq)],
+    'feed_moments',
+  )
+  return new Map(
+    rows.flatMap(({ place, state, at }) => {
+      const event = events[place - 1]
+      return event ? [[event, momentOf(state, at)] as const] : []
+    }),
+  )
+}
+
+/** A compiled filter: what it says of a job's facts, and of its moments. */
+export interface CompiledFilter {
+  admitsJob(facts: JobFacts): boolean
+  admitsMoment(moment: Moment): boolean
+  /** Whether moments matter at all. */
+  readonly asksState: boolean
+}
+
+export function compileFilter(filter: JobFilter): CompiledFilter {
+  const { ids, states, stateCategories, name, labels, createdAfter, createdBefore, finishedAfter, finishedBefore } =
+    filter
+  const nameMatches = name == null ? null : globPattern(name)
+  const sameAs = (['team', 'account', 'project', 'queue', 'pool', 'executor'] as const).filter(
+    (field) => filter[field] != null,
+  )
+  return {
+    admitsJob: (facts) =>
+      (ids == null || ids.includes(facts.id)) &&
+      (nameMatches === null || (facts.name !== null && nameMatches.test(facts.name))) &&
+      (filter.user == null || filter.user === facts.userId) &&
+      sameAs.every((field) => filter[field] === facts[field]) &&
+      (labels ?? []).every(({ key, value }) =>
+        value == null ? Object.hasOwn(facts.labels, key) : facts.labels[key] === value,
+      ) &&
+      isWithin(facts.createdAt, createdAfter, createdBefore),
+    admitsMoment: ({ state, finishedAt }) =>
+      (states == null || states.includes(state)) &&
+      (stateCategories == null || stateCategories.includes(stateCategory[state])) &&
+      isWithin(finishedAt, finishedAfter, finishedBefore),
+    asksState: [states, stateCategories, finishedAfter, finishedBefore].some((field) => field != null),
+  }
+}
+
+function isWithin(at: Date | null, after: Date | null | undefined, before: Date | null | undefined): boolean {
+  if (after == null && before == null) return true
+  return at !== null && (after == null || at > after) && (before == null || at < before)
+}
+
+function globPattern(glob: string): RegExp {
+  const source = glob.replace(/[\\^$.*+?()[\]{}|]/g, (char) => (char === '*' ? '.*' : char === '?' ? '.' : `\\${char}`))
+  return new RegExp(`^${source}$`, 'su')
+}

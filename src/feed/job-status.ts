@@ -1,0 +1,200 @@
+import { maySee, type Viewer } from '../domain/access.ts'
+import { jobNotFound } from '../domain/errors.ts'
+import { isFinal, type JobState } from '../domain/state.ts'
+import type { Db } from '../platform/db.ts'
+import { retryMs, steadily } from '../platform/steadily.ts'
+import { type FeedEvent, jobEventsAfter } from './event.ts'
+import {
+  type FeedRooms,
+  type Heartbeat,
+  heartbeatIfDue,
+  heartbeatMs,
+  messageEventsMax,
+  type Reset,
+  type Transitions,
+} from './message.ts'
+import type { WatchedJob } from './ring.ts'
+
+/**
+ * The events of one job: first what is stored (REPLAY), beginning after a cursor or with the one event that led to the
+ * current state, then what comes (LIVE). It ends with the event that ends the job; what is reported later is not
+ * delivered. Progress is no event: it comes as a message without events.
+ */
+export type JobStatusMessage = Transitions | Reset | Heartbeat
+
+export interface JobStatusOptions {
+  viewer: Viewer
+  jobId: string
+  /** seq of the last event the reader has. */
+  after?: number | undefined
+}
+
+/** The job as it was when the reader came. */
+export interface JobOpening {
+  jobId: string
+  version: number
+  state: JobState
+  /** seq of the event that led to `state`; null: retention removed it. */
+  stateSeq: number | null
+  /** seq of the oldest event that is kept. */
+  firstSeq: number | null
+  progressAt: Date | null
+}
+
+/** Throws NotFound when there is no such job for this viewer. */
+export async function openJob(db: Db, { viewer, jobId }: JobStatusOptions): Promise<JobOpening> {
+  const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId], 'feed_open_job')
+  if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
+  return job
+}
+
+const openSql = `
+SELECT job.id AS "jobId", job.user_id AS "userId", job.version, job.state, job.progress_at AS "progressAt",
+  (SELECT max(seq) FROM event WHERE job_id = job.id AND to_state = job.state AND from_state IS DISTINCT FROM to_state) AS "stateSeq",
+  (SELECT min(seq) FROM event WHERE job_id = job.id) AS "firstSeq"
+FROM job WHERE job.id = $1`
+
+/** One reader of `jobStatus`: takes from the ring, from the database where the ring does not reach, or waits. */
+export class JobStatusReader {
+  readonly #rooms: FeedRooms
+  readonly #opening: JobOpening
+  readonly #signal: AbortSignal
+  readonly #job: WatchedJob
+  /** Starts with the event of the current state. */
+  readonly #begins: boolean
+  readonly #beyond: boolean
+  #cursor: number
+  #progressMs: number
+  #lastSent: number
+  #first = true
+  #done = false
+  /** There may be stored events that the ring does not have. */
+  #behind = true
+
+  constructor(rooms: FeedRooms, opening: JobOpening, options: { after: number | undefined; signal: AbortSignal }) {
+    const { after, signal } = options
+    this.#rooms = rooms
+    this.#opening = opening
+    this.#signal = signal
+    this.#job = rooms.ring.watch(opening.jobId)
+    this.#beyond = after !== undefined && after > opening.version
+    this.#begins = after === undefined || this.#beyond
+    this.#cursor = after === undefined || this.#beyond ? (opening.stateSeq ?? opening.version + 1) - 1 : after
+    this.#progressMs = opening.progressAt?.getTime() ?? 0
+    this.#lastSent = rooms.clock.now()
+  }
+
+  async *messages(): AsyncGenerator<JobStatusMessage, void, void> {
+    const { state, stateSeq } = this.#opening
+    if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
+    while (!this.#done && !this.#signal.aborted) {
+      const message = await this.#next()
+      if (!message) continue
+      this.#first &&= message.kind !== 'transitions'
+      this.#lastSent = this.#rooms.clock.now()
+      yield message
+    }
+  }
+
+  close() {
+    this.#rooms.ring.unwatch(this.#job)
+  }
+
+  /** The next message; undefined: look again. */
+  async #next(): Promise<JobStatusMessage | undefined> {
+    if (this.#isOver()) return this.#transitions([], true)
+    const events = this.#fromRing() ?? (await this.#fromDatabase())
+    if (events === undefined) return this.#wait(retryMs)
+    if (events === null) return this.#deleted()
+    const [next] = events
+    if (next && next.seq > this.#cursor + 1) {
+      this.#cursor = next.seq - 1
+      this.#behind = true
+      return this.#reset('RETENTION')
+    }
+    if (next) return this.#take(events)
+    if (this.#first) return this.#transitions([], false)
+    if (this.#hasNews()) return undefined
+    if (this.#job.gone) return this.#deleted()
+    return this.#progress() ?? this.#wait(heartbeatMs)
+  }
+
+  /** It had ended, and the reader has its end. */
+  #isOver(): boolean {
+    const { state, stateSeq } = this.#opening
+    return isFinal(state) && (stateSeq === null || this.#cursor >= stateSeq)
+  }
+
+  /** What came while the database was asked rang at a bell where nobody waited. */
+  #hasNews(): boolean {
+    const newest = this.#job.events.at(-1)?.seq ?? 0
+    return newest > this.#cursor || (this.#behind && this.#rooms.ring.start !== undefined)
+  }
+
+  #fromRing(): FeedEvent[] | null {
+    if (this.#behind) return null
+    const events = this.#job.events.filter(({ seq }) => seq > this.#cursor)
+    return events[0] && events[0].seq > this.#cursor + 1 ? null : events
+  }
+
+  async #fromDatabase(): Promise<FeedEvent[] | null | undefined> {
+    const { ring, db, log } = this.#rooms
+    // What comes after this moment is in the ring; if it was not ready yet, the database is asked once more.
+    const ready = ring.start !== undefined
+    const page = { jobId: this.#job.jobId, seq: this.#cursor, limit: messageEventsMax }
+    const events = await steadily(log, () => jobEventsAfter(db.sql, page))
+    if (events) this.#behind = !ready || events.length === messageEventsMax
+    return events
+  }
+
+  #take(events: readonly FeedEvent[]): Transitions {
+    const { version } = this.#opening
+    const replay = events.filter(({ seq }) => seq <= version)
+    const alike = replay.length > 0 ? replay : events
+    const end = alike.findIndex(endsJob) + 1
+    const taken = alike.slice(0, this.#first && this.#begins ? 1 : end || messageEventsMax)
+    this.#cursor = taken.at(-1)?.seq ?? this.#cursor
+    this.#behind ||= taken.length < events.length
+    return this.#transitions(taken, taken.some(endsJob))
+  }
+
+  #transitions(events: readonly FeedEvent[], final: boolean): Transitions {
+    this.#done = final
+    const replay =
+      this.#first ||
+      (final && isFinal(this.#opening.state)) ||
+      (events[0]?.seq ?? Number.POSITIVE_INFINITY) <= this.#opening.version
+    return {
+      kind: 'transitions',
+      jobId: this.#job.jobId,
+      events,
+      cursor: this.#cursor,
+      phase: replay ? 'REPLAY' : 'LIVE',
+      isFinal: final,
+    }
+  }
+
+  #progress(): Transitions | undefined {
+    const progressMs = this.#job.progressAt?.getTime() ?? 0
+    if (progressMs <= this.#progressMs) return undefined
+    this.#progressMs = progressMs
+    return this.#transitions([], false)
+  }
+
+  #deleted(): Reset {
+    this.#done = true
+    return this.#reset('DELETED')
+  }
+
+  #reset(reason: Reset['reason']): Reset {
+    return { kind: 'reset', reason, cursor: this.#cursor }
+  }
+
+  async #wait(ms: number): Promise<Heartbeat | undefined> {
+    const { clock } = this.#rooms
+    await this.#job.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.now()), this.#signal)
+    return heartbeatIfDue(clock, this.#lastSent, this.#cursor)
+  }
+}
+
+const endsJob = ({ from, to }: FeedEvent) => to !== null && isFinal(to) && (from === null || !isFinal(from))

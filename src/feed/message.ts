@@ -1,0 +1,47 @@
+import type { Clock } from '../platform/clock.ts'
+import type { Db } from '../platform/db.ts'
+import type { Log } from '../platform/log.ts'
+import type { FeedEvent } from './event.ts'
+import type { EventRing } from './ring.ts'
+
+/** Events in one message at most. */
+export const messageEventsMax = 200
+/** After so long a silence a message says that the stream lives, and where it stands. */
+export const heartbeatMs = 15_000
+
+/** Consecutive events of one job; `cursor` is the last one's seq in `jobStatus`, its position in `jobUpdates`. */
+export interface Transitions {
+  kind: 'transitions'
+  jobId: string
+  /** Empty when only progress changed, or nothing is to be replayed. */
+  events: readonly FeedEvent[]
+  cursor: number
+  phase: 'REPLAY' | 'LIVE'
+  isFinal: boolean
+}
+
+/** What follows does not continue what was sent: RETENTION removed events in between, or the job was DELETED. */
+export interface Reset {
+  kind: 'reset'
+  reason: 'RETENTION' | 'DELETED'
+  cursor: number
+}
+
+export interface Heartbeat {
+  kind: 'heartbeat'
+  cursor: number
+  at: Date
+}
+
+/** What readers of the feed work with. */
+export interface FeedRooms {
+  db: Db
+  clock: Clock
+  log: Log
+  ring: EventRing
+}
+
+export function heartbeatIfDue(clock: Clock, lastSent: number, cursor: number): Heartbeat | undefined {
+  const now = clock.now()
+  return now - lastSent >= heartbeatMs ? { kind: 'heartbeat', cursor, at: new Date(now) } : undefined
+}

@@ -1,0 +1,19 @@
+import type { Log } from './log.ts'
+import { isUnavailable, Unavailable } from './tx.ts'
+
+/** Pause before a stream reads again after the database did not answer. */
+export const retryMs = 1_000
+
+/**
+ * A read of a stream that outlives a database that does not answer: undefined then, and the stream tries again later.
+ * Whatever else goes wrong is thrown.
+ */
+export async function steadily<T>(log: Log, read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
+    log.warn({ err: error }, 'a stream waits for the database')
+    return undefined
+  }
+}

@@ -1,0 +1,254 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { permissionsOf, type Viewer } from '../../src/domain/access.ts'
+import { topics } from '../../src/domain/domain.ts'
+import { NotFound } from '../../src/domain/errors.ts'
+import { sequenceOnce } from '../../src/domain/sequence.ts'
+import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import type { JobStatusMessage } from '../../src/feed/job-status.ts'
+import type { Transitions } from '../../src/feed/message.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+let wakeups: Wakeups
+let feed: Feed
+let ada: Viewer
+let bob: Viewer
+const log = createLog('error')
+
+beforeAll(async () => {
+  database = await createDatabase()
+  ada = await researcher('ada')
+  bob = await researcher('bob')
+})
+afterAll(() => database.close())
+beforeEach(() => {
+  wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
+  feed = createFeed({ db: database.db, wakeups, clock: systemClock, log })
+})
+afterEach(async () => {
+  expect(feed.openReaders()).toBe(0)
+  await wakeups.stop()
+})
+
+async function researcher(name: string): Promise<Viewer> {
+  const userId = await addUser(database.db.sql, name)
+  return { userId, userName: name, level: 'RESEARCHER', permissions: permissionsOf('RESEARCHER') }
+}
+
+/** A RUNNING job with its three events. */
+async function runningJob(viewer = ada, fields: { name?: string } = {}) {
+  const { sql } = database.db
+  const { jobId } = await addJob(sql, viewer.userId, fields)
+  await addEvent(sql, jobId, { type: 'CREATED', to: 'QUEUED' })
+  await addEvent(sql, jobId, { from: 'QUEUED', to: 'STARTING' })
+  await addEvent(sql, jobId, { from: 'STARTING', to: 'RUNNING' })
+  await sequence()
+  return jobId
+}
+
+const sequence = async () => {
+  while ((await sequenceOnce({ db: database.db, wakeups })) > 0);
+}
+
+async function end(jobId: string) {
+  await finishJob(database.db.sql, jobId)
+  await addEvent(database.db.sql, jobId, { from: 'RUNNING', to: 'SUCCEEDED' })
+  await sequence()
+}
+
+async function collect<T>(stream: AsyncGenerator<T, void, void>): Promise<T[]> {
+  const messages: T[] = []
+  for await (const message of stream) messages.push(message)
+  return messages
+}
+
+const seqs = (messages: readonly JobStatusMessage[]) =>
+  messages.flatMap((message) => (message.kind === 'transitions' ? message.events.map(({ seq }) => seq) : []))
+
+const transitions = async (stream: AsyncGenerator<{ kind: string }, void, void>): Promise<Transitions> => {
+  const { value } = await stream.next()
+  expect(value).toMatchObject({ kind: 'transitions' })
+  return value as Transitions
+}
+
+test('jobStatus begins with the event of the current state and ends with the final one', async () => {
+  const jobId = await runningJob()
+  const stream = await feed.jobStatus({ viewer: ada, jobId })
+  const first = await transitions(stream)
+  expect(first).toMatchObject({ phase: 'REPLAY', cursor: 3, isFinal: false })
+  expect(first.events).toMatchObject([{ seq: 3, to: 'RUNNING' }])
+  const rest = collect(stream)
+  await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
+  await end(jobId)
+  await addEvent(database.db.sql, jobId, { type: 'LATE_REPORT', from: 'SUCCEEDED' })
+  await sequence()
+  const messages = await rest
+  expect(seqs(messages)).toEqual([4, 5])
+  expect(messages.at(-1)).toMatchObject({ kind: 'transitions', phase: 'LIVE', isFinal: true, cursor: 5 })
+})
+
+test('jobStatus replays after a cursor, in messages of at most 200, without the late reports of a finished job', async () => {
+  const jobId = await runningJob()
+  for (let more = 0; more < 450; more++) await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
+  await end(jobId)
+  await addEvent(database.db.sql, jobId, { type: 'LATE_REPORT', from: 'SUCCEEDED' })
+  const messages = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
+  expect(seqs(messages)).toEqual(Array.from({ length: 453 }, (_, index) => index + 2))
+  for (const message of messages) expect(message).toMatchObject({ kind: 'transitions', phase: 'REPLAY' })
+  expect(messages.filter((message) => message.kind === 'transitions' && message.events.length > 200)).toEqual([])
+})
+
+test('jobStatus of a finished job completes at once, with or without something to send', async () => {
+  const jobId = await runningJob()
+  await end(jobId)
+  expect(seqs(await collect(await feed.jobStatus({ viewer: ada, jobId })))).toEqual([4])
+  const nothing = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 4 }))
+  expect(nothing).toMatchObject([{ events: [], cursor: 4, phase: 'REPLAY', isFinal: true }])
+})
+
+test('a job that is not there, or not theirs, is not found', async () => {
+  const jobId = await runningJob()
+  await expect(feed.jobStatus({ viewer: bob, jobId })).rejects.toBeInstanceOf(NotFound)
+  await expect(feed.jobStatus({ viewer: ada, jobId: 'job_none' })).rejects.toBeInstanceOf(NotFound)
+})
+
+test('progress comes as a message without events', async () => {
+  const jobId = await runningJob()
+  const stream = await feed.jobStatus({ viewer: ada, jobId, after: 3 })
+  expect(await transitions(stream)).toMatchObject({ events: [], phase: 'REPLAY' })
+  await database.db.sql.query('UPDATE job SET progress_fraction = 0.5, progress_at = berth_now() WHERE id = $1', [
+    jobId,
+  ])
+  expect(await transitions(stream)).toMatchObject({ events: [], cursor: 3, phase: 'LIVE', isFinal: false })
+  await stream.return()
+})
+
+test('a deleted job resets and completes', async () => {
+  const jobId = await runningJob()
+  const stream = await feed.jobStatus({ viewer: ada, jobId })
+  await transitions(stream)
+  await database.db.sql.query('DELETE FROM job WHERE id = $1', [jobId])
+  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', cursor: 3 }])
+})
+
+test('a cursor beyond retention, or beyond the job, resets and goes on from what there is', async () => {
+  const jobId = await runningJob()
+  await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
+  await database.db.sql.query('DELETE FROM event WHERE job_id = $1 AND seq < 3', [jobId])
+  await end(jobId)
+  const early = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
+  expect(early[0]).toEqual({ kind: 'reset', reason: 'RETENTION', cursor: 2 })
+  expect(seqs(early)).toEqual([3, 4, 5])
+  const late = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 99 }))
+  expect(late[0]).toMatchObject({ kind: 'reset', reason: 'RETENTION' })
+  expect(seqs(late)).toEqual([5])
+})
+
+test('twelve writers: jobUpdates loses nothing, repeats nothing, keeps the order', async () => {
+  const jobs = await Promise.all(Array.from({ length: 12 }, () => runningJob()))
+  const after = await feed.head()
+  const total = 12 * 40
+  const reading = (async () => {
+    const events: { jobId: string; seq: number; position: number | null }[] = []
+    const stream = feed.jobUpdates({ viewer: ada, after })
+    for await (const message of stream) {
+      if (message.kind !== 'transitions') continue
+      expect(new Set(message.events.map(({ jobId }) => jobId))).toEqual(new Set([message.jobId]))
+      expect(message.cursor).toBe(message.events.at(-1)?.position)
+      events.push(...message.events)
+      if (events.length >= total) break
+    }
+    return events
+  })()
+  let writing = true
+  const sequencer = (async () => {
+    while (writing) await sequenceOnce({ db: database.db, wakeups })
+    await sequence()
+  })()
+  await Promise.all(
+    jobs.map(async (jobId) => {
+      for (let more = 0; more < 40; more++) await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
+    }),
+  )
+  writing = false
+  await sequencer
+  const events = await reading
+  expect(events.map(({ position }) => position)).toEqual(Array.from({ length: total }, (_, index) => after + 1 + index))
+  for (const jobId of jobs)
+    expect(events.filter((event) => event.jobId === jobId).map(({ seq }) => seq)).toEqual(
+      Array.from({ length: 40 }, (_, index) => 4 + index),
+    )
+})
+
+test('a filter admits an event when the job matched before or after it; others jobs stay unseen', async () => {
+  const after = await feed.head()
+  const mine = await runningJob(ada, { name: 'train-1' })
+  await runningJob(ada, { name: 'other' })
+  await runningJob(bob, { name: 'train-2' })
+  await end(mine)
+  await addEvent(database.db.sql, mine, { type: 'LATE_REPORT', from: 'SUCCEEDED' })
+  await sequence()
+  const read = async (filter: Parameters<Feed['jobUpdates']>[0]['filter'], count: number) => {
+    const stream = feed.jobUpdates({ viewer: ada, filter, after })
+    const got: number[] = []
+    while (got.length < count) got.push(...(await transitions(stream)).events.map(({ seq }) => seq))
+    await stream.return()
+    return got
+  }
+  expect(await read({ name: 'train-*' }, 5)).toEqual([1, 2, 3, 4, 5])
+  expect(await read({ name: 'train-*', states: ['RUNNING'] }, 2)).toEqual([3, 4])
+  expect(await read({ name: 'train-*', stateCategories: ['FINAL'] }, 2)).toEqual([4, 5])
+  expect(await read({ ids: [mine], finishedAfter: new Date(0) }, 2)).toEqual([4, 5])
+})
+
+test('jobUpdates older than retention resets', async () => {
+  await runningJob()
+  await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT position - 2 FROM feed_head)')
+  const head = await feed.head()
+  const stream = feed.jobUpdates({ viewer: ada, after: 0 })
+  expect((await stream.next()).value).toEqual({ kind: 'reset', reason: 'RETENTION', cursor: head - 2 })
+  expect((await transitions(stream)).events).toHaveLength(2)
+  await stream.return()
+})
+
+test('silence is filled with heartbeats that carry the cursor over what was filtered out', async () => {
+  const clock = createFakeClock()
+  const quiet = createFeed({ db: database.db, wakeups, clock, log })
+  const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
+  const first = stream.next()
+  await runningJob(bob)
+  const head = await quiet.head()
+  let beat: IteratorResult<unknown> | undefined
+  void first.then((result) => {
+    beat = result
+  })
+  await until(
+    async () => {
+      await clock.advance(1_000)
+      return beat
+    },
+    { what: 'a heartbeat comes' },
+  )
+  expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: head })
+  await stream.return()
+  expect(quiet.openReaders()).toBe(0)
+})
+
+test('readers that leave leave nothing behind, however they wait', async () => {
+  const jobId = await runningJob()
+  const streams = [
+    ...(await Promise.all(Array.from({ length: 20 }, () => feed.jobStatus({ viewer: ada, jobId, after: 3 })))),
+    ...Array.from({ length: 20 }, () => feed.jobUpdates({ viewer: ada })),
+  ]
+  const pending = streams.map((stream) => stream.next())
+  await until(() => feed.openReaders() === 40, { what: 'all have begun' })
+  await Promise.all(streams.map((stream) => stream.return()))
+  await Promise.all(pending)
+  expect(feed.openReaders()).toBe(0)
+})
