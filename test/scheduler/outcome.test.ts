@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import type { ReportedJob } from '../../src/domain/runs.ts'
+import type { JobSpec } from '../../src/domain/spec.ts'
+import { mayMove } from '../../src/domain/state.ts'
+import type { Ended, Observation } from '../../src/executors/executor.ts'
+import { type Report, stepsOf } from '../../src/scheduler/outcome.ts'
+
+const spec = (more: Partial<JobSpec> = {}) =>
+  ({ restartable: false, retry: null, maxRunTimeSeconds: 2, ...more }) as JobSpec
+
+const job = (more: Partial<ReportedJob> = {}): ReportedJob => ({
+  jobId: 'job_1',
+  state: 'RUNNING',
+  run: 1,
+  spec: spec(),
+  expired: false,
+  preempted: false,
+  startFailures: 0,
+  exits: 0,
+  ...more,
+})
+
+const end = (more: Partial<Ended> = {}): Ended => ({
+  state: 'ended',
+  exitCode: 0,
+  signal: null,
+  stopped: false,
+  ...more,
+})
+const killed = end({ exitCode: 143, signal: 15, stopped: true })
+const seen = (observation: Observation): Report => ({ kind: 'seen', observation })
+const way = (of: ReportedJob, report: Report) =>
+  stepsOf(of, report, 3).map(({ to, reason }) => (reason ? `${to} ${reason}` : to))
+
+describe('an end', () => {
+  test.each<[string, Partial<ReportedJob>, Ended, string[]]>([
+    ['exit 0', {}, end(), ['SUCCEEDED']],
+    ['exit 3', {}, end({ exitCode: 3 }), ['FAILED EXIT_CODE']],
+    ['a signal of its own', {}, end({ exitCode: 139, signal: 11 }), ['FAILED SIGNAL']],
+    ['out of memory', {}, end({ exitCode: 137, signal: 9, cause: 'OOM_KILLED' }), ['FAILED OOM_KILLED']],
+    ['seen only at its end', { state: 'STARTING' }, end(), ['RUNNING', 'SUCCEEDED']],
+    ['cancelled, and the signal came first', { state: 'CANCELLING' }, killed, ['CANCELLED CANCELLED']],
+    ['cancelled, exit 0 after the signal', { state: 'CANCELLING' }, end({ stopped: true }), ['CANCELLED CANCELLED']],
+    ['cancelled, but it had ended before', { state: 'CANCELLING' }, end(), ['SUCCEEDED']],
+    ['cancelled, but it had failed before', { state: 'CANCELLING' }, end({ exitCode: 2 }), ['FAILED EXIT_CODE']],
+    ['its time was over', { expired: true }, killed, ['FAILED MAX_RUN_TIME']],
+    ['its time was over, exit 0 after the signal', { expired: true }, end({ stopped: true }), ['FAILED MAX_RUN_TIME']],
+    ['it ended by itself just in time', { expired: true }, end(), ['SUCCEEDED']],
+    ['preempted', { preempted: true }, killed, ['INTERRUPTED PREEMPTED']],
+    ['preempted, restartable', { preempted: true, spec: spec({ restartable: true }) }, killed, ['QUEUED PREEMPTED']],
+    [
+      'preempted, exit 0',
+      { preempted: true, spec: spec({ restartable: true }) },
+      end({ stopped: true }),
+      ['SUCCEEDED'],
+    ],
+    [
+      'retry of this code',
+      { spec: spec({ retry: { maxAttempts: 3, onExitCodes: [3] } }) },
+      end({ exitCode: 3 }),
+      ['QUEUED EXIT_CODE'],
+    ],
+    [
+      'retry of another code',
+      { spec: spec({ retry: { maxAttempts: 3, onExitCodes: [4] } }) },
+      end({ exitCode: 3 }),
+      ['FAILED EXIT_CODE'],
+    ],
+    [
+      'no retry left',
+      { exits: 2, spec: spec({ retry: { maxAttempts: 3, onExitCodes: null } }) },
+      end({ exitCode: 3 }),
+      ['FAILED EXIT_CODE'],
+    ],
+  ])('%s', (_what, of, observation, expected) => {
+    expect(way(job(of), seen(observation))).toEqual(expected)
+  })
+})
+
+describe('gone', () => {
+  test.each<[string, Partial<ReportedJob>, string[]]>([
+    ['running', {}, ['INTERRUPTED NODE_LOST']],
+    ['starting', { state: 'STARTING' }, ['INTERRUPTED NODE_LOST']],
+    ['restartable', { spec: spec({ restartable: true }) }, ['QUEUED NODE_LOST']],
+    ['being cancelled', { state: 'CANCELLING' }, ['CANCELLED NODE_LOST']],
+  ])('%s', (_what, of, expected) => {
+    expect(way(job(of), seen({ state: 'gone' }))).toEqual(expected)
+  })
+})
+
+describe('a start that failed', () => {
+  const failure = (reason: 'START_FAILED' | 'WORKDIR_NOT_FOUND'): Report => ({
+    kind: 'startFailed',
+    reason,
+    message: 'why',
+  })
+
+  test('is tried again after 1, 2, 4 … s, so often and no more', () => {
+    const tries = [0, 1, 2].map(
+      (startFailures) => stepsOf(job({ state: 'STARTING', startFailures }), failure('START_FAILED'), 3)[0],
+    )
+    expect(tries.map((step) => [step?.to, step?.eligibleInMs])).toEqual([
+      ['QUEUED', 1000],
+      ['QUEUED', 2000],
+      ['FAILED', undefined],
+    ])
+  })
+
+  test('is final when trying again cannot help', () => {
+    expect(way(job({ state: 'STARTING' }), failure('WORKDIR_NOT_FOUND'))).toEqual(['FAILED WORKDIR_NOT_FOUND'])
+  })
+
+  test('of a cancelled job cancels it', () => {
+    expect(way(job({ state: 'CANCELLING' }), failure('START_FAILED'))).toEqual(['CANCELLED CANCELLED'])
+  })
+})
+
+test('every step is a legal move', () => {
+  const observations: Observation[] = [
+    end(),
+    end({ exitCode: 1 }),
+    killed,
+    { state: 'gone' },
+    { state: 'running' },
+    { state: 'starting' },
+  ]
+  for (const state of ['STARTING', 'RUNNING', 'CANCELLING'] as const)
+    for (const restartable of [true, false])
+      for (const flags of [{}, { expired: true }, { preempted: true }])
+        for (const observation of observations) {
+          let from: ReportedJob['state'] = state
+          for (const { to, reason } of stepsOf(
+            job({ state, spec: spec({ restartable }), ...flags }),
+            seen(observation),
+            3,
+          )) {
+            expect(mayMove(from, to, reason ?? null), `${from} → ${to} ${reason}`).toBe(true)
+            from = to
+          }
+        }
+})
