@@ -1,6 +1,7 @@
 /**
  * A plain `async function*` cannot be stopped while it waits: `return()` queues behind the pending `next()`. Here
- * `return()` aborts first, so every wait inside ends, and then returns. Every wait in `source` must listen to `signal`.
+ * `return()` aborts first, so every wait inside ends, and then returns. Every wait in `source` must listen to `signal`,
+ * which may have fired before the wait begins.
  *
  * A source that answers from memory without ever crossing a macrotask would starve the sockets and hang the process
  * when its reader is dead; so after 16 items in a row the wrapper yields to the event loop.

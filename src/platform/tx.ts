@@ -33,11 +33,14 @@ export function sqlState(error: unknown): string | undefined {
     cause?: { originalCode?: unknown }
     meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
   }
-  for (const candidate of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode, code])
-    if (typeof candidate === 'string' && /^[0-9A-Z]{5}$/.test(candidate) && !/^P\d{4}$/.test(candidate))
-      return candidate
-  return prismaState(code)
+  // P0001 may be PostgreSQL's or Prisma's: as a `code` it says nothing, as an `originalCode` it is PostgreSQL's.
+  for (const original of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode])
+    if (isSqlState(original)) return original
+  return isSqlState(code) && !/^P\d{4}$/.test(code) ? code : prismaState(code)
 }
+
+/** Five digits and letters; one digit at least, or EPIPE were one. */
+const isSqlState = (code: unknown): code is string => typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
 
 /** Prisma's own codes where no SQLSTATE came with them. */
 function prismaState(code: unknown): string | undefined {
@@ -63,8 +66,9 @@ export function isUnavailable(error: unknown): boolean {
   const message = error instanceof Error ? error.message : ''
   const code = (error as { code?: unknown } | null)?.code
   return (
-    (typeof code === 'string' && /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT)$/.test(code)) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/.test(
+    (typeof code === 'string' &&
+      /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) ||
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(
       message,
     )
   )
@@ -103,17 +107,21 @@ export function inTransaction<T>(
   return withRetry(tries, async () => {
     const client = await pool.connect()
     let broken: Error | undefined
+    // A session that PostgreSQL ends between two statements says so by an event, which nobody else listens to here.
+    const onError = (error: Error) => {
+      broken = error
+    }
+    client.on('error', onError)
     try {
       await client.query(`BEGIN ISOLATION LEVEL ${isolation}`)
       const result = await work(pgSql(client))
       await client.query('COMMIT')
       return result
     } catch (error) {
-      await client.query('ROLLBACK').catch((rollback: Error) => {
-        broken = rollback
-      })
+      await client.query('ROLLBACK').catch(onError)
       throw error
     } finally {
+      client.off('error', onError)
       client.release(broken)
     }
   })
@@ -139,6 +147,3 @@ export function prismaSql(tx: PrismaTransaction): Sql {
     query: <Row>(text: string, values: readonly unknown[] = []) => tx.$queryRawUnsafe<Row[]>(text, ...values),
   }
 }
-
-/** First key of every advisory lock of the product, so that no two purposes ever share one ("bth" and a number). */
-export const advisoryLocks = { migration: 0x62746801, leadership: 0x62746802, sequencer: 0x62746803 } as const

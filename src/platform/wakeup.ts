@@ -56,6 +56,7 @@ export function createWakeups({ url, topics, clock, log }: WakeupOptions): Wakeu
         connectionString,
         application_name: 'berth wakeup',
         connectionTimeoutMillis: 5_000,
+        keepAlive: true,
       })
       const lost = new Promise<void>((resolve) => {
         connection.on('error', () => resolve())

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { isId, newId } from '../../src/platform/ids.ts'
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** The 128 bits behind an id. */
+const bits = (id: string) =>
+  [...id.slice(id.indexOf('_') + 1)].reduce((value, digit) => value * 32n + BigInt(alphabet.indexOf(digit)), 0n)
+
+const nowMs = Date.UTC(2026, 10, 21, 12, 34, 56, 789)
+
+test('an id is a UUIDv7: milliseconds, version 7, variant 10', () => {
+  for (let n = 0; n < 1_000; n++) {
+    const value = bits(newId('job', nowMs))
+    expect(value < 1n << 128n).toBe(true)
+    expect(value >> 80n).toBe(BigInt(nowMs))
+    expect((value >> 76n) & 0xfn).toBe(7n)
+    expect((value >> 62n) & 3n).toBe(2n)
+  }
+})
+
+test('every random bit is random', () => {
+  let ones = 0n
+  let zeros = 0n
+  for (let n = 0; n < 1_000; n++) {
+    const value = bits(newId('run', nowMs))
+    ones |= value
+    zeros |= ~value
+  }
+  const fixed = (0xfn << 76n) | (3n << 62n)
+  const random = ((1n << 80n) - 1n) & ~fixed
+  expect(ones & zeros & random).toBe(random)
+})
+
+test('ids sort by the millisecond they were made in', () => {
+  const ids = Array.from({ length: 2_000 }, (_, n) => newId('job', nowMs + n * 7))
+  expect([...ids].sort()).toEqual(ids)
+})
+
+test('ids of the same millisecond differ', () => {
+  const ids = Array.from({ length: 20_000 }, () => newId('job', nowMs))
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('isId knows the form and the kind', () => {
+  const id = newId('job', nowMs)
+  expect(id).toMatch(/^job_[0-9a-hjkmnp-tv-z]{26}$/)
+  expect(isId('job', id)).toBe(true)
+  expect(isId('run', id)).toBe(false)
+  for (const wrong of ['', 'job_', `${id}0`, id.slice(0, -1), id.toUpperCase(), `${id.slice(0, -1)}u`, `${id}\n`])
+    expect(isId('job', wrong), wrong).toBe(false)
+})

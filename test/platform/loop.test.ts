@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { createLog } from '../../src/platform/log.ts'
+import { createLoop } from '../../src/platform/loop.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { until } from '../support/until.ts'
+
+const pollMs = 1_000
+
+function create(runOnce: (signal: AbortSignal) => Promise<unknown>) {
+  const clock = createFakeClock()
+  const loop = createLoop({ name: 'test', pollMs, runOnce, clock, log: createLog('silent') })
+  return { clock, loop, atRest: () => until(() => clock.sleeping === 1, { what: 'the loop is at rest' }) }
+}
+
+test('it runs at the start, then once per poll', async () => {
+  let passes = 0
+  const { clock, loop, atRest } = create(async () => passes++)
+  loop.start()
+  loop.start()
+  await atRest()
+  expect(passes).toBe(1)
+  await clock.advance(pollMs - 1)
+  expect(passes).toBe(1)
+  await clock.advance(1)
+  expect(passes).toBe(2)
+  await loop.stop()
+})
+
+test('a wake-up ends the pause', async () => {
+  let passes = 0
+  const { loop, atRest } = create(async () => passes++)
+  loop.start()
+  await atRest()
+  loop.wake()
+  await until(() => passes === 2, { what: 'it ran again' })
+  await loop.stop()
+})
+
+test('wake-ups during a pass make one more pass, not one each', async () => {
+  let passes = 0
+  const pass = Promise.withResolvers<void>()
+  const { loop, atRest } = create(async () => {
+    passes += 1
+    if (passes === 1) await pass.promise
+  })
+  loop.start()
+  for (let n = 0; n < 5; n++) loop.wake()
+  pass.resolve()
+  await atRest()
+  expect(passes).toBe(2)
+  await loop.stop()
+})
+
+test('a pass that throws is tried again after pauses that grow, and wake-ups do not shorten them', async () => {
+  let passes = 0
+  const { clock, loop, atRest } = create(async () => {
+    passes += 1
+    if (passes < 4) throw new Error('not yet')
+  })
+  loop.start()
+  for (const [pauseMs, soFar] of [
+    [200, 1],
+    [400, 2],
+    [800, 3],
+  ] as const) {
+    await atRest()
+    loop.wake()
+    await clock.advance(pauseMs - 1)
+    expect(passes).toBe(soFar)
+    await clock.advance(1)
+  }
+  await until(() => passes >= 4, { what: 'it ran without failure' })
+  await loop.stop()
+})
+
+test('stop lets the pass under way finish, having told it', async () => {
+  const pass = Promise.withResolvers<void>()
+  let told = false
+  let finished = false
+  const { loop } = create(async (signal) => {
+    signal.addEventListener('abort', () => {
+      told = true
+    })
+    await pass.promise
+    finished = true
+  })
+  loop.start()
+  const stopped = loop.stop()
+  expect(told).toBe(true)
+  expect(finished).toBe(false)
+  pass.resolve()
+  await stopped
+  expect(finished).toBe(true)
+})
+
+test('stop without start, and stop twice, are fine', async () => {
+  const { loop } = create(async () => undefined)
+  await loop.stop()
+  await loop.stop()
+})

@@ -1,0 +1,94 @@
+import { expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
+import { stoppable } from '../../src/platform/stoppable.ts'
+
+/** Yields what it has, then waits for the signal as a feed waits for news; `ended` says how it went. */
+function feed(items: readonly number[]) {
+  const state = { ended: false }
+  const stream = stoppable(async function* (signal) {
+    try {
+      yield* items
+      await systemClock.sleep(3_600_000, signal)
+    } finally {
+      state.ended = true
+    }
+  })
+  return { stream, state }
+}
+
+async function collect<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = []
+  for await (const item of stream) items.push(item)
+  return items
+}
+
+test('it yields what its source yields, and ends with it', async () => {
+  const stream = stoppable(async function* () {
+    yield 1
+    yield 2
+  })
+  expect(await collect(stream)).toEqual([1, 2])
+})
+
+test('return ends a wait and the source', async () => {
+  const { stream, state } = feed([1])
+  expect(await stream.next()).toEqual({ done: false, value: 1 })
+  const waiting = stream.next()
+  await stream.return()
+  expect(await waiting).toEqual({ done: true, value: undefined })
+  expect(state.ended).toBe(true)
+})
+
+test('return before the first next never starts the source', async () => {
+  let started = false
+  const stream = stoppable(async function* () {
+    started = true
+    yield 1
+  })
+  await stream.return()
+  expect(await stream.next()).toEqual({ done: true, value: undefined })
+  expect(started).toBe(false)
+})
+
+test('leaving a for-await loop ends the source', async () => {
+  const { stream, state } = feed([1, 2])
+  for await (const item of stream) if (item === 1) break
+  expect(state.ended).toBe(true)
+})
+
+test('an error of the source reaches the reader', async () => {
+  const stream = stoppable(async function* () {
+    yield 1
+    throw new Error('broken')
+  })
+  await expect(collect(stream)).rejects.toThrow('broken')
+})
+
+test('throw ends the source and is handed back', async () => {
+  const { stream, state } = feed([1])
+  await stream.next()
+  await expect(stream.throw(new Error('mine'))).rejects.toThrow('mine')
+  expect(state.ended).toBe(true)
+})
+
+test('disposal ends the source', async () => {
+  const { stream, state } = feed([1])
+  {
+    await using open = stream
+    await open.next()
+  }
+  expect(state.ended).toBe(true)
+})
+
+test('a source that answers from memory lets the event loop go round', async () => {
+  const stream = stoppable(async function* () {
+    for (;;) yield 0
+  })
+  let turns = 0
+  const turn = () => setImmediate(() => ++turns && turn())
+  turn()
+  for (let n = 0; n < 160; n++) await stream.next()
+  expect(turns).toBeGreaterThanOrEqual(9)
+  await stream.return()
+  turns = Number.NaN
+})

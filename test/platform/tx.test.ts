@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openDb } from '../../src/platform/db.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { inTransaction, isUnavailable, sqlState, Unavailable, withRetry } from '../../src/platform/tx.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+  await database.db.sql.query('CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL)')
+})
+afterAll(() => database.close())
+beforeEach(() => database.db.sql.query('TRUNCATE counter'))
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+/** Two Prisma transactions that each read what the other writes; the second to commit is refused, at COMMIT. */
+async function writeSkew() {
+  const { prisma } = database.db
+  await prisma.$executeRaw`INSERT INTO counter VALUES (1, 0), (2, 0)`
+  let arrived = 0
+  const attempt = (reads: number, writes: number) =>
+    prisma.$transaction(
+      async (tx) => {
+        await tx.$queryRaw`SELECT n FROM counter WHERE id = ${reads}`
+        arrived += 1
+        await until(() => arrived === 2, { what: 'both have read' })
+        await tx.$executeRaw`UPDATE counter SET n = n + 1 WHERE id = ${writes}`
+      },
+      { isolationLevel: 'Serializable' },
+    )
+  return (await Promise.all([failure(attempt(1, 2)), failure(attempt(2, 1))])).find((error) => error !== undefined)
+}
+
+describe('sqlState', () => {
+  test('of pg itself', async () => {
+    const error = await failure(database.db.sql.query('SELECT 1 / 0'))
+    expect(sqlState(error)).toBe('22012')
+  })
+
+  test('of a raw statement through Prisma', async () => {
+    const error = await failure(database.db.prisma.$queryRaw`SELECT 1 / 0`)
+    expect(error).toMatchObject({ code: 'P2010' })
+    expect(sqlState(error)).toBe('22012')
+  })
+
+  test('of a model call of Prisma', async () => {
+    const data = { id: 'user_1', name: 'ada', level: 'LEAD' } as const
+    await database.db.prisma.user.create({ data })
+    const error = await failure(database.db.prisma.user.create({ data }))
+    expect(error).toMatchObject({ code: 'P2002' })
+    expect(sqlState(error)).toBe('23505')
+  })
+
+  test('of a CHECK that a model call of Prisma violates', async () => {
+    const error = await failure(database.db.prisma.feedHead.update({ where: { id: 1 }, data: { position: -1 } }))
+    expect(sqlState(error)).toBe('23514')
+  })
+
+  test('of a transaction of Prisma that fails in a statement or at COMMIT', async () => {
+    expect(sqlState(await writeSkew())).toBe('40001')
+  })
+
+  test('of what is no error of a database', () => {
+    for (const other of [undefined, null, 'text', new Error('x'), { code: 'ENOENT' }, { code: 'P2025' }])
+      expect(sqlState(other)).toBeUndefined()
+  })
+})
+
+describe('isUnavailable', () => {
+  const unreachable = () =>
+    openDb({
+      url: 'postgresql://nobody:x@127.0.0.1:1/none',
+      connectionsMax: 1,
+      log: createLog('silent'),
+      applicationName: 'berth test',
+    })
+
+  test('of a server that nobody reaches, through pg and through Prisma', async () => {
+    const db = unreachable()
+    expect(isUnavailable(await failure(db.sql.query('SELECT 1')))).toBe(true)
+    expect(isUnavailable(await failure(db.prisma.user.count()))).toBe(true)
+    await db.close()
+  })
+
+  test('of a session that was ended, through pg and through Prisma', async () => {
+    const { sql, prisma } = database.db
+    expect(isUnavailable(await failure(sql.query('SELECT pg_terminate_backend(pg_backend_pid())')))).toBe(true)
+    const raw = failure(prisma.$queryRaw`SELECT pg_terminate_backend(pg_backend_pid())::text`)
+    expect(isUnavailable(await raw)).toBe(true)
+  })
+
+  test('of a broken pipe, which looks like an SQLSTATE and is none', () => {
+    expect(isUnavailable(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))).toBe(true)
+  })
+
+  test('not of a mistake', async () => {
+    expect(isUnavailable(await failure(database.db.sql.query('SELECT nothing')))).toBe(false)
+    expect(isUnavailable(new TypeError('x'))).toBe(false)
+  })
+})
+
+describe('withRetry', () => {
+  const serialization = Object.assign(new Error('could not serialize'), { code: '40001' })
+
+  test('tries again what the database asks to try again', async () => {
+    let tries = 0
+    const work = async () => {
+      tries += 1
+      if (tries < 3) throw serialization
+      return tries
+    }
+    expect(await withRetry(8, work)).toBe(3)
+  })
+
+  test('gives up after the last try, saying why', async () => {
+    let tries = 0
+    const error = await failure(
+      withRetry(3, async () => {
+        tries += 1
+        throw serialization
+      }),
+    )
+    expect(tries).toBe(3)
+    expect(error).toBeInstanceOf(Unavailable)
+    expect(error).toMatchObject({ cause: serialization })
+  })
+
+  test('tries a mistake once and hands it on', async () => {
+    const mistake = new TypeError('x')
+    let tries = 0
+    const work = async () => {
+      tries += 1
+      throw mistake
+    }
+    expect(await failure(withRetry(3, work))).toBe(mistake)
+    expect(tries).toBe(1)
+  })
+
+  test('tries again what its caller says', async () => {
+    let tries = 0
+    const work = async () => {
+      tries += 1
+      if (tries === 1) throw new TypeError('x')
+    }
+    await withRetry(3, work, (error) => error instanceof TypeError)
+    expect(tries).toBe(2)
+  })
+})
+
+describe('a transaction', () => {
+  const increment = () =>
+    database.db.transaction(
+      async (sql) => {
+        const [row] = await sql.query<{ n: number }>('SELECT n FROM counter WHERE id = 1')
+        await sql.query('UPDATE counter SET n = $1 WHERE id = 1', [(row?.n ?? 0) + 1])
+      },
+      { isolation: 'SERIALIZABLE', tries: 50 },
+    )
+
+  test('loses no update under contention', async () => {
+    await database.db.sql.query('INSERT INTO counter VALUES (1, 0)')
+    await Promise.all(Array.from({ length: 8 }, increment))
+    expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([{ n: 8 }])
+  })
+
+  test('that throws leaves nothing', async () => {
+    const mistake = new Error('changed my mind')
+    const work = database.db.transaction(async (sql) => {
+      await sql.query('INSERT INTO counter VALUES (1, 0)')
+      throw mistake
+    })
+    expect(await failure(work)).toBe(mistake)
+    expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
+  })
+
+  test('whose session ends between two statements fails as unavailable, and the pool lives on', async () => {
+    const error = await failure(
+      database.db.transaction(async (sql) => {
+        const [row] = await sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+        const sessions = () =>
+          database.db.sql.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1', [row?.pid])
+        await until(async () => (await sessions()).length === 0, { what: 'the session is gone' })
+        await sql.query('SELECT 1')
+      }),
+    )
+    expect(error).toBeInstanceOf(Unavailable)
+    expect(await database.db.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('carries 64-bit counts as numbers', async () => {
+    expect(await inTransaction(database.db.pool, (sql) => sql.query('SELECT 1::int8 AS n'))).toEqual([{ n: 1 }])
+  })
+})

@@ -1,0 +1,111 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+let open: Wakeups[] = []
+beforeAll(async () => {
+  database = await createDatabase()
+})
+afterAll(() => database.close())
+afterEach(async () => {
+  await Promise.all(open.map((wakeups) => wakeups.stop()))
+  open = []
+})
+
+function create({ url = database.url, clock = systemClock }: { url?: string | null; clock?: typeof systemClock } = {}) {
+  const wakeups = createWakeups({ url, topics: ['queue', 'feed'], clock, log: createLog('silent') })
+  open.push(wakeups)
+  const heard = { queue: 0, feed: 0 }
+  wakeups.on('queue', () => heard.queue++)
+  wakeups.on('feed', () => heard.feed++)
+  return { wakeups, heard }
+}
+
+/** Two processes over one database, both listening: each was woken once when its connection stood. */
+async function pair(clock = systemClock) {
+  const [one, other] = [create({ clock }), create()]
+  await until(() => one.heard.queue === 1 && other.heard.queue === 1, { what: 'both listen' })
+  return { one, other }
+}
+
+test('a poke reaches the same process at once and the other one by notification', async () => {
+  const { one, other } = await pair()
+  one.wakeups.poke('queue')
+  expect(one.heard).toEqual({ queue: 2, feed: 1 })
+  await until(() => other.heard.queue === 2, { what: 'the other one hears it' })
+  expect(other.heard.feed).toBe(1)
+})
+
+test('many pokes are sent as the first and one more after the gap', async () => {
+  const clock = createFakeClock()
+  const { one, other } = await pair(clock)
+  for (let n = 0; n < 100; n++) one.wakeups.poke('queue')
+  await until(() => other.heard.queue === 2, { what: 'the first is heard' })
+  await clock.advance(15)
+  await until(() => other.heard.queue === 3, { what: 'the second is heard' })
+  await clock.advance(1_000)
+  one.wakeups.poke('feed')
+  await until(() => other.heard.feed === 2, { what: 'what was sent later is heard' })
+  expect(other.heard.queue).toBe(3)
+})
+
+test('a process is not woken by its own notifications', async () => {
+  const { one, other } = await pair()
+  one.wakeups.poke('queue')
+  await until(() => other.heard.queue === 2, { what: 'the other one hears it' })
+  other.wakeups.poke('feed')
+  await until(() => one.heard.feed === 2, { what: 'later ones have arrived' })
+  expect(one.heard.queue).toBe(2)
+})
+
+test('a broken connection is replaced, and whoever listens looks again', async () => {
+  const { one, other } = await pair()
+  await database.db.sql.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'berth wakeup' AND datname = current_database()",
+  )
+  await until(() => one.heard.queue === 2 && other.heard.queue === 2, { what: 'both listen again' })
+  one.wakeups.poke('queue')
+  await until(() => other.heard.queue === 3, { what: 'the other one hears it' })
+})
+
+test('a notification of somebody else wakes', async () => {
+  const { one } = await pair()
+  const stranger = new pg.Client({ connectionString: database.url })
+  await stranger.connect()
+  await stranger.query('NOTIFY berth_feed')
+  await until(() => one.heard.feed === 2, { what: 'it is heard' })
+  await stranger.end()
+})
+
+test('who has left is woken no more', async () => {
+  const { wakeups } = create({ url: null })
+  let heard = 0
+  const leave = wakeups.on('queue', () => heard++)
+  wakeups.poke('queue')
+  leave()
+  wakeups.poke('queue')
+  expect(heard).toBe(1)
+})
+
+test('behind a pooler the own process is woken, and no connection is opened', async () => {
+  const { wakeups, heard } = create({ url: null })
+  wakeups.poke('queue')
+  expect(heard).toEqual({ queue: 1, feed: 0 })
+  await wakeups.stop()
+})
+
+test('without a database it stops all the same', async () => {
+  const { wakeups } = create({ url: 'postgresql://nobody@127.0.0.1:1/none' })
+  await wakeups.stop()
+})
+
+test('an unknown topic is a mistake', () => {
+  const { wakeups } = create({ url: null })
+  expect(() => wakeups.on('nonsense', () => undefined)).toThrow(/Unknown wake-up topic/)
+})
