@@ -4,7 +4,7 @@ import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapRe
 /** Bytes of one read from the database, unpacked; one chunk more may come with it. */
 export const pageBytes = 262_144
 /** Chunks of one read at most, however small they are. */
-const pageChunksMax = 256
+const pageChunksMax = 1_024
 
 /** Bytes that are not there any more were removed by retention. */
 export type Gap = Omit<GapChunk, 'gap' | 'lineState' | 'at'> & { gap: GapReason | 'RETENTION' }

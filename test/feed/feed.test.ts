@@ -12,6 +12,7 @@ import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
+import { inOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
@@ -238,6 +239,30 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
   expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: head })
   await stream.return()
   expect(quiet.openReaders()).toBe(0)
+})
+
+test('without wake-ups the same arrives by the poll', async () => {
+  const deaf = createWakeups({ url: null, topics, clock: systemClock, log })
+  const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, log })
+  const jobId = await runningJob()
+  const reading = collect(await polling.jobStatus({ viewer: ada, jobId }))
+  await until(() => polling.openReaders() === 1, { what: 'the reader has begun' })
+  await end(jobId)
+  expect(seqs(await reading)).toEqual([3, 4])
+  await deaf.stop()
+})
+
+test('an outage of the database only delays', async () => {
+  const jobId = await runningJob()
+  const after = (await feed.head()) - 1
+  const silent = createFeed({ db: database.db, wakeups, clock: systemClock, log: createLog('silent') })
+  const status = await silent.jobStatus({ viewer: ada, jobId, after: 2 })
+  const updates = silent.jobUpdates({ viewer: ada, after })
+  const messages = await inOutage(database, { tables: 'event', failures: 4 }, () =>
+    Promise.all([status.next(), updates.next()]),
+  )
+  for (const { value } of messages) expect(value).toMatchObject({ kind: 'transitions', jobId, events: [{ seq: 3 }] })
+  await Promise.all([status.return(), updates.return()])
 })
 
 test('readers that leave leave nothing behind, however they wait', async () => {

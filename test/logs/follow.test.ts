@@ -1,0 +1,312 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { append, type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import type { LogPiece } from '../../src/logs/chunk.ts'
+import { createLogTail, type FollowOptions, type LogTail, type TailMessage } from '../../src/logs/follow.ts'
+import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
+import type { LogStream } from '../../src/logs/lines.ts'
+import { readLog } from '../../src/logs/read.ts'
+import { logEnd } from '../../src/logs/stored.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
+import { inOutage } from '../support/outage.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+let userId: string
+let wakeups: Wakeups
+let tail: LogTail
+const log = createLog('error')
+const streams: LogStream[] = ['STDOUT', 'STDERR']
+const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
+
+beforeAll(async () => {
+  database = await createDatabase()
+  userId = await addUser(database.db.sql, 'ada')
+})
+afterAll(() => database.close())
+beforeEach(() => {
+  wakeups = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
+  tail = createLogTail({ db: database.db, wakeups, clock: systemClock, log })
+})
+afterEach(async () => {
+  expect(tail.openFollowers()).toBe(0)
+  await wakeups.stop()
+})
+
+const out = (text: string | Buffer): LogPiece => ({ stream: 'STDOUT', bytes: Buffer.from(text) })
+const err = (text: string): LogPiece => ({ stream: 'STDERR', bytes: Buffer.from(text) })
+
+/** A job with one run whose log is written as its runner would. */
+async function newJob() {
+  const { sql } = database.db
+  const { jobId, runId } = await addJob(sql, userId)
+  const pump = await startPump(jobId, runId, 1)
+  const finish = async () => {
+    await pump.seal()
+    await finishJob(sql, jobId)
+    wakeups.poke('log')
+  }
+  return { jobId, runId, ...pump, finish }
+}
+
+async function startPump(jobId: string, runId: string, number: number) {
+  const { sql } = database.db
+  let head: LogHead = await openLog(sql, { runId, jobId, number })
+  return {
+    async write(...pieces: LogPiece[]) {
+      head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
+      wakeups.poke('log')
+    },
+    async seal() {
+      await seal(sql, runId)
+      wakeups.poke('log')
+    },
+  }
+}
+
+const follow = (options: Partial<FollowOptions> & { jobId: string }) =>
+  tail.follow({ streams, maxBatchBytes: 65_536, ...options })
+
+async function collect<T>(stream: AsyncGenerator<T, void, void>): Promise<T[]> {
+  const messages: T[] = []
+  for await (const message of stream) messages.push(message)
+  return messages
+}
+
+const textOf = (messages: readonly TailMessage[]) =>
+  messages.map((message) => (message.kind === 'batch' ? message.text : '')).join('')
+const finals = (messages: readonly TailMessage[]) =>
+  messages.filter((message) => message.kind === 'batch' && message.isFinal).length
+
+async function nextBatch(stream: AsyncGenerator<TailMessage, void, void>) {
+  const { value } = await stream.next()
+  if (value?.kind !== 'batch') throw new Error(`A batch was expected, not ${value?.kind}`)
+  return value
+}
+
+test('replays, follows, changes runs, and ends with exactly one final batch', async () => {
+  const { jobId, runId, write, seal: sealFirst } = await newJob()
+  await write(out('stored\n'))
+  const stream = follow({ jobId })
+  expect(await nextBatch(stream)).toMatchObject({ text: 'stored\n', phase: 'REPLAY', startOffset: 0, endOffset: 7 })
+  const rest = collect(stream)
+  await write(err('live\n'))
+  await sealFirst()
+  await endRun(database.db.sql, runId)
+  const second = await addRun(database.db.sql, { jobId, number: 2 })
+  const pump = await startPump(jobId, second, 2)
+  await pump.write(out('again\n'))
+  await pump.seal()
+  await finishJob(database.db.sql, jobId)
+  wakeups.poke('log')
+  const messages = await rest
+  expect(textOf(messages)).toBe('live\nagain\n')
+  expect(messages.filter(({ kind }) => kind === 'run')).toMatchObject([{ run: 2, cursor: { run: 2, offset: 0 } }])
+  expect(finals(messages)).toBe(1)
+  expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
+})
+
+test('a closed job without a log ends with an empty final batch; so does a finished one at its end', async () => {
+  const { jobId } = await addJob(database.db.sql, userId)
+  await finishJob(database.db.sql, jobId)
+  expect(await collect(follow({ jobId }))).toMatchObject([{ kind: 'batch', text: '', isFinal: true, phase: 'REPLAY' }])
+  const { write, finish, jobId: other } = await newJob()
+  await write(out('x\n'))
+  await finish()
+  const after = await logEnd(database.db.sql, other)
+  expect(await collect(follow({ jobId: other, after }))).toMatchObject([{ text: '', startOffset: 2, isFinal: true }])
+  expect(await collect(follow({ jobId: other }))).toMatchObject([{ text: 'x\n', isFinal: true }])
+})
+
+test('one run only: final when that run is sealed', async () => {
+  const { jobId, runId, write, seal: sealFirst } = await newJob()
+  await write(out('first\n'))
+  await sealFirst()
+  await endRun(database.db.sql, runId)
+  const second = await startPump(jobId, await addRun(database.db.sql, { jobId, number: 2 }), 2)
+  await second.write(out('second\n'))
+  expect(await collect(follow({ jobId, run: 1 }))).toMatchObject([{ text: 'first\n', isFinal: true }])
+  const stream = follow({ jobId, run: 2 })
+  expect(await nextBatch(stream)).toMatchObject({ run: 2, text: 'second\n', isFinal: false })
+  await stream.return()
+})
+
+test('a line without an end is shown after a moment, whole characters only', async () => {
+  const { jobId, write, finish } = await newJob()
+  const euro = Buffer.from('€')
+  await write(out('done\nName? '), out(euro.subarray(0, 2)))
+  const stream = follow({ jobId })
+  expect(await nextBatch(stream)).toMatchObject({ text: 'done\n', endOffset: 5 })
+  const partial = await nextBatch(stream)
+  expect(partial).toMatchObject({ text: 'Name? ', endOffset: 11 })
+  expect(partial.lines).toMatchObject([{ number: 2, text: 'Name? ', truncated: true }])
+  const next = stream.next()
+  await write(out(euro.subarray(2)), out('\n'))
+  expect((await next).value).toMatchObject({ text: '€\n', lines: [{ number: 2, text: '€', truncated: false }] })
+  await finish()
+  expect(finals(await collect(stream))).toBe(1)
+})
+
+test('gaps and retention are told, never skipped', async () => {
+  const { jobId, write, finish } = await newJob()
+  await write(out('old\n'))
+  await database.db.sql.query(
+    `UPDATE log_chunk SET at = at - interval '40 days' WHERE run_id IN (SELECT run_id FROM run_log WHERE job_id = $1)`,
+    [jobId],
+  )
+  await write({ gap: 'LOST', bytes: 10 }, out('new\n'))
+  expect(await expireLogs(database.db.sql, new Date(systemClock.now() - 86_400_000))).toBe(1)
+  await finish()
+  const messages = await collect(follow({ jobId }))
+  expect(messages).toMatchObject([
+    { kind: 'gap', reason: 'RETENTION', startOffset: 0, endOffset: 4 },
+    { kind: 'gap', reason: 'LOST', startOffset: 4, endOffset: 14 },
+    { kind: 'batch', text: 'new\n', isFinal: true },
+  ])
+})
+
+test('a deleted job resets and completes', async () => {
+  const { jobId, write } = await newJob()
+  await write(out('x\n'))
+  const stream = follow({ jobId })
+  await nextBatch(stream)
+  await database.db.sql.query('DELETE FROM job WHERE id = $1', [jobId])
+  wakeups.poke('log')
+  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', cursor: { run: 1, offset: 2 } }])
+})
+
+test('without wake-ups the same arrives by the poll', async () => {
+  const deaf = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
+  const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, log })
+  const { jobId, write, finish } = await newJob()
+  const reading = collect(polling.follow({ jobId, streams, maxBatchBytes: 65_536 }))
+  await write(out('unheard\n'))
+  await finish()
+  expect(textOf(await reading)).toBe('unheard\n')
+  await deaf.stop()
+})
+
+test('an outage of the database only delays', async () => {
+  const silent = createLogTail({ db: database.db, wakeups, clock: systemClock, log: createLog('silent') })
+  const { jobId, write, finish } = await newJob()
+  await write(out('kept\n'))
+  await finish()
+  const messages = await inOutage(database, { tables: 'run_log, log_chunk', failures: 2 }, () =>
+    collect(silent.follow({ jobId, streams, maxBatchBytes: 65_536 })),
+  )
+  expect(textOf(messages)).toBe('kept\n')
+})
+
+test('silence is filled with heartbeats', async () => {
+  const clock = createFakeClock()
+  const quiet = createLogTail({ db: database.db, wakeups, clock, log })
+  const { jobId, write } = await newJob()
+  await write(out('x\n'))
+  const stream = quiet.follow({ jobId, streams, maxBatchBytes: 65_536 })
+  await nextBatch(stream)
+  let beat: IteratorResult<TailMessage, void> | undefined
+  void stream.next().then((result) => {
+    beat = result
+  })
+  await until(
+    async () => {
+      await clock.advance(1_000)
+      return beat
+    },
+    { what: 'a heartbeat comes' },
+  )
+  expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: { run: 1, offset: 2 } })
+  await stream.return()
+  expect(quiet.openFollowers()).toBe(0)
+})
+
+test('readers that leave leave nothing behind, and statements do not grow with readers', async () => {
+  const { jobId, write, finish } = await newJob()
+  const counted = countStatements()
+  const open = async (count: number) => {
+    const readers = Array.from({ length: count }, () => follow({ jobId, after: { run: 1, offset: 0 } }))
+    const reading = readers.map((reader) => reader.next())
+    await until(() => tail.openFollowers() === count, { what: 'all have begun' })
+    return { readers, reading }
+  }
+  const many = await open(100)
+  await until(() => counted.quiet(), { what: 'all wait' })
+  const before = counted.count()
+  await write(out('to all\n'))
+  const texts = await Promise.all(many.reading.map(async (next) => (await next).value))
+  for (const message of texts) expect(message).toMatchObject({ text: 'to all\n' })
+  expect(counted.count() - before).toBeLessThan(20)
+  counted.stop()
+  const waiting = many.readers.map((reader) => reader.next())
+  await Promise.all(many.readers.map((reader) => reader.return()))
+  await Promise.all(waiting)
+  await finish()
+})
+
+/** Statements that the pool has begun. */
+function countStatements() {
+  const { pool } = database.db
+  let count = 0
+  let lastAt = performance.now()
+  const acquired = () => {
+    count += 1
+    lastAt = performance.now()
+  }
+  pool.on('acquire', acquired)
+  return {
+    count: () => count,
+    quiet: () => performance.now() - lastAt > 100,
+    stop: () => pool.off('acquire', acquired),
+  }
+}
+
+test('readers that stopped reading cost less than 1 MiB each and disturb nobody', async () => {
+  const { jobId, write, finish } = await newJob()
+  const part = `${'m'.repeat(1_023)}\n`.repeat(256)
+  const parts = 32
+  for (let count = 0; count < parts; count++) await write(out(part))
+  const before = memoryInUse()
+  const stalled = Array.from({ length: 40 }, () => follow({ jobId }))
+  for (const reader of stalled) await nextBatch(reader)
+  expect((memoryInUse() - before) / stalled.length).toBeLessThan(1_048_576)
+  await finish()
+  let quick = 0
+  for await (const message of follow({ jobId })) quick += message.kind === 'batch' ? message.text.length : 0
+  expect(quick).toBe(parts * part.length)
+  const [first, ...others] = stalled
+  const rest = await collect(first ?? follow({ jobId }))
+  expect(textOf(rest).length).toBe(parts * part.length - 65_536)
+  expect(finals(rest)).toBe(1)
+  await Promise.all(others.map((reader) => reader.return()))
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+function memoryInUse(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+test('merging small chunks changes nothing that is read', async () => {
+  const { jobId, runId, write, finish } = await newJob()
+  for (let part = 0; part < 40; part++) await write(out(`line ${part}\npart`), err(`e${part}`))
+  await finish()
+  const page = () => readLog(database.db.sql, { jobId, streams: all, linesMax: 5_000 })
+  const strip = ({ text, lines, ...rest }: Awaited<ReturnType<typeof page>>) => ({
+    ...rest,
+    text,
+    lines: lines.map(({ at: _, ...line }) => line),
+  })
+  const before = strip(await page())
+  expect(await mergeChunks(database.db, runId)).toBeGreaterThan(30)
+  expect(strip(await page())).toEqual(before)
+  expect(await mergeChunks(database.db, runId)).toBe(0)
+})
