@@ -23,17 +23,19 @@ export async function findJob(cli: Cli, id: string) {
   return job
 }
 
+export interface EventView {
+  after?: string
+  onEvent?: (event: JobEventRowFragment) => Promise<void>
+}
+
 /** Waits for the end of a job and answers it as it ended. */
-export async function untilFinal(
-  cli: Cli,
-  jobId: string,
-  onEvent: (event: JobEventRowFragment) => Promise<void> = async () => {},
-): Promise<JobRowFragment> {
-  for await (const { jobStatus: message } of cli.connection().follow(JobStatusDocument, { jobId })) {
+export async function untilFinal(cli: Cli, jobId: string, { after, onEvent }: EventView = {}): Promise<JobRowFragment> {
+  const variables = after === undefined ? { jobId } : { jobId, after }
+  for await (const { jobStatus: message } of cli.connection().follow(JobStatusDocument, variables)) {
     if (message.__typename === 'StreamReset' && message.resetReason === 'DELETED')
       throw new Stop(exitCodes.notFound, `${jobId} was deleted`)
     if (message.__typename !== 'JobTransitions') continue
-    for (const event of message.transitions) await onEvent(event)
+    for (const event of message.transitions) await onEvent?.(event)
     if (message.isFinal) return message.job
   }
   return findJob(cli, jobId)

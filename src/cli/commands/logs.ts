@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { JobEventsDocument, JobLogsDocument } from '../../client/generated/graphql.ts'
+import { type JobEventRowFragment, JobEventsDocument, JobLogsDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { detachOnInterrupt, findJob, followLog, gapText, type LogView, printEvent, untilFinal } from '../watch.ts'
 
@@ -24,14 +24,20 @@ export function addLogs(program: Command, cli: Cli): void {
       await findJob(cli, id)
       const view: LogView = tail === undefined ? {} : { lastLines: tail }
       if (follow) return followUntilLeft(cli, id, { ...view, events: events ?? false })
-      return events ? printEvents(cli, id) : printLog(cli, id, view)
+      return events ? void (await printEvents(cli, id)) : printLog(cli, id, view)
     })
 }
 
 async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogView & { events: boolean }) {
   detachOnInterrupt(cli, id)
-  const history = events ? untilFinal(cli, id, (event) => printEvent(cli, event)) : undefined
-  await Promise.all([followLog(cli, id, view), history])
+  await Promise.all([followLog(cli, id, view), ...(events ? [followEvents(cli, id)] : [])])
+}
+
+/** The history so far, then what follows; what fell between the two is told apart by its number. */
+async function followEvents(cli: Cli, id: string): Promise<void> {
+  const { cursor, seq } = await printEvents(cli, id)
+  const onEvent = async (event: JobEventRowFragment) => (event.seq > seq ? printEvent(cli, event) : undefined)
+  await untilFinal(cli, id, { ...(cursor === undefined ? {} : { after: cursor }), onEvent })
 }
 
 /** Pages of what there is now. The last page of a job that goes on is an empty one. */
@@ -49,19 +55,27 @@ async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<v
   }
 }
 
-async function printEvents(cli: Cli, id: string): Promise<void> {
+/** Answers the cursor from before the first page, and the number of the last event printed. */
+async function printEvents(cli: Cli, id: string): Promise<{ cursor: string | undefined; seq: number }> {
   let after: string | null = null
+  let cursor: string | undefined
+  let seq = 0
   do {
-    const page: Awaited<ReturnType<typeof readEvents>> = await readEvents(cli, id, after)
-    for (const event of page?.nodes ?? []) await printEvent(cli, event)
-    after = page?.pageInfo.hasNextPage ? page.pageInfo.endCursor : null
+    const job: Awaited<ReturnType<typeof readEvents>> = await readEvents(cli, id, after)
+    cursor ??= job?.eventCursor
+    for (const event of job?.events.nodes ?? []) {
+      await printEvent(cli, event)
+      seq = event.seq
+    }
+    after = job?.events.pageInfo.hasNextPage ? job.events.pageInfo.endCursor : null
   } while (after !== null)
+  return { cursor, seq }
 }
 
 async function readEvents(cli: Cli, id: string, after: string | null) {
   const variables = { id, first: eventsPerPage, after }
   const { job } = await cli.connection().request(JobEventsDocument, variables, { attempts: 3 })
-  return job?.events
+  return job
 }
 
 function readLines(given: string): number {

@@ -312,7 +312,7 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type JobEventsQuery = { job: { eventCursor: string, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -323,13 +323,6 @@ export type JobLogsQueryVariables = Exact<{
 
 
 export type JobLogsQuery = { job: { logs: { text: string, cursor: string, isFinal: boolean, gaps: Array<{ run: number, startOffset: number, endOffset: number, reason: string }> } } | null };
-
-export type LogEndQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type LogEndQuery = { job: { logCursor: string } | null };
 
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -707,6 +700,7 @@ fragment JobDetail on Job {
 export const JobEventsDocument = new TypedDocumentString(`
     query JobEvents($id: ID!, $first: Int, $after: Cursor) {
   job(id: $id) {
+    eventCursor
     events(first: $first, after: $after) {
       nodes {
         ...JobEventRow
@@ -746,13 +740,6 @@ export const JobLogsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<JobLogsQuery, JobLogsQueryVariables>;
-export const LogEndDocument = new TypedDocumentString(`
-    query LogEnd($id: ID!) {
-  job(id: $id) {
-    logCursor
-  }
-}
-    `) as unknown as TypedDocumentString<LogEndQuery, LogEndQueryVariables>;
 export const ServerInfoDocument = new TypedDocumentString(`
     query ServerInfo {
   serverInfo {

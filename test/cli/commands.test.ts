@@ -1,0 +1,209 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+
+/** The command line against a server, both in processes of their own, with jobs that really run. */
+let database: TestDatabase
+let server: BerthProcess
+let dataDir: string
+let port: number
+
+const start = () => startBerth({ dataDir, port, env: { DATABASE_URL: database.url } })
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+  await chmod(dataDir, 0o711)
+  database = await createDatabase()
+  port = await freePort()
+  server = await start()
+}, 60_000)
+
+afterAll(async () => {
+  await server?.end()
+  await database?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+const environment = () => ({ PATH: process.env['PATH'] ?? '', BERTH_URL: `http://127.0.0.1:${port}` })
+
+function berth(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    const options = { cwd: dataDir, env: environment(), timeout: 60_000 }
+    const child = execFile(join(root, 'berth'), args, options, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+/** A command that stays: what it has written so far, and its end. */
+function running(...args: string[]) {
+  const child: ChildProcess = spawn(join(root, 'berth'), args, { cwd: dataDir, env: environment() })
+  const written = { stdout: '', stderr: '' }
+  child.stdout?.on('data', (data) => (written.stdout += data))
+  child.stderr?.on('data', (data) => (written.stderr += data))
+  return { child, written, ended: once(child, 'close').then(() => child.exitCode) }
+}
+
+const submit = async (...args: string[]) => (await berth('submit', ...args)).stdout.trim()
+
+describe('submit', () => {
+  it('prints the id, and the job runs where the person stands', async () => {
+    const { code, stdout, stderr } = await berth('submit', '--', 'pwd')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^job_\w{26}\n$/)
+    expect(await berth('wait', stdout.trim())).toMatchObject({ code: 0 })
+    expect((await berth('logs', stdout.trim())).stdout).toBe(`${dataDir}\n`)
+  })
+
+  it('--follow prints the output and nothing else on stdout, and ends as the job ends', async () => {
+    const followed = await berth('submit', '--follow', '--', 'sh', '-c', 'echo out; echo err >&2; exit 7')
+    expect(followed.code).toBe(7)
+    expect(followed.stdout.split('\n').sort()).toEqual(['', 'err', 'out'])
+    expect(followed.stderr).toMatch(/^job_\w{26}\njob_\w{26} FAILED/)
+  })
+
+  it('--wait gives 0 for success and 70 without an exit code', async () => {
+    expect((await berth('submit', '--wait', '--', 'true')).code).toBe(0)
+    const lost = await berth('submit', '--wait', '--workdir', '/nowhere/at/all', '--', 'true')
+    expect(lost).toMatchObject({ code: 70, stderr: expect.stringContaining('FAILED') })
+  })
+
+  it('reads what --print-spec wrote', async () => {
+    const { stdout: spec } = await berth('submit', '--print-spec', '--name', 'from-file', '--tag', 't', '--', 'true')
+    const file = join(dataDir, 'job.yaml')
+    await writeFile(file, spec)
+    const { stdout } = await berth('submit', '-f', file, '--name', 'from-flag', '-o', 'json')
+    expect(JSON.parse(stdout)).toMatchObject({ job: { name: 'from-flag' }, warnings: [] })
+  })
+
+  it('refuses in one line, with code 2', async () => {
+    const negative = await berth('submit', '--cpu', '-1', '--', 'true')
+    expect(negative).toMatchObject({ code: 2, stdout: '' })
+    expect(negative.stderr).toMatch(/^berth: spec\.resources\.cpu: .*\n$/)
+    const unknown = await berth('submit', '--set', 'colour=red', '--', 'true')
+    expect(unknown.code).toBe(2)
+    expect(unknown.stderr).toMatch(/^berth: .*colour.*\n$/)
+  })
+})
+
+describe('looking', () => {
+  it('ls shows tables, JSON and YAML', async () => {
+    const id = await submit('--name', 'looked-at', '--', 'true')
+    await berth('wait', id)
+    const { stdout } = await berth('ls', '--name', 'looked-*', '--state', 'succeeded')
+    expect(stdout).toMatch(/^ID +NAME +STATE +USER +QUEUE +CREATED +RAN\njob_\w+ +looked-at +SUCCEEDED /)
+    const json = await berth('ls', '-o', 'json', '--name', 'looked-*')
+    expect(JSON.parse(json.stdout)).toMatchObject([{ id, state: 'SUCCEEDED', exitCode: 0 }])
+    expect((await berth('ls', '-o', 'yaml', '-n', '1')).stdout).toMatch(/^- id: job_/)
+  })
+
+  it('info shows one job, and 5 says that there is none', async () => {
+    const id = await submit('--', 'echo', 'a b')
+    expect((await berth('info', id)).stdout).toContain('command    echo a b\n')
+    expect(await berth('info', `job_${'0'.repeat(26)}`)).toMatchObject({
+      code: 5,
+      stdout: '',
+      stderr: expect.stringMatching(/^berth: There is no job .*"berth ls"\n$/),
+    })
+  })
+
+  it('logs shows the end, and what happened', async () => {
+    const id = await submit('--', 'seq', '1', '20000')
+    await berth('wait', id)
+    expect((await berth('logs', id, '--tail', '2')).stdout).toBe('19999\n20000\n')
+    expect((await berth('logs', id)).stdout).toBe(Array.from({ length: 20_000 }, (_, i) => `${i + 1}\n`).join(''))
+    expect((await berth('logs', id, '--events')).stdout).toMatch(
+      /^#1 .*QUEUED\n#2 .*STARTING\n(#.*\n)*#\d .*SUCCEEDED\n$/,
+    )
+  })
+
+  it('a reader that leaves early is no error', async () => {
+    const id = await submit('--', 'seq', '1', '200000')
+    await berth('wait', id)
+    const { stdout, stderr } = await new Promise<{ stdout: string; stderr: string }>((resolve) =>
+      execFile(
+        'sh',
+        ['-c', `"${join(root, 'berth')}" logs ${id} | head -n 1`],
+        { env: environment() },
+        (_, stdout, stderr) => resolve({ stdout, stderr }),
+      ),
+    )
+    expect({ stdout, stderr }).toEqual({ stdout: '1\n', stderr: '' })
+  })
+})
+
+describe('ending', () => {
+  it('cancel stops a job, and wait ends with 130', async () => {
+    const id = await submit('--', 'sleep', '600')
+    expect((await berth('cancel', id, '--reason', 'enough')).stdout).toContain(id)
+    expect((await berth('wait', id)).code).toBe(130)
+  })
+
+  it('rm deletes what has ended, and refuses what has not', async () => {
+    const alive = await submit('--', 'sleep', '600')
+    const ended = await submit('--', 'true')
+    await berth('wait', ended)
+    const { code, stdout, stderr } = await berth('rm', alive, ended)
+    expect({ code, stdout }).toEqual({ code: 3, stdout: `${ended}\n` })
+    expect(stderr).toContain(alive)
+    expect((await berth('info', ended)).code).toBe(5)
+    await berth('cancel', alive)
+  })
+
+  it('Ctrl-C leaves a followed job and says so', async () => {
+    const { child, written, ended } = running('submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600')
+    await until(() => written.stdout === 'begun\n', { what: 'the job writes', timeoutMs: 20_000 })
+    child.kill('SIGINT')
+    expect(await ended).toBe(130)
+    const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
+    expect(written.stderr).toContain(`detached; ${id} goes on`)
+    expect((await berth('info', id, '-o', 'json')).stdout).toContain('"state": "RUNNING"')
+    await berth('cancel', id)
+  })
+})
+
+describe('a restart of the server', () => {
+  it('costs logs -f not a byte, and up says that a server runs already', async () => {
+    const script = 'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo line $i; [ $((i % 100)) -eq 0 ] && sleep 0.1; done'
+    const id = await submit('--', 'sh', '-c', script)
+    const follow = running('logs', '-f', id)
+    const lines = () => follow.written.stdout.split('\n').length - 1
+    for (const [at, signal] of [
+      [500, 'SIGKILL'],
+      [1_500, 'SIGTERM'],
+    ] as const) {
+      await until(() => lines() >= at, { what: `${at} lines were seen`, timeoutMs: 30_000 })
+      await server.end(signal)
+      server = await start()
+    }
+    expect(await follow.ended).toBe(0)
+    expect(follow.written.stdout).toBe(Array.from({ length: 3_000 }, (_, i) => `line ${i + 1}\n`).join(''))
+    expect((await berth('up')).stdout).toMatch(/^Berth .* runs already at /)
+  }, 120_000)
+
+  it('without one, the code is 4 and the line says what to do', async () => {
+    const unused = await freePort()
+    const env = { ...environment(), BERTH_URL: `http://127.0.0.1:${unused}` }
+    const child = spawn(join(root, 'berth'), ['ls'], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    let stderr = ''
+    child.stderr.on('data', (data) => (stderr += data))
+    await once(child, 'close')
+    expect({ code: child.exitCode, stderr }).toEqual({
+      code: 4,
+      stderr: expect.stringMatching(/^berth: No server answers at .*"berth up".*\n$/),
+    })
+  })
+})
