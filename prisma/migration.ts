@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils'
+import type { DiffTarget } from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { createLog } from '../src/platform/log.ts'
 import { openSchemaEngine } from '../src/platform/schema-engine.ts'
 
@@ -34,8 +35,10 @@ export const datamodelOf = (migration: string) => readFile(join(migrations, migr
 
 /** The SQL that leads from one datamodel (null: nothing) to another. */
 export async function difference(from: string | null, to: string): Promise<string> {
-  const datamodel = (content: string) =>
-    ({ tag: 'schemaDatamodel', files: [{ path: 'schema.prisma', content }] }) as const
+  const datamodel = (content: string): DiffTarget => ({
+    tag: 'schemaDatamodel',
+    files: [{ path: 'schema.prisma', content }],
+  })
   const engine = await openSchemaEngine(noDatabase, createLog('silent'))
   try {
     const { stdout } = await engine.diff({
