@@ -1,8 +1,6 @@
 import { stoppable } from '../platform/stoppable.ts'
-import type { LogLine } from './batch.ts'
 import { createHubs, type HubsOptions } from './hubs.ts'
-import type { LogGap, LogStart } from './read.ts'
-import type { LogCursor } from './stored.ts'
+import type { FollowOptions, TailMessage } from './tail-message.ts'
 import { TailReader } from './tail-reader.ts'
 
 /**
@@ -11,30 +9,6 @@ import { TailReader } from './tail-reader.ts'
  * reset, when the job was deleted. A database that does not answer only delays it. A reader pulls: one that is slow gets
  * fewer, larger batches, and one that stopped keeps a page (stored.ts, `pageBytes` and a chunk) and a few objects.
  */
-export type TailMessage =
-  | {
-      kind: 'batch'
-      run: number
-      text: string
-      readonly lines: readonly LogLine[]
-      startOffset: number
-      endOffset: number
-      cursor: LogCursor
-      phase: 'REPLAY' | 'LIVE'
-      isFinal: boolean
-    }
-  | ({ kind: 'gap' } & LogGap)
-  /** From here on messages speak of this run. */
-  | { kind: 'run'; run: number; cursor: LogCursor }
-  /** DELETED: the job is gone. RETENTION: the cursor is of a log that is no more; it starts again from the beginning. */
-  | { kind: 'reset'; reason: 'DELETED' | 'RETENTION'; cursor: LogCursor }
-  | { kind: 'heartbeat'; cursor: LogCursor; at: Date }
-
-export interface FollowOptions extends LogStart {
-  /** Bytes of text in one batch at most; taken between 4 KiB and 1 MiB. */
-  maxBatchBytes: number
-}
-
 export interface LogTail {
   follow(options: FollowOptions): AsyncGenerator<TailMessage, void, void>
   /** Streams that are open. */

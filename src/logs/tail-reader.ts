@@ -1,7 +1,6 @@
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { codesOf, type Passage, passage } from './batch.ts'
 import type { CutOptions } from './cut.ts'
-import type { FollowOptions, TailMessage } from './follow.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
 import { gapMessage, startOf, whatFollows } from './read.ts'
 import {
@@ -15,6 +14,7 @@ import {
   readStored,
   type Stored,
 } from './stored.ts'
+import type { FollowOptions, TailMessage } from './tail-message.ts'
 
 const batchBytesMin = 4_096
 const batchBytesMax = 1_048_576

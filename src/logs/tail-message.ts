@@ -1,0 +1,28 @@
+import type { LogLine } from './batch.ts'
+import type { LogGap, LogStart } from './read.ts'
+import type { LogCursor } from './stored.ts'
+
+/** What a tail says. Every message carries the cursor to resume at. */
+export type TailMessage =
+  | {
+      kind: 'batch'
+      run: number
+      text: string
+      readonly lines: readonly LogLine[]
+      startOffset: number
+      endOffset: number
+      cursor: LogCursor
+      phase: 'REPLAY' | 'LIVE'
+      isFinal: boolean
+    }
+  | ({ kind: 'gap' } & LogGap)
+  /** From here on messages speak of this run. */
+  | { kind: 'run'; run: number; cursor: LogCursor }
+  /** DELETED: the job is gone. RETENTION: the cursor is of a log that is no more; it starts again from the beginning. */
+  | { kind: 'reset'; reason: 'DELETED' | 'RETENTION'; cursor: LogCursor }
+  | { kind: 'heartbeat'; cursor: LogCursor; at: Date }
+
+export interface FollowOptions extends LogStart {
+  /** Bytes of text in one batch at most; taken between 4 KiB and 1 MiB. */
+  maxBatchBytes: number
+}
