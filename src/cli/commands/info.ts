@@ -27,7 +27,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['why', job.stateInfo],
     ['waits for', scheduling?.reasons.map(({ message }) => message).join('; ') ?? null],
     ['position', job.queuePosition === null ? null : `${job.queuePosition} in ${job.pool}`],
-    ['command', command.join(' ')],
+    ['command', command.map(shellWord).join(' ')],
     ['workdir', spec.workdir],
     ['asks for', resourcesText(job)],
     ['labels', job.labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')],
@@ -43,6 +43,9 @@ function entriesOf(job: Job): [string, string | null][] {
     ['finished', timeText(job.finishedAt)],
   ]
 }
+
+/** As it would be typed. */
+const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
   const parts = [`${resources.cpu} cpu`, `${+(resources.memoryBytes / gibBytes).toFixed(2)} GiB`]
