@@ -61,10 +61,11 @@ export function passageOfLines(
   return { text, lines, start: options.from, end }
 }
 
-const decode = (slices: readonly Slice[]) =>
-  (slices.length === 1 && slices[0] ? slices[0].bytes : Buffer.concat(slices.map(({ bytes }) => bytes))).toString(
-    'utf8',
-  )
+const decode = (slices: readonly Slice[]) => textOf(slices.map(({ bytes }) => bytes))
+
+/** Most texts have one part: then nothing is copied. */
+const textOf = (parts: readonly Buffer[]) =>
+  (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString('utf8')
 
 interface OpenLine {
   line: LogLine
@@ -83,7 +84,7 @@ function collectLines(
   const finish = (code: number, truncated: boolean) => {
     const done = open.get(code)
     if (!done) return
-    done.line.text = Buffer.concat(done.parts).toString('utf8')
+    done.line.text = textOf(done.parts)
     done.line.truncated = truncated
     open.delete(code)
   }
@@ -128,12 +129,19 @@ function* partsOf(stored: readonly Stored[], from: number, end: number): Generat
       const after = part.offset + part.bytes.length
       if (after <= from) continue
       if (part.offset >= end) return
-      const bytes = part.bytes.subarray(Math.max(0, from - part.offset), end - part.offset)
-      yield {
-        part: { ...part, bytes, offset: Math.max(from, part.offset), ends: part.ends && after <= end },
-        at: chunk.at,
-      }
+      yield { part: part.offset < from || after > end ? clip(part, from, end) : part, at: chunk.at }
     }
+  }
+}
+
+function clip(part: LinePart, from: number, end: number): LinePart {
+  const bytes = part.bytes.subarray(Math.max(0, from - part.offset), end - part.offset)
+  return {
+    ...part,
+    bytes,
+    offset: Math.max(from, part.offset),
+    begins: part.begins && part.offset >= from,
+    ends: part.ends && part.offset + part.bytes.length <= end,
   }
 }
 

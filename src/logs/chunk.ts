@@ -1,4 +1,4 @@
-import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
 
 /** Bytes in one stored chunk at most, as appended. */
@@ -50,9 +50,20 @@ export function readChunk(row: ChunkRow): Chunk {
     lineState: row.line_state.map(Number),
   }
   if (row.data === null) return { ...place, gap: row.gap as GapReason }
-  const bytes = zstdDecompressSync(row.data, { maxOutputLength: mergedChunkBytesMax })
+  // The size is known: unpacking into one buffer is twice as fast as growing one.
+  const bytes = zstdDecompressSync(row.data, { chunkSize: Math.max(smallestBuffer, place.end - place.start) })
   return { ...place, gap: null, segments: row.segments, bytes }
 }
+
+/** Node's zlib takes no smaller output buffer. */
+const smallestBuffer = 64
+
+/** While a job runs a chunk is packed at twice the speed of the usual level; merging packs it once more. */
+const liveLevel = 1
+export const mergedLevel = 3
+
+export const pack = (bytes: Buffer, level: number): Buffer =>
+  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } })
 
 /** A chunk to be written. */
 export type NewChunk = Place & ({ gap: null; segments: number[]; data: Buffer } | { gap: GapReason })
@@ -71,7 +82,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
   const close = () => {
     if (!open) return
     const { start, lineState, segments, parts } = open
-    chunks.push({ start, end: head.end, lineState, gap: null, segments, data: zstdCompressSync(Buffer.concat(parts)) })
+    chunks.push({ start, end: head.end, lineState, gap: null, segments, data: pack(Buffer.concat(parts), liveLevel) })
     open = undefined
   }
   const add = (code: number, bytes: Uint8Array) => {

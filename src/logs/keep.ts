@@ -1,7 +1,15 @@
-import { zstdCompressSync } from 'node:zlib'
 import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
-import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, mergedChunkBytesMax, readChunk } from './chunk.ts'
+import {
+  type BytesChunk,
+  type Chunk,
+  type ChunkRow,
+  chunkColumns,
+  mergedChunkBytesMax,
+  mergedLevel,
+  pack,
+  readChunk,
+} from './chunk.ts'
 
 /**
  * Keeping logs small: small chunks of sealed runs are merged, old ones are removed. Both change nothing that a reader
@@ -69,7 +77,13 @@ async function replace(sql: Sql, runId: string, group: readonly BytesChunk[]): P
   ])
   await sql.query(
     'UPDATE log_chunk SET end_offset = $3, segments = $4, data = $5 WHERE run_id = $1 AND start_offset = $2',
-    [runId, first.start, last.end, segmentsOf(group), zstdCompressSync(Buffer.concat(group.map(({ bytes }) => bytes)))],
+    [
+      runId,
+      first.start,
+      last.end,
+      segmentsOf(group),
+      pack(Buffer.concat(group.map(({ bytes }) => bytes)), mergedLevel),
+    ],
   )
 }
 

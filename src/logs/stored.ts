@@ -21,15 +21,17 @@ export async function readStored(
   return first > from ? [{ start: from, end: first, gap: 'RETENTION' }, ...chunks] : chunks
 }
 
+/** Offsets count bytes, so a range of them bounds a page; it begins with the chunk that `from` lies in, or the oldest. */
 const pageSql = `
-SELECT ${chunkColumns} FROM (
-  SELECT n.*, sum(n.end_offset - n.start_offset) OVER (ORDER BY n.start_offset) - (n.end_offset - n.start_offset) AS before
-  FROM (
-    SELECT * FROM log_chunk WHERE run_id = $1 AND start_offset >= coalesce(
-      (SELECT start_offset FROM log_chunk WHERE run_id = $1 AND start_offset <= $2 ORDER BY start_offset DESC LIMIT 1), 0)
-    ORDER BY start_offset LIMIT $4
-  ) n
-) c WHERE c.before < $3 ORDER BY c.start_offset`
+WITH first AS MATERIALIZED (
+  SELECT coalesce(
+    (SELECT start_offset FROM log_chunk WHERE run_id = $1 AND start_offset <= $2 ORDER BY start_offset DESC LIMIT 1),
+    (SELECT min(start_offset) FROM log_chunk WHERE run_id = $1)) AS at
+)
+SELECT ${chunkColumns} FROM log_chunk c
+WHERE c.run_id = $1 AND c.start_offset >= (SELECT at FROM first)
+  AND c.start_offset < greatest((SELECT at FROM first), $2::bigint) + $3::bigint
+ORDER BY c.start_offset LIMIT $4`
 
 /** Where in a job's log somebody stands: offsets count the merged bytes of that run. */
 export interface LogCursor {
