@@ -1,0 +1,62 @@
+import type { Sql } from '../platform/tx.ts'
+import type { Domain } from './domain.ts'
+
+/** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
+const batchMax = 500
+
+/** Removes final jobs that finished before then; answers how many. */
+export async function expireJobs({ db }: Domain, before: Date): Promise<number> {
+  return repeat(async () => {
+    const rows = await db.transaction(async (sql) => {
+      const ids = await oldJobs(sql, before)
+      await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
+      return sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
+    })
+    return rows.length
+  })
+}
+
+async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id FROM job WHERE log_closed AND finished_at < $1
+       AND NOT EXISTS (SELECT FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed)
+     ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    [before, batchMax],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Removes the history of jobs that finished before then, but for the newest event; answers how many events. */
+export async function expireEvents({ db }: Domain, before: Date): Promise<number> {
+  return repeat(async () => {
+    const rows = await db.sql.query(
+      `DELETE FROM event USING (
+         SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
+         WHERE j.log_closed AND j.finished_at < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
+       WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING 1`,
+      [before, batchMax],
+    )
+    return rows.length
+  })
+}
+
+async function repeat(work: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (let count = batchMax; count === batchMax; ) {
+    count = await work()
+    total += count
+  }
+  return total
+}
+
+/** Sealed logs of a few chunks' length that nobody has merged yet. */
+export async function unmergedLogs({ db }: Domain, limit: number): Promise<string[]> {
+  const rows = await db.sql.query<{ id: string }>(
+    `SELECT l.run_id AS id FROM run_log l JOIN run r ON r.id = l.run_id
+     WHERE l.sealed AND r.finished_at > berth_now() - interval '1 hour'
+       AND (SELECT count(*) FROM log_chunk c WHERE c.run_id = l.run_id) > 1 + l.end_offset / 65536
+     ORDER BY r.finished_at LIMIT $1`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}

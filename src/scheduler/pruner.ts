@@ -1,0 +1,40 @@
+import type { Domain } from '../domain/domain.ts'
+import { expireEvents, expireJobs, unmergedLogs } from '../domain/retention.ts'
+import { expireLogs, mergeChunks } from '../logs/keep.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+
+/** Keeps house: merges the small chunks of finished logs and removes what retention says. Safe in many processes at once. */
+export interface Retention {
+  /** null: for ever. */
+  jobsMs: number | null
+  logsMs: number | null
+  eventsMs: number | null
+}
+
+const pollMs = 60_000
+const mergesPerPass = 100
+
+export const createPruner = (domain: Domain, retention: Retention): Loop =>
+  createLoop({
+    name: 'pruner',
+    pollMs,
+    clock: domain.clock,
+    log: domain.log,
+    runOnce: (signal) => pruneOnce(domain, retention, signal),
+  })
+
+export async function pruneOnce(
+  domain: Domain,
+  { jobsMs, logsMs, eventsMs }: Retention,
+  signal?: AbortSignal,
+): Promise<void> {
+  const [row] = await domain.db.sql.query<{ now: Date }>('SELECT berth_now() AS now')
+  const ago = (ms: number) => new Date((row?.now.getTime() ?? 0) - ms)
+  for (const runId of await unmergedLogs(domain, mergesPerPass)) {
+    if (signal?.aborted) return
+    await mergeChunks(domain.db, runId)
+  }
+  if (logsMs !== null) await expireLogs(domain.db.sql, ago(logsMs))
+  if (eventsMs !== null) await expireEvents(domain, ago(eventsMs))
+  if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
+}

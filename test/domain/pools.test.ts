@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { applyPools, bindPool, type DeclaredPool } from '../../src/domain/pools.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createLeader, type TestLeader } from '../support/leader.ts'
+
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  leader = await createLeader(it.domain, 'sim')
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const pool = (more: Partial<DeclaredPool> = {}): DeclaredPool => ({
+  name: 'sim',
+  policy: 'PRIORITY',
+  executors: ['simulated'],
+  relaxReplicas: true,
+  nodes: [simNode],
+  ...more,
+})
+const queues = [{ name: 'default', pool: 'sim', native: {} }]
+const apply = (declared: DeclaredPool) => applyPools(it.domain, { pools: [declared], queues })
+const nodes = () =>
+  database.db.sql.query('SELECT name, state, cpu_millis AS cpu, free_cpu_millis AS free FROM node ORDER BY name')
+
+test('the same configuration changes nothing that was changed at run time; another one does', async () => {
+  await database.db.sql.query("UPDATE node SET state = 'CORDONED'")
+  await apply(pool())
+  expect(await nodes()).toEqual([{ name: 'n1', state: 'CORDONED', cpu: 16_000, free: 16_000 }])
+  await apply(pool({ nodes: [{ ...simNode, cpuMillis: 8_000 }] }))
+  expect(await nodes()).toEqual([{ name: 'n1', state: 'READY', cpu: 8_000, free: 8_000 }])
+})
+
+test('what runs keeps its place: a smaller node is full until they end, a node that went stays while it is used', async () => {
+  await it.submit({ resources: { cpu: 6 } })
+  expect(await leader.tick()).toMatchObject({ started: 1 })
+  await apply(pool({ nodes: [{ ...simNode, cpuMillis: 4_000 }] }))
+  expect(await nodes()).toEqual([{ name: 'n1', state: 'READY', cpu: 6_000, free: 0 }])
+  await apply(pool({ nodes: [{ ...simNode, name: 'n2' }] }))
+  expect(await nodes()).toMatchObject([
+    { name: 'n1', state: 'DRAINING' },
+    { name: 'n2', state: 'READY' },
+  ])
+})
+
+test('devices follow the configuration', async () => {
+  const device = { model: 'x', memoryGib: 16, tensorCores: false, cuda: ['9.0', '11.8'] }
+  await apply(pool({ nodes: [{ ...simNode, name: 'n2', devices: [0, 1].map((index) => ({ ...device, index })) }] }))
+  expect(await database.db.sql.query('SELECT device, model, cuda FROM device ORDER BY device')).toEqual([
+    { device: 0, model: 'x', cuda: ['9.0', '11.8'] },
+    { device: 1, model: 'x', cuda: ['9.0', '11.8'] },
+  ])
+})
+
+test('a pool is bound to the first machine that asks', async () => {
+  expect(await bindPool(it.domain, 'sim', 'a')).toBe(true)
+  expect(await bindPool(it.domain, 'sim', 'b')).toBe(false)
+  expect(await bindPool(it.domain, 'sim', 'a')).toBe(true)
+})
