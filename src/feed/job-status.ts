@@ -88,7 +88,7 @@ export class JobStatusReader {
     const { state, stateSeq } = this.#opening
     if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
     while (!this.#done && !this.#signal.aborted) {
-      const message = await this.#next()
+      const message = (await this.#next()) ?? heartbeatIfDue(this.#rooms.clock, this.#lastSent, this.#cursor)
       if (!message) continue
       this.#first &&= message.kind !== 'transitions'
       this.#lastSent = this.#rooms.clock.now()
@@ -190,10 +190,9 @@ export class JobStatusReader {
     return { kind: 'reset', reason, cursor: this.#cursor }
   }
 
-  async #wait(ms: number): Promise<Heartbeat | undefined> {
-    const { clock } = this.#rooms
-    await this.#job.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.now()), this.#signal)
-    return heartbeatIfDue(clock, this.#lastSent, this.#cursor)
+  async #wait(ms: number): Promise<undefined> {
+    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.now()
+    await this.#job.bell.wait(Math.min(ms, due), this.#signal)
   }
 }
 

@@ -63,36 +63,37 @@ export class JobUpdatesReader {
   }
 
   async *#all(): AsyncGenerator<JobUpdatesMessage, void, void> {
-    yield* this.#open()
+    const reset = await this.#open()
+    if (reset) yield reset
     while (!this.#signal.aborted) {
       const events = await steadily(this.#rooms.log, () => this.#nextEvents())
       const admitted = events && (await steadily(this.#rooms.log, () => this.#admit(events)))
-      if (!events || !admitted) yield* this.#wait(retryMs)
+      if (!events || !admitted) await this.#wait(retryMs)
       else if (events.length > 0) yield* this.#send(events, admitted)
-      else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) yield* this.#wait(heartbeatMs)
+      else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait(heartbeatMs)
+      const heartbeat = heartbeatIfDue(this.#rooms.clock, this.#lastSent, this.#cursor)
+      if (heartbeat) yield heartbeat
     }
   }
 
-  async *#open(): AsyncGenerator<JobUpdatesMessage, void, void> {
-    const { db, log } = this.#rooms
-    const after = this.#after
-    while (!this.#signal.aborted) {
+  /** Where to begin; a reset when what comes after the reader's cursor is not all there. */
+  async #open(): Promise<Reset | undefined> {
+    const { db, log, clock } = this.#rooms
+    for (;;) {
       const range = await steadily(log, () => feedRange(db.sql))
-      if (!range) {
-        yield* this.#wait(retryMs)
-        continue
-      }
-      const { head, oldest } = range
-      this.#head = head
-      const isKept = after === undefined || after === head || (after < head && oldest !== null && oldest <= after + 1)
-      if (isKept) {
-        this.#cursor = after ?? head
-        return
-      }
-      this.#cursor = after < head && oldest !== null ? oldest - 1 : head
-      yield { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
-      return
+      if (range) return this.#beginIn(range)
+      await clock.sleep(retryMs, this.#signal)
+      if (this.#signal.aborted) return undefined
     }
+  }
+
+  #beginIn({ head, oldest }: { head: number; oldest: number | null }): Reset | undefined {
+    const after = this.#after ?? head
+    this.#head = head
+    this.#cursor = after
+    if (after === head || (after < head && oldest !== null && oldest <= after + 1)) return undefined
+    this.#cursor = after < head && oldest !== null ? oldest - 1 : head
+    return { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
   }
 
   async #nextEvents(): Promise<readonly FeedEvent[]> {
@@ -166,10 +167,8 @@ export class JobUpdatesReader {
     }
   }
 
-  async *#wait(ms: number): AsyncGenerator<Heartbeat, void, void> {
+  async #wait(ms: number): Promise<void> {
     const { clock, ring } = this.#rooms
     await ring.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.now()), this.#signal)
-    const heartbeat = heartbeatIfDue(clock, this.#lastSent, this.#cursor)
-    if (heartbeat) yield heartbeat
   }
 }

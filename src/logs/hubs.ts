@@ -40,7 +40,7 @@ export interface HubsOptions {
 }
 
 const pollMs = 1_000
-/** Between two looks at least; so a busy log costs at most 200 looks a second. */
+/** Between two looks at least, and as long as the last look took: half of the time at most is spent on looking. */
 const lookGapMs = 5
 /** Unpacked bytes that one run's ring keeps at most. */
 const ringBytesMax = 524_288
@@ -65,6 +65,7 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
   }
 
   async function look(signal: AbortSignal) {
+    const began = clock.now()
     const watched = [...hubs.values()]
     const states = await readRunStates(db.sql, watched)
     const looks = watched.map((hub, place) => ({ hub, state: states[place] ?? null }))
@@ -78,7 +79,7 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
       hub.passages.clear()
       hub.bell.ring()
     }
-    await clock.sleep(lookGapMs, signal)
+    await clock.sleep(Math.max(lookGapMs, clock.now() - began), signal)
   }
 
   return {

@@ -70,7 +70,7 @@ export class TailReader {
     this.#moveTo(this.#border.start)
     if (this.#border.beyond) yield { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
     while (!this.#done && !this.#signal.aborted) {
-      const message = await this.#step()
+      const message = (await this.#step()) ?? this.#heartbeat()
       if (!message) continue
       this.#lastSent = this.#rooms.clock.now()
       yield message
@@ -95,7 +95,7 @@ export class TailReader {
         const end = await logEnd(sql, jobId)
         const start = await startOf(sql, this.#options)
         const [state] = await readRunStates(sql, [{ jobId, run: start.run }])
-        const beyond = start.offset > (state?.log?.end ?? 0)
+        const beyond = state != null && start.offset > (state.log?.end ?? 0)
         return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
       })
       if (opening) return opening
@@ -169,17 +169,20 @@ export class TailReader {
     return this.#page
   }
 
-  async #hold(): Promise<TailMessage | undefined> {
+  async #hold(): Promise<undefined> {
     const now = this.#rooms.clock.now()
     this.#heldSince ??= now
     const left = this.#heldSince + openLineMs - now
     return this.#wait(left > 0 ? left : heartbeatMs)
   }
 
-  async #wait(ms: number): Promise<TailMessage | undefined> {
-    const { clock } = this.#rooms
-    await this.#hub?.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.now()), this.#signal)
-    const now = clock.now()
+  async #wait(ms: number): Promise<undefined> {
+    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.now()
+    await this.#hub?.bell.wait(Math.min(ms, due), this.#signal)
+  }
+
+  #heartbeat(): TailMessage | undefined {
+    const now = this.#rooms.clock.now()
     if (now - this.#lastSent < heartbeatMs) return undefined
     return { kind: 'heartbeat', cursor: this.#cursor, at: new Date(now) }
   }

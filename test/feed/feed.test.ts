@@ -208,6 +208,24 @@ test('a filter admits an event when the job matched before or after it; others j
   expect(await read({ ids: [mine], finishedAfter: new Date(0) }, 2)).toEqual([4, 5])
 })
 
+test('a reader that falls behind the ring goes on from the database', async () => {
+  const jobId = await runningJob()
+  const after = await feed.head()
+  const stream = feed.jobUpdates({ viewer: ada, after })
+  await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
+  await sequence()
+  const positions = (await transitions(stream)).events.map(({ position }) => position)
+  const many = 6_000
+  await database.db.sql.query(
+    `INSERT INTO event (job_id, seq, type) SELECT $1, 4 + n, 'PRIORITY_CHANGED' FROM generate_series(1, $2::int) n`,
+    [jobId, many],
+  )
+  await sequence()
+  while (positions.length <= many) positions.push(...(await transitions(stream)).events.map(({ position }) => position))
+  expect(positions).toEqual(Array.from({ length: many + 1 }, (_, index) => after + 1 + index))
+  await stream.return()
+})
+
 test('jobUpdates older than retention resets', async () => {
   await runningJob()
   await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT position - 2 FROM feed_head)')
@@ -239,6 +257,7 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
   expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: head })
   await stream.return()
   expect(quiet.openReaders()).toBe(0)
+  await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
 })
 
 test('without wake-ups the same arrives by the poll', async () => {

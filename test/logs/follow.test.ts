@@ -172,6 +172,16 @@ test('gaps and retention are told, never skipped', async () => {
   ])
 })
 
+test('a cursor beyond the log resets and starts again from the beginning', async () => {
+  const { jobId, write, finish } = await newJob()
+  await write(out('restored\n'))
+  await finish()
+  expect(await collect(follow({ jobId, after: { run: 1, offset: 1_000 } }))).toMatchObject([
+    { kind: 'reset', reason: 'RETENTION', cursor: { run: 1, offset: 0 } },
+    { kind: 'batch', text: 'restored\n', isFinal: true },
+  ])
+})
+
 test('a deleted job resets and completes', async () => {
   const { jobId, write } = await newJob()
   await write(out('x\n'))
@@ -225,6 +235,7 @@ test('silence is filled with heartbeats', async () => {
   expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: { run: 1, offset: 2 } })
   await stream.return()
   expect(quiet.openFollowers()).toBe(0)
+  await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
 })
 
 test('readers that leave leave nothing behind, and statements do not grow with readers', async () => {
