@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  type Api,
+  connectApi,
+  jobOf,
+  type StatusAnswer,
+  statusQuery,
+  type TailAnswer,
+  tailQuery,
+} from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { until } from '../support/until.ts'
+
+/** What the README promises of kill -9: the job never notices, and not one byte or event is lost or repeated. */
+const linesTotal = 200_000
+const secondsTotal = 20
+const kills = 3
+
+/** Prints numbered lines, evenly over the time, and leaves the checksum of what it printed in a file. */
+const printer = `
+const hash = require('node:crypto').createHash('sha256')
+let line = 0
+const timer = setInterval(() => {
+  let text = ''
+  for (let i = 0; i < ${linesTotal / (secondsTotal * 20)}; i++) text += 'line ' + ++line + ' – ünïcode\\n'
+  hash.update(text)
+  process.stdout.write(text)
+  if (line < ${linesTotal}) return
+  clearInterval(timer)
+  require('node:fs').writeFileSync(process.argv[1], hash.digest('hex'))
+  process.exitCode = 7
+}, 50)`
+
+let dataDir: string
+let port: number
+let server: BerthProcess
+let api: Api
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-crash-'))
+  port = await freePort()
+  server = await startBerth({ dataDir, port })
+  api = connectApi(server.url)
+})
+afterAll(async () => {
+  await api.close()
+  await server.end()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test(`${linesTotal} lines over ${secondsTotal} s, the server killed ${kills} times meanwhile`, {
+  timeout: 180_000,
+}, async () => {
+  const checksumFile = join(dataDir, 'checksum')
+  const jobId = await api.submit({ command: [process.execPath, '-e', printer, checksumFile], name: 'printer' })
+  const [tailed, events] = [readTail(jobId), readStatus(jobId)]
+
+  for (let kill = 1; kill <= kills; kill++) {
+    const seen = kill * (linesTotal / (kills + 1))
+    await until(async () => (await lastLineNumber(jobId)) >= seen, {
+      what: `line ${seen} is stored`,
+      timeoutMs: 60_000,
+    })
+    await server.end('SIGKILL')
+    server = await startBerth({ dataDir, port })
+  }
+
+  const text = await tailed
+  const own = await readFile(checksumFile, 'utf8')
+  expect(sha256(text)).toBe(own)
+  expect(sha256(await readPages(jobId))).toBe(own)
+
+  const seqs = await events
+  expect(seqs).toEqual([1, 2, 3, 4])
+  expect(await jobOf(api, jobId)).toMatchObject({
+    state: 'FAILED',
+    exitCode: 7,
+    version: 4,
+    runs: { nodes: [{ number: 1, state: 'FAILED' }] },
+  })
+})
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
+/** The whole log through one resumed subscription; offsets must meet without a gap. */
+async function readTail(jobId: string): Promise<string> {
+  let text = ''
+  let end = 0
+  for await (const message of api.stream<TailAnswer>('tail', tailQuery, { jobId })) {
+    expect(['LogBatch', 'RunChanged', 'StreamHeartbeat']).toContain(message.__typename)
+    if (message.__typename !== 'LogBatch') continue
+    expect(message.startOffset).toBe(end)
+    end = message.endOffset
+    text += message.text
+    if (message.isFinal) expect(Buffer.byteLength(text)).toBe(end)
+  }
+  return text
+}
+
+async function readStatus(jobId: string): Promise<number[]> {
+  const seqs: number[] = []
+  const beginning = 1
+  for await (const message of api.stream<StatusAnswer>('jobStatus', statusQuery, { jobId })) {
+    if (message.__typename === 'JobTransitions') seqs.push(...message.transitions.map(({ seq }) => seq))
+  }
+  // Without a cursor the stream begins with the event that led to the state of that moment.
+  return [...Array.from({ length: (seqs[0] ?? beginning) - beginning }, (_, i) => i + 1), ...seqs]
+}
+
+interface Page {
+  text: string
+  cursor: string
+  isFinal: boolean
+}
+
+async function readPages(jobId: string): Promise<string> {
+  const query =
+    'query ($id: ID!, $after: Cursor) { job(id: $id) { logs(first: 5000, after: $after) { text cursor isFinal } } }'
+  let text = ''
+  let page: Page | undefined
+  do {
+    const answer = await api.ask<{ job: { logs: Page } }>(query, { id: jobId, after: page?.cursor ?? null })
+    page = answer.job.logs
+    text += page.text
+  } while (!page.isFinal)
+  return text
+}
+
+async function lastLineNumber(jobId: string): Promise<number> {
+  const query = 'query ($id: ID!) { job(id: $id) { logs(lastLines: 1) { lines { number } } } }'
+  const { job } = await api.ask<{ job: { logs: { lines: { number: number }[] } } }>(query, { id: jobId })
+  return job.logs.lines[0]?.number ?? 0
+}

@@ -1,0 +1,95 @@
+import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
+import { connect } from '../../src/client/transport.ts'
+
+/** The public API as a test speaks it: documents as text, results as they come, streams that resume by cursor. */
+export interface Api {
+  submit(spec: Record<string, unknown>): Promise<string>
+  submitAll(specs: readonly Record<string, unknown>[]): Promise<string[]>
+  ask<Result extends object>(query: string, variables?: Record<string, unknown>): Promise<Result>
+  stream<Message>(field: string, query: string, variables: Record<string, unknown>): AsyncGenerator<Message, void, void>
+  close(): Promise<void>
+}
+
+const document = <Result, Variables>(text: string) => new TypedDocumentString<Result, Variables>(text)
+
+export function connectApi(url: string): Api {
+  const connection = connect({ url })
+  const ask = <Result extends object>(query: string, variables: Record<string, unknown> = {}) =>
+    connection.request(document<Result, Record<string, unknown>>(query), variables, { attempts: 8 })
+
+  async function submitAll(specs: readonly Record<string, unknown>[]) {
+    const query = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results {
+      ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } } }`
+    type Outcome = { job: { id: string } } | { code: string; message: string }
+    const { submitJobs } = await ask<{ submitJobs: { results: Outcome[] } }>(query, {
+      inputs: specs.map((spec) => ({ spec })),
+    })
+    return submitJobs.results.map((outcome) => {
+      if ('job' in outcome) return outcome.job.id
+      throw new Error(`${outcome.code}: ${outcome.message}`)
+    })
+  }
+
+  return {
+    ask,
+    submitAll,
+    async submit(spec) {
+      const [id] = await submitAll([spec])
+      return id ?? ''
+    },
+    async *stream<Message>(field: string, query: string, variables: Record<string, unknown>) {
+      for await (const data of connection.follow(
+        document<Record<string, Message>, Record<string, unknown>>(query),
+        variables,
+      )) {
+        const message = data[field]
+        if (message !== undefined) yield message
+      }
+    },
+    close: () => connection.close(),
+  }
+}
+
+export interface JobAnswer {
+  state: string
+  version: number
+  exitCode: number | null
+  runs: { nodes: { number: number; state: string }[] }
+  events: { nodes: { seq: number; to: string | null }[]; pageInfo: { hasNextPage: boolean } }
+}
+
+/** State, runs and the first hundred events of a job. */
+export async function jobOf(api: Api, id: string): Promise<JobAnswer> {
+  const query = `query ($id: ID!) { job(id: $id) { state version exitCode runs(first: 10) { nodes { number state } }
+    events(first: 100) { nodes { seq to } pageInfo { hasNextPage } } } }`
+  const { job } = await api.ask<{ job: JobAnswer | null }>(query, { id })
+  if (!job) throw new Error(`No job ${id}`)
+  return job
+}
+
+export const tailQuery = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) {
+  __typename
+  ... on LogBatch { text startOffset endOffset cursor isFinal }
+  ... on LogGap { reason startOffset endOffset cursor }
+  ... on RunChanged { cursor }
+  ... on StreamReset { cursor }
+  ... on StreamHeartbeat { cursor } } }`
+
+export type TailAnswer =
+  | { __typename: 'LogBatch'; text: string; startOffset: number; endOffset: number; isFinal: boolean }
+  | { __typename: 'LogGap' | 'RunChanged' | 'StreamReset' | 'StreamHeartbeat' }
+
+export const statusQuery = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) {
+  __typename
+  ... on JobTransitions { transitions { seq to } cursor isFinal job { state } }
+  ... on StreamReset { cursor }
+  ... on StreamHeartbeat { cursor } } }`
+
+export type StatusAnswer =
+  | {
+      __typename: 'JobTransitions'
+      transitions: { seq: number; to: string | null }[]
+      isFinal: boolean
+      job: { state: string }
+    }
+  | { __typename: 'StreamReset' | 'StreamHeartbeat' }
