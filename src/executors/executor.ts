@@ -53,6 +53,8 @@ export type Observation =
   | { state: 'starting'; info?: string }
   | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string }
   | Ended
+  /** Its node does not answer: nothing is known, and nothing may be concluded yet. */
+  | { state: 'unreachable'; info?: string }
   /** The backend does not know it, or cannot: machine restarted, container removed. */
   | { state: 'gone'; info?: string }
 

@@ -13,8 +13,10 @@
 # No exit record and no parent any more: it was killed, with KILL, together with its group.
 #
 # The command runs in the foreground: a shell gives background commands /dev/null as stdin and makes them deaf to INT.
-# So signals are the watchdog's, a child that sleeps until the deadline or until the end of a grace. Last of all the
-# whole group is killed, shim and watchdog included: no leftover of the job and no stray sleep survives it.
+# So signals are the watchdog's, a child that sleeps until the deadline or until the end of a grace. At the end it is told
+# to go and reaps its sleeps, and last of all the whole group is killed, the shim included: nothing that the job left
+# behind survives it. (Killing the watchdog with the group would do, but its zombies stay in the group until init reaps
+# them, which may be seconds, and meanwhile the group looks alive.)
 #
 # Written for dash and bash alike, no process spent where a builtin does.
 
@@ -56,6 +58,7 @@ nap() {
   trap '' TERM
   sleep "$1" &
   nap=$!
+  naps="$naps $nap"
   trap look TERM
 }
 
@@ -67,8 +70,15 @@ look() {
   done
 }
 
+dismiss() {
+  kill -KILL $naps $!
+  wait
+  exit
+}
+
 watchdog() {
-  stopping=
+  stopping= naps=
+  trap dismiss USR1
   nap "$limit"
   look
   while
@@ -134,6 +144,7 @@ launch() {
 claim
 trap '' TERM
 watchdog &
+watchdog=$!
 trap : TERM
 copies=
 if [ "$out$err" ] && ! copy_output; then
@@ -146,5 +157,6 @@ fi
 [ "$copies" ] && finish_copies
 now
 until printf 'exit %s %s\n' "$code" "$up" >&3; do sleep 1; done
+kill -USR1 "$watchdog" && wait "$watchdog"
 printf '%s\n' "$run" >&5
 kill -KILL 0

@@ -56,7 +56,7 @@ export async function isShimAlive({ pid, born }: Claim): Promise<boolean> {
 }
 
 /** The last act of a shim needs a moment to take effect; only a group that outlives it is looked at one by one. */
-const dyingSeconds = 1
+const dyingSeconds = 0.1
 
 async function isGroupAlive(claim: Claim, exitUp: number | null, machine: Machine): Promise<boolean> {
   if (await isShimAlive(claim)) return true

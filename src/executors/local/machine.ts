@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
+import { promisify } from 'node:util'
+import { isMissing } from './journal.ts'
+
+/** This machine as a node that jobs can be placed on. */
+export interface Machine {
+  host: string
+  /** Stays the same when the machine starts again. */
+  machineId: string
+  cpuMillis: number
+  /** What jobs may have: the system keeps 1 GiB for itself. */
+  memoryBytes: number
+  cpuModel: string
+  gpus: Gpu[]
+}
+
+export interface Gpu {
+  model: string
+  memoryGib: number
+  tensorCores: boolean
+  /** Lowest and highest version of CUDA that its driver serves; empty: unknown. */
+  cuda: string[]
+}
+
+const run = promisify(execFile)
+const gib = 1024 ** 3
+
+export async function detectMachine(): Promise<Machine> {
+  const [machineId, gpus] = await Promise.all([readMachineId(), detectGpus()])
+  return {
+    host: hostname(),
+    machineId,
+    cpuMillis: availableParallelism() * 1000,
+    memoryBytes: Math.max(totalmem() - gib, gib / 2),
+    cpuModel: cpus()[0]?.model.trim() ?? 'unknown',
+    gpus,
+  }
+}
+
+async function readMachineId(): Promise<string> {
+  try {
+    return (await readFile('/etc/machine-id', 'utf8')).trim() || hostname()
+  } catch (error) {
+    if (isMissing(error)) return hostname()
+    throw error
+  }
+}
+
+const queryTimeoutMs = 10_000
+
+async function detectGpus(): Promise<Gpu[]> {
+  const fields = '--query-gpu=name,memory.total,compute_cap'
+  try {
+    const { stdout } = await run('nvidia-smi', [fields, '--format=csv,noheader,nounits'], { timeout: queryTimeoutMs })
+    const { stdout: banner } = await run('nvidia-smi', [], { timeout: queryTimeoutMs })
+    return parseGpus(stdout, banner)
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw new Error('nvidia-smi is here and fails; declare the GPUs in the configuration or repair it', {
+      cause: error,
+    })
+  }
+}
+
+/** Tensor cores came with compute capability 7.0. A driver serves every version of CUDA up to the one it names. */
+export function parseGpus(table: string, banner: string): Gpu[] {
+  const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
+  return table
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line) => {
+      const [model = '', memoryMib, capability] = line.split(',').map((field) => field.trim())
+      return {
+        model,
+        memoryGib: Math.round(Number(memoryMib) / 1024),
+        tensorCores: Number(capability) >= 7,
+        cuda: cuda === undefined ? [] : ['1.0', cuda],
+      }
+    })
+}

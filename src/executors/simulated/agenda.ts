@@ -1,0 +1,46 @@
+import type { Clock } from '../../platform/clock.ts'
+
+/**
+ * Handles whose moment comes: one timer for all of them, set for the earliest. Moments that lie at or before `now` are
+ * handed out at once. Cost: each wake-up walks the handles that still wait.
+ */
+export class Agenda {
+  readonly #clock: Clock
+  readonly #due = new Map<string, number>()
+  #wake: AbortController | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** One moment per handle: a later call replaces it. */
+  set(handle: string, at: number): void {
+    this.#due.set(handle, at)
+    this.#wake?.abort()
+  }
+
+  delete(handle: string): void {
+    this.#due.delete(handle)
+  }
+
+  async *handles(signal: AbortSignal): AsyncGenerator<string> {
+    while (!signal.aborted) {
+      const now = this.#clock.now()
+      const due = [...this.#due].filter(([, at]) => at <= now).map(([handle]) => handle)
+      for (const handle of due) this.#due.delete(handle)
+      yield* due
+      if (due.length === 0) await this.#sleep(signal)
+    }
+  }
+
+  async #sleep(signal: AbortSignal): Promise<void> {
+    const now = this.#clock.now()
+    let earliest = now + pauseMsMax
+    for (const at of this.#due.values()) earliest = Math.min(earliest, at)
+    this.#wake = new AbortController()
+    await this.#clock.sleep(Math.max(0, earliest - now), AbortSignal.any([signal, this.#wake.signal]))
+    this.#wake = undefined
+  }
+}
+
+const pauseMsMax = 60_000

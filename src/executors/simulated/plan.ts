@@ -1,0 +1,91 @@
+import { type Ended, type Observation, type RunSpec, StartFailed } from '../executor.ts'
+
+/**
+ * All there is to know of a simulated run: its handle is this, as JSON, so what it does at any moment is arithmetic over
+ * handle, stop and clock.
+ */
+export interface Plan {
+  runId: string
+  node: string | null
+  /** Moments in ms since 1970. */
+  orderedAt: number
+  runsAt: number
+  endsAt: number
+  exitCode: number
+  lines: number
+  ignoreTermMs: number
+}
+
+export interface Stop {
+  at: number
+  graceMs: number
+}
+
+const TERM = 15
+const KILL = 9
+
+export function planOf({ runId, nodes, spec, injected }: RunSpec, now: number): Plan {
+  const environment = new Map([
+    ...spec.environment.map(({ name, value }): [string, string] => [name, value]),
+    ...Object.entries(injected),
+  ])
+  const amount = (name: string) => {
+    const value = Number(environment.get(name) ?? 0)
+    if (value >= 0 && Number.isFinite(value)) return value
+    throw new StartFailed('BAD_SPEC', `${name} is ${environment.get(name)}, not a number from 0 on`)
+  }
+  const runsAt = now + amount('SIM_START_SECONDS') * 1000
+  return {
+    runId,
+    node: nodes[0] ?? null,
+    orderedAt: now,
+    runsAt,
+    endsAt: runsAt + amount('SIM_RUN_SECONDS') * 1000,
+    exitCode: Math.trunc(amount('SIM_EXIT_CODE')) % 256,
+    lines: Math.trunc(amount('SIM_LOG_LINES')),
+    ignoreTermMs: amount('SIM_IGNORE_TERM_SECONDS') * 1000,
+  }
+}
+
+/** null: not a handle of ours. */
+export function parseHandle(handle: string): Plan | null {
+  if (!handle.startsWith('{"runId":')) return null
+  return JSON.parse(handle) as Plan
+}
+
+interface End {
+  at: number
+  exitCode: number
+  signal: number | null
+}
+
+/** The earliest of: its own end, KILL after a grace, TERM once it no longer ignores it. A stop after the end is none. */
+export function endOf(plan: Plan, stops: readonly Stop[]): End & { stopped: boolean } {
+  const natural: End = { at: plan.endsAt, exitCode: plan.exitCode, signal: null }
+  const delivered = stops.filter(({ at }) => at < plan.endsAt)
+  const ends = delivered.flatMap(({ at, graceMs }): End[] => {
+    const kill = { at: at + graceMs, exitCode: 128 + KILL, signal: KILL }
+    const ignoresMs = at < plan.runsAt ? 0 : plan.ignoreTermMs
+    return graceMs > 0 ? [kill, { at: at + ignoresMs, exitCode: 128 + TERM, signal: TERM }] : [kill]
+  })
+  const first = [natural, ...ends].reduce((best, end) => (end.at < best.at ? end : best))
+  return { ...first, stopped: delivered.some(({ at }) => at <= first.at) }
+}
+
+export function observe(plan: Plan, stops: readonly Stop[], now: number): Observation {
+  const { at, stopped, exitCode, signal } = endOf(plan, stops)
+  if (now < at) {
+    if (now < plan.runsAt) return { state: 'starting', info: 'SIM_START_SECONDS' }
+    return { state: 'running', startedAt: new Date(plan.runsAt), nativeId: plan.runId }
+  }
+  const times = { ...(at >= plan.runsAt ? { startedAt: new Date(plan.runsAt) } : {}), finishedAt: new Date(at) }
+  const ended: Ended = { state: 'ended', exitCode, signal, stopped, nativeId: plan.runId, ...times }
+  return ended
+}
+
+/** The next moment after `now` at which the run begins or ends; null: nothing changes any more. */
+export function nextChange(plan: Plan, stops: readonly Stop[], now: number): number | null {
+  const { at } = endOf(plan, stops)
+  if (now >= at) return null
+  return now < plan.runsAt && plan.runsAt < at ? plan.runsAt : at
+}

@@ -1,0 +1,133 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
+import { Agenda } from './agenda.ts'
+import { openLedger } from './ledger.ts'
+import { output, positionOf } from './output.ts'
+import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './plan.ts'
+
+/**
+ * Runs that only take time: for tests, demos and capacity planning. What a run does is written in its environment
+ * (SIM_RUN_SECONDS, SIM_EXIT_CODE, SIM_LOG_LINES, SIM_IGNORE_TERM_SECONDS, SIM_START_SECONDS), its handle is its whole
+ * plan, and time comes from the clock, so a server may die and come back, and several may share a directory.
+ *
+ * Nodes named in `<dataDir>/sim-silent`, one per line, do not answer: runs on them are unreachable, starting there fails,
+ * stopping there throws, and their output is held back. They go on all the same.
+ */
+export interface SimulatedOptions {
+  dataDir: string
+  clock: Clock
+  log: Log
+}
+
+/** How often a held-back or stopped run is looked at by those who read its output. */
+const lookMs = 1_000
+
+export async function createSimulatedExecutor({ dataDir, clock, log }: SimulatedOptions): Promise<Executor> {
+  const ledger = await openLedger(dataDir)
+  const agenda = new Agenda(clock)
+  const closing = new AbortController()
+  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
+  const stopsOf = async (runId: string) => (await ledger.readStops()).get(runId) ?? []
+
+  async function silentNodes(): Promise<ReadonlySet<string>> {
+    try {
+      return new Set((await readFile(join(dataDir, 'sim-silent'), 'utf8')).split('\n').map((line) => line.trim()))
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return new Set()
+      throw error
+    }
+  }
+
+  const isSilent = async ({ node }: Plan) => node !== null && (await silentNodes()).has(node)
+
+  async function note(handle: Handle, plan: Plan): Promise<void> {
+    const at = nextChange(plan, await stopsOf(plan.runId), clock.now())
+    agenda.set(handle, at ?? clock.now())
+  }
+
+  async function inspect(handles: readonly Handle[]): Promise<Observation[]> {
+    const [silent, stops] = await Promise.all([silentNodes(), ledger.readStops()])
+    const now = clock.now()
+    return Promise.all(
+      handles.map(async (handle): Promise<Observation> => {
+        const plan = parseHandle(handle)
+        if (!plan || !(await ledger.knows(plan.runId))) return { state: 'gone' }
+        if (plan.node !== null && silent.has(plan.node))
+          return { state: 'unreachable', info: `Node ${plan.node} does not answer` }
+        const seen = observe(plan, stops.get(plan.runId) ?? [], now)
+        const next = nextChange(plan, stops.get(plan.runId) ?? [], now)
+        if (next !== null) agenda.set(handle, next)
+        return seen
+      }),
+    )
+  }
+
+  async function* logs(handle: Handle, from: unknown, signal: AbortSignal) {
+    const plan = parseHandle(handle)
+    const stopping = either(signal)
+    if (!plan || !(await ledger.knows(plan.runId))) return
+    let position = positionOf(from)
+    while (!stopping.aborted) {
+      const { prints, over, changesAt } = await outlook(plan)
+      for (const chunk of prints ? output(plan.lines, position) : []) {
+        yield chunk
+        if (stopping.aborted) return
+      }
+      if (prints) position = { line: plan.lines }
+      if (over) return
+      await clock.sleep(Math.min(lookMs, Math.max(1, changesAt - clock.now())), stopping)
+    }
+  }
+
+  /** What a reader of the output may have now, and when to look again. */
+  async function outlook(plan: Plan): Promise<{ prints: boolean; over: boolean; changesAt: number }> {
+    const [silent, stops] = await Promise.all([isSilent(plan), stopsOf(plan.runId)])
+    const now = clock.now()
+    if (silent) return { prints: false, over: false, changesAt: now + lookMs }
+    const { at } = endOf(plan, stops)
+    const hasBegun = plan.runsAt <= Math.min(now, at)
+    return { prints: hasBegun, over: at <= now, changesAt: nextChange(plan, stops, now) ?? now }
+  }
+
+  return {
+    name: 'simulated',
+    async start(run) {
+      const draft = planOf(run, clock.now())
+      if (await isSilent(draft)) throw new StartFailed('START_FAILED', `Node ${draft.node} does not answer`)
+      const handle = await ledger.claim(run.runId, JSON.stringify(draft))
+      await note(handle, parseHandle(handle) ?? draft)
+      log.debug({ plan: handle }, 'a simulated run was started, or found')
+      return handle
+    },
+    inspect,
+    logs,
+    async stop(handle, graceMs) {
+      const plan = parseHandle(handle)
+      if (!plan || !(await ledger.knows(plan.runId))) return
+      if (await isSilent(plan)) throw new Error(`Node ${plan.node} does not answer`)
+      const now = clock.now()
+      if (endOf(plan, await stopsOf(plan.runId)).at <= now) return
+      await ledger.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
+      await note(handle, plan)
+    },
+    watch: (signal) => agenda.handles(either(signal)),
+    async forget(handle) {
+      const plan = parseHandle(handle)
+      agenda.delete(handle)
+      if (plan) await ledger.forget(plan.runId)
+    },
+    describe: async () => ({
+      version: null,
+      available: true,
+      message: 'Runs take time and do nothing',
+      launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    }),
+    async close() {
+      closing.abort()
+      await ledger.close()
+    },
+  }
+}
