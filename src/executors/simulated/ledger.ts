@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { type FileHandle, link, mkdir, open, readFile, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stop } from './plan.ts'
@@ -27,7 +27,6 @@ export async function openLedger(directory: string): Promise<Ledger> {
   const known = new Set<string>()
   let offset = 0
   let reading: Promise<void> = Promise.resolve()
-  let drafts = 0
 
   const pathOf = (runId: string) => {
     const name = /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? runId : createHash('sha256').update(runId).digest('hex')
@@ -51,8 +50,7 @@ export async function openLedger(directory: string): Promise<Ledger> {
   return {
     async claim(runId, handle) {
       const path = pathOf(runId)
-      drafts += 1
-      const draft = `${path}.${process.pid}-${drafts}`
+      const draft = `${path}.${randomUUID()}`
       await writeFile(draft, handle, { mode: 0o600 })
       try {
         await link(draft, path)

@@ -10,9 +10,9 @@ export interface OutputPosition {
   line: number
 }
 
-export function* output(lines: number, from: OutputPosition): Generator<LogChunk> {
+export function* output(lines: number, from: OutputPosition, signal: AbortSignal): Generator<LogChunk> {
   let { line } = from
-  while (line < lines) {
+  while (line < lines && !signal.aborted) {
     let text = ''
     while (line < lines && text.length < chunkBytesMax - lineBytesMax) {
       line += 1

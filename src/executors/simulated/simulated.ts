@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
@@ -5,7 +6,7 @@ import type { Log } from '../../platform/log.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
 import { Agenda } from './agenda.ts'
 import { openLedger } from './ledger.ts'
-import { output, positionOf } from './output.ts'
+import { type OutputPosition, output, positionOf } from './output.ts'
 import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './plan.ts'
 
 /**
@@ -22,13 +23,14 @@ export interface SimulatedOptions {
   log: Log
 }
 
-/** How often a held-back or stopped run is looked at by those who read its output. */
-const lookMs = 1_000
+/** How often those who read the output of a run look whether its node is silent, or another server stopped it. */
+const lookMs = 5_000
 
 export async function createSimulatedExecutor({ dataDir, clock, log }: SimulatedOptions): Promise<Executor> {
   const ledger = await openLedger(dataDir)
   const agenda = new Agenda(clock)
   const closing = new AbortController()
+  const stops = new EventEmitter().setMaxListeners(0)
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
   const stopsOf = async (runId: string) => (await ledger.readStops()).get(runId) ?? []
 
@@ -49,7 +51,7 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
   }
 
   async function inspect(handles: readonly Handle[]): Promise<Observation[]> {
-    const [silent, stops] = await Promise.all([silentNodes(), ledger.readStops()])
+    const [silent, stopsByRun] = await Promise.all([silentNodes(), ledger.readStops()])
     const now = clock.now()
     return Promise.all(
       handles.map(async (handle): Promise<Observation> => {
@@ -57,39 +59,50 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
         if (!plan || !(await ledger.knows(plan.runId))) return { state: 'gone' }
         if (plan.node !== null && silent.has(plan.node))
           return { state: 'unreachable', info: `Node ${plan.node} does not answer` }
-        const seen = observe(plan, stops.get(plan.runId) ?? [], now)
-        const next = nextChange(plan, stops.get(plan.runId) ?? [], now)
+        const stopsOfRun = stopsByRun.get(plan.runId) ?? []
+        const next = nextChange(plan, stopsOfRun, now)
         if (next !== null) agenda.set(handle, next)
-        return seen
+        return observe(plan, stopsOfRun, now)
       }),
     )
   }
 
   async function* logs(handle: Handle, from: unknown, signal: AbortSignal) {
     const plan = parseHandle(handle)
-    const stopping = either(signal)
-    if (!plan || !(await ledger.knows(plan.runId))) return
-    let position = positionOf(from)
-    while (!stopping.aborted) {
+    if (plan && (await ledger.knows(plan.runId))) yield* print(plan, positionOf(from), either(signal))
+  }
+
+  async function* print(plan: Plan, from: OutputPosition, signal: AbortSignal) {
+    let position = from
+    while (!signal.aborted) {
       const { prints, over, changesAt } = await outlook(plan)
-      for (const chunk of prints ? output(plan.lines, position) : []) {
-        yield chunk
-        if (stopping.aborted) return
+      if (prints) {
+        yield* output(plan.lines, position, signal)
+        position = { line: plan.lines }
       }
-      if (prints) position = { line: plan.lines }
       if (over) return
-      await clock.sleep(Math.min(lookMs, Math.max(1, changesAt - clock.now())), stopping)
+      await sleepUntil(changesAt, plan.runId, signal)
     }
+  }
+
+  /** Or until a stop of this process; stops of others are found at the next look. */
+  async function sleepUntil(at: number, runId: string, signal: AbortSignal): Promise<void> {
+    const stopped = new AbortController()
+    const wake = () => stopped.abort()
+    stops.once(runId, wake)
+    const ms = Math.min(lookMs, Math.max(1, at - clock.now()))
+    await clock.sleep(ms, AbortSignal.any([signal, stopped.signal]))
+    stops.off(runId, wake)
   }
 
   /** What a reader of the output may have now, and when to look again. */
   async function outlook(plan: Plan): Promise<{ prints: boolean; over: boolean; changesAt: number }> {
-    const [silent, stops] = await Promise.all([isSilent(plan), stopsOf(plan.runId)])
+    const [silent, stopsOfRun] = await Promise.all([isSilent(plan), stopsOf(plan.runId)])
     const now = clock.now()
     if (silent) return { prints: false, over: false, changesAt: now + lookMs }
-    const { at } = endOf(plan, stops)
+    const { at } = endOf(plan, stopsOfRun)
     const hasBegun = plan.runsAt <= Math.min(now, at)
-    return { prints: hasBegun, over: at <= now, changesAt: nextChange(plan, stops, now) ?? now }
+    return { prints: hasBegun, over: at <= now, changesAt: nextChange(plan, stopsOfRun, now) ?? now }
   }
 
   return {
@@ -111,6 +124,7 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
       const now = clock.now()
       if (endOf(plan, await stopsOf(plan.runId)).at <= now) return
       await ledger.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
+      stops.emit(plan.runId)
       await note(handle, plan)
     },
     watch: (signal) => agenda.handles(either(signal)),

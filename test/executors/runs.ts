@@ -1,0 +1,127 @@
+import type { JobSpec } from '../../src/domain/spec.ts'
+import type { Executor, Handle, LogPosition, Observation, RunSpec } from '../../src/executors/executor.ts'
+import { until } from '../support/until.ts'
+
+/** A run with a spec that asks for nothing special. */
+export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
+  runs += 1
+  const runId = `run_${process.pid}x${runs}`
+  const base = { runId, jobId: `job_${runs}`, number: 1, nodes: ['n1'], gpuIds: [], injected: {}, unixUser: null }
+  return { ...base, spec: { ...plainSpec, ...spec }, ...run }
+}
+
+let runs = 0
+
+const plainSpec: JobSpec = {
+  name: null,
+  labels: [],
+  command: null,
+  executable: null,
+  arguments: null,
+  handler: null,
+  input: null,
+  image: null,
+  workdir: null,
+  environment: [],
+  inheritEnvironment: true,
+  stdinPath: null,
+  stdoutPath: null,
+  stderrPath: null,
+  preLaunch: null,
+  postLaunch: null,
+  launcher: 'single',
+  data: [],
+  networkIsolation: null,
+  internalDns: null,
+  x11: null,
+  resources: {
+    cpu: 1,
+    memoryBytes: 2 ** 20,
+    gpu: 0,
+    gpuMemoryGib: null,
+    gpuTensorCores: null,
+    cudaVersion: null,
+    cpuModel: [],
+    gpuModel: [],
+    infiniband: false,
+    replicas: 1,
+    replicaMasterPort: null,
+    gpuIds: null,
+    anyGpu: false,
+    nodeCount: null,
+    processCount: null,
+    processesPerNode: null,
+    cpuCoresPerProcess: null,
+    gpuCoresPerProcess: null,
+    exclusiveNodeUse: false,
+  },
+  executor: 'local',
+  queue: 'default',
+  team: null,
+  project: null,
+  account: 'users.test',
+  capacityReservationId: null,
+  bid: null,
+  interactive: false,
+  preemptable: false,
+  restartable: false,
+  resumable: false,
+  maxRunTimeSeconds: 0,
+  durationSeconds: null,
+  notBefore: null,
+  estimatedCost: null,
+  dependsOn: [],
+  onDependencyFailure: 'CANCEL',
+  retry: null,
+  customAttributes: null,
+}
+
+export const resourcesOf = (resources: Partial<JobSpec['resources']>) => ({ ...plainSpec.resources, ...resources })
+
+export async function observe(executor: Executor, handle: Handle): Promise<Observation> {
+  const [observation] = await executor.inspect([handle])
+  if (!observation) throw new Error('inspect answered nothing')
+  return observation
+}
+
+export const untilState = (executor: Executor, handle: Handle, state: Observation['state']) =>
+  until(
+    async () => {
+      const observation = await observe(executor, handle)
+      return observation.state === state && observation
+    },
+    { what: `the run is ${state}` },
+  )
+
+export async function untilEnded(executor: Executor, handle: Handle) {
+  const observation = await untilState(executor, handle, 'ended')
+  if (observation.state !== 'ended') throw new Error('unreachable')
+  return observation
+}
+
+export interface Output {
+  out: string
+  err: string
+  next: LogPosition
+  chunks: number
+}
+
+/** Reads on until the run is over, or until `enough` of it was read. */
+export async function read(
+  executor: Executor,
+  handle: Handle,
+  { from = null, enough = () => false }: { from?: LogPosition; enough?: (output: Output) => boolean } = {},
+): Promise<Output> {
+  const output: Output = { out: '', err: '', next: from, chunks: 0 }
+  const abort = new AbortController()
+  for await (const chunk of executor.logs(handle, from, abort.signal)) {
+    if ('gap' in chunk) throw new Error(`A gap: ${JSON.stringify(chunk)}`)
+    const text = Buffer.from(chunk.bytes).toString('latin1')
+    if (chunk.stream === 'STDOUT') output.out += text
+    else output.err += text
+    output.next = JSON.parse(JSON.stringify(chunk.next))
+    output.chunks += 1
+    if (enough(output)) abort.abort()
+  }
+  return output
+}
