@@ -10,6 +10,7 @@ export async function expireJobs({ db }: Domain, before: Date): Promise<number> 
     const rows = await db.transaction(async (sql) => {
       const ids = await oldJobs(sql, before)
       await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
+      await sql.query(forgetSql('SELECT max(position) FROM event WHERE job_id = ANY($1::text[])'), [ids])
       return sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
     })
     return rows.length
@@ -29,16 +30,22 @@ async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
 /** Removes the history of jobs that finished before then, but for the newest event; answers how many events. */
 export async function expireEvents({ db }: Domain, before: Date): Promise<number> {
   return repeat(async () => {
-    const rows = await db.sql.query(
-      `DELETE FROM event USING (
-         SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
-         WHERE j.log_closed AND j.finished_at < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
-       WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING 1`,
+    const [row] = await db.sql.query<{ count: number }>(
+      `WITH gone AS (
+         DELETE FROM event USING (
+           SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
+           WHERE j.log_closed AND j.finished_at < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
+         WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position),
+       told AS (${forgetSql('SELECT max(position) FROM gone')})
+       SELECT count(*) AS count FROM gone`,
       [before, batchMax],
     )
-    return rows.length
+    return row?.count ?? 0
   })
 }
+
+/** Readers of the feed that stand before what is removed here are told, instead of missing it in silence. */
+const forgetSql = (newest: string) => `UPDATE feed_head SET forgotten = greatest(forgotten, (${newest}))`
 
 async function repeat(work: () => Promise<number>): Promise<number> {
   let total = 0

@@ -48,12 +48,12 @@ export async function jobEventsAfter(
   return rows.length === 0 ? null : rows.filter((row): row is FeedEvent => row.seq !== null)
 }
 
-/** Newest position, and the oldest that is still stored (null: none is). */
-export async function feedRange(sql: Sql): Promise<{ head: number; oldest: number | null }> {
-  const [row] = await sql.query<{ head: number; oldest: number | null }>(
-    'SELECT position AS head, (SELECT min(position) FROM event) AS oldest FROM feed_head',
+/** Newest position, and the one up to which retention may have removed some. */
+export async function feedRange(sql: Sql): Promise<{ head: number; forgotten: number }> {
+  const [row] = await sql.query<{ head: number; forgotten: number }>(
+    'SELECT position AS head, forgotten FROM feed_head',
     [],
     'feed_range',
   )
-  return row ?? { head: 0, oldest: null }
+  return row ?? { head: 0, forgotten: 0 }
 }

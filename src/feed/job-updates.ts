@@ -87,12 +87,12 @@ export class JobUpdatesReader {
     }
   }
 
-  #beginIn({ head, oldest }: { head: number; oldest: number | null }): Reset | undefined {
+  #beginIn({ head, forgotten }: { head: number; forgotten: number }): Reset | undefined {
     const after = this.#after ?? head
     this.#head = head
     this.#cursor = after
-    if (after === head || (after < head && oldest !== null && oldest <= after + 1)) return undefined
-    this.#cursor = after < head && oldest !== null ? oldest - 1 : head
+    if (forgotten <= after && after <= head) return undefined
+    this.#cursor = after < forgotten ? forgotten : head
     return { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
   }
 

@@ -214,6 +214,7 @@ CREATE TABLE "event" (
 CREATE TABLE "feed_head" (
     "id" INTEGER NOT NULL DEFAULT 1,
     "position" BIGINT NOT NULL DEFAULT 0,
+    "forgotten" BIGINT NOT NULL DEFAULT 0,
 
     CONSTRAINT "feed_head_pkey" PRIMARY KEY ("id")
 );
