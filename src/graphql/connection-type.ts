@@ -1,0 +1,39 @@
+import { builder } from './builder.ts'
+import type { Connection } from './connection.ts'
+
+type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
+
+/** Declares `<name>Connection` and `<name>Edge` over a noun. `Extra`: what the connection knows beyond its page. */
+export function connectionType<Node, Extra extends object = object>(name: string, node: NodeRef<Node>) {
+  const edge = builder.objectRef<{ cursor: string; node: Node }>(`${name}Edge`).implement({
+    description: `A ${name} in a list.`,
+    fields: (t) => ({
+      cursor: t.expose('cursor', { type: 'Cursor', description: 'Where it stands in the list.' }),
+      // The compiler cannot see through `Node` whether it is a list or a promise; it is neither.
+      node: t.field({ type: node, description: 'The node itself.', resolve: (parent) => parent.node as never }),
+    }),
+  })
+  return builder.objectRef<Connection<Node> & Extra>(`${name}Connection`).implement({
+    description: `A page of a list of ${name}.`,
+    fields: (t) => ({
+      edges: t.field({
+        type: [edge],
+        description: 'The nodes of this page with their cursors, in order.',
+        // The field of the connection has counted the page already.
+        complexity: { multiplier: 1 },
+        resolve: (parent) => parent.edges,
+      }),
+      nodes: t.field({
+        type: [node],
+        description: 'The nodes of this page, in order.',
+        complexity: { multiplier: 1 },
+        resolve: (parent) => parent.edges.map((each) => each.node) as never,
+      }),
+      pageInfo: t.field({
+        type: builder.pageInfoRef(),
+        description: 'Where the page stands in the list.',
+        resolve: (parent) => parent.pageInfo,
+      }),
+    }),
+  })
+}

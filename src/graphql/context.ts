@@ -1,0 +1,48 @@
+import type { Viewer } from '../domain/access.ts'
+import type { Domain } from '../domain/domain.ts'
+import type { Feed } from '../feed/feed.ts'
+import type { LogTail } from '../logs/follow.ts'
+import type { Log } from '../platform/log.ts'
+import { createLoaders, type Loaders } from './loaders.ts'
+
+/** What the server knows of itself, told by serverInfo. */
+export interface ServerFacts {
+  version: string
+  singleUser: boolean
+  /** null: for ever. */
+  eventRetentionDays: number | null
+  logRetentionDays: number | null
+}
+
+/** The rooms behind the edge; the same for every request. */
+export interface Rooms {
+  readonly domain: Domain
+  readonly feed: Feed
+  readonly logTail: LogTail
+  readonly facts: ServerFacts
+  readonly log: Log
+}
+
+/** What resolvers get. A subscription gets a new one for every event, so that nothing is remembered from the last. */
+export interface RequestContext extends Rooms {
+  readonly viewer: Viewer
+  readonly load: Loaders
+  /**
+   * Newest position of the feed, read once, before any list: what happens later is told by `jobUpdates` after it. A list
+   * that is read later repeats at most what its rows show already.
+   */
+  readonly head: () => Promise<number>
+}
+
+export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
+  let head: Promise<number> | undefined
+  return {
+    ...rooms,
+    viewer,
+    load: createLoaders(rooms.domain, viewer),
+    head: () => {
+      head ??= rooms.feed.head()
+      return head
+    },
+  }
+}

@@ -1,0 +1,127 @@
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+} from 'graphql'
+import { createYoga, type Plugin } from 'graphql-yoga'
+import type { Viewer } from '../domain/access.ts'
+import { createContext, type RequestContext, type Rooms } from './context.ts'
+import { presentError } from './errors.ts'
+import { costOf, limits, parseWithinLimits } from './limits.ts'
+
+/**
+ * How a document becomes a result: parse → validate → cost → execute, the same for HTTP, SSE and WebSocket, because all
+ * of it hangs on the hooks that the sockets run too (`getEnveloped`); nothing of the gate is HTTP middleware.
+ *
+ * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
+ * would otherwise show every later event the rows of the first.
+ */
+export type Engine = ReturnType<typeof createEngine>
+
+/** What a transport knows of a request. */
+export interface Caller {
+  viewer: Viewer
+}
+
+export interface EngineOptions {
+  schema: GraphQLSchema
+  rooms: Rooms
+}
+
+export function createEngine({ schema, rooms }: EngineOptions) {
+  return createYoga<Caller, RequestContext>({
+    schema,
+    context: ({ viewer }) => createContext(rooms, viewer),
+    plugins: [gatePlugin(rooms), freshContextPerEvent(rooms)],
+    maskedErrors: { maskError: (error) => presentError(error, rooms.log) },
+    maxRequestBodySize: limits.bodyBytesMax,
+    batching: false,
+    cors: false,
+    graphiql: false,
+    landingPage: false,
+    logging: false,
+    multipart: false,
+  })
+}
+
+/** Limits of a document, of its cost, and the form of what validation has to say. */
+function gatePlugin({ log }: Rooms): Plugin<RequestContext> {
+  return {
+    onParse: ({ setParseFn }) => setParseFn((text: string) => parseWithinLimits(text)),
+    onValidate:
+      () =>
+      ({ valid, result, setResult }) => {
+        if (!valid) setResult(result.map((error: Error) => presentError(validationFailed(error), log)))
+      },
+    onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+      const cost = admit(args, log)
+      if (typeof cost !== 'number') return setResultAndStopExecution(cost)
+      setExecuteFn(execute)
+      return {
+        onExecuteDone({ result, setResult }) {
+          if ('data' in result || 'errors' in result)
+            setResult({ ...result, extensions: { ...result.extensions, cost } })
+        },
+      }
+    },
+    onSubscribe({ args, setResultAndStopExecution }) {
+      const cost = admit(args, log)
+      if (typeof cost !== 'number') setResultAndStopExecution(cost)
+    },
+  }
+}
+
+function validationFailed(error: Error): Error {
+  if (!(error instanceof GraphQLError)) return error
+  error.extensions['code'] ??= 'GRAPHQL_VALIDATION_FAILED'
+  error.extensions['http'] ??= { spec: true, status: 400 }
+  return error
+}
+
+/** What the operation costs, or the refusal in the form of a result. */
+function admit(args: ExecutionArgs, log: Rooms['log']): number | ExecutionResult {
+  try {
+    return costOf({ ...args, variableValues: args.variableValues ?? {} })
+  } catch (error) {
+    return { errors: [presentError(error, log)] }
+  }
+}
+
+function freshContextPerEvent(rooms: Rooms): Plugin<RequestContext> {
+  const subscribe = async (args: ExecutionArgs) => {
+    const source = await createSourceEventStream(args)
+    if (!(Symbol.asyncIterator in source)) return source
+    const { viewer } = args.contextValue as RequestContext
+    return mapEvents(source, (rootValue) => execute({ ...args, rootValue, contextValue: createContext(rooms, viewer) }))
+  }
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) }
+}
+
+/** Passes `return` straight to the source: a generator of our own would queue it behind the event it waits for. */
+function mapEvents<In, Out>(
+  source: AsyncIterable<In>,
+  map: (event: In) => Out | Promise<Out>,
+): AsyncGenerator<Out, void, void> {
+  const events = source[Symbol.asyncIterator]()
+  const end = async (): Promise<IteratorReturnResult<void>> => {
+    await events.return?.()
+    return { done: true, value: undefined }
+  }
+  const mapped: AsyncGenerator<Out, void, void> = {
+    async next() {
+      const event = await events.next()
+      return event.done ? { done: true, value: undefined } : { done: false, value: await map(event.value) }
+    },
+    return: end,
+    async throw(error) {
+      await end()
+      throw error
+    },
+    [Symbol.asyncIterator]: () => mapped,
+    [Symbol.asyncDispose]: async () => void (await end()),
+  }
+  return mapped
+}

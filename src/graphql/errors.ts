@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { GraphQLError, type GraphQLFormattedError } from 'graphql'
+import { Refusal } from '../domain/errors.ts'
+import type { Log } from '../platform/log.ts'
+import { isUnavailable, Unavailable } from '../platform/tx.ts'
+
+/**
+ * What a caller learns of a failure. Every error that leaves the server passes `presentError`, on every transport:
+ * refusals keep their message and get their code; everything else is a defect, told as INTERNAL_SERVER_ERROR and logged
+ * once with its cause under the same requestId. No stack, SQL or host name leaves.
+ *
+ * `extensions.http` is a word to the HTTP transport (status; `spec` = only for application/graphql-response+json) and is
+ * removed before anything is sent.
+ */
+export type ErrorCode =
+  | 'BAD_REQUEST'
+  | 'GRAPHQL_PARSE_FAILED'
+  | 'GRAPHQL_VALIDATION_FAILED'
+  | 'QUERY_TOO_COMPLEX'
+  | 'QUERY_TOO_DEEP'
+  | 'UNAUTHENTICATED'
+  | 'FORBIDDEN'
+  | 'NOT_FOUND'
+  | 'INVALID_CURSOR'
+  | 'SUBSCRIPTION_LIMIT'
+  | 'UNAVAILABLE'
+  | 'INTERNAL_SERVER_ERROR'
+
+/** A refusal of the edge itself. `status` ends the whole request with it, whatever its content type. */
+export const refusal = (code: ErrorCode, message: string, status?: number) =>
+  new GraphQLError(message, { extensions: { code, ...(status === undefined ? {} : { http: { status } }) } })
+
+export function presentError(error: unknown, log: Log): GraphQLError {
+  const located = error instanceof GraphQLError ? error : undefined
+  const cause = rootCause(error)
+  const { message, code, http } = describe(cause, located)
+  const requestId = randomUUID()
+  if (code === 'INTERNAL_SERVER_ERROR') log.error({ err: cause, path: located?.path, requestId }, 'a request failed')
+  return new GraphQLError(message, {
+    nodes: located?.nodes ?? null,
+    source: located?.source ?? null,
+    positions: located?.positions ?? null,
+    path: located?.path ?? null,
+    extensions: { code, requestId, ...(http ? { http } : {}) },
+  })
+}
+
+/** GraphQL wraps what a resolver throws, sometimes twice. */
+function rootCause(error: unknown): unknown {
+  let cause = error
+  while (cause instanceof GraphQLError && cause.originalError) cause = cause.originalError
+  return cause
+}
+
+interface Description {
+  message: string
+  code: string
+  http?: unknown
+}
+
+function describe(cause: unknown, located: GraphQLError | undefined): Description {
+  if (cause instanceof Refusal)
+    return { message: cause.message, code: cause.code === 'INVALID_INPUT' ? 'BAD_REQUEST' : cause.code }
+  if (cause instanceof Unavailable || isUnavailable(cause))
+    return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
+  if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])
+    return { message: cause.message, code: cause.extensions['code'], http: cause.extensions['http'] }
+  // GraphQL's own complaint about the request (a variable of the wrong type, an unknown operation) has no path yet.
+  if (cause instanceof GraphQLError && !located?.path)
+    return { message: cause.message, code: 'BAD_REQUEST', http: { spec: true, status: 400 } }
+  return { message: 'An unexpected error occurred', code: 'INTERNAL_SERVER_ERROR', http: { spec: true, status: 500 } }
+}
+
+/** The form that goes over a socket. */
+export function formatError(error: GraphQLError): GraphQLFormattedError {
+  const { extensions, ...rest } = error.toJSON()
+  const { http: _, ...told } = extensions ?? {}
+  return { ...rest, extensions: told }
+}

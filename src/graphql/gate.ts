@@ -1,0 +1,62 @@
+/**
+ * Who may speak to the server at all, by the headers that a browser sets and a page cannot forge. Checked on every HTTP
+ * request and every WebSocket upgrade before anything else is looked at.
+ *
+ * Without it any web page could run commands on this machine: a page of any site may send requests to a loopback port
+ * (so Origin is checked), and a name that its owner re-points to 127.0.0.1 makes them same-origin (so Host is checked in
+ * single-user mode, where nobody has to log in).
+ */
+export interface GateRules {
+  singleUser: boolean
+  /** Further values of Host that are served in single-user mode, with or without a port. */
+  allowedHosts: readonly string[]
+  allowedOrigins: readonly string[]
+  /** How people reach the server from outside, where that is known. */
+  publicUrl: string | null
+}
+
+export interface Caller {
+  host?: string | undefined
+  origin?: string | undefined
+}
+
+/** Why the caller is turned away, or null. */
+export function turnedAway({ host, origin }: Caller, rules: GateRules): string | null {
+  const name = host === undefined ? null : hostName(host)
+  if (host === undefined || name === null) return 'The Host header is missing or malformed'
+  if (rules.singleUser && !isLoopback(name) && !isAllowedHost(host, name, rules))
+    return `The host ${name} is not served; add it to server.allowedHosts`
+  if (origin !== undefined && !isAllowedOrigin(origin, host, rules))
+    return 'Requests from this origin are not served; add it to server.allowedOrigins'
+  return null
+}
+
+function isAllowedHost(host: string, name: string, { allowedHosts, publicUrl }: GateRules): boolean {
+  const own = publicUrl === null ? [] : [new URL(publicUrl).host]
+  return [...allowedHosts, ...own].some((each) => sameText(each, host) || sameText(each, name))
+}
+
+function isAllowedOrigin(origin: string, host: string, { allowedOrigins, publicUrl }: GateRules): boolean {
+  const url = URL.canParse(origin) ? new URL(origin) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || !sameText(url.origin, origin)) return false
+  return (
+    sameText(url.host, withoutDefaultPort(host, url.protocol)) ||
+    isLoopback(url.hostname) ||
+    allowedOrigins.some((allowed) => sameText(allowed.replace(/\/$/, ''), origin)) ||
+    (publicUrl !== null && new URL(publicUrl).origin === url.origin)
+  )
+}
+
+/** The name in a Host header, without its port; null when it is no host. */
+function hostName(host: string): string | null {
+  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(host)) return null
+  return host.replace(/:\d+$/, '').toLowerCase()
+}
+
+const isLoopback = (name: string) =>
+  /^(localhost|(.+\.)?localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])\.?$/i.test(name)
+
+const withoutDefaultPort = (host: string, protocol: string) =>
+  host.replace(protocol === 'https:' ? /:443$/ : /:80$/, '')
+
+const sameText = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()

@@ -1,0 +1,158 @@
+import { complexityFromQuery } from '@pothos/plugin-complexity'
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  Lexer,
+  type OperationDefinitionNode,
+  parse,
+  type SelectionSetNode,
+  Source,
+  TokenKind,
+} from 'graphql'
+import { refusal } from './errors.ts'
+
+/** What one request may ask for. The same on every transport; each refusal comes before any resolver runs. */
+export const limits = {
+  bodyBytesMax: 4 * 1024 * 1024,
+  documentBytesMax: 64 * 1024,
+  socketMessageBytesMax: 64 * 1024,
+  tokensMax: 2_000,
+  depthMax: 16,
+  aliasesMax: 50,
+  rootFieldsMax: 20,
+  costMax: 50_000,
+  subscriptionsPerConnectionMax: 100,
+  pageSizeDefault: 20,
+  pageSizeMax: 100,
+  nodesMax: 100,
+  bulkMax: 1_000,
+  jsonDepthMax: 64,
+} as const
+
+/** One page of output may be 1 MiB: twenty of them are all that one request gets. */
+export const logPageCost = 2_500
+
+const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message, 400)
+
+/** Parses a document, or refuses it for its size or shape. Needs no schema, so it comes before validation, whose cost grows faster than the document. */
+export function parseWithinLimits(text: string): DocumentNode {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > limits.documentBytesMax)
+    throw tooComplex(`The document has ${bytes} bytes; ${limits.documentBytesMax} are allowed`)
+  const source = new Source(text, 'GraphQL request')
+  try {
+    checkTokens(source)
+    const document = parse(source)
+    checkShape(document)
+    return document
+  } catch (error) {
+    throw isSyntaxError(error) ? parseFailed(error) : error
+  }
+}
+
+const isSyntaxError = (error: unknown): error is GraphQLError =>
+  error instanceof GraphQLError && error.extensions['code'] === undefined
+
+const parseFailed = ({ message, source, positions }: GraphQLError) =>
+  new GraphQLError(message, {
+    source: source ?? null,
+    positions: positions ?? null,
+    extensions: { code: 'GRAPHQL_PARSE_FAILED', http: { spec: true, status: 400 } },
+  })
+
+/** Before parsing: the parser recurses, so a document of nothing but braces would exhaust its stack. */
+function checkTokens(source: Source): void {
+  const lexer = new Lexer(source)
+  for (let tokens = 0; lexer.advance().kind !== TokenKind.EOF; tokens++)
+    if (tokens >= limits.tokensMax) throw tooComplex(`The document has more than ${limits.tokensMax} tokens`)
+}
+
+interface Shape {
+  depth: number
+  aliases: number
+  fields: number
+}
+
+function checkShape(document: DocumentNode): void {
+  const measure = measurer(document)
+  for (const definition of document.definitions) {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) continue
+    const { depth, aliases, fields } = measure(definition.selectionSet)
+    if (depth > limits.depthMax)
+      throw refusal('QUERY_TOO_DEEP', `The query is ${depth} levels deep; ${limits.depthMax} are allowed`, 400)
+    if (aliases > limits.aliasesMax)
+      throw tooComplex(`The query has ${aliases} aliases; ${limits.aliasesMax} are allowed`)
+    if (fields > limits.rootFieldsMax)
+      throw tooComplex(`The query has ${fields} root fields; ${limits.rootFieldsMax} are allowed`)
+  }
+}
+
+/** Measures a selection set with its fragments; each set once, so that fragments within fragments do not multiply the work. */
+function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
+  const fragments = new Map(
+    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
+  )
+  // A set under measurement counts as nothing: a cycle of fragments is for validation to refuse.
+  const measured = new Map<SelectionSetNode, Shape>()
+
+  function measure(set: SelectionSetNode): Shape {
+    const known = measured.get(set)
+    if (known) return known
+    const total: Shape = { depth: 0, aliases: 0, fields: 0 }
+    measured.set(set, { depth: 0, aliases: 0, fields: 0 })
+    for (const selection of set.selections) {
+      const part = measureSelection(selection)
+      total.depth = Math.max(total.depth, part.depth)
+      total.aliases += part.aliases
+      total.fields += part.fields
+    }
+    measured.set(set, total)
+    return total
+  }
+
+  function measureSelection(selection: SelectionSetNode['selections'][number]): Shape {
+    if (selection.kind === Kind.INLINE_FRAGMENT) return measure(selection.selectionSet)
+    if (selection.kind === Kind.FRAGMENT_SPREAD) {
+      const fragment = fragments.get(selection.name.value)
+      return fragment ? measure(fragment.selectionSet) : { depth: 0, aliases: 0, fields: 0 }
+    }
+    // Introspection has a depth of its own, which graphql-js limits by a validation rule.
+    const introspects = selection.name.value.startsWith('__')
+    const below = selection.selectionSet && !introspects ? measure(selection.selectionSet) : { depth: 0, aliases: 0 }
+    return { depth: below.depth + 1, aliases: below.aliases + (selection.alias ? 1 : 0), fields: 1 }
+  }
+
+  return measure
+}
+
+export interface Request {
+  schema: GraphQLSchema
+  document: DocumentNode
+  operationName?: string | null | undefined
+  variableValues?: Record<string, unknown> | null | undefined
+}
+
+/** The cost of the operation that was asked for, by the weights of the schema; refused above the maximum. */
+export function costOf({ schema, document, operationName, variableValues }: Request): number {
+  const chosen = chosenOperation(document, operationName)
+  if (!chosen) return 0
+  const definitions = document.definitions.filter((each) => each === chosen || each.kind === Kind.FRAGMENT_DEFINITION)
+  const { complexity } = complexityFromQuery({ ...document, definitions }, { schema, variables: variableValues ?? {} })
+  if (complexity > limits.costMax)
+    throw tooComplex(
+      `The query costs ${complexity}; ${limits.costMax} is allowed. Ask for shorter pages or fewer fields`,
+    )
+  return complexity
+}
+
+/** undefined: the executor says what is wrong with the name. */
+function chosenOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode | undefined {
+  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
+  return name
+    ? operations.find((each) => each.name?.value === name)
+    : operations.length === 1
+      ? operations[0]
+      : undefined
+}

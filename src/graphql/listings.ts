@@ -1,0 +1,83 @@
+import type { Listing } from './keyset.ts'
+
+/** The lists of the API: what they hold and in what order. Nested ones use parent.id. */
+export type JobOrderField = 'CREATED_AT' | 'FINISHED_AT' | 'PRIORITY'
+
+const jobKeys = {
+  CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
+  // Jobs that are alive come after all others.
+  FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
+  PRIORITY: { sql: 'j.base_priority::bigint', type: 'bigint' },
+} as const satisfies Record<JobOrderField, Listing['keys'][number]>
+
+export const jobsListing = (field: JobOrderField, descending: boolean): Listing => ({
+  name: `jobs/${field}/${descending ? 'DESC' : 'ASC'}`,
+  from: 'job j',
+  id: 'j.id',
+  keys: [jobKeys[field], { sql: 'j.id', type: 'text' }],
+  descending,
+})
+
+/** Queue order: what runs, then what waits in the order of its turn, then what is over. */
+export const queueEntriesListing: Listing = {
+  name: 'queue',
+  from: 'job j',
+  id: 'j.id',
+  keys: [
+    {
+      sql: "(CASE WHEN j.state IN ('STARTING', 'RUNNING', 'CANCELLING') THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint",
+      type: 'bigint',
+    },
+    { sql: 'j.sequence', type: 'bigint' },
+  ],
+  descending: false,
+}
+
+export const runsListing: Listing = {
+  name: 'runs',
+  from: '(SELECT * FROM run WHERE run.job_id = parent.id) r',
+  id: 'r.id',
+  keys: [{ sql: 'r.number::bigint', type: 'bigint' }],
+  descending: false,
+}
+
+export const eventsListing: Listing = {
+  name: 'events',
+  from: '(SELECT * FROM event WHERE event.job_id = parent.id) e',
+  id: `'event_' || substr(e.job_id, ${'job_'.length + 1}) || '_' || e.seq`,
+  keys: [{ sql: 'e.seq', type: 'bigint' }],
+  descending: false,
+}
+
+export const dependenciesListing: Listing = {
+  name: 'dependsOn',
+  from: '(SELECT * FROM dependency WHERE dependency.job_id = parent.id) d JOIN job j ON j.id = d.on_job_id',
+  id: 'j.id',
+  keys: [{ sql: 'd.position::bigint', type: 'bigint' }],
+  descending: false,
+}
+
+export const dependentsListing: Listing = {
+  name: 'dependents',
+  from: '(SELECT DISTINCT job_id FROM dependency WHERE dependency.on_job_id = parent.id) d JOIN job j ON j.id = d.job_id',
+  id: 'j.id',
+  keys: [{ sql: 'j.id', type: 'text' }],
+  descending: false,
+}
+
+export const poolNodesListing: Listing = {
+  name: 'poolNodes',
+  from: '(SELECT * FROM node WHERE node.pool = parent.id) n',
+  id: 'n.id',
+  keys: [{ sql: 'n.id', type: 'text' }],
+  descending: false,
+}
+
+export const nodeRunsListing: Listing = {
+  name: 'nodeRuns',
+  from: `(SELECT DISTINCT run_id FROM allocation WHERE allocation.node_id = parent.id) a
+    JOIN run r ON r.id = a.run_id JOIN job j ON j.id = r.job_id`,
+  id: 'r.id',
+  keys: [{ sql: 'r.id', type: 'text' }],
+  descending: false,
+}

@@ -1,0 +1,197 @@
+import DataLoader from 'dataloader'
+import { maySee, type Viewer, visibleTo } from '../domain/access.ts'
+import type { Domain } from '../domain/domain.ts'
+import { type Waiting, waitingOf } from '../domain/queue.ts'
+import type { FeedEvent } from '../feed/event.ts'
+import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
+import { leaseTtlMs } from '../platform/leadership.ts'
+import { NestedList } from './connection.ts'
+import {
+  dependenciesListing,
+  dependentsListing,
+  eventsListing,
+  nodeRunsListing,
+  poolNodesListing,
+  runsListing,
+} from './listings.ts'
+import { type EventKey, parseEventId } from './typed-id.ts'
+
+/**
+ * How rows are read: each kind by its key, many at a time, so a query costs a constant number of statements whatever it
+ * asks for below a list. A job that the viewer may not see is null, like one that does not exist; rows below a job are
+ * reached through it. Made once per request and once per event of a subscription.
+ */
+export type Loaders = ReturnType<typeof createLoaders>
+
+export function createLoaders(domain: Domain, viewer: Viewer) {
+  const { prisma, sql } = domain.db
+  const visible = (bind: (value: unknown) => string) => visibleTo(viewer, 'j', bind)
+  const always = () => 'TRUE'
+  return {
+    job: byKey(
+      async (ids) => (await prisma.job.findMany({ where: { id: { in: ids } } })).filter((job) => maySee(viewer, job)),
+      (job) => job.id,
+    ),
+    run: byKey(
+      (ids) => prisma.run.findMany({ where: { id: { in: ids } } }),
+      (run) => run.id,
+    ),
+    user: byKey(
+      (ids) => prisma.user.findMany({ where: { id: { in: ids } } }),
+      (user) => user.id,
+    ),
+    pool: byKey(
+      (names) => prisma.pool.findMany({ where: { name: { in: names } } }),
+      (pool) => pool.name,
+    ),
+    node: byKey(
+      (ids) => prisma.poolNode.findMany({ where: { id: { in: ids } } }),
+      (node) => node.id,
+    ),
+    submissionQueue: byKey(
+      (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } }),
+      (queue) => queue.name,
+    ),
+    event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
+    currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
+      cacheKeyFn: (job) => job.id,
+    }),
+    waiting: new DataLoader<string, Waiting | null>(async (ids) => {
+      const found = await waitingOf(domain, ids)
+      return ids.map((id) => found.get(id) ?? null)
+    }),
+    devices: byParent(
+      (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
+      (device: Device) => device.nodeId,
+    ),
+    claims: byParent(
+      (nodeIds) => prisma.deviceClaim.findMany({ where: { nodeId: { in: nodeIds } } }),
+      (claim: DeviceClaim) => claim.nodeId,
+    ),
+    dependencies: byParent(
+      (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
+      (dependency) => dependency.jobId,
+    ),
+    allocations: byParent(
+      (runIds) => prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
+      (allocation) => allocation.runId,
+    ),
+    claimsOfRun: byParent(
+      (runIds) => prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
+      (claim) => claim.runId,
+    ),
+    logEnd: new DataLoader<string, LogEnd>((jobIds) => readLogEnds(domain, jobIds)),
+    logBytes: new DataLoader<string, number>(async (runIds) => {
+      const logs = await prisma.runLog.findMany({
+        where: { runId: { in: [...runIds] } },
+        select: { runId: true, endOffset: true },
+      })
+      const ends = new Map(logs.map((log) => [log.runId, Number(log.endOffset)]))
+      return runIds.map((id) => ends.get(id) ?? 0)
+    }),
+    poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
+    leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
+    runsOfJob: new NestedList(sql, runsListing, always),
+    eventsOfJob: new NestedList(sql, eventsListing, always),
+    dependsOn: new NestedList(sql, dependenciesListing, visible),
+    dependents: new NestedList(sql, dependentsListing, visible),
+    nodesOfPool: new NestedList(sql, poolNodesListing, always),
+    runsOnNode: new NestedList(sql, nodeRunsListing, visible),
+  }
+}
+
+function byKey<Row>(read: (keys: string[]) => Promise<readonly Row[]>, keyOf: (row: Row) => string) {
+  return new DataLoader<string, Row | null>(async (keys) => {
+    const rows = new Map((await read([...keys])).map((row) => [keyOf(row), row]))
+    return keys.map((key) => rows.get(key) ?? null)
+  })
+}
+
+function byParent<Row>(read: (parents: string[]) => Promise<readonly Row[]>, parentOf: (row: Row) => string) {
+  return new DataLoader<string, Row[]>(async (parents) => {
+    const rows = Map.groupBy(await read([...parents]), parentOf)
+    return parents.map((parent) => rows.get(parent) ?? [])
+  })
+}
+
+/** Keys have two parts, which Prisma would turn into one OR per event. */
+async function readEvents({ db }: Domain, ids: readonly string[]): Promise<(FeedEvent | null)[]> {
+  const keys = ids.map(parseEventId)
+  const wanted = keys.filter((key): key is EventKey => key !== null)
+  const rows = await db.sql.query<FeedEvent>(
+    `SELECT e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
+       e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata
+     FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
+    [wanted.map((key) => key.jobId), wanted.map((key) => key.seq)],
+  )
+  const found = new Map(rows.map((row) => [`${row.jobId}/${row.seq}`, row]))
+  return keys.map((key) => (key && found.get(`${key.jobId}/${key.seq}`)) ?? null)
+}
+
+async function readCurrentRuns({ db }: Domain, jobs: readonly Job[]): Promise<(Run | Error)[]> {
+  const ids = await db.sql.query<{ id: string }>(
+    `SELECT r.id FROM unnest($1::text[]) AS j(id)
+     CROSS JOIN LATERAL (SELECT id FROM run WHERE job_id = j.id ORDER BY number DESC LIMIT 1) r`,
+    [jobs.map((job) => job.id)],
+  )
+  const runs = await db.prisma.run.findMany({ where: { id: { in: ids.map(({ id }) => id) } } })
+  const byJob = new Map(runs.map((run) => [run.jobId, run]))
+  return jobs.map((job) => byJob.get(job.id) ?? new Error(`The job ${job.id} was deleted meanwhile`))
+}
+
+export interface LogEnd {
+  run: number
+  offset: number
+}
+
+/** Where the output of each job ends now: the end of its newest log, or the beginning of run 1. */
+async function readLogEnds({ db }: Domain, jobIds: readonly string[]): Promise<LogEnd[]> {
+  const rows = await db.sql.query<LogEnd & { jobId: string }>(
+    `SELECT j.id AS "jobId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
+     CROSS JOIN LATERAL (SELECT number, end_offset FROM run_log WHERE job_id = j.id ORDER BY number DESC LIMIT 1) l`,
+    [jobIds],
+  )
+  const ends = new Map(rows.map(({ jobId, run, offset }) => [jobId, { run, offset }]))
+  return jobIds.map((id) => ends.get(id) ?? { run: 1, offset: 0 })
+}
+
+interface PoolCapacity {
+  capacity: { cpuMillis: number; memoryBytes: number; gpu: number }
+  used: { cpuMillis: number; memoryBytes: number; gpu: number }
+}
+
+async function readPoolCapacities({ db }: Domain, pools: readonly string[]): Promise<PoolCapacity[]> {
+  const rows = await db.sql.query<Record<'cpu' | 'memory' | 'gpu' | 'usedCpu' | 'usedMemory' | 'usedGpu', number>>(
+    `SELECT coalesce(sum(n.cpu_millis), 0)::bigint AS cpu, coalesce(sum(n.memory_bytes), 0)::bigint AS memory,
+       coalesce(sum(n.cpu_millis - n.free_cpu_millis), 0)::bigint AS "usedCpu",
+       coalesce(sum(n.memory_bytes - n.free_memory_bytes), 0)::bigint AS "usedMemory",
+       coalesce(sum((SELECT count(*) FROM device d WHERE d.node_id = n.id)), 0)::bigint AS gpu,
+       coalesce(sum((SELECT count(*) FROM device_claim c WHERE c.node_id = n.id)), 0)::bigint AS "usedGpu"
+     FROM unnest($1::text[]) WITH ORDINALITY AS p(name, place) LEFT JOIN node n ON n.pool = p.name
+     GROUP BY p.place ORDER BY p.place`,
+    [pools],
+  )
+  return rows.map(({ cpu, memory, gpu, usedCpu, usedMemory, usedGpu }) => ({
+    capacity: { cpuMillis: cpu, memoryBytes: memory, gpu },
+    used: { cpuMillis: usedCpu, memoryBytes: usedMemory, gpu: usedGpu },
+  }))
+}
+
+interface Leader {
+  holder: string
+  host: string
+  epoch: number
+  renewedAt: Date
+}
+
+/** Only one whose lease has not run out leads. */
+async function readLeaders({ db }: Domain, pools: readonly string[]): Promise<(Leader | null)[]> {
+  const rows = await db.sql.query<Leader & { pool: string }>(
+    `SELECT s.pool, s.holder, coalesce(s.host, '') AS host, s.epoch, l.renewed_at AS "renewedAt"
+     FROM scheduler_leader s JOIN scheduler_lease l ON l.pool = s.pool
+     WHERE s.pool = ANY($1::text[]) AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - $2 * interval '1 ms'`,
+    [pools, leaseTtlMs],
+  )
+  const leaders = new Map(rows.map((row) => [row.pool, row]))
+  return pools.map((pool) => leaders.get(pool) ?? null)
+}

@@ -1,0 +1,22 @@
+import type { GraphQLSchema } from 'graphql'
+import { builder } from './builder.ts'
+import './schema/enums.ts'
+import './schema/event.ts'
+import './schema/job.ts'
+import './schema/job-mutations.ts'
+import './schema/job-queries.ts'
+import './schema/live.ts'
+import './schema/log.ts'
+import './schema/nodes.ts'
+import './schema/pool.ts'
+import './schema/problem.ts'
+import './schema/queue.ts'
+import './schema/run.ts'
+import './schema/scalars.ts'
+import './schema/server-info.ts'
+import './schema/system.ts'
+import './schema/user.ts'
+import './schema/viewer.ts'
+
+/** The schema of all nouns. */
+export const buildSchema = (): GraphQLSchema => builder.toSchema()

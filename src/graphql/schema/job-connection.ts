@@ -1,0 +1,44 @@
+import type { Job } from '../../platform/generated/client.ts'
+import { builder } from '../builder.ts'
+import { type Connection, type NestedList, toConnection } from '../connection.ts'
+import { connectionType } from '../connection-type.ts'
+import type { RequestContext } from '../context.ts'
+import { encodeCursor } from '../cursor.ts'
+import type { PageArgs } from '../page.ts'
+import { JobRef } from '../refs.ts'
+
+/** What lists of jobs know beyond their page. */
+interface JobList {
+  head: number
+  count: () => Promise<number | null>
+}
+
+const countCost = 100
+
+export const JobConnection = connectionType<Job, JobList>('Job', JobRef)
+
+builder.objectFields(JobConnection, (t) => ({
+  totalCount: t.int({
+    nullable: true,
+    description: 'Jobs in the whole list; null: more than 10,000.',
+    complexity: countCost,
+    resolve: ({ count }) => count(),
+  }),
+  asOf: t.field({
+    type: 'Cursor',
+    description: 'Hand it to jobUpdates(after:): nothing that the page does not show is missed.',
+    resolve: ({ head }) => encodeCursor('pos', { p: head }),
+  }),
+}))
+
+/** A list of jobs below another noun. */
+export async function nestedJobs(
+  { load, head }: RequestContext,
+  list: NestedList,
+  { parent, args }: { parent: string; args: PageArgs },
+): Promise<Connection<Job> & JobList> {
+  const position = await head()
+  const page = await list.load(parent, args)
+  const connection = await toConnection(page, (ids) => load.job.loadMany(ids))
+  return { ...connection, head: position, count: () => list.count(parent) }
+}

@@ -1,0 +1,81 @@
+import { visibleTo } from '../../domain/access.ts'
+import { builder } from '../builder.ts'
+import { toConnection } from '../connection.ts'
+import { type Bind, readCounts, readPages, requestPage } from '../keyset.ts'
+import { type JobOrderField, jobsListing } from '../listings.ts'
+import { pageCost } from '../page.ts'
+import { JobRef } from '../refs.ts'
+import { JobConnection } from './job-connection.ts'
+import { filterSql, JobFilterInput } from './job-filter.ts'
+
+const JobOrderFieldType = builder.enumType('JobOrderField', {
+  description: 'What jobs are sorted by. FINISHED_AT: those that are alive count as finished last of all.',
+  values: ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const satisfies readonly JobOrderField[],
+})
+
+const OrderDirection = builder.enumType('OrderDirection', {
+  description: 'Smallest or greatest first.',
+  values: ['ASC', 'DESC'] as const,
+})
+
+const JobOrder = builder.inputType('JobOrder', {
+  description: 'In what order.',
+  fields: (t) => ({
+    field: t.field({ type: JobOrderFieldType, required: true, description: 'What to sort by.' }),
+    direction: t.field({ type: OrderDirection, required: true, description: 'Which way.' }),
+  }),
+})
+
+builder.queryField('job', (t) =>
+  t.field({
+    type: JobRef,
+    nullable: true,
+    description: 'A job; null: not there, or not yours to see.',
+    args: { id: t.arg.id({ required: true, description: 'job_…' }) },
+    resolve: (_root, { id }, { load }) => load.job.load(id),
+  }),
+)
+
+builder.queryField('jobByNativeId', (t) =>
+  t.field({
+    type: JobRef,
+    nullable: true,
+    description: "The newest job with a run of this backend's name, finished ones too.",
+    args: {
+      executor: t.arg.string({ required: true, description: 'The executor.' }),
+      nativeId: t.arg.string({ required: true, description: "The backend's name of the run." }),
+    },
+    async resolve(_root, { executor, nativeId }, { domain, load }) {
+      const [row] = await domain.db.sql.query<{ id: string }>(
+        `SELECT j.id FROM run r JOIN job j ON j.id = r.job_id WHERE r.native_id = $1 AND j.executor = $2
+         ORDER BY r.created_at DESC, r.id DESC LIMIT 1`,
+        [nativeId, executor],
+      )
+      return row ? load.job.load(row.id) : null
+    },
+  }),
+)
+
+builder.queryField('jobs', (t) =>
+  t.field({
+    type: JobConnection,
+    description: 'Jobs that you may see.',
+    args: {
+      ...t.arg.connectionArgs(),
+      filter: t.arg({ type: JobFilterInput, description: 'Which; default: all.' }),
+      orderBy: t.arg({ type: JobOrder, description: 'In what order; default: newest first.' }),
+    },
+    complexity: pageCost,
+    async resolve(_root, { filter, orderBy, ...args }, { domain: { db }, viewer, load, head }) {
+      const listing = jobsListing(orderBy?.field ?? 'CREATED_AT', orderBy?.direction !== 'ASC')
+      const where = (bind: Bind) => `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind)}`
+      const query = { listing, where, parents: [''], filterOf: () => filter }
+      const page = requestPage(listing, filter, args)
+      const position = await head()
+      const pages = await readPages(db.sql, { ...query, page })
+      const connection = await toConnection(pages.get(''), (ids) => load.job.loadMany(ids))
+      const count = async () => (await readCounts(db.sql, query)).get('') ?? null
+      return { ...connection, head: position, count }
+    },
+  }),
+)

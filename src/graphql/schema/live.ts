@@ -1,0 +1,194 @@
+import { maySee } from '../../domain/access.ts'
+import { jobNotFound } from '../../domain/errors.ts'
+import type { FeedEvent } from '../../feed/event.ts'
+import type { JobStatusMessage } from '../../feed/job-status.ts'
+import type { JobUpdatesMessage } from '../../feed/job-updates.ts'
+import type { TailMessage } from '../../logs/tail-message.ts'
+import { builder } from '../builder.ts'
+import type { RequestContext } from '../context.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
+import { JobEventRef, JobRef, RunRef } from '../refs.ts'
+import { JobFilterInput } from './job-filter.ts'
+import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
+import { seen } from './problem.ts'
+
+/**
+ * Live views. The rooms feed and logs give messages with plain cursors; here they get their types and opaque cursors.
+ * Every message carries one, heartbeats too, so a client can always go on from what it saw last.
+ */
+interface Cursored {
+  cursor: string
+}
+type Message<M, Kind> = Omit<Extract<M, { kind: Kind }>, 'cursor'> & Cursored
+
+const StreamPhase = builder.enumType('StreamPhase', {
+  description: 'REPLAY: it had happened before you came. LIVE: it happens now.',
+  values: ['REPLAY', 'LIVE'] as const,
+})
+
+const cursorDescription = 'Hand it to `after` to go on from here.'
+
+const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'>>('JobTransitions').implement({
+  description: 'Consecutive events of one job, at most 200; none when only its progress changed.',
+  fields: (t) => ({
+    job: t.field({
+      type: JobRef,
+      description: 'The job as it is now.',
+      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+    }),
+    transitions: t.field({
+      type: [JobEventRef],
+      description: 'The events, in order.',
+      resolve: ({ events }): FeedEvent[] => [...events],
+    }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    phase: t.expose('phase', { type: StreamPhase, description: 'Whether it is replayed or live.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'The job is over with these events.' }),
+  }),
+})
+
+const StreamReset = builder.objectRef<Cursored & { reason: string }>('StreamReset').implement({
+  description: 'What follows does not continue what was sent.',
+  fields: (t) => ({
+    reason: t.exposeString('reason', {
+      description: 'RETENTION: what lay between is not kept any more. DELETED: the job is gone.',
+    }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+  }),
+})
+
+const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
+  description: 'Nothing happened for 15 seconds; the stream lives.',
+  fields: (t) => ({
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was sent.' }),
+  }),
+})
+
+const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
+  description: 'Output of one run. Offsets count all its bytes, whatever streams were chosen.',
+  fields: (t) => ({
+    run: t.exposeInt('run', { description: 'Number of the run.' }),
+    text: t.exposeString('text', { description: 'The output as it is.' }),
+    lines: t.field({ type: [LogLineRef], description: 'The same in lines.', resolve: ({ lines }) => [...lines] }),
+    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of its first byte.' }),
+    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after its last byte.' }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+    phase: t.expose('phase', { type: StreamPhase, description: 'Whether it is replayed or live.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'The output ends here.' }),
+  }),
+})
+
+const RunChanged = builder.objectRef<Message<TailMessage, 'run'> & OfJob>('RunChanged').implement({
+  description: 'From here on the output is of this run.',
+  fields: (t) => ({
+    run: t.field({
+      type: RunRef,
+      description: 'The run.',
+      resolve: ({ jobId, run }, _args, { domain }) =>
+        seen(domain.db.prisma.run.findUnique({ where: { jobId_number: { jobId, number: run } } })),
+    }),
+    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
+  }),
+})
+
+const typeOf = {
+  transitions: JobTransitions,
+  reset: StreamReset,
+  heartbeat: StreamHeartbeat,
+  batch: LogBatch,
+  gap: LogGapRef,
+  run: RunChanged,
+} as const
+
+const resolveType = (message: object) => ('kind' in message ? typeOf[message.kind as keyof typeof typeOf] : undefined)
+
+const JobStatusMessageRef = builder.unionType('JobStatusMessage', {
+  description: 'What `jobStatus` sends.',
+  types: [JobTransitions, StreamReset, StreamHeartbeat],
+  resolveType,
+})
+
+const JobUpdatesMessageRef = builder.unionType('JobUpdatesMessage', {
+  description: 'What `jobUpdates` sends.',
+  types: [JobTransitions, StreamReset, StreamHeartbeat],
+  resolveType,
+})
+
+const TailMessageRef = builder.unionType('TailMessage', {
+  description: 'What `tail` sends.',
+  types: [LogBatch, LogGapRef, RunChanged, StreamReset, StreamHeartbeat],
+  resolveType,
+})
+
+const after = { type: 'Cursor', description: 'Begin after this cursor.' } as const
+
+builder.subscriptionField('jobStatus', (t) =>
+  t.field({
+    type: JobStatusMessageRef,
+    description:
+      'Every event of one job after `after` (default: the event of its current state), in order; replays, then follows; completes after the final one.',
+    args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
+    subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
+      feed.jobStatus({ viewer, jobId, after: openSeq(jobId, cursor) }),
+    resolve: (message: JobStatusMessage, { jobId }) => ({
+      ...message,
+      cursor: encodeCursor('seq', { j: jobId, s: message.cursor }),
+    }),
+  }),
+)
+
+builder.subscriptionField('jobUpdates', (t) =>
+  t.field({
+    type: JobUpdatesMessageRef,
+    description:
+      'Every event of every job that you may see and the filter admits before or after it. Start from JobConnection.asOf.',
+    args: { filter: t.arg({ type: JobFilterInput, description: 'Which jobs; default: all.' }), after: t.arg(after) },
+    subscribe: (_root, { filter, after: cursor }, { feed, viewer }) =>
+      feed.jobUpdates({
+        viewer,
+        filter: filter ?? undefined,
+        after: cursor == null ? undefined : decodeCursor('pos', cursor).p,
+      }),
+    resolve: (message: JobUpdatesMessage) => ({ ...message, cursor: encodeCursor('pos', { p: message.cursor }) }),
+  }),
+)
+
+builder.subscriptionField('tail', (t) =>
+  t.field({
+    type: TailMessageRef,
+    description:
+      'Output of a job: replay from `after`, the last lines, or the beginning, then live; completes when all of it was sent.',
+    args: {
+      jobId: t.arg.id({ required: true, description: 'The job.' }),
+      after: t.arg(after),
+      lastLines: t.arg.int({ description: 'Begin with the last lines, 1 … 5,000.' }),
+      streams: t.arg({ type: [LogStream], description: 'Of these streams; default: STDOUT and STDERR.' }),
+      maxBatchBytes: t.arg.int({
+        defaultValue: 65_536,
+        description: 'Bytes of text in one message at most; taken between 4 KiB and 1 MiB.',
+      }),
+      run: t.arg.int({ description: 'Of this run only.' }),
+    },
+    async subscribe(_root, { jobId, maxBatchBytes, ...start }, context) {
+      await demandVisible(jobId, context)
+      return context.logTail.follow({ ...logStart(jobId, start), maxBatchBytes: maxBatchBytes ?? 65_536 })
+    },
+    resolve: (message: TailMessage, { jobId }) =>
+      message.kind === 'gap'
+        ? { ...message, jobId }
+        : Object.assign(Object.create(message), { jobId, cursor: logCursor(jobId, message.cursor) }),
+  }),
+)
+
+function openSeq(jobId: string, cursor: string | null | undefined): number | undefined {
+  if (cursor == null) return undefined
+  const { j, s } = decodeCursor('seq', cursor)
+  if (j !== jobId) throw invalidCursor()
+  return s
+}
+
+async function demandVisible(jobId: string, { load, viewer }: RequestContext): Promise<void> {
+  const job = await load.job.load(jobId)
+  if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
+}

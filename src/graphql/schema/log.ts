@@ -1,0 +1,131 @@
+import type { LogLine } from '../../logs/batch.ts'
+import { logStreams } from '../../logs/lines.ts'
+import { type LogGap, type LogPage, readLog } from '../../logs/read.ts'
+import type { LogCursor } from '../../logs/stored.ts'
+import { builder } from '../builder.ts'
+import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
+import { refusal } from '../errors.ts'
+import { logPageCost } from '../limits.ts'
+import { JobRef } from '../refs.ts'
+
+/** Output of jobs: pages of it, and the words that `tail` shares with them. */
+export const LogStream = builder.enumType('LogStream', {
+  description: 'Where output came from. SYSTEM: what Berth has to say of a run.',
+  values: logStreams,
+})
+
+export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
+  description: 'A line of output, or a piece of one.',
+  fields: (t) => ({
+    number: t.expose('number', {
+      type: 'UInt53',
+      description: '1, 2, 3 … per run; pieces of a line share its number.',
+    }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was stored.' }),
+    stream: t.expose('stream', { type: LogStream, description: 'Where it came from.' }),
+    text: t.exposeString('text', { description: 'The line without its end.' }),
+    truncated: t.exposeBoolean('truncated', { description: 'The line goes on in the next piece.' }),
+    run: t.exposeInt('run', { description: 'Number of the run.' }),
+  }),
+})
+
+export interface OfJob {
+  jobId: string
+}
+
+export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
+  description: 'Output that existed and cannot be had.',
+  fields: (t) => ({
+    run: t.exposeInt('run', { description: 'Number of the run.' }),
+    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
+    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last one.' }),
+    reason: t.exposeString('reason', { description: 'RETENTION, LOST, OVER_LIMIT or NOT_VISIBLE.' }),
+    cursor: t.field({
+      type: 'Cursor',
+      description: 'Where it goes on.',
+      resolve: (gap) => logCursor(gap.jobId, gap.cursor),
+    }),
+  }),
+})
+
+const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
+  description: 'A page of output: as many lines as were asked for, at most 1 MiB of text.',
+  fields: (t) => ({
+    text: t.exposeString('text', { description: 'The output as it is.' }),
+    lines: t.expose('lines', { type: [LogLineRef], complexity: { multiplier: 1 }, description: 'The same in lines.' }),
+    gaps: t.field({
+      type: [LogGapRef],
+      description: 'What is missing within.',
+      complexity: { multiplier: 1 },
+      resolve: ({ gaps, jobId }) => gaps.map((gap) => ({ ...gap, jobId })),
+    }),
+    cursor: t.field({
+      type: 'Cursor',
+      description: 'Where the page ends: hand it to logs(after:) or tail(after:).',
+      resolve: ({ cursor, jobId }) => logCursor(jobId, cursor),
+    }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'Nothing follows and nothing ever will.' }),
+  }),
+})
+
+export const logCursor = (jobId: string, { run, offset }: LogCursor) =>
+  encodeCursor('log', { j: jobId, r: run, o: offset })
+
+interface StartArgs {
+  after?: string | null | undefined
+  lastLines?: number | null | undefined
+  run?: number | null | undefined
+  streams?: readonly (typeof logStreams)[number][] | null | undefined
+}
+
+export const logLinesMax = 5_000
+
+/** Where a reader wants to begin, checked. */
+export function logStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {
+  if (after != null && lastLines != null) throw refusal('BAD_REQUEST', 'Give `after` or `lastLines`, not both')
+  if (lastLines != null) demandLines('lastLines', lastLines)
+  if (run != null && run < 1) throw refusal('BAD_REQUEST', '`run` must be 1 or more')
+  return {
+    jobId,
+    after: after == null ? undefined : openCursor(jobId, after),
+    lastLines: lastLines ?? undefined,
+    run: run ?? undefined,
+    streams: streams ?? (['STDOUT', 'STDERR'] as const),
+  }
+}
+
+function openCursor(jobId: string, cursor: string): LogCursor {
+  const { j, r, o } = decodeCursor('log', cursor)
+  if (j !== jobId) throw invalidCursor()
+  return { run: r, offset: o }
+}
+
+function demandLines(name: string, lines: number) {
+  if (lines < 1 || lines > logLinesMax)
+    throw refusal('BAD_REQUEST', `\`${name}\` must be 1 … ${logLinesMax}, not ${lines}`)
+}
+
+builder.objectFields(JobRef, (t) => ({
+  logs: t.field({
+    type: LogPageRef,
+    description: 'Its output over all runs.',
+    complexity: logPageCost,
+    args: {
+      first: t.arg.int({ defaultValue: 500, description: 'Lines at most, 1 … 5,000.' }),
+      after: t.arg({ type: 'Cursor', description: 'Begin after this cursor.' }),
+      lastLines: t.arg.int({ description: 'Begin with the last lines, 1 … 5,000.' }),
+      run: t.arg.int({ description: 'Of this run only.' }),
+      streams: t.arg({ type: [LogStream], description: 'Of these streams; default: STDOUT and STDERR.' }),
+    },
+    async resolve({ id }, { first, ...start }, { domain }) {
+      const linesMax = first ?? 500
+      demandLines('first', linesMax)
+      return { ...(await readLog(domain.db.sql, { ...logStart(id, start), linesMax })), jobId: id }
+    },
+  }),
+  logCursor: t.field({
+    type: 'Cursor',
+    description: 'Hand it to tail(after:): the end of its output in this snapshot.',
+    resolve: async ({ id }, _args, { load }) => logCursor(id, await load.logEnd.load(id)),
+  }),
+}))

@@ -1,0 +1,192 @@
+import { builder } from '../builder.ts'
+import { toConnection } from '../connection.ts'
+import { connectionType } from '../connection-type.ts'
+import { pageCost } from '../page.ts'
+import { DeviceRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../refs.ts'
+import { nameOf, poolId, queueId } from '../typed-id.ts'
+import { RunConnection } from './run.ts'
+
+/** Machines: pools, their nodes and GPUs, and the doors that lead to them. */
+export interface CapacityShape {
+  cpuMillis: number
+  memoryBytes: bigint | number
+  gpu: number
+}
+
+const Capacity = builder.objectRef<CapacityShape>('Capacity').implement({
+  description: 'An amount of what jobs need.',
+  fields: (t) => ({
+    cpu: t.float({ description: 'Cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
+    memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
+    gpu: t.exposeInt('gpu', { description: 'GPUs.' }),
+  }),
+})
+
+export interface LeaderShape {
+  holder: string
+  host: string
+  epoch: number
+  renewedAt: Date
+}
+
+const Leader = builder.objectRef<LeaderShape>('Leader').implement({
+  description: 'The process that plans for a pool.',
+  fields: (t) => ({
+    process: t.exposeString('holder', { description: 'The process.' }),
+    host: t.exposeString('host', { description: 'Its machine.' }),
+    epoch: t.expose('epoch', { type: 'UInt53', description: 'Grows with every take-over.' }),
+    renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'When it was last heard of.' }),
+  }),
+})
+
+const PoolPolicy = builder.enumType('PoolPolicy', {
+  description: 'How a pool orders what waits.',
+  values: ['PRIORITY', 'FAIR_SHARE'] as const,
+})
+
+const PoolNodeState = builder.enumType('PoolNodeState', {
+  description: 'READY takes new runs; CORDONED and DRAINING take none; LOST does not answer.',
+  values: ['READY', 'CORDONED', 'DRAINING', 'LOST'] as const,
+})
+
+export const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
+
+builder.node(PoolRef, {
+  description: 'Nodes with one ordering policy, one leader and one or more executors.',
+  id: { resolve: (pool) => poolId(pool.name), description: 'pool_<name>' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.pool.load(nameOf(id)))),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name from the configuration.' }),
+    policy: t.expose('policy', { type: PoolPolicy, description: 'How it orders what waits.' }),
+    executors: t.exposeStringList('executors', {
+      description: 'Executors that share its nodes, in order of preference.',
+    }),
+    paused: t.boolean({ description: 'Whether nothing new is started.', resolve: () => false }),
+    capacity: t.field({
+      type: Capacity,
+      description: 'What its nodes have.',
+      resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).capacity,
+    }),
+    used: t.field({
+      type: Capacity,
+      description: 'What runs hold of it.',
+      resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).used,
+    }),
+    leader: t.field({
+      type: Leader,
+      nullable: true,
+      description: 'Who plans for it; null: nobody, and what waits goes on waiting.',
+      resolve: ({ name }, _args, { load }) => load.leader.load(name),
+    }),
+    nodes: t.field({
+      type: PoolNodeConnection,
+      description: 'Its nodes.',
+      args: t.arg.connectionArgs(),
+      complexity: pageCost,
+      resolve: async ({ name }, args, { load }) =>
+        toConnection(await load.nodesOfPool.load(name, args), (ids) => load.node.loadMany(ids)),
+    }),
+  }),
+})
+
+builder.node(PoolNodeRef, {
+  description: 'A machine of a pool.',
+  id: { resolve: (node) => node.id, description: 'node_…' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.node.load(id))),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name, unique in its pool.' }),
+    pool: t.exposeString('poolName', { description: 'The pool it belongs to.' }),
+    state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may be placed here.' }),
+    cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor, in lower case.' }),
+    infiniband: t.exposeBoolean('infiniband', { description: 'Whether it has InfiniBand.' }),
+    capacity: t.field({
+      type: Capacity,
+      description: 'What it has.',
+      resolve: async (node, _args, { load }) => ({ ...node, gpu: (await load.devices.load(node.id)).length }),
+    }),
+    free: t.field({
+      type: Capacity,
+      description: 'What nobody holds.',
+      async resolve({ id, freeCpu, freeMemory }, _args, { load }) {
+        const [devices, claims] = await Promise.all([load.devices.load(id), load.claims.load(id)])
+        return { cpuMillis: freeCpu, memoryBytes: freeMemory, gpu: devices.length - claims.length }
+      },
+    }),
+    devices: t.field({
+      type: [DeviceRef],
+      description: 'Its GPUs.',
+      resolve: ({ id }, _args, { load }) => load.devices.load(id),
+    }),
+    runs: t.field({
+      type: RunConnection,
+      description: 'Runs that hold something of it, of jobs that you may see.',
+      args: t.arg.connectionArgs(),
+      complexity: pageCost,
+      resolve: async ({ id }, args, { load }) =>
+        toConnection(await load.runsOnNode.load(id, args), (ids) => load.run.loadMany(ids)),
+    }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true, description: 'When it was last heard of.' }),
+  }),
+})
+
+DeviceRef.implement({
+  description: 'A GPU of a node.',
+  fields: (t) => ({
+    node: t.string({
+      description: 'Name of the node.',
+      resolve: async ({ nodeId }, _args, { load }) => (await load.node.load(nodeId))?.name ?? nodeId,
+    }),
+    index: t.exposeInt('index', { description: 'Physical index on its node.' }),
+    name: t.exposeString('model', { description: 'Model.' }),
+    memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
+    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
+    cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
+    allocated: t.boolean({
+      description: 'Whether a run holds it.',
+      resolve: async ({ nodeId, index }, _args, { load }) =>
+        (await load.claims.load(nodeId)).some((claim) => claim.index === index),
+    }),
+    job: t.field({
+      type: JobRef,
+      nullable: true,
+      description: 'The job that holds it; null: free, or not yours to see.',
+      async resolve({ nodeId, index }, _args, { load }) {
+        const claim = (await load.claims.load(nodeId)).find((each) => each.index === index)
+        const run = claim ? await load.run.load(claim.runId) : null
+        return run ? load.job.load(run.jobId) : null
+      },
+    }),
+  }),
+})
+
+builder.node(SubmissionQueueRef, {
+  description: 'A named door that leads to a pool.',
+  id: { resolve: (queue) => queueId(queue.name), description: 'queue_<name>' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.submissionQueue.load(nameOf(id)))),
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Name from the configuration.' }),
+    pool: t.exposeString('poolName', { description: 'The pool it leads to.' }),
+    isDefault: t.exposeBoolean('isDefault', { description: 'Whether submissions that name none come through it.' }),
+    native: t.expose('native', { type: 'JSONObject', nullable: true, description: 'Words for the backend.' }),
+  }),
+})
+
+const poolsMax = 100
+const submissionQueuesMax = 500
+
+builder.queryField('pools', (t) =>
+  t.field({
+    type: [PoolRef],
+    description: 'All pools, at most 100.',
+    resolve: (_root, _args, { domain }) => domain.db.prisma.pool.findMany({ orderBy: { name: 'asc' }, take: poolsMax }),
+  }),
+)
+
+builder.queryField('submissionQueues', (t) =>
+  t.field({
+    type: [SubmissionQueueRef],
+    description: 'All doors in the order of the configuration, at most 500.',
+    resolve: (_root, _args, { domain }) =>
+      domain.db.prisma.submissionQueue.findMany({ orderBy: { position: 'asc' }, take: submissionQueuesMax }),
+  }),
+)

@@ -1,0 +1,130 @@
+import {
+  Forbidden,
+  InvalidInput,
+  InvalidState,
+  NotFound,
+  Refusal,
+  VersionConflict,
+  type Violation,
+} from '../../domain/errors.ts'
+import { Unavailable } from '../../platform/tx.ts'
+import { builder } from '../builder.ts'
+import { JobRef } from '../refs.ts'
+
+/** Expected failures of mutations are data: each refusal of the domain is the problem of the same name. */
+const ProblemCode = builder.enumType('ProblemCode', {
+  description: 'What kind of failure it is, for programs.',
+  values: [
+    'INVALID_INPUT',
+    'NOT_FOUND',
+    'FORBIDDEN',
+    'INVALID_STATE',
+    'VERSION_CONFLICT',
+    'REJECTED',
+    'UNAVAILABLE',
+  ] as const,
+})
+
+const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement({
+  description: 'A failure that the caller can act on. Every failing member of a result union is one.',
+  fields: (t) => ({
+    code: t.field({
+      type: ProblemCode,
+      description: 'What kind of failure it is.',
+      resolve: (problem) => (problem instanceof Refusal ? problem.code : 'UNAVAILABLE'),
+    }),
+    message: t.string({
+      description: 'The same as a sentence, with what to do.',
+      resolve: (problem) => (problem instanceof Refusal ? problem.message : 'The database is not available; try again'),
+    }),
+    retryable: t.boolean({
+      description: 'Whether the very same request may succeed later.',
+      resolve: (problem) => (problem instanceof Refusal ? problem.retryable : true),
+    }),
+  }),
+})
+
+const ViolationRef = builder.objectRef<Violation>('Violation').implement({
+  description: 'A rule that a value breaks.',
+  fields: (t) => ({
+    path: t.stringList({
+      description: 'Path into the input: ["spec", "resources", "cpu"].',
+      resolve: ({ path }) => [...path],
+    }),
+    message: t.exposeString('message', { description: 'What is wrong with the value.' }),
+  }),
+})
+
+builder.objectType(InvalidInput, {
+  name: 'InvalidInputProblem',
+  description: 'Values that break rules.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    violations: t.field({
+      type: [ViolationRef],
+      description: 'Each broken rule; at most 50.',
+      resolve: ({ violations }) => [...violations],
+    }),
+  }),
+})
+
+builder.objectType(NotFound, {
+  name: 'NotFoundProblem',
+  description: 'Not there, or not yours to see.',
+  interfaces: [Problem],
+})
+
+builder.objectType(Forbidden, {
+  name: 'ForbiddenProblem',
+  description: 'You may not.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    requiredPermission: t.exposeString('requiredPermission', { description: 'The permission that is missing.' }),
+  }),
+})
+
+builder.objectType(InvalidState, {
+  name: 'InvalidStateProblem',
+  description: 'The job is in a state that does not allow it.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    job: t.field({
+      type: JobRef,
+      description: 'The job as it is now.',
+      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+    }),
+  }),
+})
+
+builder.objectType(VersionConflict, {
+  name: 'VersionConflictProblem',
+  description: 'The job has changed since the version that was expected.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    job: t.field({
+      type: JobRef,
+      description: 'The job as it is now.',
+      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+    }),
+  }),
+})
+
+builder.objectType(Unavailable, {
+  name: 'UnavailableProblem',
+  description: 'The server cannot do it now; try again.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    retryAfterMs: t.int({
+      nullable: true,
+      description: 'When to try again, where that is known.',
+      resolve: () => null,
+    }),
+  }),
+})
+
+/** A row that was there a moment ago. */
+export async function seen<Row>(row: Promise<Row | null>): Promise<Row> {
+  const found = await row
+  if (found === null) throw new NotFound('It was deleted meanwhile')
+  return found
+}

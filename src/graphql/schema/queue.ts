@@ -1,0 +1,102 @@
+import { visibleTo } from '../../domain/access.ts'
+import { type QueueNumbers, queueNumbers } from '../../domain/queue.ts'
+import { jobStates } from '../../domain/state.ts'
+import { builder } from '../builder.ts'
+import { toConnection } from '../connection.ts'
+import { type Bind, readCounts, readPages, requestPage } from '../keyset.ts'
+import { queueEntriesListing } from '../listings.ts'
+import { pageCost } from '../page.ts'
+import { watchQueue } from '../queue-watch.ts'
+import { UserRef } from '../refs.ts'
+import { JobState } from './enums.ts'
+import { JobConnection } from './job-connection.ts'
+import { seen } from './problem.ts'
+
+/** The waiting line of a pool. */
+const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
+  description: 'Jobs in a state.',
+  fields: (t) => ({
+    state: t.expose('state', { type: JobState, description: 'The state.' }),
+    count: t.exposeInt('count', { description: 'How many jobs.' }),
+  }),
+})
+
+const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount').implement({
+  description: 'Jobs of a person.',
+  fields: (t) => ({
+    user: t.field({
+      type: UserRef,
+      description: 'The person.',
+      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+    }),
+    count: t.exposeInt('count', { description: 'How many jobs.' }),
+  }),
+})
+
+const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const
+
+export const QueueRef = builder.objectRef<QueueNumbers>('Queue')
+
+QueueRef.implement({
+  description: 'The waiting line of a pool at one moment.',
+  fields: (t) => ({
+    pool: t.exposeString('pool', { description: 'The pool.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'The moment.' }),
+    depth: t.exposeInt('depth', { description: 'Jobs that are QUEUED.' }),
+    running: t.exposeInt('running', { description: 'Jobs that hold something: STARTING, RUNNING, CANCELLING.' }),
+    blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
+    avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
+      nullable: true,
+      description: 'Average wait of what started in the last 24 hours.',
+    }),
+    byState: t.expose('byState', { type: [StateCount], description: 'Jobs by state.' }),
+    byUser: t.expose('byUser', {
+      type: [UserCount],
+      description: 'Jobs by person; your own only, unless you may see all.',
+    }),
+    entries: t.field({
+      type: JobConnection,
+      description: 'Its jobs that you may see: what runs, then what waits in the order of its turn.',
+      args: {
+        ...t.arg.connectionArgs(),
+        states: t.arg({ type: [JobState], description: 'In one of these states; default: all that are not final.' }),
+        includeCompleted: t.arg.boolean({ defaultValue: false, description: 'Final ones too, at the end.' }),
+      },
+      complexity: pageCost,
+      async resolve({ pool }, { states, includeCompleted, ...args }, { domain: { db }, viewer, load, head }) {
+        const wanted = states ?? (includeCompleted ? jobStates : aliveStates)
+        const filter = { pool, states: wanted }
+        const where = (bind: Bind) =>
+          `${visibleTo(viewer, 'j', bind)} AND j.pool = ${bind(pool)} AND j.state = ANY(${bind(wanted)}::text[]::job_state[])`
+        const query = { listing: queueEntriesListing, where, parents: [''], filterOf: () => filter }
+        const page = requestPage(queueEntriesListing, filter, args)
+        const position = await head()
+        const pages = await readPages(db.sql, { ...query, page })
+        const connection = await toConnection(pages.get(''), (ids) => load.job.loadMany(ids))
+        return { ...connection, head: position, count: async () => (await readCounts(db.sql, query)).get('') ?? null }
+      },
+    }),
+  }),
+})
+
+const pool = { description: 'Name of the pool; default: the one that the default queue leads to.' } as const
+
+builder.queryField('queue', (t) =>
+  t.field({
+    type: QueueRef,
+    description: 'The waiting line of a pool.',
+    args: { pool: t.arg.string(pool) },
+    resolve: (_root, args, { domain, viewer }) => queueNumbers(domain, viewer, args.pool ?? null),
+  }),
+)
+
+builder.subscriptionField('queueStatus', (t) =>
+  t.field({
+    type: QueueRef,
+    description:
+      'Snapshots, not a history: the first at once, then at most 4 a second when something changed, and at least one every 15 s.',
+    args: { pool: t.arg.string(pool) },
+    subscribe: (_root, args, { domain, viewer }) => watchQueue(domain, viewer, args.pool ?? null),
+    resolve: (numbers: QueueNumbers) => numbers,
+  }),
+)

@@ -1,0 +1,57 @@
+import { GraphQLError } from 'graphql'
+import { builder } from '../builder.ts'
+import { limits } from '../limits.ts'
+
+const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
+
+builder.scalarType('DateTime', {
+  description: 'RFC 3339. Given out in UTC with milliseconds.',
+  serialize: (value) => value.toISOString(),
+  parseValue(value) {
+    const date = typeof value === 'string' && rfc3339.test(value) ? new Date(value) : undefined
+    if (!date || Number.isNaN(date.getTime()))
+      throw new GraphQLError('DateTime must be RFC 3339, e.g. 2026-01-31T12:00:00Z')
+    return date
+  },
+})
+
+builder.scalarType('UInt53', {
+  description: 'Whole number 0 … 2^53 − 1, as a JSON number.',
+  serialize: (value) => Number(value),
+  parseValue(value) {
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
+      throw new GraphQLError('UInt53 must be a whole number 0 … 2^53 − 1')
+    return value
+  },
+})
+
+builder.scalarType('JSONObject', {
+  description: 'A JSON object of the user.',
+  serialize: (value) => value,
+  parseValue(value) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new GraphQLError('JSONObject must be an object')
+    if (isDeeper(value, limits.jsonDepthMax))
+      throw new GraphQLError(`JSONObject may be at most ${limits.jsonDepthMax} levels deep`)
+    return Object.fromEntries(Object.entries(value))
+  },
+})
+
+builder.scalarType('Cursor', {
+  description: 'Opaque place in a list or stream; valid across processes, restarts and transports.',
+  serialize: (value) => value,
+  parseValue(value) {
+    if (typeof value !== 'string') throw new GraphQLError('Cursor must be a string')
+    return value
+  },
+})
+
+/** Level by level, not by recursion: a body of 4 MiB can nest deeper than any stack. */
+function isDeeper(value: object, max: number): boolean {
+  let level: object[] = [value]
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > max) return true
+    level = level.flatMap((each) => Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null))
+  }
+  return false
+}

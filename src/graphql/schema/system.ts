@@ -1,0 +1,129 @@
+import { freemem, loadavg, totalmem } from 'node:os'
+import type { Device, DeviceClaim } from '../../platform/generated/client.ts'
+import { builder } from '../builder.ts'
+import { DeviceRef } from '../refs.ts'
+
+/** Load of the machine that answers, and the GPUs of all pools. */
+interface Snapshot {
+  at: Date
+  devices: Device[]
+  claims: DeviceClaim[]
+  runningLocalJobs: number
+}
+
+const GpuCapability = builder.objectRef<Device>('GpuCapability').implement({
+  description: 'What a GPU can do.',
+  fields: (t) => ({
+    index: t.exposeInt('index', { description: 'Physical index on its node.' }),
+    name: t.exposeString('model', { description: 'Model.' }),
+    memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
+    tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
+    cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
+  }),
+})
+
+const GpuInventory = builder.objectRef<Snapshot>('GpuInventory').implement({
+  description: 'The GPUs there are.',
+  fields: (t) => ({
+    backend: t.string({
+      description: 'How they are known: declared, or none.',
+      resolve: ({ devices }) => (devices.length > 0 ? 'declared' : 'none'),
+    }),
+    count: t.int({ description: 'How many.', resolve: ({ devices }) => devices.length }),
+    capabilities: t.expose('devices', { type: [GpuCapability], description: 'What each can do.' }),
+  }),
+})
+
+const isClaimed = ({ claims }: Snapshot, device: Device) =>
+  claims.some(({ nodeId, index }) => nodeId === device.nodeId && index === device.index)
+
+const GpuAllocation = builder.objectRef<Snapshot>('GpuAllocation').implement({
+  description: 'Who holds the GPUs.',
+  fields: (t) => ({
+    allocatedGpus: t.field({
+      type: ['Int'],
+      description: 'Indexes of those that runs hold.',
+      resolve: (all) => all.devices.filter((device) => isClaimed(all, device)).map(({ index }) => index),
+    }),
+    availableGpus: t.field({
+      type: ['Int'],
+      description: 'Indexes of those that nobody holds.',
+      resolve: (all) => all.devices.filter((device) => !isClaimed(all, device)).map(({ index }) => index),
+    }),
+    runningLocalJobs: t.exposeInt('runningLocalJobs', {
+      description: 'Jobs of the executor `local` that hold something.',
+    }),
+    devices: t.expose('devices', { type: [DeviceRef], description: 'All of them.' }),
+  }),
+})
+
+interface ExecutorShape {
+  name: string
+  pool: string
+  led: boolean
+}
+
+const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement({
+  description: 'A mechanism that runs runs.',
+  fields: (t) => ({
+    name: t.exposeString('name', { description: 'Its name.' }),
+    available: t.exposeBoolean('led', { description: 'Whether a process carries its runs.' }),
+    message: t.string({
+      nullable: true,
+      description: 'Why it is not available.',
+      resolve: ({ led, pool }) => (led ? null : `The pool ${pool} has no leader`),
+    }),
+  }),
+})
+
+const System = builder.objectRef<Snapshot>('System').implement({
+  description: 'The machine that answers, and the GPUs of all pools.',
+  fields: (t) => ({
+    timestamp: t.expose('at', { type: 'DateTime', description: 'When this was so.' }),
+    loadAvg5Min: t.float({
+      nullable: true,
+      description: 'Load average of five minutes.',
+      resolve: () => loadavg()[1] ?? null,
+    }),
+    memoryPercent: t.float({
+      nullable: true,
+      description: 'Memory in use, in per cent.',
+      resolve: () => Math.round((1 - freemem() / totalmem()) * 1000) / 10,
+    }),
+    gpus: t.expose('devices', { type: [DeviceRef], description: 'All GPUs.' }),
+    gpuInventory: t.field({ type: GpuInventory, description: 'What GPUs there are.', resolve: (all) => all }),
+    gpuAllocation: t.field({ type: GpuAllocation, description: 'Who holds them.', resolve: (all) => all }),
+    executors: t.field({
+      type: [ExecutorInfo],
+      description: 'The executors of all pools.',
+      async resolve(_all, _args, { domain, load }) {
+        const pools = await domain.db.prisma.pool.findMany({ orderBy: { name: 'asc' }, take: poolsMax })
+        const leaders = await Promise.all(pools.map(({ name }) => load.leader.load(name)))
+        return pools.flatMap((pool, index) =>
+          pool.executors.map((name) => ({ name, pool: pool.name, led: leaders[index] !== null })),
+        )
+      },
+    }),
+  }),
+})
+
+const poolsMax = 100
+const devicesMax = 1_000
+
+builder.queryField('system', (t) =>
+  t.field({
+    type: System,
+    description: 'The machine that answers, and the GPUs of all pools.',
+    async resolve(_root, _args, { domain: { db } }) {
+      const [devices, claims, runningLocalJobs] = await Promise.all([
+        db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),
+        db.prisma.deviceClaim.findMany({ take: devicesMax }),
+        db.prisma.job.count({
+          where: { executor: 'local', state: { in: ['STARTING', 'RUNNING', 'CANCELLING'] } },
+        }),
+      ])
+      const [now] = await db.sql.query<{ at: Date }>('SELECT berth_now() AS at')
+      return { at: now?.at ?? new Date(0), devices, claims, runningLocalJobs }
+    },
+  }),
+)

@@ -1,0 +1,181 @@
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { Viewer } from '../domain/access.ts'
+import type { Rooms } from './context.ts'
+import { createEngine } from './engine.ts'
+import { type GateRules, turnedAway } from './gate.ts'
+import { graphiqlPage } from './graphiql.ts'
+import { readiness } from './health.ts'
+import { buildSchema } from './schema.ts'
+import { createSockets } from './sockets.ts'
+
+/**
+ * One port for everything: GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, /healthz and
+ * /readyz. Every request passes the gate first; a POST must be JSON, for other kinds of body are sent by any web page
+ * without asking.
+ *
+ * `close` stops accepting, closes sockets with 1012 and cuts SSE streams without a `complete`, so that clients come back
+ * and go on from their cursor; other requests may finish within `drainMsMax`.
+ */
+export interface Server {
+  listen(): Promise<{ url: string }>
+  close(): Promise<void>
+}
+
+export interface ServerConfig extends GateRules {
+  host: string
+  /** 0: any free one. */
+  port: number
+}
+
+export interface ServerOptions {
+  rooms: Rooms
+  config: ServerConfig
+  /** Who asks, from the Authorization header or `authorization` of connection_init; null: unknown. Throws Unavailable. */
+  authenticate: (authorization: string | undefined) => Promise<Viewer | null>
+  keepAliveMs?: number
+}
+
+const drainMsMax = 5_000
+const drainPollMs = 20
+const keepAliveMsDefault = 12_000
+const corsMaxAgeSeconds = 600
+
+export function createServer({ rooms, config, authenticate, keepAliveMs = keepAliveMsDefault }: ServerOptions): Server {
+  const { log } = rooms
+  const engine = createEngine({ schema: buildSchema(), rooms })
+  const sockets = createSockets({ engine, authenticate, keepAliveMs, log })
+  const http = createHttpServer((request, response) => {
+    serve(request, response).catch((error: unknown) => {
+      log.error({ err: error }, 'a request failed')
+      if (response.headersSent) response.destroy()
+      else answer(response, 500, 'An unexpected error occurred')
+    })
+  })
+  const open = new Set<ServerResponse>()
+
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', (error) => log.debug({ err: error }, 'an upgrade broke'))
+    const reason = turnedAway(request.headers, config)
+    if (reason !== null) return refuseUpgrade(socket, '403 Forbidden', reason)
+    if (pathOf(request) !== '/graphql') return refuseUpgrade(socket, '404 Not Found', 'WebSockets are at /graphql')
+    sockets.accept(request, socket, head)
+  })
+
+  async function serve(request: IncomingMessage, response: ServerResponse) {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    const reason = turnedAway(request.headers, config)
+    if (reason !== null) return answer(response, 403, reason)
+    allowOrigin(request, response)
+    switch (pathOf(request)) {
+      case '/graphql':
+        return graphql(request, response)
+      case '/healthz':
+        return answer(response, 200, 'ok')
+      case '/readyz':
+        return ready(response)
+      case '/':
+        return redirect(response, '/graphql')
+      default:
+        return answer(response, 404, 'Not found')
+    }
+  }
+
+  async function graphql(request: IncomingMessage, response: ServerResponse) {
+    if (request.method === 'OPTIONS') return preflight(response)
+    if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
+    if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
+    const viewer = await authenticate(request.headers.authorization)
+    if (!viewer) return unauthenticated(response)
+    await engine(request, response, { viewer })
+  }
+
+  async function ready(response: ServerResponse) {
+    const state = await readiness(rooms.domain)
+    answerJson(response, state.ready ? 200 : 503, state)
+  }
+
+  async function drain() {
+    const deadline = rooms.domain.clock.now() + drainMsMax
+    while (open.size > 0 && rooms.domain.clock.now() < deadline) await rooms.domain.clock.sleep(drainPollMs)
+    http.closeAllConnections()
+  }
+
+  return {
+    async listen() {
+      await new Promise<void>((resolve, reject) => {
+        http.once('error', reject)
+        http.listen(config.port, config.host, resolve)
+      })
+      return { url: urlOf(http.address() as AddressInfo) }
+    },
+    async close() {
+      const closed = new Promise((resolve) => http.close(resolve))
+      const socketsClosed = sockets.close()
+      for (const response of open) if (isStream(response)) response.destroy()
+      http.closeIdleConnections()
+      await Promise.all([socketsClosed, drain()])
+      await closed
+    },
+  }
+}
+
+const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
+
+const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+
+const isStream = (response: ServerResponse) =>
+  response.headersSent && String(response.getHeader('content-type')).startsWith('text/event-stream')
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
+
+function answer(response: ServerResponse, status: number, text: string) {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
+  response.end(`${text}\n`)
+}
+
+function answerJson(response: ServerResponse, status: number, body: unknown) {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+  response.end(`${JSON.stringify(body)}\n`)
+}
+
+function unauthenticated(response: ServerResponse) {
+  response.setHeader('www-authenticate', 'Bearer')
+  answerJson(response, 401, { errors: [{ message: 'Log in first', extensions: { code: 'UNAUTHENTICATED' } }] })
+}
+
+function redirect(response: ServerResponse, location: string) {
+  response.writeHead(302, { location })
+  response.end()
+}
+
+function sendGraphiql(response: ServerResponse) {
+  const { gzipped, headers } = graphiqlPage()
+  response.writeHead(200, headers)
+  response.end(gzipped)
+}
+
+/** Only origins that the gate lets through come this far. Never with credentials: there are no cookies to send. */
+function allowOrigin({ headers: { origin } }: IncomingMessage, response: ServerResponse) {
+  response.setHeader('vary', 'Origin')
+  if (origin !== undefined) response.setHeader('access-control-allow-origin', origin)
+}
+
+function preflight(response: ServerResponse) {
+  response.writeHead(204, {
+    'access-control-allow-methods': 'GET, POST',
+    'access-control-allow-headers': 'authorization, content-type',
+    'access-control-max-age': String(corsMaxAgeSeconds),
+  })
+  response.end()
+}
+
+function refuseUpgrade(socket: Duplex, status: string, reason: string) {
+  socket.end(
+    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
+  )
+}

@@ -1,0 +1,197 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { ExecutionArgs, GraphQLError } from 'graphql'
+import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Viewer } from '../domain/access.ts'
+import type { Log } from '../platform/log.ts'
+import { Unavailable } from '../platform/tx.ts'
+import type { Engine } from './engine.ts'
+import { formatError, presentError, refusal } from './errors.ts'
+import { limits } from './limits.ts'
+
+/**
+ * GraphQL over WebSocket (graphql-transport-ws). The caller has passed the gate; the token comes with `connection_init`,
+ * within three seconds.
+ *
+ * Close codes decide whether the stock client comes back: 1012 the server restarts and 1013 the database is away (it comes
+ * back), 4401 unknown token (it does not, rightly), 1009 message too large, 4408 no `connection_init`. Nothing may throw in
+ * onConnect: that would close with 4500, which is fatal to the client.
+ *
+ * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that.
+ */
+export interface Sockets {
+  /** Completes an upgrade that the gate let through. */
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  close(): Promise<void>
+}
+
+export interface SocketOptions {
+  engine: Engine
+  authenticate: (authorization: string | undefined) => Promise<Viewer | null>
+  keepAliveMs: number
+  log: Log
+}
+
+interface Connection {
+  socket: WebSocket
+  viewer?: Viewer
+}
+
+interface SocketArgs extends ExecutionArgs {
+  run: ReturnType<Engine['getEnveloped']>
+}
+
+const initWaitMs = 3_000
+const closeWaitMs = 1_000
+const closeCodes = { restart: 1012, tryAgain: 1013, unauthenticated: 4401, badRequest: 4400 } as const
+
+export function createSockets({ engine, authenticate, keepAliveMs, log }: SocketOptions): Sockets {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: limits.socketMessageBytesMax,
+    handleProtocols: (protocols) =>
+      protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false,
+  })
+
+  const protocol = makeServer<Record<string, unknown>, Connection>({
+    connectionInitWaitTimeout: initWaitMs,
+    onConnect: (context) => connect(context, authenticate, log),
+    onSubscribe: (context, _id, payload) => prepare(context, payload),
+    execute: (args) => (args as SocketArgs).run.execute(args),
+    subscribe: (args) => (args as SocketArgs).run.subscribe(args),
+    onError: (_context, _id, _payload, errors) => errors.map((error) => formatError(presented(error))),
+    onNext(_context, _id, _payload, _args, { data = null, errors, extensions }) {
+      if (!errors) return undefined
+      return { data, errors: errors.map((error) => formatError(presented(error))), ...(extensions && { extensions }) }
+    },
+  })
+
+  /** What graphql-ws itself has to say has not been through the engine. */
+  const presented = (error: GraphQLError) =>
+    error.extensions['requestId'] === undefined ? presentError(error, log) : error
+
+  async function prepare(
+    { extra: { viewer }, subscriptions }: Context<Record<string, unknown>, Connection>,
+    payload: SubscribePayload,
+  ): Promise<SocketArgs | GraphQLError[]> {
+    try {
+      if (!viewer) throw refusal('UNAUTHENTICATED', 'Log in first')
+      if (Object.keys(subscriptions).length > limits.subscriptionsPerConnectionMax)
+        throw refusal(
+          'SUBSCRIPTION_LIMIT',
+          `A connection carries at most ${limits.subscriptionsPerConnectionMax} operations at a time`,
+        )
+      return await enveloped(engine, viewer, payload)
+    } catch (error) {
+      return [presentError(error, log)]
+    }
+  }
+
+  server.on('connection', (socket: WebSocket) => {
+    const closed = protocol.opened(
+      {
+        protocol: socket.protocol,
+        send: (data) => send(socket, data),
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (receive) =>
+          socket.on('message', (data) => {
+            receive(String(data)).catch((error: unknown) => {
+              log.error({ err: error }, 'a socket message failed')
+              socket.close(closeCodes.tryAgain, 'Try again')
+            })
+          }),
+      },
+      { socket },
+    )
+    // An oversized or malformed frame: ws has closed the connection with the right code already.
+    socket.on('error', (error) => log.debug({ err: error }, 'a socket broke'))
+    const stopPinging = keepAlive(socket, keepAliveMs)
+    socket.once('close', (code, reason) => {
+      stopPinging()
+      closed(code, String(reason)).catch((error: unknown) =>
+        log.error({ err: error }, 'a socket did not close cleanly'),
+      )
+    })
+  })
+
+  return {
+    accept: (request, socket, head) =>
+      server.handleUpgrade(request, socket, head, (accepted) => server.emit('connection', accepted, request)),
+    async close() {
+      await Promise.all([...server.clients].map(closeForRestart))
+    },
+  }
+}
+
+/** Makes the connection's viewer, or closes it; never throws. */
+async function connect(
+  { connectionParams, extra }: Context<Record<string, unknown>, Connection>,
+  authenticate: SocketOptions['authenticate'],
+  log: Log,
+): Promise<boolean> {
+  const authorization = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
+  try {
+    const viewer = await authenticate(typeof authorization === 'string' ? authorization : undefined)
+    if (viewer) {
+      extra.viewer = viewer
+      return true
+    }
+    extra.socket.close(closeCodes.unauthenticated, 'Unauthorized')
+  } catch (error) {
+    if (!(error instanceof Unavailable)) log.error({ err: error }, 'authentication failed')
+    extra.socket.close(closeCodes.tryAgain, 'Try again')
+  }
+  return false
+}
+
+async function enveloped(
+  engine: Engine,
+  viewer: Viewer,
+  payload: SubscribePayload,
+): Promise<SocketArgs | GraphQLError[]> {
+  const run = engine.getEnveloped({ viewer, params: payload })
+  const document = run.parse(payload.query)
+  const errors: readonly GraphQLError[] = run.validate(run.schema, document)
+  if (errors.length > 0) return [...errors]
+  return {
+    run,
+    schema: run.schema,
+    document,
+    operationName: payload.operationName,
+    variableValues: payload.variables,
+    contextValue: await run.contextFactory(),
+  }
+}
+
+/** Resolves when the bytes are with the kernel, so a slow reader holds back its own subscription and nothing else. */
+const send = (socket: WebSocket, data: string) =>
+  new Promise<void>((resolve) => {
+    if (socket.readyState !== socket.OPEN) return resolve()
+    // A peer that left meanwhile is told by 'close', not here.
+    socket.send(data, () => resolve())
+  })
+
+function keepAlive(socket: WebSocket, everyMs: number): () => void {
+  let answered = true
+  socket.on('pong', () => {
+    answered = true
+  })
+  const timer = setInterval(() => {
+    if (!answered) return socket.terminate()
+    answered = false
+    socket.ping()
+  }, everyMs)
+  return () => clearInterval(timer)
+}
+
+/** The peer may be dead; it gets a second to take part in the closing handshake. */
+const closeForRestart = (socket: WebSocket) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(() => socket.terminate(), closeWaitMs)
+    socket.once('close', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+    socket.close(closeCodes.restart, 'The server restarts')
+  })

@@ -1,0 +1,41 @@
+/**
+ * Ids are typed, so an id alone says what it names; this is the one list. Jobs, runs, users and nodes carry UUIDs; pools
+ * and queues their name; an event its job and its number: `event_<job without prefix>_<seq>`.
+ */
+const types = {
+  job: 'Job',
+  run: 'Run',
+  event: 'JobEvent',
+  user: 'User',
+  pool: 'Pool',
+  node: 'PoolNode',
+  queue: 'SubmissionQueue',
+} as const
+
+type Prefix = keyof typeof types
+export type NodeType = (typeof types)[Prefix]
+
+const isPrefix = (text: string): text is Prefix => Object.hasOwn(types, text)
+
+/** The GraphQL type an id speaks of; an id of no known kind is a job that nobody will find. */
+export function typeOfId(id: string): NodeType {
+  const prefix = id.slice(0, Math.max(0, id.indexOf('_')))
+  return isPrefix(prefix) ? types[prefix] : 'Job'
+}
+
+export const poolId = (name: string) => `pool_${name}`
+export const queueId = (name: string) => `queue_${name}`
+export const nameOf = (id: string) => id.slice(id.indexOf('_') + 1)
+
+export interface EventKey {
+  jobId: string
+  seq: number
+}
+
+export const eventId = ({ jobId, seq }: { jobId: string; seq: number | bigint }) =>
+  `event_${jobId.slice('job_'.length)}_${seq}`
+
+export function parseEventId(id: string): EventKey | null {
+  const [, job, seq] = /^event_([0-9a-z]{26})_(\d{1,15})$/.exec(id) ?? []
+  return job === undefined ? null : { jobId: `job_${job}`, seq: Number(seq) }
+}
