@@ -1,0 +1,175 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { createSequencer } from '../../src/domain/sequence.ts'
+import type { JobState } from '../../src/domain/state.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { readLog } from '../../src/logs/read.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let executor: Executor
+let stops: (() => Promise<unknown>)[]
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-sched-'))
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  const sequencer = createSequencer(it.domain)
+  sequencer.start()
+  stops = [() => sequencer.stop(), () => executor.close()]
+})
+afterEach(async () => {
+  for (const stop of stops) await stop()
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+function start(holder: string, more: Partial<Parameters<typeof createScheduler>[0]> = {}): Scheduler {
+  const scheduler = createScheduler({
+    domain: it.domain,
+    pool: 'sim',
+    executors: new Map([['simulated', executor]]),
+    holder,
+    host: 'test',
+    direct: true,
+    graceMs: 1_000,
+    nodeLostAfterMs: 60_000,
+    startAttemptsMax: 3,
+    logBytesPerRunMax: 1_000_000,
+    jobUrl: 'http://127.0.0.1',
+    ...more,
+  })
+  scheduler.start()
+  stops.unshift(() => scheduler.stop())
+  return scheduler
+}
+
+const sim = (environment: Record<string, string>, more: Record<string, unknown> = {}) =>
+  it.submit({
+    environment: Object.entries(environment).map(([name, value]) => ({ name, value })),
+    resources: { cpu: 0.1, memoryBytes: 1 },
+    ...more,
+  })
+
+const row = async (id: string) =>
+  (
+    await database.db.sql.query<{ state: JobState; state_reason: string; exit_code: number; run_number: number }>(
+      'SELECT state, state_reason, exit_code, run_number FROM job WHERE id = $1',
+      [id],
+    )
+  )[0]
+const reaches = (id: string, state: JobState) =>
+  until(async () => (await row(id))?.state === state, { what: `${id} is ${state}` })
+
+test('a job runs from submission to its end: four events, one run, its log sealed and closed', async () => {
+  start('a')
+  const id = await sim({ SIM_EXIT_CODE: '3', SIM_LOG_LINES: '2' })
+  await reaches(id, 'FAILED')
+  expect(await row(id)).toEqual({ state: 'FAILED', state_reason: 'EXIT_CODE', exit_code: 3, run_number: 1 })
+  const events = await database.db.sql.query<{ to_state: string }>(
+    'SELECT to_state FROM event WHERE job_id = $1 ORDER BY seq',
+    [id],
+  )
+  expect(events.map((event) => event.to_state)).toEqual(['QUEUED', 'STARTING', 'RUNNING', 'FAILED'])
+  const log = await readLog(database.db.sql, { jobId: id, streams: ['STDOUT'], linesMax: 10 })
+  expect(log).toMatchObject({ text: 'line 1\nline 2\n', isFinal: true })
+})
+
+describe('cancelling', () => {
+  test('a running job', async () => {
+    start('a')
+    const id = await sim({ SIM_RUN_SECONDS: '60' })
+    await reaches(id, 'RUNNING')
+    expect(await cancelJob(it.domain, it.admin, { jobId: id })).toMatchObject({ changed: true })
+    await reaches(id, 'CANCELLED')
+  })
+
+  test('a job that takes long to start', async () => {
+    start('a')
+    const id = await sim({ SIM_START_SECONDS: '60' })
+    await reaches(id, 'STARTING')
+    await cancelJob(it.domain, it.admin, { jobId: id })
+    await reaches(id, 'CANCELLED')
+  })
+
+  test('a job that ignores TERM, after the grace', async () => {
+    start('a', { graceMs: 200 })
+    const id = await sim({ SIM_RUN_SECONDS: '60', SIM_IGNORE_TERM_SECONDS: '60' })
+    await reaches(id, 'RUNNING')
+    await cancelJob(it.domain, it.admin, { jobId: id })
+    await reaches(id, 'CANCELLED')
+    expect(await row(id)).toMatchObject({ exit_code: 137 })
+  })
+})
+
+test('the maximum run time counts from RUNNING', async () => {
+  start('a')
+  const id = await sim({ SIM_RUN_SECONDS: '60', SIM_START_SECONDS: '0.3' }, { maxRunTimeSeconds: 0.2 })
+  await reaches(id, 'FAILED')
+  expect(await row(id)).toMatchObject({ state_reason: 'MAX_RUN_TIME', exit_code: 143 })
+})
+
+test('retry makes a new run for the exit codes that it names', async () => {
+  start('a')
+  const id = await sim({ SIM_EXIT_CODE: '5' }, { retry: { maxAttempts: 3, onExitCodes: [5] } })
+  await reaches(id, 'FAILED')
+  expect(await row(id)).toMatchObject({ exit_code: 5, run_number: 3 })
+})
+
+test('a leader that stops leaves its runs, and the next one carries them on', async () => {
+  const first = start('a')
+  const [running, cancelled] = [await sim({ SIM_RUN_SECONDS: '1' }), await sim({ SIM_RUN_SECONDS: '60' })]
+  await reaches(running, 'RUNNING')
+  await reaches(cancelled, 'RUNNING')
+  await first.stop()
+  await cancelJob(it.domain, it.admin, { jobId: cancelled })
+  start('b')
+  await reaches(running, 'SUCCEEDED')
+  await reaches(cancelled, 'CANCELLED')
+})
+
+test('runs of an executor that forgot them are INTERRUPTED, or run again', async () => {
+  const first = start('a')
+  const [plain, again] = [
+    await sim({ SIM_RUN_SECONDS: '60' }),
+    await sim({ SIM_RUN_SECONDS: '60' }, { restartable: true }),
+  ]
+  await reaches(plain, 'RUNNING')
+  await reaches(again, 'RUNNING')
+  await first.stop()
+  await executor.close()
+  executor = await createSimulatedExecutor({
+    dataDir: await mkdtemp(join(tmpdir(), 'berth-sched-')),
+    clock: systemClock,
+    log: it.domain.log,
+  })
+  start('b')
+  await reaches(plain, 'INTERRUPTED')
+  await until(async () => (await row(again))?.run_number === 2, { what: 'a second run' })
+  await reaches(again, 'RUNNING')
+  await cancelJob(it.domain, it.admin, { jobId: again })
+  await reaches(again, 'CANCELLED')
+})
+
+test('500 short jobs: every one exactly one run, and everything is free again', async () => {
+  start('a')
+  const ids = await Promise.all(Array.from({ length: 500 }, () => sim({ SIM_LOG_LINES: '1' })))
+  const open = () => database.db.sql.query('SELECT 1 FROM job WHERE NOT log_closed LIMIT 1')
+  await until(async () => (await open()).length === 0, { what: 'all have ended', timeoutMs: 25_000 })
+  expect(await database.db.sql.query('SELECT 1 FROM run')).toHaveLength(ids.length)
+  expect(await database.db.sql.query('SELECT 1 FROM allocation')).toEqual([])
+})
