@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parse as parseYaml, YAMLError } from 'yaml'
-import type { z } from 'zod'
 import { type Environment, expand, overlay } from './config/environment.ts'
 import {
   type ConfigFile,
   configFile,
   type executorNames,
   gibBytes,
-  type limits,
   type logLevels,
   type NodeEntry,
   type PoolEntry,
@@ -43,8 +41,6 @@ export interface Config {
     readonly notify: boolean
   }
   readonly dataDir: string
-  /** Name of a root → absolute path. */
-  readonly dataRoots: Readonly<Record<string, string>>
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
@@ -69,7 +65,6 @@ export interface PoolConfig {
   readonly relaxReplicas: boolean
   /** undefined: this machine, as detected. */
   readonly nodes: readonly NodeConfig[] | undefined
-  readonly limits: LimitsConfig
   readonly scheduling: SchedulingConfig
 }
 
@@ -90,16 +85,8 @@ export interface DeviceConfig {
   readonly cuda: readonly string[]
 }
 
-/** Left out: the policy's default with users, none without. null: unlimited. 0: paused. */
-export type LimitsConfig = Readonly<z.output<typeof limits>>
-
 export interface SchedulingConfig {
-  /** false: only `processQueue` makes a pass. */
-  readonly automatic: boolean
-  readonly starvationThresholdMs: number
-  readonly holdAfterMs: number
   readonly graceMs: number
-  readonly onUnsatisfiable: 'WAIT' | 'FAIL'
   readonly startAttemptsMax: number
   readonly nodeLostAfterMs: number
 }
@@ -269,7 +256,6 @@ function build(file: ConfigFile, env: Environment): Config {
     },
     database: { url: database.url ?? null, notify: database.notify },
     dataDir: resolve(file.dataDir),
-    dataRoots: file.data.roots,
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],
@@ -295,13 +281,8 @@ function poolOf(pool: PoolEntry): PoolConfig {
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
     nodes: pool.nodes?.map(nodeOf),
-    limits: pool.limits,
     scheduling: {
-      automatic: scheduling.automatic,
-      starvationThresholdMs: scheduling.starvationThresholdMinutes * 60_000,
-      holdAfterMs: scheduling.holdAfterSeconds * 1_000,
       graceMs: scheduling.graceSeconds * 1_000,
-      onUnsatisfiable: scheduling.onUnsatisfiable,
       startAttemptsMax: scheduling.maxStartAttempts,
       nodeLostAfterMs: scheduling.nodeLostAfterSeconds * 1_000,
     },

@@ -23,7 +23,7 @@ describe('defaults', () => {
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 4000, roles: ['api', 'scheduler'], publicUrl: null })
     expect(config.database).toEqual({ url: null, notify: true })
     expect(config.dataDir).toBe(resolve('.berth'))
-    expect(config.pools).toMatchObject([{ name: 'local', policy: 'PRIORITY', executors: ['local'], limits: {} }])
+    expect(config.pools).toMatchObject([{ name: 'local', policy: 'PRIORITY', executors: ['local'] }])
     expect(config.pools[0].nodes).toBeUndefined()
     expect(config.queues).toEqual([{ name: 'default', pool: 'local', native: {} }])
     expect(config.retention).toEqual({ jobsMs: null, logsMs: 2_592_000_000, eventsMs: 2_592_000_000 })
@@ -55,18 +55,15 @@ pools:
     environment: [CUDA_HOME]
     nodes:
       - { name: n1, cpu: 1.5, memoryGib: 2, cpuModel: "Intel Xeon", gpus: [{ model: V100, memoryGib: 32, cuda: ["9.0", "11.8"], count: 2 }] }
-    limits: { maxConcurrent: null, userMaxConcurrent: 0 }
-    scheduling: { starvationThresholdMinutes: 0.5, graceSeconds: 3, maxStartAttempts: 1, onUnsatisfiable: FAIL }
+    scheduling: { graceSeconds: 3, maxStartAttempts: 1, nodeLostAfterSeconds: 0.5 }
 `).pools
     const device = { model: 'V100', memoryGib: 32, tensorCores: false, cuda: ['9.0', '11.8'] }
     expect(pool).toMatchObject({
       executors: ['simulated'],
       inheritedEnvironment: ['CUDA_HOME'],
       nodes: [{ cpuMillis: 1500, memoryBytes: 2 ** 31, cpuModel: 'intel xeon', devices: [device, device] }],
-      limits: { maxConcurrent: null, userMaxConcurrent: 0 },
-      scheduling: { starvationThresholdMs: 30_000, graceMs: 3_000, startAttemptsMax: 1, onUnsatisfiable: 'FAIL' },
+      scheduling: { graceMs: 3_000, startAttemptsMax: 1, nodeLostAfterMs: 500 },
     })
-    expect(pool.limits).not.toHaveProperty('teamMaxConcurrent')
   })
 })
 
@@ -133,6 +130,10 @@ describe('refusals', () => {
     ['server: { limits: { costPerMinute: 1 } }', 'server.limits: is not available in this version; remove it'],
     ['auth: { oidc: {} }', 'auth: is not available in this version; remove it'],
     ['quotas: []', /not available in this version/],
+    [
+      'pools: [{ name: a, limits: { maxConcurrent: 5 } }]',
+      'pools[0].limits: is not available in this version; remove it',
+    ],
     ['database: { url: "mysql://ann:secret@db" }', /^database.url: the value is not a PostgreSQL URL/],
     ['retention: { logsDays: 0 }', /^retention.logsDays: 0 is not a whole number from 1/],
     ['pools: [{ name: a, policy: FAIR_SHARE }]', /^pools\[0\].policy: "FAIR_SHARE" is not available in this version/],

@@ -31,29 +31,17 @@ const yearSeconds = 31_536_000
 const devicesMax = 1_024
 const coresMax = 100_000
 
-const limit = whole(0, 1_000_000_000, '5, null for unlimited, 0 to pause').nullable().optional()
 const days = whole(1, 36_500, '30, or null for ever').nullable()
 const seconds = (example: string) => amount('seconds', [0, yearSeconds], example)
 
-export const limits = section({
-  maxConcurrent: limit,
-  userMaxConcurrent: limit,
-  teamMaxConcurrent: limit,
-  enableFairShare: flag.optional(),
-  localJobMaxConcurrent: limit,
-  localGpuMaxConcurrent: limit,
-  userMaxActive: limit,
-  userMaxBlocked: limit,
-})
-
 const scheduling = section({
-  automatic: flag.default(true),
-  starvationThresholdMinutes: amount('minutes', [0, yearSeconds / 60], '60, or 0 for off').default(60),
-  holdAfterSeconds: seconds('600').default(3_600),
   graceSeconds: seconds('30').default(30),
-  onUnsatisfiable: word(['WAIT', 'FAIL']).default('WAIT'),
   maxStartAttempts: whole(1, 100, '3').default(3),
   nodeLostAfterSeconds: seconds('60').default(60),
+  automatic: later,
+  starvationThresholdMinutes: later,
+  holdAfterSeconds: later,
+  onUnsatisfiable: later,
   rotationQuantumSeconds: later,
   nonPreemptableFraction: later,
   minRunBeforePreemptSeconds: later,
@@ -89,7 +77,7 @@ const pool = section({
   environment: list(matching('the name of a variable', /^[A-Za-z_]\w*$/, 'CUDA_HOME')).default([]),
   relaxReplicas: flag.default(false),
   nodes: list(node).optional(),
-  limits: limits.default({}),
+  limits: later,
   scheduling: scheduling.prefault({}),
   sharedDir: later,
   rates: later,
@@ -123,7 +111,7 @@ export const configFile = section({
   server: server.prefault({}),
   database: database.prefault({}),
   dataDir: text('.berth').default('.berth'),
-  data: section({ roots: map(matching('an absolute path', /^\//, '/srv/data')).default({}) }).prefault({}),
+  data: later,
   logBytesPerRunMax: whole(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
   logLevel: word(logLevels).default('info'),
   pools: list(pool).default([]),
