@@ -66,4 +66,4 @@ export function functionsOf({ lines }: Source): { line: number; length: number; 
 }
 
 const opensFunction =
-  /(\bfunction\b|=>) ?.*\{$|=> \{$|^\s+(?!if|for|while|switch|catch|return|await)(?:[a-z]+ )*[*#]?\w+\(.*\).*\{$|^\s*\).*\{$/
+  /\bfunction\b.*\{$|=> \{$|^\s+(?!if|for|while|switch|catch|return|await)(?:[a-z]+ )*[*#]?\w+\(.*\).*\{$|^\s*\).*\{$/

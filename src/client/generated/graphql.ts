@@ -4,106 +4,185 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** Which job is to end. */
 export type CancelJobInput = {
+  /** Only if the job is still at this version. */
   expectedVersion?: number | null | undefined;
+  /** The job. */
   jobId: string;
+  /** Why, for others to read; at most 1,000 characters. */
   reason?: string | null | undefined;
 };
 
+/** Which job is to go. */
 export type DeleteJobInput = {
+  /** Only if the job is still at this version. */
   expectedVersion?: number | null | undefined;
+  /** The job. */
   jobId: string;
 };
 
+/** A job that must end first. */
 export type DependencyInput = {
+  /** The job to wait for. */
   jobId: string;
+  /** How it must end. */
   on?: DependencyOn | null | undefined;
 };
 
+/** How a dependency must end. FINISHED: in any way. */
 export type DependencyOn =
   | 'FAILED'
   | 'FINISHED'
   | 'SUCCEEDED';
 
+/** A variable of the environment. */
 export type EnvironmentVariableInput = {
+  /** Its name. */
   name: string;
+  /** Its value; dollar-brace names are expanded. */
   value: string;
 };
 
+/** A name under which other jobs reach this one. */
 export type InternalDnsInput = {
+  /** RFC 1035 label; "dns-<account>-" is put in front. */
   name?: string | null | undefined;
+  /** The ports that can be reached. */
   ports: Array<InternalDnsPortInput>;
 };
 
+/** A port under which other jobs reach this one. */
 export type InternalDnsPortInput = {
+  /** The port that others use. */
   port: number;
+  /** Its protocol. */
   protocol?: NetworkProtocol | null | undefined;
+  /** The port that the job listens on; default: `port`. */
   targetPort?: number | null | undefined;
 };
 
+/** Which jobs. Fields are joined by AND, entries of a list by OR, labels by AND. */
 export type JobFilter = {
+  /** Of this account. */
   account?: string | null | undefined;
+  /** Submitted after this moment. */
   createdAfter?: string | null | undefined;
+  /** Submitted before this moment. */
   createdBefore?: string | null | undefined;
+  /** Run by this executor. */
   executor?: string | null | undefined;
+  /** Over after this moment. */
   finishedAfter?: string | null | undefined;
+  /** Over before this moment. */
   finishedBefore?: string | null | undefined;
+  /** These jobs. */
   ids?: Array<string> | null | undefined;
+  /** With all of these labels. */
   labels?: Array<LabelFilter> | null | undefined;
+  /** Glob on the name: * any characters, ? one. */
   name?: string | null | undefined;
+  /** In this pool. */
   pool?: string | null | undefined;
+  /** Of this project. */
   project?: string | null | undefined;
+  /** Come through this door. */
   queue?: string | null | undefined;
+  /** In a state of one of these kinds. */
   stateCategories?: Array<StateCategory> | null | undefined;
+  /** In one of these states. */
   states?: Array<JobState> | null | undefined;
-  team?: string | null | undefined;
+  /** Submitted by this user. */
   user?: string | null | undefined;
 };
 
+/** What is to be run. Either `command`, or `executable` with `arguments`, or `handler`; with an image none of them is needed. */
 export type JobSpecInput = {
+  /** Unit of fair share to charge; default: your own. */
   account?: string | null | undefined;
+  /** Arguments; dollar-brace names are expanded. */
   arguments?: Array<string> | null | undefined;
+  /** What it offers for its place. */
   bid?: number | null | undefined;
+  /** Reservation whose nodes to use. */
   capacityReservationId?: string | null | undefined;
+  /** Program and arguments, taken literally. */
   command?: Array<string> | null | undefined;
+  /** Further words for the backend. */
   customAttributes?: Record<string, unknown> | null | undefined;
+  /** Data sets to mount. */
   data?: Array<string> | null | undefined;
+  /** Jobs that must end first, at most 100. */
   dependsOn?: Array<DependencyInput> | null | undefined;
+  /** Expected seconds of a run. */
   durationSeconds?: number | null | undefined;
+  /** Variables, in order; the last of a name wins. */
   environment?: Array<EnvironmentVariableInput> | null | undefined;
+  /** What you expect it to cost. */
   estimatedCost?: number | null | undefined;
+  /** Program, where `arguments` are given apart. */
   executable?: string | null | undefined;
+  /** The mechanism to run it with; default: by the other fields and the pool. */
   executor?: string | null | undefined;
+  /** Registered handler to call instead of a command. */
   handler?: string | null | undefined;
+  /** Container image. */
   image?: string | null | undefined;
+  /** Whether to start from the environment of the server, as far as that is passed on. */
   inheritEnvironment?: boolean | null | undefined;
+  /** What the handler is given. */
   input?: Record<string, unknown> | null | undefined;
+  /** Whether a person sits in front of it. */
   interactive?: boolean | null | undefined;
+  /** Name for other jobs. */
   internalDns?: InternalDnsInput | null | undefined;
+  /** Keys and values, at most 64. */
   labels?: Array<LabelInput> | null | undefined;
+  /** How its processes are launched. */
   launcher?: string | null | undefined;
+  /** Seconds of one run at most; 0: no maximum. */
   maxRunTimeSeconds?: number | null | undefined;
+  /** Name, at most 255 characters. */
   name?: string | null | undefined;
+  /** Traffic to cut off. */
   networkIsolation?: NetworkIsolation | null | undefined;
+  /** Not before this moment; in the past: now. */
   notBefore?: string | null | undefined;
+  /** What becomes of it when they end otherwise. */
   onDependencyFailure?: OnDependencyFailure | null | undefined;
+  /** Script to source after it ended. */
   postLaunch?: string | null | undefined;
+  /** Script to source before it starts. */
   preLaunch?: string | null | undefined;
+  /** Whether it may be stopped in favour of others. */
   preemptable?: boolean | null | undefined;
+  /** Project it belongs to. */
   project?: string | null | undefined;
+  /** The door to go through; default: the default queue. */
   queue?: string | null | undefined;
+  /** What it asks for. */
   resources?: ResourcesInput | null | undefined;
+  /** Whether it may be run again from the beginning. */
   restartable?: boolean | null | undefined;
+  /** Whether it can go on from what it saved. */
   resumable?: boolean | null | undefined;
+  /** When to run it again after a failure. */
   retry?: RetryInput | null | undefined;
+  /** File to copy the errors to. */
   stderrPath?: string | null | undefined;
+  /** File to read from. */
   stdinPath?: string | null | undefined;
+  /** File to copy the output to. */
   stdoutPath?: string | null | undefined;
+  /** Team to submit for. */
   team?: string | null | undefined;
+  /** Working directory: absolute, or ~/… */
   workdir?: string | null | undefined;
+  /** Display. */
   x11?: X11Input | null | undefined;
 };
 
+/** States of a job and of a run. BLOCKED: waits for an approval. SUCCEEDED, FAILED, INTERRUPTED and CANCELLED are final. */
 export type JobState =
   | 'BLOCKED'
   | 'CANCELLED'
@@ -115,87 +194,115 @@ export type JobState =
   | 'STARTING'
   | 'SUCCEEDED';
 
+/** Jobs with this label. */
 export type LabelFilter = {
+  /** Key of the label. */
   key: string;
+  /** Its value; left out: any. */
   value?: string | null | undefined;
 };
 
+/** Key and value; a tag is a label with the value "". */
 export type LabelInput = {
+  /** What it says something about. */
   key: string;
+  /** What it says. */
   value: string;
 };
 
+/** Which traffic is cut off: from outside, to outside, or both. */
 export type NetworkIsolation =
   | 'ALL'
   | 'IN'
   | 'OUT';
 
+/** Protocol of a port. */
 export type NetworkProtocol =
   | 'TCP'
   | 'UDP';
 
+/** What becomes of a job whose dependency can no longer hold. */
 export type OnDependencyFailure =
   | 'CANCEL'
   | 'WAIT';
 
+/** What kind of failure it is, for programs. */
 export type ProblemCode =
-  | 'APPROVAL_NOT_ALLOWED'
-  | 'COST_LIMIT_EXCEEDED'
   | 'FORBIDDEN'
-  | 'IDEMPOTENCY_CONFLICT'
   | 'INVALID_INPUT'
   | 'INVALID_STATE'
   | 'NOT_FOUND'
-  | 'QUOTA_EXCEEDED'
   | 'REJECTED'
-  | 'RESERVATION_EXPIRED'
   | 'UNAVAILABLE'
   | 'VERSION_CONFLICT';
 
+/** What the job asks for; amounts are per copy. */
 export type ResourcesInput = {
+  /** Whether others are taken when `gpuIds` are busy. */
   anyGpu?: boolean | null | undefined;
+  /** Cores, 0.001 or more; default 1. */
   cpu?: number | null | undefined;
+  /** PSI/J: cores of each process. */
   cpuCoresPerProcess?: number | null | undefined;
+  /** Filters on the processor; a leading ! excludes. */
   cpuModel?: Array<string> | null | undefined;
+  /** CUDA version that the GPUs support, e.g. 11.8. */
   cudaVersion?: string | null | undefined;
+  /** Whether nobody else may be on its nodes. */
   exclusiveNodeUse?: boolean | null | undefined;
+  /** GPUs; default 0. */
   gpu?: number | null | undefined;
+  /** PSI/J: GPUs of each process. */
   gpuCoresPerProcess?: number | null | undefined;
+  /** Exactly these GPUs of a one-node pool. */
   gpuIds?: Array<number> | null | undefined;
+  /** GiB of memory that each GPU has at least. */
   gpuMemoryGib?: number | null | undefined;
+  /** Filters on the GPU model; a leading ! excludes. */
   gpuModel?: Array<string> | null | undefined;
+  /** Whether the GPUs have tensor cores; default: either. */
   gpuTensorCores?: boolean | null | undefined;
+  /** Whether the nodes must have InfiniBand. */
   infiniband?: boolean | null | undefined;
+  /** The same in bytes; give one of the two. */
   memoryBytes?: number | null | undefined;
+  /** GiB of memory; default 1. */
   memoryGib?: number | null | undefined;
+  /** PSI/J: nodes. */
   nodeCount?: number | null | undefined;
+  /** PSI/J: processes in all. */
   processCount?: number | null | undefined;
+  /** PSI/J: processes on each node. */
   processesPerNode?: number | null | undefined;
+  /** Port of the first copy that the others are told. */
   replicaMasterPort?: number | null | undefined;
+  /** Copies that start together; default 1. */
   replicas?: number | null | undefined;
 };
 
+/** When to run the job again after its command failed. */
 export type RetryInput = {
+  /** Runs at most that may end by exit code. */
   maxAttempts: number;
+  /** Only after these exit codes; default: after any but 0. */
   onExitCodes?: Array<number> | null | undefined;
 };
 
+/** WAITING: BLOCKED, QUEUED. ACTIVE: STARTING, RUNNING, CANCELLING. FINAL: the four final states. */
 export type StateCategory =
   | 'ACTIVE'
   | 'FINAL'
   | 'WAITING';
 
+/** A submission. */
 export type SubmitJobInput = {
-  dryRun?: boolean | null | undefined;
-  idempotencyKey?: string | null | undefined;
-  idempotencyTtlSeconds?: number | null | undefined;
-  noWait?: boolean | null | undefined;
-  requiresApproval?: boolean | null | undefined;
-  slotReservationId?: string | null | undefined;
+  /** What is to be run. */
   spec: JobSpecInput;
 };
 
+/** A display for the job. */
 export type X11Input = {
+  /** Whether a GPU draws it. */
   gpu?: boolean | null | undefined;
 };
 
@@ -205,11 +312,7 @@ export type JobDetailFragment = { stateCategory: StateCategory, version: number,
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
 
-type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
-
 type Problem_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean };
-
-type Problem_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> };
 
@@ -217,26 +320,15 @@ type Problem_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem',
 
 type Problem_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
 
-type Problem_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
-
-type Problem_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
-
-type Problem_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
-
 type Problem_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
 
 export type ProblemFragment =
-  | Problem_ApprovalNotAllowedProblem_Fragment
   | Problem_ForbiddenProblem_Fragment
-  | Problem_IdempotencyConflictProblem_Fragment
   | Problem_InvalidInputProblem_Fragment
   | Problem_InvalidStateProblem_Fragment
   | Problem_NotFoundProblem_Fragment
-  | Problem_QuotaExceededProblem_Fragment
-  | Problem_RejectedProblem_Fragment
-  | Problem_ReservationExpiredProblem_Fragment
   | Problem_UnavailableProblem_Fragment
   | Problem_VersionConflictProblem_Fragment
 ;
@@ -247,15 +339,10 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'DryRun' }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
