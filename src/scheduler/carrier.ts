@@ -20,6 +20,8 @@ export interface Carrying {
   leader: Leader
   report: Reporter
   graceMs: number
+  /** A node that does not answer for so long is lost, and its runs with it. */
+  nodeLostAfterMs: number
   logBytesPerRunMax: number
   /** Where a job reaches this server. */
   jobUrl: string
@@ -42,6 +44,7 @@ export class Carrier {
   readonly #over = new AbortController()
   readonly #lost = new AbortController()
   #gone: Observation | null = null
+  #silentSince: number | null = null
   #running: boolean
   #cancelled: boolean
   #stopped = false
@@ -65,14 +68,23 @@ export class Carrier {
 
   /** What the backend says now. The end itself is told by the log: it ends after the last byte. */
   async observed(observation: Observation): Promise<void> {
-    if (observation.state === 'gone') {
-      this.#gone = observation
+    const lost = this.#isLost(observation)
+    if (lost) {
+      this.#gone = lost
       this.#lost.abort()
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
       await this.#report({ kind: 'seen', observation })
       void this.#watchDeadline(observation.startedAt ?? null)
     }
+  }
+
+  #isLost(observation: Observation): Observation | null {
+    if (observation.state === 'gone') return observation
+    const now = this.#carrying.domain.clock.now()
+    this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? now) : null
+    if (this.#silentSince === null || now - this.#silentSince < this.#carrying.nodeLostAfterMs) return null
+    return { state: 'gone', info: `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s` }
   }
 
   async #carry(): Promise<void> {

@@ -52,6 +52,7 @@ function startFailed(
 function seen(job: ReportedJob, observation: Observation): Step[] {
   switch (observation.state) {
     case 'starting':
+    case 'unreachable':
       return []
     case 'running':
       return job.state === 'STARTING' ? [running(observation)] : []

@@ -26,6 +26,7 @@ export interface SchedulerOptions {
   /** false: behind a transaction pooler. */
   direct: boolean
   graceMs: number
+  nodeLostAfterMs: number
   startAttemptsMax: number
   logBytesPerRunMax: number
   jobUrl: string

@@ -1,0 +1,212 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
+import { permissionsOf, type Viewer } from './domain/access.ts'
+import { type Domain, topics } from './domain/domain.ts'
+import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
+import { createSequencer } from './domain/sequence.ts'
+import type { Executor } from './executors/executor.ts'
+import { createLocalExecutor } from './executors/local/local.ts'
+import { detectMachine, type Machine } from './executors/local/machine.ts'
+import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
+import { createFeed } from './feed/feed.ts'
+import { createServer } from './graphql/server.ts'
+import { createLogTail } from './logs/follow.ts'
+import { systemClock } from './platform/clock.ts'
+import { openDb } from './platform/db.ts'
+import { createLog, type Log } from './platform/log.ts'
+import { migrate } from './platform/migrate.ts'
+import { startPostgres } from './platform/postgres/postgres.ts'
+import { createWakeups } from './platform/wakeup.ts'
+import { createPruner } from './scheduler/pruner.ts'
+import { createScheduler } from './scheduler/scheduler.ts'
+
+/**
+ * The server: config → build → start → drain. What was built is taken down in the opposite order, once, however often a
+ * signal comes; jobs go on and are found again at the next start.
+ */
+const version = '0.1.0'
+const connectionsMax = 24
+/** npm forwards signals, so one Ctrl-C arrives twice. */
+const sameSignalMs = 2_000
+
+type TakeDown = () => Promise<void>
+
+async function build(config: Config, log: Log, down: TakeDown[]): Promise<string> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const clock = systemClock
+  const url = config.database.url ?? (await embedded(config, log, down))
+  await migrate(url, log)
+  const db = openDb({ url, connectionsMax, log, applicationName: 'berth' })
+  down.push(() => db.close())
+  const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, clock, log })
+  down.push(() => wakeups.stop())
+  const domain: Domain = { db, wakeups, clock, log }
+  const machine = await detectMachine()
+  await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
+  const sequencer = createSequencer(domain)
+  sequencer.start()
+  down.push(() => sequencer.stop())
+  const serverUrl = config.server.roles.includes('api') ? await serve(config, domain, down) : null
+  const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
+  if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
+  return serverUrl ?? 'the scheduler'
+}
+
+async function embedded({ dataDir }: Config, log: Log, down: TakeDown[]): Promise<string> {
+  const postgres = await startPostgres({ dataDir, log, clock: systemClock })
+  down.push(() => postgres.stop())
+  return postgres.url
+}
+
+async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<string> {
+  const { db, wakeups, clock, log } = domain
+  const localUser = await localViewer(domain)
+  const feed = createFeed({ db, wakeups, clock, log })
+  const logTail = createLogTail({ db, wakeups, clock, log })
+  const { eventsMs, logsMs } = config.retention
+  const facts = { version, singleUser: true, eventRetentionDays: days(eventsMs), logRetentionDays: days(logsMs) }
+  const server = createServer({
+    rooms: { domain, feed, logTail, facts, log },
+    config: { singleUser: true, ...config.server },
+    authenticate: async () => localUser,
+  })
+  const { url } = await server.listen()
+  down.push(() => server.close())
+  return url
+}
+
+async function localViewer(domain: Domain): Promise<Viewer> {
+  const userId = await ensureLocalUser(domain, 'local')
+  return { userId, userName: 'local', level: 'ADMIN', permissions: permissionsOf('ADMIN') }
+}
+
+interface Scheduling {
+  config: Config
+  domain: Domain
+  machine: Machine
+  jobUrl: string
+}
+
+async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: TakeDown[]): Promise<void> {
+  const holder = `${machine.host}:${process.pid}:${Math.round(systemClock.now() - process.uptime() * 1000)}`
+  for (const pool of config.pools) {
+    const here = `${machine.machineId}:${resolve(config.dataDir)}`
+    if (pool.executors.includes('local') && !(await bindPool(domain, pool.name, here))) {
+      domain.log.warn({ pool: pool.name }, 'this pool belongs to another machine: its jobs run there, and not here')
+      continue
+    }
+    const executors = new Map<string, Executor>()
+    for (const name of pool.executors) executors.set(name, await createExecutor(name, pool, { config, domain }))
+    for (const executor of executors.values()) down.push(() => executor.close())
+    const scheduler = createScheduler({
+      domain,
+      pool: pool.name,
+      executors,
+      holder,
+      host: machine.host,
+      direct: config.database.notify,
+      graceMs: pool.scheduling.graceMs,
+      nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,
+      startAttemptsMax: pool.scheduling.startAttemptsMax,
+      logBytesPerRunMax: config.logBytesPerRunMax,
+      jobUrl,
+    })
+    scheduler.start()
+    down.push(() => scheduler.stop())
+  }
+  const pruner = createPruner(domain, config.retention)
+  pruner.start()
+  down.push(() => pruner.stop())
+}
+
+async function createExecutor(
+  name: PoolConfig['executors'][number],
+  pool: PoolConfig,
+  { config, domain: { clock, log } }: Pick<Scheduling, 'config' | 'domain'>,
+): Promise<Executor> {
+  switch (name) {
+    case 'local':
+      return createLocalExecutor({
+        spoolDir: join(resolve(config.dataDir), 'local', pool.name),
+        environment: config.serverEnvironment,
+        inheritNames: pool.inheritedEnvironment,
+        hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
+        clock,
+        log,
+      })
+    case 'simulated':
+      return createSimulatedExecutor({ dataDir: resolve(config.dataDir), clock, log })
+    default:
+      return name satisfies never
+  }
+}
+
+function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
+  const { name, policy, executors, relaxReplicas } = pool
+  const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
+  const nodes = (pool.nodes ?? [detected]).map(
+    ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
+      name: nodeName,
+      cpuMillis,
+      memoryBytes,
+      cpuModel,
+      infiniband,
+      devices: devices.map((device, index) => ({ ...device, index })),
+    }),
+  )
+  return { name, policy, executors, relaxReplicas, nodes }
+}
+
+const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
+
+function greeting(url: string, port: number): string {
+  const command =
+    existsSync(join(import.meta.dirname, '../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'
+  const at = port === 4000 ? command : `BERTH_URL=${url} ${command}`
+  return `
+Berth ${version} is ready at ${url}
+
+  Run a job      ${at} submit --follow -- echo "Hello from Berth"
+  List jobs      ${at} ls
+  Explore        ${url}/graphql in a browser
+  Stop           Ctrl-C here; jobs go on and are found again
+
+`
+}
+
+async function takeDown(down: TakeDown[], log: Log): Promise<void> {
+  for (const step of down.reverse())
+    await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'))
+}
+
+async function main(): Promise<void> {
+  const config = readConfig()
+  const log = createLog(config.logLevel)
+  const down: TakeDown[] = []
+  let stopping: { at: number; done: Promise<void> } | undefined
+
+  function stop(signal: NodeJS.Signals) {
+    if (stopping && systemClock.now() - stopping.at < sameSignalMs) return
+    if (stopping) process.exit(1)
+    log.info({ signal }, 'stopping; jobs go on')
+    stopping = { at: systemClock.now(), done: built.then(() => takeDown(down, log)).then(() => process.exit(0)) }
+  }
+
+  const built = build(config, log, down).then(
+    (url) => process.stdout.write(greeting(url, config.server.port)),
+    async (error: unknown) => {
+      log.fatal({ err: error }, 'could not start')
+      await takeDown(down, log)
+      process.exit(1)
+    },
+  )
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  await built
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(error instanceof ConfigError ? `${error.message}\n` : `${String(error)}\n`)
+  process.exit(1)
+})
