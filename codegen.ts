@@ -1,6 +1,6 @@
 import type { CodegenConfig } from '@graphql-codegen/cli'
 
-/** Typed documents of the client, from the published schema and nothing else. `npm run documents` writes them. */
+/** Typed documents of the client, from the published schema and nothing else. `npm run codegen` writes them. */
 const config: CodegenConfig = {
   schema: 'schema.graphql',
   documents: ['src/client/*.graphql'],
