@@ -16,12 +16,17 @@ _berth_source() {
   set +a
 }
 
+# A status over 128 is the rank's, or says that TERM ended the wait: then the next wait tells the rank's own.
 _berth_wait() {
-  while
+  wait "$1"
+  _berth_rank=$?
+  while [ "$_berth_rank" -gt 128 ]; do
     wait "$1"
-    _berth_rank=$?
-    kill -0 "$1"
-  do :; done
+    _berth_again=$?
+    [ "$_berth_again" -eq 127 ] && return
+    [ "$_berth_again" -eq "$_berth_rank" ] && ! kill -0 "$1" && return
+    _berth_rank=$_berth_again
+  done
 }
 
 _berth_ranks() {

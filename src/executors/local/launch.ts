@@ -33,6 +33,7 @@ export const launchers = ['single', 'multiple', 'mpirun'] as const
 const deadlineGraceSeconds = 30
 /** Longer than any machine is up; `sleep` knows no "for ever" everywhere. */
 const noLimitSeconds = 2_147_483_647
+/** Where commands are looked for when the job's environment has no PATH; the shim's own too. */
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 const first = (...paths: string[]) => paths.find((path) => existsSync(path)) ?? '/bin/sh'
@@ -73,7 +74,7 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   return {
     ...withAccount(['-c', shim, 'berth', ...args], account),
     cwd,
-    environment: { ...carried(environment), PATH: systemPath },
+    environment: carried(environment),
     account,
   }
 }

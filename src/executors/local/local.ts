@@ -83,15 +83,14 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function inspectOne(runId: string): Promise<Observation> {
     const files = filesOf(spoolDir, runId)
-    const journal = files && (await readJournal(files.journal))
-    return files && journal ? observe(files, journal) : { state: 'gone' }
+    return files ? observe(files) : { state: 'gone' }
   }
 
-  async function observe(files: RunFiles, journal: Journal): Promise<Observation> {
-    if (journal.claim) return verdictOf(journal, machine)
+  async function observe(files: RunFiles): Promise<Observation> {
+    const observation = await verdictOf(() => readJournal(files.journal), machine)
+    if (observation.state !== 'starting') return observation
     const { mtimeMs } = await stat(files.journal)
-    if (clock.now() - mtimeMs < claimMs) return { state: 'starting' }
-    return verdictOf((await voided(files)) ?? journal, machine)
+    return clock.now() - mtimeMs < claimMs ? observation : verdictOf(() => voided(files), machine)
   }
 
   async function stop(runId: string, graceMs: number): Promise<void> {
@@ -121,11 +120,10 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     const watcher = watchDirectory(files.directory, alarm)
     let pauseMs = logPollMs
     const isOver = async () => {
-      const journal = await readJournal(files.journal)
-      if (!journal) return true
-      const { state } = await observe(files, journal)
-      pauseMs = journal.exit ? lastActMs : logPollMs
-      return state === 'ended' || state === 'gone'
+      const { state } = await observe(files)
+      if (state === 'ended' || state === 'gone') return true
+      pauseMs = (await readJournal(files.journal))?.exit ? lastActMs : logPollMs
+      return false
     }
     try {
       yield* follow({ files, from, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })

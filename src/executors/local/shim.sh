@@ -22,7 +22,8 @@
 
 run=$1 boot=$2 limit=$3 grace=$4 in=$5 out=$6 err=$7 names=$8
 shift 8
-tools=$PATH
+# Not exported: a job has a PATH only where its environment says so.
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 trap : TERM HUP INT QUIT
 # The shell's own remarks ("Killed") are none of the job's output.
 exec 8>&2 2>/dev/null
@@ -131,8 +132,7 @@ launch() {
     [ -r "$in" ] || { printf 'berth: cannot read stdinPath %s\n' "$in" >&2; exit 126; }
     exec <"$in"
   fi
-  unset PATH PWD OLDPWD
-  PATH=$tools
+  unset PWD OLDPWD
   for _BERTH_ in $names; do
     eval "$_BERTH_=\$_BERTH_$_BERTH_"
     export "$_BERTH_"

@@ -18,7 +18,9 @@ export interface Machine {
 const KILL = 9
 const TERM = 15
 
-export async function verdictOf(journal: Journal, machine: Machine): Promise<Observation> {
+export async function verdictOf(read: () => Promise<Journal | null>, machine: Machine): Promise<Observation> {
+  const journal = await read()
+  if (!journal) return { state: 'gone' }
   const { claim, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
   if (claim.pid === 0) {
@@ -29,10 +31,12 @@ export async function verdictOf(journal: Journal, machine: Machine): Promise<Obs
     if (exit) return outcomeOf(journal)
     return { state: 'gone', info: 'The machine was restarted' }
   }
-  const times = timesOf(journal, machine)
+  const nativeId = String(claim.pid)
   if (await isGroupAlive(claim, exit?.up ?? null, machine))
-    return { state: 'running', ...times, nativeId: String(claim.pid) }
-  return { ...outcomeOf(journal), ...times, nativeId: String(claim.pid) }
+    return { state: 'running', ...startOf(journal, machine), nativeId }
+  // The exit record may have come while the processes were looked at; now that all are over none can come any more.
+  const last = exit ? journal : ((await read()) ?? journal)
+  return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), nativeId }
 }
 
 /** The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals. */
@@ -43,12 +47,14 @@ function outcomeOf({ exit, stopUp, deadlineFired }: Journal): Ended {
   return { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...cause }
 }
 
-function timesOf({ claim, exit }: Journal, machine: Machine): { startedAt?: Date; finishedAt?: Date } {
-  const moment = (up: number) => new Date(machine.now() - (machine.uptimeSeconds() - up) * 1000)
-  return {
-    ...(typeof claim?.up === 'number' ? { startedAt: moment(claim.up) } : {}),
-    ...(typeof exit?.up === 'number' ? { finishedAt: moment(exit.up) } : {}),
-  }
+const moment = (up: number, machine: Machine) => new Date(machine.now() - (machine.uptimeSeconds() - up) * 1000)
+
+function startOf({ claim }: Journal, machine: Machine): { startedAt?: Date } {
+  return typeof claim?.up === 'number' ? { startedAt: moment(claim.up, machine) } : {}
+}
+
+function finishOf({ exit }: Journal, machine: Machine): { finishedAt?: Date } {
+  return typeof exit?.up === 'number' ? { finishedAt: moment(exit.up, machine) } : {}
 }
 
 export async function isShimAlive({ pid, born }: Claim): Promise<boolean> {
