@@ -4,7 +4,19 @@ import { randomFillSync } from 'node:crypto'
  * Typed ids: `<prefix>_` and 26 characters of Crockford's base 32 over a UUIDv7, so they sort by creation, tell their
  * kind to a reader, and are safe in URLs, file names and shell words.
  */
-export type IdPrefix = 'job' | 'run' | 'user' | 'node'
+export type IdPrefix =
+  | 'job'
+  | 'run'
+  | 'user'
+  | 'node'
+  | 'team'
+  | 'token'
+  | 'slot'
+  | 'quota'
+  | 'rule'
+  | 'approval'
+  | 'question'
+  | 'audit'
 export type Id<P extends IdPrefix> = `${P}_${string}`
 export type JobId = Id<'job'>
 export type RunId = Id<'run'>
