@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { until } from '../support/until.ts'
 import { type Behaviour, contract } from './contract.ts'
 import { runOf } from './runs.ts'
 
@@ -29,7 +30,10 @@ contract('local', async () => {
       marks.set(run.runId, mark)
       return run
     },
-    starts: async ({ runId }) => (await readFile(marks.get(runId) ?? '', 'utf8')).trim().split('\n').length,
+    async starts({ runId }) {
+      const mark = await until(() => readFile(marks.get(runId) ?? '').catch(() => null), { what: 'the command began' })
+      return mark.toString().trim().split('\n').length
+    },
     remove: () => rm(directory, { recursive: true }),
   }
 })

@@ -20,6 +20,7 @@
 #
 # Written for dash and bash alike, no process spent where a builtin does.
 
+: one run of Berth
 run=$1 boot=$2 limit=$3 grace=$4 in=$5 out=$6 err=$7 names=$8
 shift 8
 # Not exported: a job has a PATH only where its environment says so.
