@@ -58,7 +58,7 @@ function readJson(cursor: string): unknown {
 /** The same for equal filters, whatever the order of their keys. */
 export const filterHash = (filter: unknown): string =>
   createHash('sha256')
-    .update(JSON.stringify(canonical(filter)))
+    .update(JSON.stringify(canonical(filter ?? null)))
     .digest('base64url')
     .slice(0, 12)
 

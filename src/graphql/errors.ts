@@ -26,9 +26,11 @@ export type ErrorCode =
   | 'UNAVAILABLE'
   | 'INTERNAL_SERVER_ERROR'
 
-/** A refusal of the edge itself. `status` ends the whole request with it, whatever its content type. */
-export const refusal = (code: ErrorCode, message: string, status?: number) =>
-  new GraphQLError(message, { extensions: { code, ...(status === undefined ? {} : { http: { status } }) } })
+/** A refusal of the edge itself. */
+export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
+
+/** These end the whole request with a status, whatever its content type: nothing was done. */
+const statusOf: Readonly<Record<string, number>> = { QUERY_TOO_COMPLEX: 400, QUERY_TOO_DEEP: 400 }
 
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined
@@ -64,11 +66,17 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
   if (cause instanceof Unavailable || isUnavailable(cause))
     return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])
-    return { message: cause.message, code: cause.extensions['code'], http: cause.extensions['http'] }
+    return told(cause, cause.extensions['code'])
   // GraphQL's own complaint about the request (a variable of the wrong type, an unknown operation) has no path yet.
   if (cause instanceof GraphQLError && !located?.path)
     return { message: cause.message, code: 'BAD_REQUEST', http: { spec: true, status: 400 } }
   return { message: 'An unexpected error occurred', code: 'INTERNAL_SERVER_ERROR', http: { spec: true, status: 500 } }
+}
+
+function told({ message, extensions }: GraphQLError, code: string): Description {
+  // Yoga keeps the parser's complaint here when the body is no JSON: then there was no GraphQL request at all.
+  const status = 'originalError' in extensions ? 400 : statusOf[code]
+  return { message, code, http: status === undefined ? extensions['http'] : { status } }
 }
 
 /** The form that goes over a socket. */

@@ -34,7 +34,7 @@ export const limits = {
 /** One page of output may be 1 MiB: twenty of them are all that one request gets. */
 export const logPageCost = 2_500
 
-const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message, 400)
+const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 
 /** Parses a document, or refuses it for its size or shape. Needs no schema, so it comes before validation, whose cost grows faster than the document. */
 export function parseWithinLimits(text: string): DocumentNode {
@@ -81,7 +81,7 @@ function checkShape(document: DocumentNode): void {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue
     const { depth, aliases, fields } = measure(definition.selectionSet)
     if (depth > limits.depthMax)
-      throw refusal('QUERY_TOO_DEEP', `The query is ${depth} levels deep; ${limits.depthMax} are allowed`, 400)
+      throw refusal('QUERY_TOO_DEEP', `The query is ${depth} levels deep; ${limits.depthMax} are allowed`)
     if (aliases > limits.aliasesMax)
       throw tooComplex(`The query has ${aliases} aliases; ${limits.aliasesMax} are allowed`)
     if (fields > limits.rootFieldsMax)

@@ -13,7 +13,7 @@ interface JobList {
   count: () => Promise<number | null>
 }
 
-const countCost = 100
+const countCost = 5
 
 export const JobConnection = connectionType<Job, JobList>('Job', JobRef)
 

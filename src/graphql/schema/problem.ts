@@ -3,7 +3,7 @@ import {
   InvalidInput,
   InvalidState,
   NotFound,
-  Refusal,
+  type Refusal,
   VersionConflict,
   type Violation,
 } from '../../domain/errors.ts'
@@ -25,21 +25,24 @@ const ProblemCode = builder.enumType('ProblemCode', {
   ] as const,
 })
 
+/** The errors plugin hands on a copy, which is no instance of the class any more. */
+const isRefusal = (problem: Refusal | Unavailable): problem is Refusal => 'retryable' in problem
+
 const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement({
   description: 'A failure that the caller can act on. Every failing member of a result union is one.',
   fields: (t) => ({
     code: t.field({
       type: ProblemCode,
       description: 'What kind of failure it is.',
-      resolve: (problem) => (problem instanceof Refusal ? problem.code : 'UNAVAILABLE'),
+      resolve: (problem) => (isRefusal(problem) ? problem.code : 'UNAVAILABLE'),
     }),
     message: t.string({
       description: 'The same as a sentence, with what to do.',
-      resolve: (problem) => (problem instanceof Refusal ? problem.message : 'The database is not available; try again'),
+      resolve: (problem) => (isRefusal(problem) ? problem.message : 'The database is not available; try again'),
     }),
     retryable: t.boolean({
       description: 'Whether the very same request may succeed later.',
-      resolve: (problem) => (problem instanceof Refusal ? problem.retryable : true),
+      resolve: (problem) => (isRefusal(problem) ? problem.retryable : true),
     }),
   }),
 })

@@ -60,7 +60,7 @@ QueueRef.implement({
       args: {
         ...t.arg.connectionArgs(),
         states: t.arg({ type: [JobState], description: 'In one of these states; default: all that are not final.' }),
-        includeCompleted: t.arg.boolean({ defaultValue: false, description: 'Final ones too, at the end.' }),
+        includeCompleted: t.arg.boolean({ description: 'Final ones too, at the end.' }),
       },
       complexity: pageCost,
       async resolve({ pool }, { states, includeCompleted, ...args }, { domain: { db }, viewer, load, head }) {

@@ -1,0 +1,248 @@
+import { createClient } from 'graphql-ws'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { deleteJob } from '../../src/domain/remove.ts'
+import { append, openLog, seal } from '../../src/logs/append.ts'
+import { data, type Json, type Result, type Stream, streamSocket, streamSse, transports } from '../support/client.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const live = { socket: streamSocket, sse: streamSse } as const
+const cancel = (jobId: string) => cancelJob(server.domain, server.admin, { jobId })
+
+async function next(stream: Stream): Promise<Json> {
+  const { value, done } = await stream.next()
+  if (done || !value?.data) throw new Error(`Nothing more: ${JSON.stringify(value)}`)
+  return Object.values(value.data)[0]
+}
+
+async function rest(stream: AsyncIterable<Result>): Promise<Json[]> {
+  const all: Json[] = []
+  for await (const result of stream) all.push(Object.values(result.data ?? {})[0])
+  return all
+}
+
+const nobodyListens = () =>
+  until(() => server.feed.openReaders() === 0 && server.logTail.openFollowers() === 0, {
+    what: 'all streams are closed',
+  })
+
+const jobStatus = `subscription ($jobId: ID!, $after: Cursor) { jobStatus(jobId: $jobId, after: $after) {
+  __typename ... on JobTransitions { job { id state version } transitions { seq to } cursor phase isFinal } ... on StreamReset { reason } } }`
+const tail = `subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) {
+  __typename ... on LogBatch { text cursor isFinal lines { number text } } ... on RunChanged { run { number job { id } } } } }`
+
+describe.each(Object.entries(live))('over %s', (_name, open) => {
+  it('jobStatus tells every event with the job as it is then, and completes', async () => {
+    const jobId = await server.submit()
+    const stream = open(server.url, jobStatus, { jobId })
+    expect(await next(stream)).toMatchObject({
+      job: { state: 'QUEUED', version: 1 },
+      transitions: [{ seq: 1, to: 'QUEUED' }],
+      phase: 'REPLAY',
+      isFinal: false,
+    })
+    await cancel(jobId)
+    expect(await next(stream)).toMatchObject({
+      job: { state: 'CANCELLED', version: 2 },
+      transitions: [{ seq: 2, to: 'CANCELLED' }],
+      phase: 'LIVE',
+      isFinal: true,
+    })
+    expect((await stream.next()).done).toBe(true)
+    await nobodyListens()
+  })
+
+  it('jobStatus goes on from the cursor of a snapshot', async () => {
+    const jobId = await server.submit()
+    const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { eventCursor } }', { id: jobId })
+    await cancel(jobId)
+    const messages = await rest(open(server.url, jobStatus, { jobId, after: job.eventCursor }))
+    expect(messages.flatMap((message) => message.transitions ?? [])).toEqual([{ seq: 2, to: 'CANCELLED' }])
+  })
+
+  it('jobUpdates goes on from the page that a list showed', async () => {
+    const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
+    const name = `updates ${Math.random()}`
+    const query = `subscription ($after: Cursor, $name: String) { jobUpdates(after: $after, filter: { name: $name }) {
+      ... on JobTransitions { job { id state } transitions { type } cursor } } }`
+    const stream = open(server.url, query, { after: jobs.asOf, name })
+    const id = await server.submit({ name })
+    expect(await next(stream)).toMatchObject({ job: { id }, transitions: [{ type: 'CREATED' }] })
+    stream.cut()
+    await stream.next().catch(() => undefined)
+    await nobodyListens()
+  })
+
+  it('tail sends what is stored and what comes, and completes', async () => {
+    const jobId = await server.submit()
+    const { job } = await data(server.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } logCursor } }', {
+      id: jobId,
+    })
+    const stream = open(server.url, tail, { jobId, after: job.logCursor })
+    const { sql } = server.domain.db
+    const write = { position: null, bytesMax: 1_000 }
+    const head = await openLog(sql, { runId: job.currentRun.id, jobId, number: 1 })
+    await append(sql, head, { ...write, pieces: [{ stream: 'STDOUT', bytes: Buffer.from('héllo\n') }] })
+    server.domain.wakeups.poke('log')
+    const first = await next(stream)
+    expect(first).toMatchObject({ text: 'héllo\n', lines: [{ number: 1, text: 'héllo' }], isFinal: false })
+    await seal(sql, job.currentRun.id)
+    await cancel(jobId)
+    server.domain.wakeups.poke('log')
+    expect((await rest(stream as Stream & AsyncIterable<Result>)).at(-1)).toMatchObject({ text: '', isFinal: true })
+    const again = await data(
+      server.url,
+      'query ($id: ID!, $c: Cursor) { job(id: $id) { logs(after: $c) { text isFinal } } }',
+      {
+        id: jobId,
+        c: first.cursor,
+      },
+    )
+    expect(again['job'].logs).toEqual({ text: '', isFinal: true })
+  })
+
+  it('queueStatus sends a snapshot at once and another when something changed', async () => {
+    const stream = open(server.url, 'subscription { queueStatus { depth pool at } }')
+    const { depth } = await next(stream)
+    const jobId = await server.submit()
+    expect((await next(stream)).depth).toBe(depth + 1)
+    await cancel(jobId)
+    expect((await next(stream)).depth).toBe(depth)
+    stream.cut()
+  })
+
+  it('a job that is deleted is told, then the stream completes', async () => {
+    const jobId = await server.submit()
+    const stream = open(
+      server.url,
+      tail.replaceAll('LogBatch { text cursor isFinal lines { number text } }', 'StreamReset { reason }'),
+      { jobId },
+    )
+    await until(() => server.logTail.openFollowers() === 1, { what: 'the tail is open' })
+    await cancel(jobId)
+    await deleteJob(server.domain, server.admin, { jobId })
+    await rest(stream as Stream & AsyncIterable<Result>)
+    await nobodyListens()
+  })
+
+  it('a peer that vanishes leaves nothing open', async () => {
+    const jobId = await server.submit()
+    const streams = [open(server.url, jobStatus, { jobId }), open(server.url, tail, { jobId })]
+    for (const stream of streams) void stream.next().catch(() => undefined)
+    await until(() => server.feed.openReaders() + server.logTail.openFollowers() === 2, { what: 'both are open' })
+    for (const stream of streams) stream.cut()
+    await nobodyListens()
+  })
+})
+
+describe('what cannot be subscribed to', () => {
+  const refused: [code: string, query: string, variables: object][] = [
+    ['NOT_FOUND', jobStatus, { jobId: 'job_none' }],
+    ['NOT_FOUND', tail, { jobId: 'job_none' }],
+    ['NOT_FOUND', 'subscription { queueStatus(pool: "nowhere") { depth } }', {}],
+    ['INVALID_CURSOR', jobStatus, { jobId: 'job_none', after: 'x' }],
+    ['INVALID_CURSOR', 'subscription { jobUpdates(after: "x") { __typename } }', {}],
+  ]
+  it.each(['sse', 'socket'] as const)('is told once over %s, and completes', async (transport) => {
+    for (const [code, query, variables] of refused) {
+      const { errors } = await transports[transport](server.url, query, variables)
+      expect([query, errors?.[0]?.extensions.code]).toEqual([query, code])
+    }
+    await nobodyListens()
+  })
+
+  it('is refused over plain HTTP', async () => {
+    const jobId = await server.submit()
+    const answer = await fetch(`${server.url}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify({ query: jobStatus, variables: { jobId } }),
+    })
+    expect(answer.status).toBe(406)
+    await nobodyListens()
+  })
+})
+
+describe('a socket', () => {
+  const connect = (url: string, on: object = {}) =>
+    createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0, on })
+
+  it('carries a hundred operations and refuses the next', async () => {
+    const jobId = await server.submit()
+    const client = connect(server.url)
+    const streams = Array.from({ length: 100 }, () => client.iterate({ query: jobStatus, variables: { jobId } }))
+    await Promise.all(streams.map((stream) => stream.next()))
+    const oneMore = client.iterate({ query: jobStatus, variables: { jobId } })
+    await expect(oneMore.next()).rejects.toMatchObject([{ extensions: { code: 'SUBSCRIPTION_LIMIT' } }])
+    await Promise.all(streams.map((stream) => stream.return?.()))
+    await nobodyListens()
+    await client.dispose()
+  })
+
+  it('is closed with 1012 when the server stops, and streams are not completed', async () => {
+    await using stopping = await startServer()
+    const jobId = await stopping.submit()
+    const closed: number[] = []
+    const client = connect(stopping.url, { closed: (event: { code: number }) => closed.push(event.code) })
+    const stream = client.iterate({ query: jobStatus, variables: { jobId } })
+    const events = streamSse(stopping.url, jobStatus, { jobId })
+    await Promise.all([stream.next(), events.next()])
+    const ends = Promise.allSettled([stream.next(), events.next()])
+    await stopping.stop()
+    expect((await ends).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(closed).toEqual([1012])
+    await until(() => stopping.feed.openReaders() === 0, { what: 'the feed is closed' })
+  })
+
+  it('is dropped when it does not answer pings', async () => {
+    await using strict = await startServer({ keepAliveMs: 50 })
+    const socket = new WebSocket(`${strict.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+      autoPong: false,
+    })
+    expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1006)
+  })
+
+  it('of an unknown caller is closed with 4401, and HTTP answers 401', async () => {
+    await using guarded = await startServer({ authenticate: () => null })
+    const closed = new Promise((resolve) => {
+      const client = connect(guarded.url, { closed: (event: { code: number }) => resolve(event.code) })
+      client
+        .iterate({ query: '{ __typename }' })
+        .next()
+        .catch(() => undefined)
+    })
+    expect(await closed).toBe(4401)
+    expect((await fetch(`${guarded.url}/graphql?query={__typename}`)).status).toBe(401)
+  })
+})
+
+describe('health', () => {
+  it('is told of the process and of what it needs', async () => {
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+    const ready = await fetch(`${server.url}/readyz`)
+    expect(ready.status).toBe(200)
+    expect(await ready.json()).toEqual({
+      ready: true,
+      database: 'ok',
+      migrations: 'ok',
+      warnings: ['pool sim has no leader: its jobs wait'],
+    })
+  })
+})
+
+describe('a browser', () => {
+  it('is shown GraphiQL at /graphql, and sent there from /', async () => {
+    const page = await fetch(`${server.url}/`, { headers: { accept: 'text/html' } })
+    expect(page.url).toBe(`${server.url}/graphql`)
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await page.text()).toContain('YogaGraphiQL')
+  })
+})

@@ -1,0 +1,290 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { deleteJob } from '../../src/domain/remove.ts'
+import { ask, data, type Json, send } from '../support/client.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const submitMany = (count: number, spec: object = {}) =>
+  Promise.all(Array.from({ length: count }, () => server.submit({ ...spec })))
+
+/** All ids of a list, page by page; `between` happens after each page. */
+async function walk(order: object, between: () => Promise<void>): Promise<string[]> {
+  const seen: string[] = []
+  const query = `query ($after: Cursor, $order: JobOrder) {
+    jobs(first: 7, after: $after, orderBy: $order, filter: { labels: [{ key: "walk" }] }) { nodes { id } pageInfo { hasNextPage endCursor } }
+  }`
+  for (let after: string | null = null; ; ) {
+    const { jobs } = await data(server.url, query, { after, order })
+    seen.push(...jobs.nodes.map((node: Json) => node.id))
+    if (!jobs.pageInfo.hasNextPage) return seen
+    after = jobs.pageInfo.endCursor
+    await between()
+  }
+}
+
+describe('lists', () => {
+  it('cost the same number of statements for 10 rows and 100, with aliases too', async () => {
+    const [first = ''] = await submitMany(1)
+    await submitMany(120, { dependsOn: [{ jobId: first }] })
+    const query = `query ($n: Int) { jobs(first: $n) { totalCount asOf nodes {
+      id eventCursor logCursor user { name } currentRun { id placements { node } logBytes } scheduling { reasons { code } } queuePosition nativeId
+      runs(first: 3) { nodes { id job { id } } } other: runs(last: 1) { nodes { number } } events(first: 2) { nodes { seq actor { name } } }
+      dependsOn(first: 2) { nodes { id } totalCount } dependencies { satisfied job { id } } dependents(first: 1) { nodes { id } }
+    } } }`
+    const count = async (n: number) => {
+      const statements = server.countStatements()
+      const { jobs } = await data(server.url, query, { n })
+      expect(jobs.nodes).toHaveLength(n)
+      return statements.length
+    }
+    await count(1)
+    const few = await count(10)
+    expect(await count(100)).toBe(few)
+    expect(few).toBeLessThan(40)
+  })
+
+  it('show every row that stays exactly once while rows come and go', async () => {
+    const label = { key: 'walk', value: 'a' }
+    const stable = new Set(await submitMany(60, { labels: [label] }))
+    for (const field of ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'])
+      for (const direction of ['ASC', 'DESC']) {
+        const comers = await submitMany(20, { labels: [label] })
+        for (const jobId of comers) await cancelJob(server.domain, server.admin, { jobId })
+        const seen = await walk({ field, direction }, async () => {
+          const jobId = comers.pop()
+          if (jobId) await deleteJob(server.domain, server.admin, { jobId })
+          await server.submit({ labels: [label], name: 'late' })
+        })
+        expect(new Set(seen).size).toBe(seen.length)
+        expect(seen.filter((id) => stable.has(id))).toHaveLength(stable.size)
+      }
+  })
+
+  it('go backwards, too', async () => {
+    const { jobs } = await data(
+      server.url,
+      '{ jobs(first: 5) { nodes { id } edges { cursor } pageInfo { hasPreviousPage } } }',
+    )
+    const { jobs: back } = await data(
+      server.url,
+      'query ($before: Cursor) { jobs(last: 3, before: $before) { nodes { id } pageInfo { hasNextPage hasPreviousPage } } }',
+      { before: jobs.edges[4].cursor },
+    )
+    expect(back.nodes).toEqual(jobs.nodes.slice(1, 4))
+    expect(back.pageInfo).toEqual({ hasNextPage: true, hasPreviousPage: true })
+  })
+
+  it('filter', async () => {
+    const id = await server.submit({ name: 'train_50%', labels: [{ key: 'k', value: 'v' }], project: 'p' })
+    const found = async (filter: object) => {
+      const { jobs } = await data(server.url, 'query ($f: JobFilter) { jobs(filter: $f) { nodes { id } } }', {
+        f: filter,
+      })
+      return jobs.nodes.some((node: Json) => node.id === id)
+    }
+    const matching = [
+      {},
+      { ids: [id] },
+      { name: 'train_5*' },
+      { name: 'train?50%' },
+      { labels: [{ key: 'k' }] },
+      { labels: [{ key: 'k', value: 'v' }], project: 'p' },
+      { states: ['QUEUED'] },
+      { stateCategories: ['WAITING'], user: server.admin.userId, pool: 'sim', queue: 'default', executor: 'simulated' },
+      { createdAfter: '2020-01-01T00:00:00Z', createdBefore: '2120-01-01T00:00:00Z' },
+    ]
+    for (const filter of matching) expect([filter, await found(filter)]).toEqual([filter, true])
+    const others = [
+      { ids: [] },
+      { name: 'trainX50%' },
+      { name: 'train' },
+      { labels: [{ key: 'k', value: 'w' }] },
+      { stateCategories: ['FINAL'] },
+      { finishedAfter: '2020-01-01T00:00:00Z' },
+      { user: 'user_x' },
+    ]
+    for (const filter of others) expect([filter, await found(filter)]).toEqual([filter, false])
+  })
+
+  it.each([
+    ['BAD_REQUEST', '{ jobs(first: 0) { nodes { id } } }'],
+    ['BAD_REQUEST', '{ jobs(first: -1) { nodes { id } } }'],
+    ['BAD_REQUEST', '{ jobs(first: 101) { nodes { id } } }'],
+    ['BAD_REQUEST', '{ jobs(last: 101) { nodes { id } } }'],
+    ['BAD_REQUEST', '{ jobs(first: 1, last: 1) { nodes { id } } }'],
+    ['INVALID_CURSOR', '{ jobs(after: "") { nodes { id } } }'],
+    ['INVALID_CURSOR', '{ jobs(after: "x") { nodes { id } } }'],
+    ['INVALID_CURSOR', '{ jobs(after: "bnVsbA") { nodes { id } } }'],
+    ['NOT_FOUND', '{ queue(pool: "nowhere") { depth } }'],
+  ])('say %s to %s', async (code, query) => {
+    const { errors, status } = await ask(server.url, query)
+    expect(errors?.[0]?.extensions.code).toBe(code)
+    expect(status).toBe(200)
+  })
+
+  it('refuse the cursor of another list, order, filter or parent, and a forged one', async () => {
+    const { jobs } = await data(
+      server.url,
+      '{ jobs(first: 2) { asOf edges { cursor node { id eventCursor runs { edges { cursor } } } } } }',
+    )
+    const [one, two] = jobs.edges
+    const forged = (key: string[]) =>
+      Buffer.from(JSON.stringify({ ...JSON.parse(Buffer.from(one.cursor, 'base64url').toString()), key })).toString(
+        'base64url',
+      )
+    const attempts: [string, string][] = [
+      ['jobs(orderBy: { field: PRIORITY, direction: DESC }, after: $c) { nodes { id } }', one.cursor],
+      ['jobs(orderBy: { field: CREATED_AT, direction: ASC }, after: $c) { nodes { id } }', one.cursor],
+      ['jobs(filter: { name: "x" }, after: $c) { nodes { id } }', one.cursor],
+      ['queue { entries(after: $c) { nodes { id } } }', one.cursor],
+      ['jobs(after: $c) { nodes { id } }', jobs.asOf],
+      ['jobs(after: $c) { nodes { id } }', one.node.eventCursor],
+      ['jobs(after: $c) { nodes { id } }', one.node.runs.edges[0].cursor],
+      [`job(id: "${two.node.id}") { runs(after: $c) { nodes { id } } }`, one.node.runs.edges[0].cursor],
+      ['jobs(after: $c) { nodes { id } }', forged(['2026-01-01 00:00:00+00'])],
+      ['jobs(after: $c) { nodes { id } }', forged(['2026-01-01 00:00:00+00', 'x\u0000'])],
+      ['jobs(after: $c) { nodes { id } }', forged(["'; DROP TABLE job", 'x'])],
+      [`job(id: "${one.node.id}") { logs(after: $c) { text } }`, one.node.eventCursor],
+    ]
+    for (const [field, cursor] of attempts) {
+      const { errors } = await ask(server.url, `query ($c: Cursor) { ${field} }`, { c: cursor })
+      expect([field, errors?.[0]?.extensions.code]).toEqual([field, 'INVALID_CURSOR'])
+    }
+  })
+})
+
+describe('nodes', () => {
+  it('are found again by their id, whatever they are', async () => {
+    await server.submit()
+    const found = await data(
+      server.url,
+      '{ jobs(first: 1) { nodes { id currentRun { id } user { id } events { nodes { id } } } } pools { id nodes { nodes { id } } } submissionQueues { id } }',
+    )
+    const [job] = found['jobs'].nodes
+    const [pool] = found['pools']
+    const ids: [string, string][] = [
+      ['Job', job.id],
+      ['Run', job.currentRun.id],
+      ['User', job.user.id],
+      ['JobEvent', job.events.nodes[0].id],
+      ['Pool', pool.id],
+      ['PoolNode', pool.nodes.nodes[0].id],
+      ['SubmissionQueue', found['submissionQueues'][0].id],
+    ]
+    for (const [type, id] of ids) {
+      const { node } = await data(server.url, 'query ($id: ID!) { node(id: $id) { id __typename } }', { id })
+      expect(node).toEqual({ id, __typename: type })
+    }
+    const { nodes } = await data(server.url, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: ['job_none', ...ids.map(([, id]) => id), 'x', 'event_1', 'pool_'],
+    })
+    expect(nodes).toEqual([null, ...ids.map(([, id]) => ({ id })), null, null, null])
+  })
+
+  it('are at most 100 at a time', async () => {
+    const { errors } = await ask(server.url, 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', {
+      ids: Array(101).fill('x'),
+    })
+    expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
+  })
+
+  it('that do not exist are null', async () => {
+    expect(
+      await data(server.url, '{ job(id: "job_x") { id } jobByNativeId(executor: "local", nativeId: "1") { id } }'),
+    ).toEqual({
+      job: null,
+      jobByNativeId: null,
+    })
+  })
+})
+
+describe('mutations', () => {
+  const submit = `mutation ($spec: JobSpecInput!) { submitJob(input: { spec: $spec }) {
+    __typename
+    ... on SubmitJobSuccess { job { id state version } warnings idempotentHit }
+    ... on InvalidInputProblem { violations { path message } }
+    ... on Problem { code message retryable }
+  } }`
+
+  it.each([
+    [['spec', 'command'], { command: [] }],
+    [['spec', 'resources', 'cpu'], { command: ['true'], resources: { cpu: -1 } }],
+    [['spec', 'command', '0'], { command: ['a\u0000b'] }],
+    [['spec', 'customAttributes', 'a'], { command: ['true'], customAttributes: { a: '\u0000' } }],
+    [['spec', 'name'], { command: ['true'], name: '\ud800' }],
+    [['spec', 'dependsOn', '0', 'jobId'], { command: ['true'], dependsOn: [{ jobId: 'job_none' }] }],
+  ])('answer a problem at %j', async (path, spec) => {
+    const { submitJob } = await data(server.url, submit, { spec })
+    expect(submitJob).toMatchObject({ __typename: 'InvalidInputProblem', code: 'INVALID_INPUT', retryable: false })
+    expect(submitJob.violations[0].path).toEqual(path)
+  })
+
+  it('refuse JSON that is deeper than any use', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`
+    const body = `{"query":${JSON.stringify(submit)},"variables":{"spec":{"command":["true"],"customAttributes":${deep}}}}`
+    const { text } = await send(server.url, { headers: { 'content-type': 'application/json' }, body })
+    expect(JSON.parse(text).errors[0].extensions.code).toBe('BAD_REQUEST')
+  })
+
+  it('answer per item, in order', async () => {
+    const query = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename } } }`
+    const inputs = [{ spec: { command: ['true'] } }, { spec: { command: [] } }, { spec: { command: ['true'] } }]
+    const { submitJobs } = await data(server.url, query, { inputs })
+    expect(submitJobs.results.map((result: Json) => result.__typename)).toEqual([
+      'SubmitJobSuccess',
+      'InvalidInputProblem',
+      'SubmitJobSuccess',
+    ])
+    const { errors } = await ask(server.url, query, { inputs: Array(1_001).fill(inputs[0]) })
+    expect(errors?.[0]?.extensions.code).toBe('BAD_REQUEST')
+  })
+
+  it('take a job through its life', async () => {
+    const { submitJob } = await data(server.url, submit, { spec: { command: ['true'], name: 'life' } })
+    expect(submitJob).toMatchObject({
+      __typename: 'SubmitJobSuccess',
+      idempotentHit: false,
+      job: { state: 'QUEUED', version: 1 },
+    })
+    const input = { jobId: submitJob.job.id }
+    const remove = `mutation ($input: DeleteJobInput!) { deleteJob(input: $input) { __typename ... on InvalidStateProblem { code job { state } } ... on DeleteJobSuccess { id } } }`
+    const cancel = `mutation ($input: CancelJobInput!) { cancelJob(input: $input) { __typename
+      ... on CancelJobSuccess { changed job { state stateReason allowedActions } } ... on VersionConflictProblem { message job { version } } ... on Problem { code } } }`
+    expect((await data(server.url, remove, { input }))['deleteJob']).toMatchObject({
+      __typename: 'InvalidStateProblem',
+      job: { state: 'QUEUED' },
+    })
+    expect((await data(server.url, cancel, { input: { ...input, expectedVersion: 7 } }))['cancelJob']).toMatchObject({
+      __typename: 'VersionConflictProblem',
+      job: { version: 1 },
+    })
+    expect((await data(server.url, cancel, { input }))['cancelJob']).toEqual({
+      __typename: 'CancelJobSuccess',
+      changed: true,
+      job: { state: 'CANCELLED', stateReason: 'CANCELLED', allowedActions: ['DELETE'] },
+    })
+    expect((await data(server.url, cancel, { input }))['cancelJob'].changed).toBe(false)
+    expect((await data(server.url, remove, { input }))['deleteJob'].id).toBe(input.jobId)
+    expect((await data(server.url, cancel, { input }))['cancelJob'].code).toBe('NOT_FOUND')
+  })
+})
+
+describe('what others may see', () => {
+  it('is what is theirs', async () => {
+    await using shared = await startServer({
+      authenticate: (authorization, { admin }) => (authorization === undefined ? admin : null),
+    })
+    const eve = await shared.user('eve', 'RESEARCHER')
+    const id = await shared.submit({ environment: [{ name: 'SECRET', value: 'xyz' }] }, eve)
+    const { job } = await data(shared.url, 'query ($id: ID!) { job(id: $id) { spec { environment { value } } } }', {
+      id,
+    })
+    expect(job.spec.environment[0].value).toBe('•••')
+  })
+})

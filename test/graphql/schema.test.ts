@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  type GraphQLArgument,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { graphiqlPage } from '../../src/graphql/graphiql.ts'
+import { printedSchema } from '../../src/graphql/print.ts'
+import { buildSchema } from '../../src/graphql/schema.ts'
+import { root } from '../support/sources.ts'
+
+const types = Object.values(buildSchema().getTypeMap()).filter(
+  ({ name }) => !name.startsWith('__') && !['Boolean', 'Float', 'ID', 'Int', 'String'].includes(name),
+)
+
+const argumentsOf = (field: object): readonly GraphQLArgument[] =>
+  'args' in field ? (field.args as GraphQLArgument[]) : []
+
+/** What of a type lacks a description; values of an enum are described with it. */
+function undescribed(type: GraphQLNamedType): string[] {
+  const own = type.description ? [] : [type.name]
+  if (isEnumType(type) || !(isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))) return own
+  const fields = Object.values(type.getFields()).flatMap((field) => [
+    ...(field.description ? [] : [`${type.name}.${field.name}`]),
+    ...argumentsOf(field)
+      .filter((arg) => !arg.description)
+      .map((arg) => `${type.name}.${field.name}(${arg.name})`),
+  ])
+  return [...own, ...fields]
+}
+
+describe('the schema', () => {
+  it('is the published one', () => {
+    expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printedSchema())
+  })
+
+  it('describes every type, field and argument', () => {
+    expect(types.flatMap(undescribed)).toEqual([])
+  })
+
+  it('pages every connection the same way', () => {
+    const connections = types.filter((type) => isObjectType(type) && type.name.endsWith('Connection'))
+    expect(connections.length).toBeGreaterThan(3)
+    for (const connection of connections)
+      if (isObjectType(connection)) {
+        const { edges, nodes, pageInfo } = connection.getFields()
+        expect(String(edges?.type)).toMatch(/^\[\w+Edge!\]!$/)
+        expect(String(nodes?.type)).toMatch(/^\[\w+!\]!$/)
+        expect(String(pageInfo?.type)).toBe('PageInfo!')
+      }
+  })
+})
+
+describe('GraphiQL', () => {
+  it('is allowed nothing from elsewhere', () => {
+    const { headers } = graphiqlPage()
+    const policy = headers['content-security-policy'] ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toMatch(/script-src 'sha256-[A-Za-z0-9+/=]+';/)
+    expect(policy).not.toMatch(/https?:|unsafe-eval|\*/)
+  })
+})

@@ -1,0 +1,160 @@
+import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
+
+/** Callers of the server: plain HTTP with any headers, SSE, and the stock WebSocket client. */
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  text: string
+}
+
+export interface Sent {
+  method?: string
+  path?: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** Headers as they are given, Host included, which `fetch` would not send. */
+export function send(url: string, sent: Sent = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    open(url, sent, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text: Buffer.concat(chunks).toString('utf8'),
+        }),
+      )
+    }).on('error', reject)
+  })
+}
+
+function open(
+  url: string,
+  { method = 'POST', path = '/graphql', headers = {}, body }: Sent,
+  answer: (r: IncomingMessage) => void,
+) {
+  const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+  const request = httpRequest(new URL(path, url), { method, headers: { ...length, ...headers } }, answer)
+  request.end(body)
+  return request
+}
+
+export interface GraphqlError {
+  message: string
+  path?: (string | number)[]
+  extensions: { code: string; requestId?: string }
+}
+
+export interface Result {
+  // The shape is what the test's own query asked for.
+  data: Record<string, Json> | null
+  errors?: GraphqlError[]
+  extensions?: { cost?: number }
+}
+
+/** Answers are looked into by tests that know what they asked for. */
+export type Json = ReturnType<typeof JSON.parse>
+
+const json = { 'content-type': 'application/json' }
+
+export async function ask(url: string, query: string, variables: object = {}): Promise<Result & { status: number }> {
+  const answer = await send(url, { headers: json, body: JSON.stringify({ query, variables }) })
+  return { status: answer.status, ...(JSON.parse(answer.text) as Result) }
+}
+
+/** The data of a query that must succeed. */
+export async function data(url: string, query: string, variables: object = {}): Promise<Record<string, Json>> {
+  const { data: answer, errors } = await ask(url, query, variables)
+  if (errors || !answer) throw new Error(JSON.stringify(errors))
+  return answer
+}
+
+export interface Stream extends AsyncIterator<Result, void, void> {
+  /** Leaves without a word. */
+  cut(): void
+}
+
+/** A subscription over SSE. Ends with `complete`; throws when the connection ends without it. */
+export function streamSse(url: string, query: string, variables: object = {}): Stream & AsyncIterable<Result> {
+  const sent = { headers: { ...json, accept: 'text/event-stream' }, body: JSON.stringify({ query, variables }) }
+  let request: ReturnType<typeof open> | undefined
+  const response = new Promise<IncomingMessage>((resolve, reject) => {
+    request = open(url, sent, resolve).on('error', reject)
+  })
+  const events = readEvents(response)
+  const stream = {
+    next: () => events.next(),
+    cut: () => void request?.destroy(),
+    [Symbol.asyncIterator]: () => stream,
+  }
+  return stream
+}
+
+async function* readEvents(response: Promise<IncomingMessage>): AsyncGenerator<Result, void, void> {
+  let text = ''
+  for await (const chunk of await response) {
+    text += String(chunk)
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const event = text.slice(0, end)
+      text = text.slice(end + 2)
+      if (event.startsWith('event: complete')) return
+      const payload = event.match(/^data: (.*)$/m)?.[1]
+      if (payload) yield JSON.parse(payload) as Result
+    }
+  }
+  throw new Error('The stream was cut')
+}
+
+/** A subscription or query over a WebSocket of its own. Errors of the operation are thrown as their list. */
+export function streamSocket(url: string, query: string, variables: object = {}): Stream & AsyncIterable<Result> {
+  let socket: WebSocket | undefined
+  const client = createClient({
+    url: `${url.replace(/^http/, 'ws')}/graphql`,
+    webSocketImpl: WebSocket,
+    retryAttempts: 0,
+    on: {
+      opened: (opened) => {
+        socket = opened as WebSocket
+      },
+    },
+  })
+  const results = client.iterate({ query, variables: { ...variables } })
+  const stream = {
+    next: () => results.next() as Promise<IteratorResult<Result, void>>,
+    return: async () => {
+      await results.return?.()
+      return { done: true as const, value: undefined }
+    },
+    cut: () => socket?.terminate(),
+    [Symbol.asyncIterator]: () => stream,
+  }
+  return stream
+}
+
+/** What a transport says to a document, in one form for all three. */
+export const transports = {
+  http: (url: string, query: string, variables: object = {}) => ask(url, query, variables),
+  sse: async (url: string, query: string, variables: object = {}) => {
+    const answer = await send(url, {
+      headers: { ...json, accept: 'text/event-stream' },
+      body: JSON.stringify({ query, variables }),
+    })
+    const payload = answer.text.match(/^data: (.*)$/m)?.[1] ?? answer.text
+    return JSON.parse(payload) as Result
+  },
+  socket: async (url: string, query: string, variables: object = {}): Promise<Result> => {
+    try {
+      const first = await streamSocket(url, query, variables).next()
+      return first.value ?? { data: null }
+    } catch (error) {
+      if (Array.isArray(error)) return { data: null, errors: error as GraphqlError[] }
+      throw error
+    }
+  },
+} as const

@@ -1,0 +1,96 @@
+import { createSequencer } from '../../src/domain/sequence.ts'
+import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
+import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
+import { createDatabase } from './database.ts'
+import { createTestDomain, type TestDomain } from './domain.ts'
+
+/** The real server over a real database, without a scheduler: what is submitted stays QUEUED. */
+export interface TestServer extends TestDomain {
+  readonly url: string
+  readonly feed: Feed
+  readonly logTail: LogTail
+  /** Text of every statement since `countStatements`. */
+  countStatements(): string[]
+  /** The server alone; safe to call before disposal. */
+  stop(): Promise<void>
+}
+
+export interface TestServerOptions {
+  config?: Partial<ServerConfig>
+  keepAliveMs?: number
+  /** Who asks; default: the local user. */
+  authenticate?: (authorization: string | undefined, server: TestDomain) => Awaited<ReturnType<Authenticate>>
+}
+
+type Authenticate = Parameters<typeof createServer>[0]['authenticate']
+
+export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
+  const { config = {}, keepAliveMs, authenticate } = options
+  const database = await createDatabase()
+  const made = await createTestDomain(database.db)
+  const { domain, admin } = made
+  const { db, wakeups, clock, log } = domain
+  const sequencer = createSequencer(domain)
+  sequencer.start()
+  const feed = createFeed({ db, wakeups, clock, log })
+  const logTail = createLogTail({ db, wakeups, clock, log })
+  const facts = { version: '0.0.0', singleUser: true, eventRetentionDays: 30, logRetentionDays: null }
+  const server = createServer({
+    rooms: { domain, feed, logTail, facts, log },
+    config: {
+      host: '127.0.0.1',
+      port: 0,
+      singleUser: true,
+      allowedHosts: [],
+      allowedOrigins: [],
+      publicUrl: null,
+      ...config,
+    },
+    authenticate: async (authorization) => (authenticate ? authenticate(authorization, made) : admin),
+    ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
+  })
+  const { url } = await server.listen()
+  let stopped: Promise<void> | undefined
+  const stop = () => {
+    stopped ??= server.close()
+    return stopped
+  }
+  return {
+    ...made,
+    url,
+    feed,
+    logTail,
+    countStatements: () => recordStatements(db.pool),
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop()
+      await sequencer.stop()
+      await made[Symbol.asyncDispose]()
+      await database.close()
+    },
+  }
+}
+
+interface Statement {
+  text?: string
+}
+
+/** Every statement passes a client of the pool, Prisma's too. */
+function recordStatements(pool: TestDomain['domain']['db']['pool']): string[] {
+  const seen: string[] = []
+  pool.on('acquire', (client) => {
+    const queries = client as unknown as { query: (...args: unknown[]) => unknown; recorded?: string[][] }
+    if (queries.recorded) return void (queries.recorded.includes(seen) || queries.recorded.push(seen))
+    const recorded = [seen]
+    const query = queries.query.bind(client)
+    queries.recorded = recorded
+    queries.query = (...args) => {
+      const [first] = args
+      const text = typeof first === 'string' ? first : (first as Statement).text
+      for (const list of recorded) list.push(text ?? '')
+      return query(...args)
+    }
+  })
+  return seen
+}
