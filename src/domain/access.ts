@@ -41,6 +41,10 @@ export interface Viewer {
   readonly userName: string
   readonly level: UserLevel
   readonly permissions: ReadonlySet<Permission>
+  /** Where the request came from, for the audit log. */
+  readonly ip?: string | null
+  /** Prefix of the token that was used. */
+  readonly token?: string | null
 }
 
 export function demand(viewer: Viewer, permission: Permission): void {
