@@ -14,6 +14,7 @@ import { refusal } from './errors.ts'
  */
 const version = 1
 const natural = z.int().min(0)
+const runNumber = z.int32().min(1)
 
 const kinds = {
   list: z.strictObject({
@@ -25,7 +26,7 @@ const kinds = {
   }),
   seq: z.strictObject({ v: z.literal(version), k: z.literal('seq'), j: z.string(), s: natural }),
   pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural }),
-  log: z.strictObject({ v: z.literal(version), k: z.literal('log'), j: z.string(), r: natural, o: natural }),
+  log: z.strictObject({ v: z.literal(version), k: z.literal('log'), j: z.string(), r: runNumber, o: natural }),
 }
 
 type Kind = keyof typeof kinds

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { Refusal } from '../domain/errors.ts'
 import type { Log } from '../platform/log.ts'
-import { isUnavailable, Unavailable } from '../platform/tx.ts'
+import { isUnavailable, sqlState, Unavailable } from '../platform/tx.ts'
 
 /**
  * What a caller learns of a failure. Every error that leaves the server passes `presentError`, on every transport:
@@ -54,6 +54,13 @@ function rootCause(error: unknown): unknown {
   return cause
 }
 
+/** What only PostgreSQL notices of a request: NUL in a name or id, and the date of a forged cursor. */
+const sqlRefusals: Readonly<Record<string, Description>> = {
+  '22021': { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' },
+  '22P05': { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' },
+  '22008': { message: 'This is no cursor of this list or stream', code: 'INVALID_CURSOR' },
+}
+
 interface Description {
   message: string
   code: string
@@ -65,6 +72,8 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
     return { message: cause.message, code: cause.code === 'INVALID_INPUT' ? 'BAD_REQUEST' : cause.code }
   if (cause instanceof Unavailable || isUnavailable(cause))
     return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
+  const refused = sqlRefusals[sqlState(cause) ?? '']
+  if (refused) return refused
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])
     return told(cause, cause.extensions['code'])
   // GraphQL's own complaint about the request (a variable of the wrong type, an unknown operation) has no path yet.

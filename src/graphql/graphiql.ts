@@ -37,7 +37,7 @@ export function graphiqlPage(): Page {
 }
 
 function render(): Page {
-  const html = String(renderGraphiQL({ title: 'Berth', defaultQuery, subscriptionsProtocol: 'WS' }))
+  const html = String(renderGraphiQL({ title: 'Berth', defaultQuery }))
   return {
     gzipped: gzipSync(html),
     headers: {

@@ -122,6 +122,9 @@ describe('lists', () => {
     ['INVALID_CURSOR', '{ jobs(after: "x") { nodes { id } } }'],
     ['INVALID_CURSOR', '{ jobs(after: "bnVsbA") { nodes { id } } }'],
     ['NOT_FOUND', '{ queue(pool: "nowhere") { depth } }'],
+    ['BAD_REQUEST', '{ job(id: "job_\\u0000") { id } }'],
+    ['BAD_REQUEST', '{ jobs(filter: { name: "\\u0000" }) { nodes { id } } }'],
+    ['BAD_REQUEST', '{ jobs(filter: { labels: [{ key: "a", value: "\\u0000" }] }) { nodes { id } } }'],
   ])('say %s to %s', async (code, query) => {
     const { errors, status } = await ask(server.url, query)
     expect(errors?.[0]?.extensions.code).toBe(code)
@@ -149,6 +152,7 @@ describe('lists', () => {
       [`job(id: "${two.node.id}") { runs(after: $c) { nodes { id } } }`, one.node.runs.edges[0].cursor],
       ['jobs(after: $c) { nodes { id } }', forged(['2026-01-01 00:00:00+00'])],
       ['jobs(after: $c) { nodes { id } }', forged(['2026-01-01 00:00:00+00', 'x\u0000'])],
+      ['jobs(after: $c) { nodes { id } }', forged(['2026-99-99 00:00:00+00', 'x'])],
       ['jobs(after: $c) { nodes { id } }', forged(["'; DROP TABLE job", 'x'])],
       [`job(id: "${one.node.id}") { logs(after: $c) { text } }`, one.node.eventCursor],
     ]
@@ -276,15 +280,47 @@ describe('mutations', () => {
 })
 
 describe('what others may see', () => {
-  it('is what is theirs', async () => {
-    await using shared = await startServer({
-      authenticate: (authorization, { admin }) => (authorization === undefined ? admin : null),
+  const everything = `query ($id: ID!, $run: ID!, $event: ID!) {
+    job(id: $id) { id } jobs { nodes { id } totalCount } queue { entries { nodes { id } } byUser { count } }
+    nodes(ids: [$id, $run, $event]) { id } mine: viewer { user { name } }
+  }`
+
+  it('is nothing of it without job.view.all', async () => {
+    await using shared = await startServer({ authenticate: (name, known) => known.users.get(name ?? '') ?? null })
+    const [ann, eve] = [await shared.user('ann', 'RESEARCHER'), await shared.user('eve', 'RESEARCHER')]
+    const id = await shared.submit({}, ann)
+    const as = (name: string, query: string, variables: object) =>
+      send(shared.url, {
+        headers: { 'content-type': 'application/json', authorization: name },
+        body: JSON.stringify({ query, variables }),
+      }).then(({ text }) => JSON.parse(text))
+    const own = await as('ann', '{ jobs { nodes { currentRun { id } events { nodes { id } } } } }', {})
+    const [job] = own.data.jobs.nodes
+    const ids = { id, run: job.currentRun.id, event: job.events.nodes[0].id }
+    expect((await as('eve', everything, ids)).data).toEqual({
+      job: null,
+      jobs: { nodes: [], totalCount: 0 },
+      queue: { entries: { nodes: [] }, byUser: [] },
+      nodes: [null, null, null],
+      mine: { user: { name: eve.userName } },
     })
-    const eve = await shared.user('eve', 'RESEARCHER')
-    const id = await shared.submit({ environment: [{ name: 'SECRET', value: 'xyz' }] }, eve)
-    const { job } = await data(shared.url, 'query ($id: ID!) { job(id: $id) { spec { environment { value } } } }', {
-      id,
-    })
-    expect(job.spec.environment[0].value).toBe('•••')
+    for (const field of ['jobStatus', 'tail']) {
+      const answer = await as('eve', `subscription ($id: ID!) { ${field}(jobId: $id) { __typename } }`, { id })
+      expect(answer.errors[0].extensions.code).toBe('NOT_FOUND')
+    }
+    const cancel = 'mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { ... on Problem { code } } }'
+    expect((await as('eve', cancel, { id })).data.cancelJob.code).toBe('NOT_FOUND')
+  })
+
+  it('hides the values of variables from everybody but the owner', async () => {
+    const eve = await server.user('eve', 'RESEARCHER')
+    const environment = [{ name: 'SECRET', value: 'xyz' }]
+    const ids = [await server.submit({ environment }, eve), await server.submit({ environment })]
+    const { nodes } = await data(
+      server.url,
+      'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Job { spec { environment { value } } } } }',
+      { ids },
+    )
+    expect(nodes.map((node: Json) => node.spec.environment[0].value)).toEqual(['•••', 'xyz'])
   })
 })

@@ -1,3 +1,4 @@
+import type { Viewer } from '../../src/domain/access.ts'
 import { createSequencer } from '../../src/domain/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
@@ -20,16 +21,15 @@ export interface TestServerOptions {
   config?: Partial<ServerConfig>
   keepAliveMs?: number
   /** Who asks; default: the local user. */
-  authenticate?: (authorization: string | undefined, server: TestDomain) => Awaited<ReturnType<Authenticate>>
+  authenticate?: (authorization: string | undefined, known: { users: ReadonlyMap<string, Viewer> }) => Viewer | null
 }
-
-type Authenticate = Parameters<typeof createServer>[0]['authenticate']
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, authenticate } = options
   const database = await createDatabase()
   const made = await createTestDomain(database.db)
   const { domain, admin } = made
+  const users = new Map<string, Viewer>()
   const { db, wakeups, clock, log } = domain
   const sequencer = createSequencer(domain)
   sequencer.start()
@@ -47,7 +47,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       publicUrl: null,
       ...config,
     },
-    authenticate: async (authorization) => (authenticate ? authenticate(authorization, made) : admin),
+    authenticate: async (authorization) => (authenticate ? authenticate(authorization, { users }) : admin),
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
   })
   const { url } = await server.listen()
@@ -58,6 +58,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   return {
     ...made,
+    async user(name, level) {
+      const viewer = await made.user(name, level)
+      users.set(name, viewer)
+      return viewer
+    },
     url,
     feed,
     logTail,
