@@ -3,6 +3,7 @@ import { maySee, type Viewer, visibleTo } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { type Waiting, waitingOf } from '../domain/queue.ts'
 import type { FeedEvent } from '../feed/event.ts'
+import { createBatcher } from '../platform/batch.ts'
 import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
 import { leaseTtlMs } from '../platform/leadership.ts'
 import { NestedList } from './connection.ts'
@@ -29,7 +30,10 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
   const always = () => 'TRUE'
   return {
     job: byKey(
-      async (ids) => (await prisma.job.findMany({ where: { id: { in: ids } } })).filter((job) => maySee(viewer, job)),
+      async (ids) => {
+        const jobs = await Promise.all(ids.map(jobsOf(domain)))
+        return jobs.filter((job) => job !== null && maySee(viewer, job)) as Job[]
+      },
       (job) => job.id,
     ),
     run: byKey(
@@ -98,6 +102,29 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
     nodesOfPool: new NestedList(sql, poolNodesListing, always),
     runsOnNode: new NestedList(sql, nodeRunsListing, visible),
   }
+}
+
+const jobReaders = new WeakMap<Domain, (id: string) => Promise<Job | null>>()
+const jobsPerRead = 1_000
+
+/**
+ * Jobs are read together over requests as well: a group of submissions or a busy second of `job(id)` costs one statement
+ * for all of them. Nothing is remembered: a read begins after whoever asks for it has asked.
+ */
+function jobsOf(domain: Domain): (id: string) => Promise<Job | null> {
+  const known = jobReaders.get(domain)
+  if (known) return known
+  const reader = createBatcher<string, Job | null>({
+    max: jobsPerRead,
+    mayBeOneItem: () => false,
+    async run(ids) {
+      const jobs = await domain.db.prisma.job.findMany({ where: { id: { in: [...ids] } } })
+      const byId = new Map(jobs.map((job) => [job.id, job]))
+      return ids.map((id) => byId.get(id) ?? null)
+    },
+  })
+  jobReaders.set(domain, reader)
+  return reader
 }
 
 function byKey<Row>(read: (keys: string[]) => Promise<readonly Row[]>, keyOf: (row: Row) => string) {
