@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
-import { permissionsOf, type Viewer } from './domain/access.ts'
+import { type Viewer, viewerOf } from './domain/access.ts'
 import { type Domain, topics } from './domain/domain.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
 import { createSequencer } from './domain/sequence.ts'
@@ -78,8 +78,8 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
 }
 
 async function localViewer(domain: Domain): Promise<Viewer> {
-  const userId = await ensureLocalUser(domain, 'local')
-  return { userId, userName: 'local', level: 'ADMIN', permissions: permissionsOf('ADMIN') }
+  const id = await ensureLocalUser(domain, 'local')
+  return viewerOf({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
 }
 
 interface Scheduling {

@@ -1,7 +1,11 @@
 import { Forbidden, jobNotFound } from './errors.ts'
 
-/** Who may do what. Levels are a ladder; each adds to the one below. */
-export type UserLevel = 'VIEWER' | 'RESEARCHER' | 'LEAD' | 'ADMIN'
+/**
+ * Who may do what: what the user's level gives, plus what the user is allowed, minus what the user is denied (deny
+ * wins), cut by the scopes of the token that was used. Levels are a ladder; each adds to the one below.
+ */
+export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
+export type UserLevel = (typeof userLevels)[number]
 
 const added = {
   VIEWER: ['job.view.own'],
@@ -24,10 +28,39 @@ const added = {
 
 export type Permission = (typeof added)[UserLevel][number]
 
-const ladder = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
-
 export const permissionsOf = (level: UserLevel): ReadonlySet<Permission> =>
-  new Set(ladder.slice(0, ladder.indexOf(level) + 1).flatMap((step): readonly Permission[] => added[step]))
+  new Set(userLevels.slice(0, userLevels.indexOf(level) + 1).flatMap((step): readonly Permission[] => added[step]))
+
+const known: ReadonlySet<string> = permissionsOf('ADMIN')
+export const isPermission = (text: string): text is Permission => known.has(text)
+
+/** What a token may be used for. READ comes with each of the others. */
+export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const
+export type TokenScope = (typeof tokenScopes)[number]
+
+/** The scope that a token must have for its user's permission to count. A new permission needs a line here. */
+const scopeOf = {
+  'job.view.own': 'READ',
+  'job.view.all': 'READ',
+  'audit.read': 'READ',
+  'job.submit': 'SUBMIT',
+  'job.cancel.own': 'SUBMIT',
+  'job.delete.own': 'SUBMIT',
+  'job.approve': 'OPERATE',
+  'job.priority': 'OPERATE',
+  'job.cancel.all': 'OPERATE',
+  'queue.process': 'OPERATE',
+  'queue.cleanup': 'OPERATE',
+  'job.delete.all': 'ADMIN',
+  'token.own': 'ADMIN',
+  'limits.write': 'ADMIN',
+  'quota.write': 'ADMIN',
+  'rule.write': 'ADMIN',
+  'user.write': 'ADMIN',
+  'token.any': 'ADMIN',
+  'node.write': 'ADMIN',
+  'reservation.write': 'ADMIN',
+} as const satisfies Record<Permission, TokenScope>
 
 /** Priority of a job by the level of its user, fixed at submission. */
 export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } as const satisfies Record<
@@ -35,20 +68,75 @@ export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } a
   number
 >
 
-/** Who asks. Made once per request or connection; the permissions are final. */
+/** A user as far as access goes. */
+export interface Person {
+  readonly id: string
+  readonly name: string
+  readonly level: UserLevel
+  readonly allow: readonly string[]
+  readonly deny: readonly string[]
+}
+
+/** How a person came in. */
+export interface Entry {
+  readonly scopes?: readonly TokenScope[]
+  readonly ip?: string | null
+  /** Prefix of the token that was used. */
+  readonly token?: string | null
+  readonly expiresAtMs?: number | null
+}
+
+/** Who asks. Made once per request or connection by `viewerOf`; the permissions are final. */
 export interface Viewer {
   readonly userId: string
   readonly userName: string
   readonly level: UserLevel
+  /** What may be done here and now. */
   readonly permissions: ReadonlySet<Permission>
+  /** What the person may do with every scope: reading asks this, for READ comes with every token. */
+  readonly granted: ReadonlySet<Permission>
+  readonly scopes: readonly TokenScope[]
   /** Where the request came from, for the audit log. */
-  readonly ip?: string | null
-  /** Prefix of the token that was used. */
-  readonly token?: string | null
+  readonly ip: string | null
+  /** Prefix of the token that was used; null: none was needed, or it was a log-in of elsewhere. */
+  readonly token: string | null
+  /** When what was shown at the door ends by itself; null: never. */
+  readonly expiresAtMs: number | null
 }
 
+export function viewerOf(person: Person, entry: Entry = {}): Viewer {
+  const { scopes = tokenScopes, ip = null, token = null, expiresAtMs = null } = entry
+  const { id, name, level, allow, deny } = person
+  const granted = new Set(
+    [...permissionsOf(level), ...allow.filter(isPermission)].filter((each) => !deny.includes(each)),
+  )
+  const inScope = (each: Permission) => scopeOf[each] === 'READ' || scopes.includes(scopeOf[each])
+  const permissions = new Set([...granted].filter(inScope))
+  return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs }
+}
+
+/** Somebody who has shown nothing. May ask for the log-in page's facts, and for nothing else. */
+export const anonymous: Viewer = {
+  userId: '',
+  userName: 'anonymous',
+  level: 'VIEWER',
+  permissions: new Set(),
+  granted: new Set(),
+  scopes: [],
+  ip: null,
+  token: null,
+  expiresAtMs: null,
+}
+
+/** Names the permission that the person lacks, or else the scope that the token lacks. */
 export function demand(viewer: Viewer, permission: Permission): void {
-  if (!viewer.permissions.has(permission)) throw new Forbidden(permission)
+  if (viewer.permissions.has(permission)) return
+  throw new Forbidden(viewer.granted.has(permission) ? `scope:${scopeOf[permission]}` : permission)
+}
+
+/** For reads: every token may read what its user may. */
+export function demandToRead(viewer: Viewer, permission: Permission): void {
+  if (!viewer.granted.has(permission)) throw new Forbidden(permission)
 }
 
 interface OwnedJob {

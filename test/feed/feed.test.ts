@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { permissionsOf, type Viewer } from '../../src/domain/access.ts'
+import { type Viewer, viewerOf } from '../../src/domain/access.ts'
 import { topics } from '../../src/domain/domain.ts'
 import { NotFound } from '../../src/domain/errors.ts'
 import { sequenceOnce } from '../../src/domain/sequence.ts'
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 async function researcher(name: string): Promise<Viewer> {
   const userId = await addUser(database.db.sql, name)
-  return { userId, userName: name, level: 'RESEARCHER', permissions: permissionsOf('RESEARCHER') }
+  return viewerOf({ id: userId, name, level: 'RESEARCHER', allow: [], deny: [] })
 }
 
 /** A RUNNING job with its three events. */

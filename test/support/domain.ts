@@ -1,4 +1,4 @@
-import { permissionsOf, type UserLevel, type Viewer } from '../../src/domain/access.ts'
+import { type UserLevel, type Viewer, viewerOf } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { applyPools, type DeclaredNode, ensureLocalUser } from '../../src/domain/pools.ts'
 import { sequenceOnce } from '../../src/domain/sequence.ts'
@@ -44,14 +44,14 @@ export async function createTestDomain(
     pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes }],
     queues: [{ name: 'default', pool: 'sim', native: {} }],
   })
-  const admin = viewerOf(await ensureLocalUser(domain, 'local'), 'local', 'ADMIN')
+  const admin = plainViewer(await ensureLocalUser(domain, 'local'), 'local', 'ADMIN')
   return {
     domain,
     admin,
     async user(name, level) {
       const id = newId('user', clock.now())
       await db.sql.query('INSERT INTO "user" (id, name, level) VALUES ($1, $2, $3::user_level)', [id, name, level])
-      return viewerOf(id, name, level)
+      return plainViewer(id, name, level)
     },
     async submit(spec = {}, viewer = admin) {
       const [outcome] = await submitJobs(domain, viewer, [{ spec: { command: ['true'], ...spec } }])
@@ -64,9 +64,5 @@ export async function createTestDomain(
   }
 }
 
-const viewerOf = (userId: string, userName: string, level: UserLevel): Viewer => ({
-  userId,
-  userName,
-  level,
-  permissions: permissionsOf(level),
-})
+const plainViewer = (id: string, name: string, level: UserLevel): Viewer =>
+  viewerOf({ id, name, level, allow: [], deny: [] })

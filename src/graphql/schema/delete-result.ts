@@ -1,0 +1,15 @@
+import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { Unavailable } from '../../platform/tx.ts'
+import { builder } from '../builder.ts'
+
+/** The one answer of every mutation that removes something but a job. */
+const DeleteSuccess = builder.objectRef<{ id: string }>('DeleteSuccess').implement({
+  description: 'It is gone.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Id that it had.' }) }),
+})
+
+export const DeleteResult = builder.errorUnion('DeleteResult', {
+  description: 'What became of a deletion.',
+  types: [DeleteSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
+  resolveType: () => DeleteSuccess,
+})
