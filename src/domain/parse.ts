@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import { InvalidInput, type Violation } from './errors.ts'
+
+/** The input as the schema sees it, or InvalidInput with every breach. `at`: where it stands in the caller's input. */
+export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at: readonly string[] = []): Output {
+  const forbidden = forbiddenText(input, at)
+  if (forbidden.length > 0) throw new InvalidInput(forbidden)
+  const parsed = schema.safeParse(input)
+  if (parsed.success) return parsed.data
+  throw new InvalidInput(
+    parsed.error.issues.map(({ path, message }) => ({
+      path: [...at, ...path.map(String)],
+      message: withCapital(message),
+    })),
+  )
+}
+
+const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
+
+/** PostgreSQL's text and jsonb refuse NUL and lone surrogates, wherever they hide: keys of JSON included. */
+function forbiddenText(value: unknown, at: readonly string[]): Violation[] {
+  if (typeof value === 'string') return textViolation(value, at)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    ...textViolation(key, at),
+    ...forbiddenText(inner, [...at, key]),
+  ])
+}
+
+function textViolation(value: string, path: readonly string[]): Violation[] {
+  if (value.includes('\0')) return [{ path, message: 'Must not contain the character NUL' }]
+  if (!value.isWellFormed()) return [{ path, message: 'Must be well-formed Unicode: it has half of a surrogate pair' }]
+  return []
+}
