@@ -36,11 +36,6 @@ export const readRunOrders = (sql: Sql, pool: string): Promise<HoldingRun[]> =>
     'run_orders',
   )
 
-export async function readRunState(sql: Sql, runId: string): Promise<JobState | null> {
-  const [row] = await sql.query<{ state: JobState }>('SELECT state FROM run WHERE id = $1', [runId], 'run_state')
-  return row?.state ?? null
-}
-
 export async function saveHandles(sql: Sql, handles: readonly { runId: string; handle: string }[]): Promise<void> {
   if (handles.length === 0) return
   await sql.query(

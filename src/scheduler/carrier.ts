@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { type HoldingRun, markExpired, readRunState } from '../domain/runs.ts'
+import { type HoldingRun, markExpired } from '../domain/runs.ts'
 import type { JobState } from '../domain/state.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
@@ -104,9 +104,9 @@ export class Carrier {
 
   async #start(): Promise<Handle | null> {
     const { domain, jobUrl } = this.#carrying
-    const state = await this.#retrying('state', () => readRunState(domain.db.sql, this.#run.runId))
-    if (state === 'CANCELLING') await this.#report({ kind: 'neverStarted' })
-    if (state !== 'STARTING') return null
+    // The order was read a moment ago; a cancel that comes from now on is seen when the start is reported.
+    if (this.#run.state === 'CANCELLING') await this.#report({ kind: 'neverStarted' })
+    if (this.#run.state !== 'STARTING') return null
     try {
       const handle = await this.executor.start(runSpecOf(this.#run, jobUrl))
       await this.#begun(handle)

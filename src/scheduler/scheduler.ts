@@ -105,8 +105,8 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
 
 async function pass(domain: Domain, leader: Leader): Promise<void> {
   try {
-    await cancelHopeless(domain)
     await tick(domain, leader)
+    await cancelHopeless(domain)
   } catch (error) {
     // Another process leads: this one is told in a moment, and nothing was written.
     if (!(error instanceof Fenced)) throw error

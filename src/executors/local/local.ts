@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, mkdirSync, watch } from 'node:fs'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { release, uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
@@ -56,27 +56,27 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   async function start(run: RunSpec): Promise<string> {
     const files = filesOf(spoolDir, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    if ((await readJournal(files.journal))?.claim) return run.runId
+    if (readJournal(files.journal)?.claim) return run.runId
     const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10 } = options
     const from = { environment, inheritNames, hasGpus, bootId, deadlineSlackSeconds, nodeFile: files.nodeFile }
     const launch = await launchOf(run, from)
-    await mkdir(files.directory, { recursive: true, mode: 0o700 })
+    mkdirSync(files.directory, { recursive: true, mode: 0o700 })
     if (processCountOf(run) > 1) await writeNodeFile(files.nodeFile, run)
     await spawnShim(launch, files, () => alarms.ring(run.runId)).catch(async (error) => {
       await abandon(files)
       throw error
     })
-    if ((await readJournal(files.journal))?.claim) return run.runId
+    if (readJournal(files.journal)?.claim) return run.runId
     await abandon(files)
     throw new StartFailed('START_FAILED', 'The process of the run ended before it began')
   }
 
   /** Nothing runs and nothing will; unless another start took the claim, nothing stays. */
   async function abandon(files: RunFiles): Promise<void> {
-    if ((await voided(files))?.claim?.pid === 0) await removeFiles(files)
+    if (voided(files)?.claim?.pid === 0) await removeFiles(files)
   }
 
-  async function voided(files: RunFiles): Promise<Journal | null> {
+  function voided(files: RunFiles): Journal | null {
     recordVoid(files.journal, bootId)
     return readJournal(files.journal)
   }
@@ -95,9 +95,9 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function stop(runId: string, graceMs: number): Promise<void> {
     const files = filesOf(spoolDir, runId)
-    const found = files && (await readJournal(files.journal))
+    const found = files && readJournal(files.journal)
     if (!files || !found) return
-    const journal = found.claim ? found : await voided(files)
+    const journal = found.claim ? found : voided(files)
     if (journal?.claim && !journal.exit) await stopClaimed(files, { ...journal, claim: journal.claim }, graceMs)
   }
 
@@ -122,7 +122,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     const isOver = async () => {
       const { state } = await observe(files)
       if (state === 'ended' || state === 'gone') return true
-      pauseMs = (await readJournal(files.journal))?.exit ? lastActMs : logPollMs
+      pauseMs = readJournal(files.journal)?.exit ? lastActMs : logPollMs
       return false
     }
     try {

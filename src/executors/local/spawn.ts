@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { type FileHandle, open } from 'node:fs/promises'
+import { closeSync, fchownSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { StartFailed } from '../executor.ts'
 import type { Launch } from './launch.ts'
@@ -11,25 +11,25 @@ import type { RunFiles } from './spool.ts'
  * then, so nothing is polled and a server that dies meanwhile breaks nothing. Answers when the claim is decided.
  */
 export async function spawnShim(launch: Launch, files: RunFiles, onExit: () => void): Promise<void> {
-  const opened: FileHandle[] = []
-  const descriptor = async (path: string, flags: string) => {
-    const file = await open(path, flags, 0o600)
+  const opened: number[] = []
+  const descriptor = (path: string, flags: string) => {
+    const file = openSync(path, flags, 0o600)
     opened.push(file)
     return file
   }
   try {
-    const out = await descriptor(files.stdout, 'a')
-    const err = await descriptor(files.stderr, 'a')
+    const out = descriptor(files.stdout, 'a')
+    const err = descriptor(files.stderr, 'a')
     // The job may open /dev/stdout and /dev/stderr again.
-    if (launch.account) for (const file of [out, err]) await file.chown(launch.account.uid, launch.account.gid)
-    const journal = await descriptor(files.journal, 'a')
-    const ended = await descriptor(files.ended, 'a')
-    const read = [await descriptor(files.journal, 'r'), await descriptor(files.journal, 'r')]
+    if (launch.account) for (const file of [out, err]) fchownSync(file, launch.account.uid, launch.account.gid)
+    const journal = descriptor(files.journal, 'a')
+    const ended = descriptor(files.ended, 'a')
+    const read = [descriptor(files.journal, 'r'), descriptor(files.journal, 'r')]
     const child = spawn(launch.file, launch.args, {
       cwd: launch.cwd,
       env: launch.environment,
       detached: true,
-      stdio: ['ignore', out.fd, err.fd, journal.fd, read[0]?.fd, ended.fd, read[1]?.fd, 'pipe'],
+      stdio: ['ignore', out, err, journal, read[0], ended, read[1], 'pipe'],
     })
     child.once('exit', onExit)
     await claimDecided(child)
@@ -37,7 +37,7 @@ export async function spawnShim(launch: Launch, files: RunFiles, onExit: () => v
     if (cause instanceof StartFailed) throw cause
     throw startFailed(cause)
   } finally {
-    await Promise.all(opened.map((file) => file.close()))
+    for (const file of opened) closeSync(file)
   }
 }
 

@@ -18,8 +18,8 @@ export interface Machine {
 const KILL = 9
 const TERM = 15
 
-export async function verdictOf(read: () => Promise<Journal | null>, machine: Machine): Promise<Observation> {
-  const journal = await read()
+export async function verdictOf(read: () => Journal | null, machine: Machine): Promise<Observation> {
+  const journal = read()
   if (!journal) return { state: 'gone' }
   const { claim, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
@@ -35,7 +35,7 @@ export async function verdictOf(read: () => Promise<Journal | null>, machine: Ma
   if (await isGroupAlive(claim, exit?.up ?? null, machine))
     return { state: 'running', ...startOf(journal, machine), nativeId }
   // The exit record may have come while the processes were looked at; now that all are over none can come any more.
-  const last = exit ? journal : ((await read()) ?? journal)
+  const last = exit ? journal : (read() ?? journal)
   return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), nativeId }
 }
 
