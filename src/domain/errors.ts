@@ -8,6 +8,7 @@ export type ProblemCode =
   | 'FORBIDDEN'
   | 'INVALID_STATE'
   | 'VERSION_CONFLICT'
+  | 'IDEMPOTENCY_CONFLICT'
   | 'REJECTED'
   | 'UNAVAILABLE'
 
@@ -67,6 +68,15 @@ export class VersionConflict extends Refusal {
   constructor(jobId: string, expected: number, actual: number) {
     super(`The job is at version ${actual}, not ${expected}: look at it again before deciding`)
     this.jobId = jobId
+  }
+}
+
+/** The same key came with another payload before. */
+export class IdempotencyConflict extends Refusal {
+  override name = 'IdempotencyConflict'
+  readonly code = 'IDEMPOTENCY_CONFLICT'
+  constructor(key: string) {
+    super(`The key ${JSON.stringify(key)} was used for another submission; take another key, or send the same payload`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { InvalidInput, type Violation } from './errors.ts'
+import { parseInput } from './parse.ts'
 
 /**
  * What a submission may look like, field by field: the one parse at the door. Rules between fields are in rules.ts;
@@ -120,34 +120,18 @@ const spec = z.strictObject({
   customAttributes: json.nullish(),
 })
 
-const submission = z.strictObject({ spec })
+const key = z
+  .string()
+  .regex(/^\P{Cc}*$/u, 'must not have control characters')
+  .refine((value) => value.length > 0 && [...value].length <= 255, 'must have 1 … 255 characters')
+
+const submission = z.strictObject({
+  spec,
+  idempotencyKey: key.nullish(),
+  idempotencyTtlSeconds: z.int().min(60, 'must be at least 60').max(2_592_000, 'must be at most 2,592,000').nullish(),
+  requiresApproval: z.boolean().nullish(),
+})
 export type SubmissionInput = z.output<typeof submission>
 export type SpecInput = SubmissionInput['spec']
 
-export function parseSubmission(input: unknown): SubmissionInput {
-  const forbidden = forbiddenText(input, [])
-  if (forbidden.length > 0) throw new InvalidInput(forbidden)
-  const parsed = submission.safeParse(input)
-  if (parsed.success) return parsed.data
-  throw new InvalidInput(
-    parsed.error.issues.map((issue) => ({ path: issue.path.map(String), message: withCapital(issue.message) })),
-  )
-}
-
-const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
-
-/** PostgreSQL's text and jsonb refuse NUL and lone surrogates, wherever they hide: keys of JSON included. */
-function forbiddenText(value: unknown, at: readonly string[]): Violation[] {
-  if (typeof value === 'string') return textViolation(value, at)
-  if (typeof value !== 'object' || value === null || value instanceof Date) return []
-  return Object.entries(value).flatMap(([key, inner]) => [
-    ...textViolation(key, at),
-    ...forbiddenText(inner, [...at, key]),
-  ])
-}
-
-function textViolation(value: string, path: readonly string[]): Violation[] {
-  if (value.includes('\0')) return [{ path, message: 'Must not contain the character NUL' }]
-  if (!value.isWellFormed()) return [{ path, message: 'Must be well-formed Unicode: it has half of a surrogate pair' }]
-  return []
-}
+export const parseSubmission = (input: unknown): SubmissionInput => parseInput(submission, input)

@@ -1,5 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import { basePriority, type Viewer } from './access.ts'
+import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
 import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
@@ -10,13 +11,18 @@ export interface NewJob {
   viewer: Viewer
   pool: string
   spec: JobSpec
+  teamId: string | null
+  key: SubmissionKey | null
+  /** The same key of before, whose time is over. */
+  replacedKey: StoredKey | null
+  retryOf: string | null
 }
 
 export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<void> {
   if (jobs.length > 0) await sql.query(insertSql, [JSON.stringify(jobs.map(jobRow))], 'insert_jobs')
 }
 
-function jobRow({ id, runId, viewer, pool, spec }: NewJob, ord: number) {
+function jobRow({ id, runId, viewer, pool, spec, teamId, key, retryOf }: NewJob, ord: number) {
   const shape = shapeOf(spec.resources)
   return {
     ord,
@@ -37,6 +43,12 @@ function jobRow({ id, runId, viewer, pool, spec }: NewJob, ord: number) {
     memory_bytes: shape.memoryBytes * shape.copies,
     gpu: shape.gpu * shape.copies,
     not_before: spec.notBefore,
+    team_id: teamId,
+    retry_of: retryOf,
+    key: key?.key ?? null,
+    key_hash: key?.hash ?? null,
+    key_version: hashVersion,
+    key_seconds: key?.ttlSeconds ?? null,
   }
 }
 
@@ -46,13 +58,14 @@ new AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
     ord int, id text, run_id text, user_id text, base_priority int, pool text, spec jsonb, name text, labels jsonb,
     queue text, executor text, account text, project text, estimated_cost float8, cpu_millis int, memory_bytes bigint,
-    gpu int, not_before timestamptz)
+    gpu int, not_before timestamptz, team_id text, retry_of text, key text, key_hash text, key_version int,
+    key_seconds int)
 ),
 inserted AS (
   INSERT INTO job (id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, created_at, queued_at, eligible_at)
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, retry_of_id, created_at, queued_at, eligible_at)
   SELECT id, user_id, name, labels, spec, 'QUEUED', pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, clock.now, clock.now, greatest(not_before, clock.now)
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, retry_of, clock.now, clock.now, greatest(not_before, clock.now)
   FROM new, clock ORDER BY ord
   RETURNING id, pool, sequence, eligible_at, user_id
 ),
@@ -67,6 +80,12 @@ waits AS (
   INSERT INTO dependency (job_id, position, on_job_id, "on")
   SELECT new.id, d.ordinality - 1, d.value->>'jobId', d.value->>'on'
   FROM new JOIN inserted USING (id), jsonb_array_elements(new.spec->'dependsOn') WITH ORDINALITY d
+),
+keys AS (
+  INSERT INTO idempotency_key (user_id, key, payload_hash, hash_version, job_id, created_at, expires_at)
+  SELECT new.user_id, new.key, decode(new.key_hash, 'hex'), new.key_version, new.id, clock.now,
+    clock.now + new.key_seconds * interval '1 second'
+  FROM new JOIN inserted USING (id), clock WHERE new.key IS NOT NULL
 )
 INSERT INTO event (job_id, seq, at, type, to_state, psij_state, run, actor_id)
 SELECT id, 1, clock.now, 'CREATED', 'QUEUED', 'QUEUED', 1, user_id FROM inserted, clock`

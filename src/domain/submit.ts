@@ -1,16 +1,13 @@
 import { createBatcher } from '../platform/batch.ts'
-import { newId } from '../platform/ids.ts'
-import { prismaSql, type Sql, Unavailable, withRetry } from '../platform/tx.ts'
-import { demand, type Viewer } from './access.ts'
-import { dependencyViolations, type NamedJob, readNamedJobs } from './dependencies.ts'
+import { prismaSql, type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
+import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
+import type { Viewer } from './access.ts'
+import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
-import { InvalidInput, Refusal } from './errors.ts'
-import { parseSubmission, type SubmissionInput } from './input.ts'
-import { insertJobs, type NewJob } from './insert.ts'
-import { normalise } from './normalise.ts'
-import { type Door, readDoors, route } from './routing.ts'
-import { brokenRules } from './rules.ts'
-import { shapeOf, tooLarge } from './shape.ts'
+import { Refusal } from './errors.ts'
+import { insertJobs } from './insert.ts'
+import { forgetKeys, readKeys } from './keys.ts'
+import { readSubmission, type Submission } from './submission.ts'
 
 /**
  * Submission: checked against the input alone first, then in one SERIALIZABLE transaction. What arrives while a
@@ -19,7 +16,8 @@ import { shapeOf, tooLarge } from './shape.ts'
  * Nobody is answered before the commit.
  *
  * The first statement locks the empty table submission_gate: processes take turns instead of aborting each other, and
- * SERIALIZABLE stays as the proof.
+ * SERIALIZABLE stays as the proof. Keys that are stored already are answered by a plain read before: what such a key
+ * answers changes before its time is over only when its job is deleted, and then the transaction decides.
  */
 export interface Submitted {
   jobId: string
@@ -27,12 +25,7 @@ export interface Submitted {
   warnings: string[]
 }
 
-export type SubmitOutcome = Submitted | Refusal
-
-interface Item {
-  viewer: Viewer
-  input: SubmissionInput
-}
+export type SubmitOutcome = Submitted | Refusal | Unavailable
 
 const groupMax = 256
 const triesMax = 8
@@ -40,22 +33,21 @@ const transactionWaitMs = 5_000
 const transactionMsMax = 10_000
 
 /** One group per process and database: whoever submits through the same domain shares it. */
-const groups = new WeakMap<Domain, (item: Item) => Promise<SubmitOutcome>>()
+const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>()
 
 /** One outcome per input, in order. Refusals are outcomes; anything else rejects. */
 export function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
-  return Promise.all(inputs.map((input) => submitOne(domain, viewer, input)))
+  return Promise.all(
+    inputs.map((raw) => submitOne(domain, async () => readSubmission(viewer, raw, domain.clock.now()))),
+  )
 }
 
-async function submitOne(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
+/** `read` makes the submission, or throws why it cannot be one. */
+export async function submitOne(domain: Domain, read: () => Promise<Submission>): Promise<SubmitOutcome> {
   try {
-    demand(viewer, 'job.submit')
-    const input = parseSubmission(raw)
-    const violations = brokenRules(input.spec, domain.clock.now())
-    if (violations.length > 0) throw new InvalidInput(violations)
-    return await groupOf(domain)({ viewer, input })
+    return await groupOf(domain)(await read())
   } catch (error) {
-    if (error instanceof Refusal) return error
+    if (error instanceof Refusal || error instanceof Unavailable) return error
     throw error
   }
 }
@@ -63,7 +55,7 @@ async function submitOne(domain: Domain, viewer: Viewer, raw: unknown): Promise<
 function groupOf(domain: Domain) {
   const known = groups.get(domain)
   if (known) return known
-  const group = createBatcher<Item, SubmitOutcome>({
+  const group = createBatcher<Submission, SubmitOutcome>({
     max: groupMax,
     run: (items) => submitGroup(domain, items),
     mayBeOneItem: (error) => !(error instanceof Unavailable),
@@ -72,82 +64,69 @@ function groupOf(domain: Domain) {
   return group
 }
 
-async function submitGroup(domain: Domain, items: readonly Item[]): Promise<SubmitOutcome[]> {
-  const outcomes = await withRetry(triesMax, () => writeGroup(domain, items))
-  domain.wakeups.poke('event')
-  domain.wakeups.poke('queue')
-  return outcomes
+async function submitGroup(domain: Domain, items: readonly Submission[]): Promise<SubmitOutcome[]> {
+  const stored = await answerStored(domain, items)
+  const open = items.filter((_, index) => !stored[index])
+  const decided = open.length > 0 ? await withRetry(triesMax, () => writeGroup(domain, open), isKeyTaken) : []
+  if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
+  const next = decided.values()
+  return stored.map((answer) => outcomeOf(answer ?? next.next().value ?? missing()))
 }
 
-function writeGroup(domain: Domain, items: readonly Item[]): Promise<SubmitOutcome[]> {
-  return domain.db.prisma.$transaction(
-    async (tx) => {
-      const sql = prismaSql(tx)
-      await tx.$executeRawUnsafe('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
-      const world = await readWorld(sql, items)
-      const decided = items.map((item) => decide(item, world, domain.clock.now()))
-      await insertJobs(
-        sql,
-        decided.flatMap((one) => ('job' in one ? [one.job] : [])),
-      )
-      return decided.map((one) => ('job' in one ? one.submitted : one.refusal))
-    },
-    { isolationLevel: 'Serializable', maxWait: transactionWaitMs, timeout: transactionMsMax },
+/** What keys that are stored already answer, without a transaction. */
+async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(Decision | undefined)[]> {
+  const keys = await withRetry(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
+  return items.map((item) => answeredByKey(item, keys))
+}
+
+function missing(): never {
+  throw new Error('A submission was left out')
+}
+
+function outcomeOf(decision: Decision): SubmitOutcome {
+  if ('refusal' in decision) return decision.refusal
+  if ('hit' in decision) return { jobId: decision.hit, idempotentHit: true, warnings: [] }
+  return { jobId: decision.job.id, idempotentHit: false, warnings: decision.warnings }
+}
+
+/** Somebody stored the same key past the gate: the next try reads and answers it. */
+function isKeyTaken(error: unknown): boolean {
+  return sqlState(error) === '23505' && JSON.stringify(error).includes('idempotency_key_pkey')
+}
+
+function writeGroup(domain: Domain, items: readonly Submission[]): Promise<Decision[]> {
+  return domain.db.prisma.$transaction((tx) => submitInTransaction(prismaSql(tx), items, domain.clock.now()), {
+    isolationLevel: 'Serializable',
+    maxWait: transactionWaitMs,
+    timeout: transactionMsMax,
+  })
+}
+
+/**
+ * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
+ * In a SERIALIZABLE transaction it must be the first thing: a snapshot from before the gate would be an old one.
+ */
+export async function submitInTransaction(sql: Sql, items: readonly Submission[], nowMs: number): Promise<Decision[]> {
+  await sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
+  const decided = await decideGroup(sql, items, nowMs)
+  const jobs = decided.flatMap((decision) => ('job' in decision ? [decision.job] : []))
+  await forgetKeys(
+    sql,
+    jobs.flatMap(({ replacedKey }) => replacedKey ?? []),
   )
+  await insertJobs(sql, jobs)
+  for (const [viewer, own] of Map.groupBy(jobs, (job) => job.viewer))
+    await audit(
+      sql,
+      viewer,
+      own.map(({ id }) => ({ action: 'job.submit', objectId: id })),
+      nowMs,
+    )
+  return decided
 }
 
-interface World {
-  doors: Door[]
-  named: ReadonlyMap<string, NamedJob>
-}
-
-async function readWorld(sql: Sql, items: readonly Item[]): Promise<World> {
-  const ids = items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId))
-  return { doors: await readDoors(sql), named: await readNamedJobs(sql, ids) }
-}
-
-function decide(item: Item, world: World, nowMs: number): { job: NewJob; submitted: Submitted } | { refusal: Refusal } {
-  try {
-    return accept(item, world, nowMs)
-  } catch (error) {
-    if (error instanceof Refusal) return { refusal: error }
-    throw error
-  }
-}
-
-function accept({ viewer, input }: Item, world: World, nowMs: number) {
-  const way = route(input.spec, world.doors)
-  const account = accountOf(input, viewer)
-  const violations = [...references(input), ...dependencyViolations(input.spec, world.named, viewer)]
-  if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, warnings } = normalise(input.spec, way, account)
-  const oversized = tooLarge(shapeOf(spec.resources))
-  if (oversized.length > 0) throw new InvalidInput(oversized)
-  const job: NewJob = { id: newId('job', nowMs), runId: newId('run', nowMs), viewer, pool: way.pool, spec }
-  return { job, submitted: { jobId: job.id, idempotentHit: false, warnings } }
-}
-
-/** Without a team the account is the user's own branch; only an ADMIN may charge another. */
-function accountOf({ spec }: SubmissionInput, viewer: Viewer): string {
-  const own = `users.${viewer.userName}`
-  const asked = spec.account ?? own
-  if (viewer.level === 'ADMIN' || asked === own || asked.startsWith(`${own}.`)) return asked
-  throw new InvalidInput([{ path: ['spec', 'account'], message: `Must be ${own} or below it` }])
-}
-
-/** Teams and capacity reservations that do not exist cannot be named. */
-function references({ spec }: SubmissionInput) {
-  return [
-    ...(spec.team
-      ? [{ path: ['spec', 'team'], message: `There is no team ${spec.team} that you are a member of` }]
-      : []),
-    ...(spec.capacityReservationId
-      ? [
-          {
-            path: ['spec', 'capacityReservationId'],
-            message: `There is no capacity reservation ${spec.capacityReservationId}`,
-          },
-        ]
-      : []),
-  ]
+/** What would become of a submission now, without writing anything. */
+export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
+  const decided = await domain.db.transaction((sql) => decideGroup(sql, [item], domain.clock.now()))
+  return decided[0] ?? missing()
 }

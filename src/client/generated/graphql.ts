@@ -229,6 +229,7 @@ export type OnDependencyFailure =
 /** What kind of failure it is, for programs. */
 export type ProblemCode =
   | 'FORBIDDEN'
+  | 'IDEMPOTENCY_CONFLICT'
   | 'INVALID_INPUT'
   | 'INVALID_STATE'
   | 'NOT_FOUND'
@@ -296,6 +297,10 @@ export type StateCategory =
 
 /** A submission. */
 export type SubmitJobInput = {
+  /** Your name for this submission, 1 … 255 characters: the same key again answers the same job. */
+  idempotencyKey?: string | null | undefined;
+  /** How long the key is kept, 60 … 2,592,000 s; default a day. */
+  idempotencyTtlSeconds?: number | null | undefined;
   /** What is to be run. */
   spec: JobSpecInput;
 };
@@ -314,6 +319,8 @@ export type JobEventRowFragment = { seq: number, at: string, type: string, from:
 
 type Problem_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean };
 
+type Problem_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
+
 type Problem_InvalidInputProblem_Fragment = { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> };
 
 type Problem_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean };
@@ -326,6 +333,7 @@ type Problem_VersionConflictProblem_Fragment = { __typename: 'VersionConflictPro
 
 export type ProblemFragment =
   | Problem_ForbiddenProblem_Fragment
+  | Problem_IdempotencyConflictProblem_Fragment
   | Problem_InvalidInputProblem_Fragment
   | Problem_InvalidStateProblem_Fragment
   | Problem_NotFoundProblem_Fragment
@@ -340,6 +348,7 @@ export type SubmitJobMutationVariables = Exact<{
 
 export type SubmitJobMutation = { submitJob:
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }

@@ -1,5 +1,12 @@
 import { cancelJob, cancelJobs } from '../../domain/cancel.ts'
-import { Forbidden, InvalidInput, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
+import {
+  Forbidden,
+  IdempotencyConflict,
+  InvalidInput,
+  InvalidState,
+  NotFound,
+  VersionConflict,
+} from '../../domain/errors.ts'
 import { deleteJob } from '../../domain/remove.ts'
 import { type Submitted, submitJobs } from '../../domain/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
@@ -30,13 +37,28 @@ const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implem
 
 const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
   description: 'What became of a submission.',
-  types: [SubmitJobSuccess, InvalidInput, NotFound, Forbidden, InvalidState, VersionConflict, Unavailable],
+  types: [
+    SubmitJobSuccess,
+    InvalidInput,
+    NotFound,
+    Forbidden,
+    InvalidState,
+    VersionConflict,
+    IdempotencyConflict,
+    Unavailable,
+  ],
   resolveType: () => SubmitJobSuccess,
 })
 
 const SubmitJobInput = builder.inputType('SubmitJobInput', {
   description: 'A submission.',
-  fields: (t) => ({ spec: t.field({ type: JobSpecInput, required: true, description: 'What is to be run.' }) }),
+  fields: (t) => ({
+    spec: t.field({ type: JobSpecInput, required: true, description: 'What is to be run.' }),
+    idempotencyKey: t.string({
+      description: 'Your name for this submission, 1 … 255 characters: the same key again answers the same job.',
+    }),
+    idempotencyTtlSeconds: t.int({ description: 'How long the key is kept, 60 … 2,592,000 s; default a day.' }),
+  }),
 })
 
 builder.mutationField('submitJob', (t) =>

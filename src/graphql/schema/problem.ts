@@ -1,5 +1,6 @@
 import {
   Forbidden,
+  IdempotencyConflict,
   InvalidInput,
   InvalidState,
   NotFound,
@@ -20,6 +21,7 @@ const ProblemCode = builder.enumType('ProblemCode', {
     'FORBIDDEN',
     'INVALID_STATE',
     'VERSION_CONFLICT',
+    'IDEMPOTENCY_CONFLICT',
     'REJECTED',
     'UNAVAILABLE',
   ] as const,
@@ -110,6 +112,12 @@ builder.objectType(VersionConflict, {
       resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
     }),
   }),
+})
+
+builder.objectType(IdempotencyConflict, {
+  name: 'IdempotencyConflictProblem',
+  description: 'The key came with another payload before.',
+  interfaces: [Problem],
 })
 
 builder.objectType(Unavailable, {
