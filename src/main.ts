@@ -42,7 +42,7 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   down.push(() => db.close())
   const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, clock, log })
   down.push(() => wakeups.stop())
-  const domain: Domain = { db, wakeups, clock, log }
+  const domain: Domain = { db, wakeups, clock, log, singleUser: true }
   const machine = await detectMachine()
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
   const sequencer = createSequencer(domain)

@@ -9,12 +9,15 @@ export interface Domain {
   readonly wakeups: Wakeups
   readonly clock: Clock
   readonly log: Log
+  /** One person, known without a log-in: limits that nobody set do not hold. Decided at start. */
+  readonly singleUser: boolean
 }
 
 /**
  * What can be looked at again. `event`: an event has no position yet (for the sequencer of the same process). `feed`:
- * positions were given. `queue`: something may start. `run`: a run is to be started or stopped. `log`: bytes were
+ * positions were given. `queue`: something may start. `question`: the leader of a pool is asked something. `answer`: it has
+ * answered. `run`: a run is to be started or stopped. `log`: bytes were
  * stored, or a log was sealed or closed. `progress`: a job reported progress.
  */
-export const topics = ['event', 'feed', 'queue', 'run', 'log', 'progress'] as const
+export const topics = ['event', 'feed', 'queue', 'question', 'answer', 'run', 'log', 'progress'] as const
 export type Topic = (typeof topics)[number]

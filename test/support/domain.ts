@@ -35,11 +35,12 @@ export async function createTestDomain(
     nodes = [simNode],
     clock = systemClock,
     notify = false,
-  }: { nodes?: readonly DeclaredNode[]; clock?: Clock; notify?: boolean } = {},
+    singleUser = true,
+  }: { nodes?: readonly DeclaredNode[]; clock?: Clock; notify?: boolean; singleUser?: boolean } = {},
 ): Promise<TestDomain> {
   const log = createLog('silent')
   const wakeups = createWakeups({ url: notify ? db.url : null, topics, clock, log })
-  const domain: Domain = { db, wakeups, clock, log }
+  const domain: Domain = { db, wakeups, clock, log, singleUser }
   await applyPools(domain, {
     pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes }],
     queues: [{ name: 'default', pool: 'sim', native: {} }],
