@@ -33,6 +33,8 @@ export function createWakeups({ url, topics, clock, log }: WakeupOptions): Wakeu
   const pending = new Map<string, 'sent' | 'again'>()
   const abort = new AbortController()
   let client: pg.Client | undefined
+  /** A connection sends one statement at a time. */
+  let sending: Promise<unknown> = Promise.resolve()
 
   const wakeLocal = (topic: string) => {
     for (const listener of listeners.get(topic) ?? []) listener()
@@ -42,7 +44,9 @@ export function createWakeups({ url, topics, clock, log }: WakeupOptions): Wakeu
     if (!client) return
     if (pending.has(topic)) return void pending.set(topic, 'again')
     pending.set(topic, 'sent')
-    client.query(`NOTIFY berth_${topic}`).catch((error) => log.debug({ err: error, topic }, 'a notification was lost'))
+    sending = sending
+      .then(() => client?.query(`NOTIFY berth_${topic}`))
+      .catch((error) => log.debug({ err: error, topic }, 'a notification was lost'))
     void clock.sleep(gapMs, abort.signal).then(() => {
       const again = pending.get(topic) === 'again'
       pending.delete(topic)

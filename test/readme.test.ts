@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
+import { root } from './support/sources.ts'
+
+/** What the README says to type is typed here. `npm ci`, `npm start` and `npm test` are how this runs at all. */
+let dataDir: string
+let server: BerthProcess
+let commands: string[]
+
+const run = promisify(execFile)
+const defaultUrl = 'http://127.0.0.1:4000'
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-readme-'))
+  server = await startBerth({ dataDir, port: await freePort() })
+  const readme = await readFile(join(root, 'README.md'), 'utf8')
+  commands = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
+})
+afterAll(async () => {
+  await server.end()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** In a shell, in the clone, against the test's server instead of the default one. */
+async function shell(command: string): Promise<string> {
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, BERTH_URL: server.url }
+  const { stdout } = await run('sh', ['-c', command.replaceAll(defaultUrl, server.url)], { cwd: root, env })
+  return stdout
+}
+
+const blockWith = (text: string) => commands.find((block) => block.includes(text)) ?? `no block with ${text}`
+
+test('the first submission, pasted as it is, runs and shows its output', async () => {
+  expect(await shell(blockWith('./berth submit --follow'))).toContain('Hello from Berth\n')
+})
+
+test('the same through the API', async () => {
+  const answer = JSON.parse(await shell(blockWith('curl'))) as unknown
+  expect(answer).toMatchObject({
+    data: { submitJob: { job: { id: expect.stringMatching(/^job_/), state: 'QUEUED' } } },
+  })
+})
+
+test('the first steps', async () => {
+  const steps = blockWith('./berth ls')
+    .replace(/python train.py --epochs 10/, 'sleep 60')
+    .replace('make test', 'true')
+  const [submit = '', list = '', info = '', logs = '', cancel = '', wait = ''] = steps.split('\n')
+  const id = (await shell(submit)).trim()
+  expect(await shell(list)).toContain(id)
+  expect(await shell(info.replace('JOB', id))).toContain('train')
+  expect(await shell(cancel.replace('JOB', id))).toContain(id)
+  expect(await shell(logs.replace('JOB', id))).toBe('')
+  expect(await shell(wait)).toContain("the job's own exit code")
+})
+
+test('what it prints at the start is that submission', () => {
+  expect(server.output()).toContain('submit --follow -- echo "Hello from Berth"')
+})
