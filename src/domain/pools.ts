@@ -1,7 +1,8 @@
-import { isDeepStrictEqual } from 'node:util'
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
+import { lockApplied, rememberApplied } from './applied.ts'
 import type { Domain } from './domain.ts'
+import { applyLimits, type LimitChange } from './limits.ts'
 
 /**
  * Pools, nodes and queues of the configuration, put into the database when they are new or when the configuration says
@@ -13,6 +14,7 @@ export interface DeclaredPool {
   executors: readonly string[]
   relaxReplicas: boolean
   nodes: readonly DeclaredNode[]
+  limits?: LimitChange
 }
 
 export interface DeclaredNode {
@@ -35,28 +37,18 @@ export async function applyPools(
   { pools, queues }: { pools: readonly DeclaredPool[]; queues: readonly DeclaredQueue[] },
 ): Promise<void> {
   await domain.db.transaction(async (sql) => {
-    await sql.query('LOCK TABLE applied_setting IN EXCLUSIVE MODE')
-    for (const pool of pools)
-      if (await changed(sql, `pool/${pool.name}`, pool)) {
+    await lockApplied(sql)
+    for (const { limits = {}, ...pool } of pools) {
+      if (await rememberApplied(sql, `pool/${pool.name}`, pool)) {
         await applyPool(sql, pool, domain)
         domain.log.info({ pool: pool.name, nodes: pool.nodes.length }, 'applied a pool of the configuration')
       }
-    if (await changed(sql, 'queues', queues)) await applyQueues(sql, queues)
+      if (await applyLimits(sql, pool.name, limits, domain.clock.now()))
+        domain.log.info({ pool: pool.name, limits }, 'applied the limits of a pool of the configuration')
+    }
+    if (await rememberApplied(sql, 'queues', queues)) await applyQueues(sql, queues)
   })
   domain.wakeups.poke('queue')
-}
-
-/** Compares with what was applied last, and remembers the new value. */
-async function changed(sql: Sql, key: string, declared: unknown): Promise<boolean> {
-  const value = JSON.parse(JSON.stringify(declared)) as unknown
-  const [known] = await sql.query<{ value: unknown }>('SELECT value FROM applied_setting WHERE key = $1', [key])
-  if (known && isDeepStrictEqual(known.value, value)) return false
-  await sql.query(
-    `INSERT INTO applied_setting (key, value, applied_at) VALUES ($1, $2, berth_now())
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value, applied_at = excluded.applied_at`,
-    [key, JSON.stringify(value)],
-  )
-  return true
 }
 
 async function applyPool(sql: Sql, pool: DeclaredPool, domain: Domain): Promise<void> {
