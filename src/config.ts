@@ -65,7 +65,20 @@ export interface PoolConfig {
   readonly relaxReplicas: boolean
   /** undefined: this machine, as detected. */
   readonly nodes: readonly NodeConfig[] | undefined
+  /** null: unlimited. A name that is left out is not the file's business. */
+  readonly limits: LimitsConfig
   readonly scheduling: SchedulingConfig
+}
+
+export interface LimitsConfig {
+  readonly maxConcurrent?: number | null | undefined
+  readonly userMaxConcurrent?: number | null | undefined
+  readonly teamMaxConcurrent?: number | null | undefined
+  readonly enableFairShare?: boolean | undefined
+  readonly localGpuMaxConcurrent?: number | null | undefined
+  readonly localJobMaxConcurrent?: number | null | undefined
+  readonly userMaxActive?: number | null | undefined
+  readonly userMaxBlocked?: number | null | undefined
 }
 
 export interface NodeConfig {
@@ -281,6 +294,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
     nodes: pool.nodes?.map(nodeOf),
+    limits: pool.limits,
     scheduling: {
       graceMs: scheduling.graceSeconds * 1_000,
       startAttemptsMax: scheduling.maxStartAttempts,

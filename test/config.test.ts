@@ -131,9 +131,10 @@ describe('refusals', () => {
     ['auth: { oidc: {} }', 'auth: is not available in this version; remove it'],
     ['quotas: []', /not available in this version/],
     [
-      'pools: [{ name: a, limits: { maxConcurrent: 5 } }]',
-      'pools[0].limits: is not available in this version; remove it',
+      'pools: [{ name: a, limits: { maxConcurrent: -5 } }]',
+      /^pools\[0\].limits.maxConcurrent: -5 is not a whole number from 0/,
     ],
+    ['pools: [{ name: a, limits: { userMax: 5 } }]', /^pools\[0\].limits.userMax: is not a known key/],
     ['database: { url: "mysql://ann:secret@db" }', /^database.url: the value is not a PostgreSQL URL/],
     ['retention: { logsDays: 0 }', /^retention.logsDays: 0 is not a whole number from 1/],
     ['pools: [{ name: a, policy: FAIR_SHARE }]', /^pools\[0\].policy: "FAIR_SHARE" is not available in this version/],

@@ -47,6 +47,19 @@ const scheduling = section({
   minRunBeforePreemptSeconds: later,
 })
 
+const limit = whole(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
+
+const limits = section({
+  maxConcurrent: limit,
+  userMaxConcurrent: limit,
+  teamMaxConcurrent: limit,
+  enableFairShare: flag.optional(),
+  localGpuMaxConcurrent: limit,
+  localJobMaxConcurrent: limit,
+  userMaxActive: limit,
+  userMaxBlocked: limit,
+})
+
 const gpu = section({
   model: text('"Tesla V100-SXM2-32GB"'),
   memoryGib: amount('GiB', [0, 10_000], '32'),
@@ -77,7 +90,7 @@ const pool = section({
   environment: list(matching('the name of a variable', /^[A-Za-z_]\w*$/, 'CUDA_HOME')).default([]),
   relaxReplicas: flag.default(false),
   nodes: list(node).optional(),
-  limits: later,
+  limits: limits.prefault({}),
   scheduling: scheduling.prefault({}),
   sharedDir: later,
   rates: later,
