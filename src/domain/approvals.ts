@@ -1,0 +1,51 @@
+import { newId } from '../platform/ids.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { ApprovalNeed } from './approval-rules.ts'
+
+/**
+ * A person's yes before queueing. A job that needs one is BLOCKED, with a request that ends by itself. Requests and
+ * decisions are events of the job beside its change of state, each with its own number.
+ */
+export interface NewApproval {
+  jobId: string
+  requestedById: string
+  need: ApprovalNeed
+}
+
+/**
+ * Stores the requests of jobs that were inserted BLOCKED by the same transaction, and adds APPROVAL_REQUESTED to each,
+ * one version above CREATED: whoever inserts the job writes CREATED alone.
+ */
+export async function insertApprovals(sql: Sql, requests: readonly NewApproval[], nowMs: number): Promise<void> {
+  if (requests.length === 0) return
+  const rows = requests.map(({ jobId, requestedById, need }) => ({
+    id: newId('approval', nowMs),
+    job_id: jobId,
+    requested_by: requestedById,
+    reason: need.reason,
+    rule_name: need.rule,
+    required_level: need.requiredLevel,
+    expires_after: need.expiresAfterSeconds,
+  }))
+  await sql.query(insertSql, [JSON.stringify(rows)], 'insert_approvals')
+}
+
+const insertSql = `
+WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
+new AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
+    id text, job_id text, requested_by text, reason text, rule_name text, required_level user_level, expires_after int)
+),
+requested AS (
+  INSERT INTO approval (id, job_id, reason, rule_name, required_level, requested_by, requested_at, expires_at)
+  SELECT id, job_id, reason, rule_name, required_level, requested_by, clock.now, clock.now + expires_after * interval '1 second'
+  FROM new, clock
+),
+later AS (
+  UPDATE job SET version = version + 1 FROM new WHERE job.id = new.job_id
+  RETURNING job.id, job.version, new.requested_by, new.reason, new.rule_name, new.required_level
+)
+INSERT INTO event (job_id, seq, at, type, message, run, actor_id, metadata)
+SELECT id, version, clock.now, 'APPROVAL_REQUESTED', reason, 1, requested_by,
+  jsonb_build_object('rule', rule_name, 'requiredLevel', required_level)
+FROM later, clock`

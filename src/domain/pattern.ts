@@ -1,0 +1,249 @@
+/**
+ * Patterns over short texts, written by people: a glob (`*` any characters, `?` one), or between `^` and `$` a regular
+ * expression. Matching takes time linear in the text whatever the pattern is, for all ways through it are followed at
+ * once and none is ever gone back to; a pattern that JavaScript would try for minutes cannot hold up a submission.
+ * Expressions know literals, `.`, `[classes]`, `\d \w \s` (and `\D \W \S`), groups, `|`, `*`, `+`, `?` and `{m,n}`.
+ * Whatever else they contain is refused when the pattern is made: nothing means something other than it looks like.
+ */
+export interface Pattern {
+  matches(text: string): boolean
+}
+
+/** Says what is wrong with a pattern. */
+export class BadPattern extends Error {
+  override name = 'BadPattern'
+}
+
+export const patternCharactersMax = 255
+/** Steps of the longest program; `{m,n}` writes its part n times. */
+const stepsMax = 2_000
+
+type Test = (character: string) => boolean
+type Tree =
+  | { kind: 'one'; test: Test }
+  | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
+  | { kind: 'repeat'; part: Tree; least: number; most: number }
+
+/** Where to go: to the next step over a character, or to any of several steps at once. The end is past the last step. */
+type Step = { test: Test } | { to: readonly number[] }
+
+export function parsePattern(text: string): Pattern {
+  if (text.length === 0 || text.length > patternCharactersMax)
+    throw new BadPattern(`A pattern has 1 … ${patternCharactersMax} characters`)
+  const isExpression = text.length > 1 && text.startsWith('^') && text.endsWith('$')
+  const tree = isExpression ? parseExpression([...text.slice(1, -1)]) : globTree(text)
+  const steps: Step[] = []
+  write(tree, steps)
+  return { matches: (subject) => run(steps, subject) }
+}
+
+// ── from text to tree ──
+
+const anything: Test = () => true
+const literal = (wanted: string): Tree => ({ kind: 'one', test: (character) => character === wanted })
+const many = (part: Tree): Tree => ({ kind: 'repeat', part, least: 0, most: Number.POSITIVE_INFINITY })
+
+const globTree = (text: string): Tree => ({
+  kind: 'sequence',
+  parts: [...text].map((character) => {
+    if (character === '*') return many({ kind: 'one', test: anything })
+    return character === '?' ? { kind: 'one', test: anything } : literal(character)
+  }),
+})
+
+/** What is left of the expression; `at` moves. */
+interface Source {
+  readonly text: readonly string[]
+  at: number
+}
+
+function parseExpression(text: readonly string[]): Tree {
+  const source = { text, at: 0 }
+  const tree = parseChoice(source)
+  if (source.at < text.length) throw new BadPattern('There is a ) without its (')
+  return tree
+}
+
+function parseChoice(source: Source): Tree {
+  const parts = [parseSequence(source)]
+  while (taken(source, '|')) parts.push(parseSequence(source))
+  return { kind: 'choice', parts }
+}
+
+function parseSequence(source: Source): Tree {
+  const parts: Tree[] = []
+  for (let next = peek(source); next !== undefined && next !== '|' && next !== ')'; next = peek(source))
+    parts.push(parseRepeat(parseOne(source), source))
+  return { kind: 'sequence', parts }
+}
+
+function parseOne(source: Source): Tree {
+  const character = take(source)
+  switch (character) {
+    case '(':
+      return parseGroup(source)
+    case '[':
+      return { kind: 'one', test: parseClass(source) }
+    case '.':
+      return { kind: 'one', test: anything }
+    case '\\':
+      return { kind: 'one', test: parseEscape(source) }
+    default:
+      if ('*+?{}]^$'.includes(character)) throw new BadPattern(`Write \\${character} for the character ${character}`)
+      return literal(character)
+  }
+}
+
+function parseGroup(source: Source): Tree {
+  if (taken(source, '?') && !taken(source, ':')) throw new BadPattern('Of the groups (?…) only (?:…) is known')
+  const inner = parseChoice(source)
+  if (!taken(source, ')')) throw new BadPattern('There is a ( without its )')
+  return inner
+}
+
+const amounts: Readonly<Record<string, readonly [number, number]>> = {
+  '*': [0, Number.POSITIVE_INFINITY],
+  '+': [1, Number.POSITIVE_INFINITY],
+  '?': [0, 1],
+}
+
+function parseRepeat(part: Tree, source: Source): Tree {
+  const next = peek(source) ?? ''
+  const [least, most] = next === '{' ? parseBraces(source) : (amounts[next] ?? [])
+  if (least === undefined || most === undefined) return part
+  if (next !== '{') source.at++
+  if (/^[*+?{]$/.test(peek(source) ?? '')) throw new BadPattern('One repetition cannot follow another')
+  return { kind: 'repeat', part, least, most }
+}
+
+function parseBraces(source: Source): readonly [number, number] {
+  const found = /^\{(\d{1,3})(,(\d{1,3})?)?\}/.exec(source.text.slice(source.at).join(''))
+  const least = Number(found?.[1])
+  const most = found?.[2] === undefined ? least : Number(found[3] ?? Number.POSITIVE_INFINITY)
+  if (!found || most < least) throw new BadPattern('A repetition is {m}, {m,} or {m,n}; write \\{ for the character {')
+  source.at += found[0].length
+  return [least, most]
+}
+
+const classes: Readonly<Record<string, Test>> = {
+  d: (character) => /^\d$/.test(character),
+  w: (character) => /^\w$/.test(character),
+  s: (character) => /^\s$/.test(character),
+}
+
+function parseEscape(source: Source): Test {
+  const character = take(source)
+  const known = classes[character.toLowerCase()]
+  if (known) return character === character.toLowerCase() ? known : (each) => !known(each)
+  if (/^[A-Za-z0-9]$/.test(character)) throw new BadPattern(`\\${character} is not known`)
+  return (each) => each === character
+}
+
+function parseClass(source: Source): Test {
+  const negated = taken(source, '^')
+  const tests: Test[] = []
+  while (!taken(source, ']')) tests.push(parseRange(source))
+  if (tests.length === 0) throw new BadPattern('A class [] is empty')
+  return (character) => tests.some((test) => test(character)) !== negated
+}
+
+function parseRange(source: Source): Test {
+  const first = take(source)
+  if (first === '\\') return parseEscape(source)
+  const isRange = peek(source) === '-' && source.text[source.at + 1] !== ']'
+  if (!isRange) return (character) => character === first
+  source.at++
+  const last = take(source)
+  if (last === '\\' || last < first) throw new BadPattern(`There is no range ${first}-${last}`)
+  return (character) => character >= first && character <= last
+}
+
+const peek = ({ text, at }: Source): string | undefined => text[at]
+
+function take(source: Source): string {
+  const character = source.text[source.at++]
+  if (character === undefined) throw new BadPattern('It ends too early')
+  return character
+}
+
+function taken(source: Source, character: string): boolean {
+  if (peek(source) !== character) return false
+  source.at++
+  return true
+}
+
+// ── from tree to steps ──
+
+function write(tree: Tree, steps: Step[]): void {
+  if (steps.length > stepsMax) throw new BadPattern('Its repetitions are too large')
+  switch (tree.kind) {
+    case 'one':
+      steps.push({ test: tree.test })
+      return
+    case 'sequence':
+      for (const part of tree.parts) write(part, steps)
+      return
+    case 'choice':
+      writeChoice(tree.parts, steps)
+      return
+    case 'repeat':
+      writeRepeat(tree, steps)
+      return
+    default:
+      tree satisfies never
+  }
+}
+
+function writeChoice(parts: readonly Tree[], steps: Step[]): void {
+  const fork = steps.push({ to: [] }) - 1
+  const begins: number[] = []
+  const ends: number[] = []
+  for (const part of parts) {
+    begins.push(steps.length)
+    write(part, steps)
+    ends.push(steps.push({ to: [] }) - 1)
+  }
+  steps[fork] = { to: begins }
+  for (const end of ends) steps[end] = { to: [steps.length] }
+}
+
+function writeRepeat({ part, least, most }: { part: Tree; least: number; most: number }, steps: Step[]): void {
+  for (let i = 0; i < least; i++) write(part, steps)
+  if (most === Number.POSITIVE_INFINITY) {
+    const fork = steps.push({ to: [] }) - 1
+    write(part, steps)
+    steps.push({ to: [fork] })
+    steps[fork] = { to: [fork + 1, steps.length] }
+    return
+  }
+  for (let i = least; i < most; i++) {
+    const fork = steps.push({ to: [] }) - 1
+    write(part, steps)
+    steps[fork] = { to: [fork + 1, steps.length] }
+  }
+}
+
+// ── running ──
+
+function run(steps: readonly Step[], text: string): boolean {
+  let here = reach(steps, [0])
+  for (const character of text) {
+    const next = [...here].flatMap((at) => {
+      const step = steps[at]
+      return step && 'test' in step && step.test(character) ? [at + 1] : []
+    })
+    here = reach(steps, next)
+    if (here.size === 0) return false
+  }
+  return here.has(steps.length)
+}
+
+/** Every step that can be reached without a character. */
+function reach(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
+  const found = new Set(from)
+  for (const at of found) {
+    const step = steps[at]
+    if (step && 'to' in step) for (const to of step.to) found.add(to)
+  }
+  return found
+}
