@@ -67,14 +67,15 @@ inserted AS (
   SELECT id, user_id, name, labels, spec, 'QUEUED', pool, queue, executor, account, project, base_priority,
     estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, retry_of, clock.now, clock.now, greatest(not_before, clock.now)
   FROM new, clock ORDER BY ord
-  RETURNING id, pool, sequence, eligible_at, user_id
+  RETURNING id, pool, sequence, eligible_at, user_id, berth_scopes(user_id, team_id, queue, project, gpu) AS scopes
 ),
 first_run AS (
   INSERT INTO run (id, job_id, number, pool, state, created_at)
   SELECT new.run_id, new.id, 1, new.pool, 'QUEUED', clock.now FROM new JOIN inserted USING (id), clock
 ),
 entry AS (
-  INSERT INTO queue_entry (job_id, pool, sequence, eligible_at) SELECT id, pool, sequence, eligible_at FROM inserted
+  INSERT INTO queue_entry (job_id, pool, sequence, eligible_at, scopes)
+  SELECT id, pool, sequence, eligible_at, scopes FROM inserted
 ),
 waits AS (
   INSERT INTO dependency (job_id, position, on_job_id, "on")

@@ -111,7 +111,8 @@ moved AS (
   FROM move m JOIN locked ON locked.id = m.job_id, clock
   WHERE job.id = m.job_id AND job.state = m."from" AND job.run_number = m.run
     AND (m.version IS NULL OR job.version = m.version)
-  RETURNING job.id, job.version AS at_version, job.pool, job.sequence, job.not_before, locked.ran, m.*
+  RETURNING job.id, job.version AS at_version, job.pool, job.sequence, job.not_before, locked.ran,
+    berth_scopes(job.user_id, job.team_id, job.queue, job.project, job.gpu) AS scopes, m.*
 ),
 this_run AS (
   UPDATE run SET
@@ -135,8 +136,8 @@ left_queue AS (
   DELETE FROM queue_entry USING moved m WHERE queue_entry.job_id = m.id AND m."from" = 'QUEUED'
 ),
 joined_queue AS (
-  INSERT INTO queue_entry (job_id, pool, sequence, eligible_at)
-  SELECT m.id, m.pool, m.sequence, greatest(m.not_before, clock.now + m.wait_ms * interval '1 millisecond')
+  INSERT INTO queue_entry (job_id, pool, sequence, eligible_at, scopes)
+  SELECT m.id, m.pool, m.sequence, greatest(m.not_before, clock.now + m.wait_ms * interval '1 millisecond'), m.scopes
   FROM moved m, clock WHERE m."to" = 'QUEUED'
 ),
 freed AS (

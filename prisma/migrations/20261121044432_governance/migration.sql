@@ -30,6 +30,9 @@ ADD COLUMN     "deny" TEXT[] DEFAULT ARRAY[]::TEXT[];
 ALTER TABLE "job" ADD COLUMN     "retry_of_id" TEXT,
 ADD COLUMN     "team_id" TEXT;
 
+-- AlterTable
+ALTER TABLE "queue_entry" ADD COLUMN     "scopes" TEXT[] DEFAULT ARRAY[]::TEXT[];
+
 -- CreateTable
 CREATE TABLE "team" (
     "id" TEXT NOT NULL,
@@ -282,3 +285,18 @@ ALTER TABLE "pool_limits" ADD CONSTRAINT "pool_limits_pool_fkey" FOREIGN KEY ("p
 ALTER TABLE "scope_limit" ADD CONSTRAINT "scope_limit_pool_fkey" FOREIGN KEY ("pool") REFERENCES "pool"("name") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- End of the generated part.
+
+-- Limits.
+
+ALTER TABLE scope_limit
+  ADD CONSTRAINT scope_limit_says_something CHECK (max_jobs IS NOT NULL OR max_gpus IS NOT NULL),
+  ADD CONSTRAINT scope_limit_not_negative CHECK (max_jobs >= 0 AND max_gpus >= 0);
+
+-- What limits may hold a job back by: the leader passes over whole scopes that are full without reading their jobs.
+CREATE FUNCTION berth_scopes(user_id text, team_id text, queue text, project text, gpu int) RETURNS text[]
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  AS $$
+  SELECT CASE WHEN gpu > 0 THEN s || 'gpu'::text || ARRAY(SELECT 'gpu/' || e FROM unnest(s) e) ELSE s END
+  FROM (SELECT array_remove(
+    ARRAY['user:' || user_id, 'team:' || team_id, 'queue:' || queue, 'project:' || project], NULL)) AS x(s)
+$$;
