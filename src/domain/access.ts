@@ -139,6 +139,14 @@ export function demandToRead(viewer: Viewer, permission: Permission): void {
   if (!viewer.granted.has(permission)) throw new Forbidden(permission)
 }
 
+/**
+ * Whoever gives or takes what another may do must be able to do it all: else the right to write users or tokens were
+ * the right to everything.
+ */
+export function demandAllOf(viewer: Viewer, person: Person): void {
+  for (const permission of viewerOf(person).granted) demandToRead(viewer, permission)
+}
+
 interface OwnedJob {
   id: string
   userId: string

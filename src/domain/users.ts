@@ -1,0 +1,121 @@
+import { z } from 'zod'
+import { newId } from '../platform/ids.ts'
+import type { Sql } from '../platform/tx.ts'
+import { demand, demandAllOf, isPermission, type Person, userLevels, type Viewer } from './access.ts'
+import { audit } from './audit.ts'
+import type { Domain } from './domain.ts'
+import { InvalidInput, NotFound } from './errors.ts'
+import { parseInput } from './parse.ts'
+import { setTeams } from './teams.ts'
+
+/** People. Nobody is ever removed: jobs and the audit log keep their names; who leaves is disabled. */
+const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
+const permissions = z.array(z.string().refine(isPermission, 'is no permission')).optional()
+
+const fields = {
+  displayName: optionalText,
+  email: optionalText,
+  teams: z.array(z.string()).optional(),
+  /** Name of a team; null: none. */
+  defaultTeam: z.string().nullish(),
+  allow: permissions,
+  deny: permissions,
+  unixUser: z
+    .string()
+    .regex(/^[a-z_][a-z0-9_-]{0,31}\$?$/, 'must be the name of an account of the machine')
+    .nullish(),
+}
+
+export const userName = z
+  .string()
+  .regex(/^[a-z0-9][\w.@+-]{0,254}$/i, 'must begin with a letter or digit; then these and . _ @ + -; at most 255')
+
+const creation = z.strictObject({ name: userName, level: z.enum(userLevels), ...fields })
+const change = z.strictObject({
+  id: z.string(),
+  level: z.enum(userLevels).optional(),
+  disabled: z.boolean().optional(),
+  ...fields,
+})
+
+export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'user.write')
+  const input = parseInput(creation, raw)
+  const { allow = [], deny = [], teams = [], defaultTeam = null, ...person } = input
+  const id = newId('user', domain.clock.now())
+  demandAllOf(viewer, { id, name: person.name, level: person.level, allow, deny })
+  await domain.db.transaction(async (sql) => {
+    const rows = await sql.query(
+      `INSERT INTO "user" (id, name, level, display_name, email, unix_user, allow, deny)
+       VALUES ($1, $2, $3::user_level, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING RETURNING id`,
+      [id, person.name, person.level, person.displayName, person.email, person.unixUser, allow, deny],
+    )
+    if (rows.length === 0)
+      throw new InvalidInput([{ path: ['name'], message: `There is a user ${person.name} already` }])
+    await setTeams(sql, id, { teams, defaultTeam })
+    await audit(sql, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.clock.now())
+  })
+  return { id }
+}
+
+export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'user.write')
+  const { id, ...input } = parseInput(change, raw)
+  await domain.db.transaction(async (sql) => {
+    const before = await lockPerson(sql, id)
+    const { level = before.level, allow = before.allow, deny = before.deny } = input
+    demandAllOf(viewer, before)
+    demandAllOf(viewer, { ...before, level, allow, deny })
+    demandOther(viewer, id, input.disabled)
+    const columns = Object.entries(columnOf).flatMap(([field, column]) => {
+      const value = input[field as keyof typeof columnOf]
+      return value === undefined ? [] : [{ column, value }]
+    })
+    const sets = columns.map(({ column }, i) => `${column} = $${i + 2}`).join(', ')
+    if (sets) await sql.query(`UPDATE "user" SET ${sets} WHERE id = $1`, [id, ...columns.map(({ value }) => value)])
+    await setTeams(sql, id, input)
+    await audit(sql, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.clock.now())
+  })
+  domain.wakeups.poke('access')
+  return { id }
+}
+
+const columnOf = {
+  level: 'level',
+  disabled: 'disabled',
+  displayName: 'display_name',
+  email: 'email',
+  unixUser: 'unix_user',
+  allow: 'allow',
+  deny: 'deny',
+} as const
+
+/** Disables: tokens die, jobs go on and keep their user. */
+export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+  demand(viewer, 'user.write')
+  await domain.db.transaction(async (sql) => {
+    demandAllOf(viewer, await lockPerson(sql, id))
+    demandOther(viewer, id, true)
+    await sql.query('UPDATE "user" SET disabled = true WHERE id = $1', [id])
+    await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE user_id = $1 AND revoked_at IS NULL', [id])
+    await audit(sql, viewer, [{ action: 'user.delete', objectId: id }], domain.clock.now())
+  })
+  domain.wakeups.poke('access')
+  return { id }
+}
+
+export const userNotFound = (id: string) => new NotFound(`There is no user ${id.slice(0, 64)}`)
+
+async function lockPerson(sql: Sql, id: string): Promise<Person> {
+  const [person] = await sql.query<Person>('SELECT id, name, level, allow, deny FROM "user" WHERE id = $1 FOR UPDATE', [
+    id,
+  ])
+  if (!person) throw userNotFound(id)
+  return person
+}
+
+/** Whoever disabled the last administrator would lock everybody out. */
+function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
+  if (disabled && id === viewer.userId)
+    throw new InvalidInput([{ path: ['id'], message: 'Nobody disables themselves; ask another administrator' }])
+}

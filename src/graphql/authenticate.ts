@@ -1,0 +1,53 @@
+import { anonymous, type Viewer, viewerOf } from '../domain/access.ts'
+import type { Domain } from '../domain/domain.ts'
+import { personOf } from '../domain/identity.ts'
+import { createTokenCheck } from '../domain/tokens.ts'
+import { createJwtCheck, type OidcRules } from './oidc.ts'
+
+/** What came with a request or a connection. */
+export interface Credentials {
+  /** `Bearer …`, from the header of that name or from connection_init. */
+  authorization: string | undefined
+  ip: string | null
+}
+
+/** Who asks; or `unknown`: what was shown is not (or no longer) good; or `expired`: a fresh one will do. */
+export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
+
+/** Throws Unavailable when nobody can say. */
+export type Authenticate = (credentials: Credentials) => Promise<Identified>
+
+/** Single-user mode: everybody is the local user, whatever they show. */
+export const everybodyIs =
+  (viewer: Viewer): Authenticate =>
+  async ({ ip }) => ({ viewer: { ...viewer, ip } })
+
+/** API tokens, and JWTs where a provider is configured. Who shows nothing is anonymous. */
+export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {
+  const checkToken = createTokenCheck(domain)
+  const checkJwt = oidc && createJwtCheck(oidc, domain.clock)
+
+  async function byToken(secret: string, ip: string | null): Promise<Identified> {
+    const holder = await checkToken(secret)
+    if (holder === null) return 'unknown'
+    if (holder.expired) return 'expired'
+    const { person, scopes, prefix, expiresAt } = holder
+    return { viewer: viewerOf(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
+  }
+
+  async function byJwt(check: NonNullable<typeof checkJwt>, jwt: string, ip: string | null): Promise<Identified> {
+    const verdict = await check(jwt)
+    if (typeof verdict === 'string') return verdict
+    const person = await personOf(domain, verdict.claims)
+    return person ? { viewer: viewerOf(person, { ip, expiresAtMs: verdict.expiresAtMs }) } : 'unknown'
+  }
+
+  return async ({ authorization, ip }) => {
+    if (authorization === undefined || authorization === '') return { viewer: anonymous }
+    const secret = /^Bearer +(\S{1,8192})$/i.exec(authorization)?.[1]
+    if (secret === undefined) return 'unknown'
+    return checkJwt && jwtForm.test(secret) ? byJwt(checkJwt, secret, ip) : byToken(secret, ip)
+  }
+}
+
+const jwtForm = /^[\w-]+\.[\w-]+\.[\w-]*$/

@@ -1,0 +1,66 @@
+import type { Viewer } from '../domain/access.ts'
+import type { Domain } from '../domain/domain.ts'
+import { standingsOf } from '../domain/identity.ts'
+import { createLoop } from '../platform/loop.ts'
+
+/**
+ * Those who stay: sockets and SSE streams. What let them in may end while they are here (the token is revoked or expires,
+ * its user is disabled or changes), and then they are shown out: at once when this process hears of it, else at the next
+ * look, once a second, one statement for all of them. A database that does not answer shows nobody out; an expiry does.
+ */
+export interface Guests {
+  /** Answers the function to call when they leave by themselves. */
+  enter(viewer: Viewer, showOut: (why: Farewell) => void): () => void
+  start(): void
+  stop(): Promise<void>
+}
+
+/** EXPIRED: come back with a fresh token. CHANGED: come back with the same. GONE: do not come back. */
+export type Farewell = 'EXPIRED' | 'CHANGED' | 'GONE'
+
+interface Guest {
+  readonly viewer: Viewer
+  readonly showOut: (why: Farewell) => void
+}
+
+const lookMs = 1_000
+
+export function createGuests({ db, wakeups, clock, log }: Domain): Guests {
+  const guests = new Set<Guest>()
+
+  function showOut(guest: Guest, why: Farewell) {
+    if (guests.delete(guest)) guest.showOut(why)
+  }
+
+  async function look() {
+    for (const guest of guests) if ((guest.viewer.expiresAtMs ?? Infinity) <= clock.now()) showOut(guest, 'EXPIRED')
+    if (guests.size === 0) return
+    const byWay = Map.groupBy(guests, ({ viewer }) => `${viewer.userId} ${viewer.token}`)
+    const groups = [...byWay.values()]
+    const standings = await standingsOf(
+      db.sql,
+      groups.flatMap(([first]) => (first ? [first.viewer] : [])),
+    )
+    for (const [index, group] of groups.entries()) {
+      const standing = standings[index]
+      if (standing && standing !== 'WELCOME') for (const guest of group) showOut(guest, standing)
+    }
+  }
+
+  const loop = createLoop({ name: 'guests', pollMs: lookMs, runOnce: look, clock, log })
+  const unlisten = wakeups.on('access', () => loop.wake())
+  return {
+    enter(viewer, showOutGuest) {
+      // Whoever showed nothing (single-user mode) can lose nothing.
+      if (viewer.token === null && viewer.expiresAtMs === null) return () => undefined
+      const guest = { viewer, showOut: showOutGuest }
+      guests.add(guest)
+      return () => void guests.delete(guest)
+    },
+    start: () => loop.start(),
+    async stop() {
+      unlisten()
+      await loop.stop()
+    },
+  }
+}
