@@ -59,7 +59,6 @@ describe('states', () => {
 
   test.each([
     ['run_one_alive_per_job', isAlive],
-    ['job_alive', isAlive],
     ['run_holding', (state: JobState) => (holdingStates as readonly JobState[]).includes(state)],
   ])('of the index %s are those of the domain', async (index, belongs) => {
     const [row] = await sql(`SELECT pg_get_indexdef('${index}'::regclass) AS definition`)

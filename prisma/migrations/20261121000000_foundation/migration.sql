@@ -297,16 +297,10 @@ CREATE INDEX "device_claim_run_id_idx" ON "device_claim"("run_id");
 CREATE INDEX "allocation_node_id_idx" ON "allocation"("node_id");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "job_sequence_key" ON "job"("sequence");
-
--- CreateIndex
 CREATE INDEX "job_created_at_id_idx" ON "job"("created_at" DESC, "id" DESC);
 
 -- CreateIndex
 CREATE INDEX "job_user_id_created_at_id_idx" ON "job"("user_id", "created_at" DESC, "id" DESC);
-
--- CreateIndex
-CREATE INDEX "job_pool_state_idx" ON "job"("pool", "state");
 
 -- CreateIndex
 CREATE INDEX "dependency_on_job_id_idx" ON "dependency"("on_job_id");
@@ -434,8 +428,9 @@ CREATE INDEX run_by_native_id ON run (native_id) WHERE native_id IS NOT NULL;
 CREATE UNIQUE INDEX submission_queue_one_default ON submission_queue (is_default) WHERE is_default;
 CREATE INDEX event_without_position ON event (job_id, seq) WHERE position IS NULL;
 CREATE INDEX job_finished ON job (finished_at DESC, id DESC) WHERE finished_at IS NOT NULL;
-CREATE INDEX job_alive ON job (created_at DESC, id DESC)
-  WHERE state IN ('BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING');
+-- No index of job mentions its state: so a move that does not end the job touches none of them (HOT).
+CREATE INDEX job_alive ON job (pool) WHERE NOT log_closed;
+CREATE INDEX job_alive_of_user ON job (user_id) WHERE NOT log_closed;
 
 -- What never changes.
 
@@ -465,6 +460,7 @@ ALTER TABLE log_chunk ALTER COLUMN data SET STORAGE EXTERNAL;
 
 -- Rows that are updated over and over find room on their own page (HOT), and their tables are cleaned by count, not by
 -- share: a queue through which a million jobs went has few rows and a million dead ones.
+ALTER TABLE job SET (fillfactor = 80);
 ALTER TABLE node SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 200);
 ALTER TABLE run_log SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE scheduler_lease
