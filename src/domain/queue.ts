@@ -2,8 +2,10 @@ import type { Viewer } from './access.ts'
 import { holdsSql } from './dependencies.ts'
 import type { Domain } from './domain.ts'
 import { NotFound } from './errors.ts'
+import { type Ceilings, type Counted, fullScopes, type Held, heldBack, readCeilings } from './in-use.ts'
+import { type Limits, limitsOf } from './limits.ts'
 import { readNodes } from './nodes.ts'
-import { couldEverFit, place } from './placement.ts'
+import { couldEverFit, type FreeNode, place } from './placement.ts'
 import { type Shape, shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 import { holdingStates, type JobState } from './state.ts'
@@ -18,20 +20,37 @@ export interface QueueNumbers {
   byState: { state: JobState; count: number }[]
   /** Own row only without job.view.all. */
   byUser: { userId: string; count: number }[]
+  limits: Limits
   at: Date
 }
 
 /** `pool` null: the one that the default queue leads to. */
-export async function queueNumbers({ db }: Domain, viewer: Viewer, pool: string | null): Promise<QueueNumbers> {
-  const [row] = await db.sql.query<QueueNumbers>(
-    numbersSql,
-    [pool, viewer.permissions.has('job.view.all') ? null : viewer.userId],
-    'queue_numbers',
-  )
+export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string | null): Promise<QueueNumbers> {
+  return numbersFor(viewer, await poolNumbers(domain, pool, [viewer.userId]))
+}
+
+/** People in `byUser` at most: those with the most jobs. */
+const peopleMax = 1_000
+
+/** What is there, whoever asks; the rows of `users` are in it whatever their place. Not to be shown as it is. */
+export async function poolNumbers(
+  { db }: Domain,
+  pool: string | null,
+  users: readonly string[],
+): Promise<QueueNumbers> {
+  const [row] = await db.sql.query<QueueNumbers>(numbersSql, [pool, users, peopleMax], 'queue_numbers')
   if (!row) throw new NotFound(`There is no pool ${pool ?? ''}`)
   const count = (states: readonly JobState[]) =>
     row.byState.reduce((sum, entry) => sum + (states.includes(entry.state) ? entry.count : 0), 0)
   return { ...row, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
+}
+
+/** What of it this viewer may see. */
+export function numbersFor(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
+  const byUser = viewer.permissions.has('job.view.all')
+    ? numbers.byUser.slice(0, peopleMax)
+    : numbers.byUser.filter(({ userId }) => userId === viewer.userId)
+  return { ...numbers, byUser }
 }
 
 const numbersSql = `
@@ -43,61 +62,91 @@ alive AS MATERIALIZED (
 )
 SELECT name AS pool, berth_now() AS at,
   coalesce((SELECT jsonb_agg(s) FROM (SELECT state, count(*) AS count FROM alive GROUP BY state ORDER BY state) s), '[]') AS "byState",
-  coalesce((SELECT jsonb_agg(u) FROM (SELECT user_id AS "userId", count(*) AS count FROM alive
-    WHERE $2::text IS NULL OR user_id = $2 GROUP BY user_id ORDER BY 2 DESC, 1 LIMIT 1000) u), '[]') AS "byUser",
+  coalesce((SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'count', count) ORDER BY place)
+    FROM (SELECT user_id, count(*) AS count, row_number() OVER (ORDER BY count(*) DESC, user_id) AS place
+      FROM alive GROUP BY user_id) u
+    WHERE place <= $3::int OR user_id = ANY($2::text[])), '[]') AS "byUser",
   (SELECT extract(epoch FROM avg(r.scheduled_at - greatest(j.eligible_at, r.created_at)))::float8 FROM run r JOIN job j ON j.id = r.job_id
     WHERE r.pool = name AND r.scheduled_at > berth_now() - interval '24 hours') AS "avgWaitSeconds"
 FROM chosen`
 
+/** Why a job waits; `scope`, `limit` and `used` where a limit holds it back. */
+export interface Reason {
+  code: string
+  message: string
+  jobId: string | null
+  scope: string | null
+  limit: number | null
+  used: number | null
+}
+
 export interface Waiting {
   position: number
-  reasons: { code: string; message: string; jobId: string | null }[]
+  reasons: Reason[]
   gates: { code: string; open: boolean; detail: string | null; opensAt: Date | null }[]
   fit: { freeNow: boolean; couldEverFit: boolean; missing: string[] }
 }
 
-interface WaitingRow {
+interface WaitingRow extends Counted {
   id: string
   pool: string
   spec: JobSpec
-  ahead: number
-  firstAhead: string | null
   notBefore: Date | null
   eligibleAt: Date
   now: Date
+  ahead: number
+  /** The first that nothing but the machines can keep waiting. */
+  firstAhead: string | null
   openDependency: string | null
 }
 
-/** For every QUEUED job among `jobIds`: its place in line and why it waits. A constant number of statements. */
-export async function waitingOf({ db }: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Waiting>> {
-  const rows = await db.sql.query<WaitingRow>(waitingSql, [jobIds], 'waiting_of')
-  const pools = [...new Set(rows.map((row) => row.pool))]
-  const nodes = new Map(await Promise.all(pools.map(async (pool) => [pool, await readNodes(db.sql, pool)] as const)))
-  return new Map(
-    rows.map((row) => {
-      const shape = shapeOf(row.spec.resources)
-      const fit = {
-        freeNow: place(shape, nodes.get(row.pool) ?? []) !== null,
-        couldEverFit: couldEverFit(shape, nodes.get(row.pool) ?? []),
-      }
-      return [row.id, explain(row, shape, fit)]
-    }),
-  )
+interface PoolNow {
+  nodes: readonly FreeNode[]
+  ceilings: Ceilings
 }
+
+/** For every QUEUED job among `jobIds`: its place in line and why it waits. A few statements for each pool. */
+export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Waiting>> {
+  const { sql } = domain.db
+  const named = await sql.query<{ pool: string }>(poolsSql, [jobIds], 'pools_of_waiting')
+  const pools = new Map(await Promise.all(named.map(async ({ pool }) => [pool, await readPool(domain, pool)] as const)))
+  const full = [...pools].map(([pool, { ceilings }]) => ({ pool, scopes: fullScopes(ceilings) }))
+  const rows = await sql.query<WaitingRow>(waitingSql, [jobIds, JSON.stringify(full)], 'waiting_of')
+  return new Map(rows.map((row) => [row.id, explain(row, pools.get(row.pool) ?? emptyPool(row.pool))]))
+}
+
+async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Promise<PoolNow> {
+  const [nodes, ceilings] = await Promise.all([readNodes(sql, pool), readCeilings(sql, pool, singleUser)])
+  return { nodes, ceilings }
+}
+
+const emptyPool = (pool: string): PoolNow => ({ nodes: [], ceilings: { pool, rules: [], tally: new Map() } })
+
+const poolsSql = 'SELECT DISTINCT pool FROM queue_entry WHERE job_id = ANY($1::text[])'
 
 const waitingSql = `
 SELECT j.id, j.pool, j.spec, j.not_before AS "notBefore", q.eligible_at AS "eligibleAt", berth_now() AS now,
+  j.user_id AS "userId", u.name AS "userName", j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
   (SELECT count(*) FROM queue_entry a WHERE a.pool = q.pool AND a.sequence < q.sequence) AS ahead,
   (SELECT a.job_id FROM queue_entry a WHERE a.pool = q.pool AND a.sequence < q.sequence AND a.eligible_at <= berth_now()
-    ORDER BY a.sequence LIMIT 1) AS "firstAhead",
+    AND NOT a.scopes && coalesce(f.scopes, '{}') ORDER BY a.sequence LIMIT 1) AS "firstAhead",
   (SELECT o.id FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = j.id AND NOT ${holdsSql}
     ORDER BY d.position LIMIT 1) AS "openDependency"
-FROM queue_entry q JOIN job j ON j.id = q.job_id WHERE q.job_id = ANY($1::text[])`
+FROM queue_entry q JOIN job j ON j.id = q.job_id JOIN "user" u ON u.id = j.user_id LEFT JOIN team t ON t.id = j.team_id
+LEFT JOIN jsonb_to_recordset($2::text::jsonb) AS f(pool text, scopes text[]) ON f.pool = q.pool
+WHERE q.job_id = ANY($1::text[])`
 
-function explain(row: WaitingRow, shape: Shape, fit: { freeNow: boolean; couldEverFit: boolean }): Waiting {
+function explain(row: WaitingRow, { nodes, ceilings }: PoolNow): Waiting {
+  const shape = shapeOf(row.spec.resources)
+  const freeNow = place(shape, nodes) !== null
+  const fit = { freeNow, couldEverFit: couldEverFit(shape, nodes), missing: freeNow ? [] : [amounts(shape)] }
   const gates = gatesOf(row)
-  const missing = fit.freeNow ? [] : [amounts(shape)]
-  return { position: row.ahead + 1, gates, fit: { ...fit, missing }, reasons: [reasonOf(row, shape, { fit, gates })] }
+  const ahead = row.firstAhead
+  const reason =
+    gateReason(gates, row.openDependency) ??
+    (fit.couldEverFit ? limitReason(ceilings, row) : unsatisfiable(shape)) ??
+    (ahead ? blockedBy(ahead) : noCapacity(shape))
+  return { position: row.ahead + 1, gates, fit, reasons: [reason] }
 }
 
 function gatesOf({ notBefore, eligibleAt, now, openDependency }: WaitingRow): Waiting['gates'] {
@@ -109,20 +158,33 @@ function gatesOf({ notBefore, eligibleAt, now, openDependency }: WaitingRow): Wa
   return gates
 }
 
-function reasonOf(
-  { firstAhead, openDependency }: WaitingRow,
-  shape: Shape,
-  { fit, gates }: { fit: { freeNow: boolean; couldEverFit: boolean }; gates: Waiting['gates'] },
-): Waiting['reasons'][number] {
+const because = (code: string, message: string, jobId: string | null = null): Reason => ({
+  code,
+  message,
+  jobId,
+  scope: null,
+  limit: null,
+  used: null,
+})
+
+function gateReason(gates: Waiting['gates'], openDependency: string | null): Reason | null {
   const closed = gates.find((gate) => !gate.open)
-  if (closed?.code === 'DEPENDENCY')
-    return { code: closed.code, message: `Waits for the job ${openDependency}`, jobId: openDependency }
-  if (closed) return { code: closed.code, message: `Waits until ${closed.opensAt?.toISOString()}`, jobId: null }
-  if (!fit.couldEverFit)
-    return { code: 'UNSATISFIABLE', message: `No node of the pool could ever give ${amounts(shape)}`, jobId: null }
-  if (firstAhead) return { code: 'CLASS_BLOCKED', message: `The job ${firstAhead} is ahead of it`, jobId: firstAhead }
-  return { code: 'NO_CAPACITY', message: `Waits for ${amounts(shape)} to become free`, jobId: null }
+  if (!closed) return null
+  if (closed.code === 'DEPENDENCY') return because(closed.code, `Waits for the job ${openDependency}`, openDependency)
+  return because(closed.code, `Waits until ${closed.opensAt?.toISOString()}`)
 }
+
+/** A limit of a GPU model is told by the leader alone: it depends on the devices that the job would get. */
+function limitReason(ceilings: Ceilings, job: Counted): Reason | null {
+  const held = heldBack(ceilings, job)
+  return held && limitedBy(held)
+}
+
+export const limitedBy = (held: Held): Reason => ({ ...held, jobId: null })
+export const unsatisfiable = (shape: Shape) =>
+  because('UNSATISFIABLE', `No node of the pool could ever give ${amounts(shape)}`)
+export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `The job ${jobId} is ahead of it`, jobId)
+export const noCapacity = (shape: Shape) => because('NO_CAPACITY', `Waits for ${amounts(shape)} to become free`)
 
 function amounts({ copies, cpuMillis, memoryBytes, gpu }: Shape): string {
   const each = [

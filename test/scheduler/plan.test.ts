@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Ceilings } from '../../src/domain/in-use.ts'
 import type { FreeNode } from '../../src/domain/placement.ts'
 import { plan, type WaitingJob } from '../../src/scheduler/plan.ts'
 
@@ -17,6 +18,13 @@ const node: FreeNode = {
 
 const job = (jobId: string, cpuMillis = 1000): WaitingJob => ({
   jobId,
+  userId: 'user_ann',
+  userName: 'ann',
+  teamId: null,
+  team: null,
+  queue: 'default',
+  project: null,
+  gpu: 0,
   runId: `run of ${jobId}`,
   run: 1,
   version: 1,
@@ -37,8 +45,10 @@ const job = (jobId: string, cpuMillis = 1000): WaitingJob => ({
   },
 })
 
+const noLimits: Ceilings = { pool: 'p', rules: [], tally: new Map() }
+
 const started = (waiting: WaitingJob[], max = 50) => {
-  const { starts, blockedBy, considered } = plan({ waiting, nodes: [node] }, max)
+  const { starts, blockedBy, considered } = plan({ waiting, nodes: [node], ceilings: noLimits }, max)
   return { starts: starts.map((start) => start.job.jobId), blockedBy, considered }
 }
 

@@ -1,0 +1,238 @@
+import type { Sql } from '../platform/tx.ts'
+import { type Limits, limitsOf, readScopeLimits, type ScopeLimit } from './limits.ts'
+
+/**
+ * What running jobs count against the limits of their pool, and which limit holds a waiting one back. The counts are
+ * derived from the runs that hold resources each time they are needed: there is no counter that could drift.
+ *
+ * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the pool's
+ * "local jobs"). Limits of a GPU model count per scope and model, so they can be asked only once devices are chosen.
+ * Keys are spelled as berth_scopes() spells them in queue entries; `gpu/` before one means: only jobs with GPUs.
+ */
+export interface Counted {
+  userId: string
+  userName: string
+  teamId: string | null
+  team: string | null
+  queue: string
+  project: string | null
+  /** All copies together. */
+  gpu: number
+}
+
+export type LimitCode =
+  | 'POOL_PAUSED'
+  | 'GLOBAL_LIMIT'
+  | 'USER_LIMIT'
+  | 'TEAM_LIMIT'
+  | 'QUEUE_LIMIT'
+  | 'PROJECT_LIMIT'
+  | 'GPU_LIMIT'
+  | 'LOCAL_JOB_LIMIT'
+  | 'LOCAL_GPU_LIMIT'
+
+export interface Rule {
+  code: LimitCode
+  /** A scope, or with `each` the beginning of several that are counted apart. */
+  on: string
+  each: boolean
+  counts: 'jobs' | 'gpus'
+  max: number
+  /** Only GPUs whose model contains this, in lower case; null: whatever the model. */
+  model: string | null
+}
+
+interface Amount {
+  jobs: number
+  gpus: number
+}
+
+/** By scope, and by scope and model filter together. */
+export type Tally = ReadonlyMap<string, Amount>
+
+export interface Ceilings {
+  pool: string
+  rules: readonly Rule[]
+  tally: Tally
+}
+
+/** A limit that is reached, as the reason why a job waits. */
+export interface Held {
+  code: LimitCode
+  message: string
+  scope: string
+  limit: number
+  used: number
+}
+
+// ── rules ──
+
+/** In the order in which they are told: pool, user, team, the limits of scopes, GPUs of the machine. */
+export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
+  const rule = (code: LimitCode, max: number | null, rest: Partial<Rule> & { on: string }): Rule[] =>
+    max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
+  const { maxConcurrent, userMaxConcurrent, enableFairShare, teamMaxConcurrent } = limits
+  return [
+    ...rule(maxConcurrent === 0 ? 'POOL_PAUSED' : 'GLOBAL_LIMIT', maxConcurrent, { on: 'pool' }),
+    ...rule('USER_LIMIT', userMaxConcurrent, { on: 'user:', each: true }),
+    ...rule('TEAM_LIMIT', enableFairShare ? teamMaxConcurrent : null, { on: 'team:', each: true }),
+    ...scopes.flatMap(({ scope, counted, gpuModel, maxJobs, maxGpus }) => {
+      if (counted === null) return []
+      const rest = { on: counted, model: gpuModel || null }
+      return [...rule(`${scope}_LIMIT`, maxJobs, rest), ...rule('GPU_LIMIT', maxGpus, { ...rest, counts: 'gpus' })]
+    }),
+    ...rule('LOCAL_JOB_LIMIT', limits.localJobMaxConcurrent, { on: 'gpu' }),
+    ...rule('LOCAL_GPU_LIMIT', limits.localGpuMaxConcurrent, { on: 'gpu', counts: 'gpus' }),
+  ]
+}
+
+// ── counting ──
+
+function scopesOf({ userId, teamId, queue, project, gpu }: Counted): string[] {
+  return [
+    'pool',
+    `user:${userId}`,
+    ...(teamId === null ? [] : [`team:${teamId}`]),
+    `queue:${queue}`,
+    ...(project === null ? [] : [`project:${project}`]),
+    ...(gpu > 0 ? ['gpu'] : []),
+  ]
+}
+
+export interface Holding extends Counted {
+  jobs: number
+  /** Of the GPUs that each of them holds. */
+  models: readonly string[]
+}
+
+export function tallyOf(rules: readonly Rule[], holdings: readonly Holding[]): Tally {
+  const tally = new Map<string, Amount>()
+  for (const holding of holdings) add(tally, rules, holding)
+  return tally
+}
+
+/** The tally with one more job that holds GPUs of these models. */
+export function withJob({ rules, tally }: Ceilings, job: Counted, models: readonly string[]): Tally {
+  if (rules.length === 0) return tally
+  const more = new Map(tally)
+  add(more, rules, { ...job, jobs: 1, models })
+  return more
+}
+
+function add(tally: Map<string, Amount>, rules: readonly Rule[], { jobs, models, ...job }: Holding): void {
+  const filters = models.length === 0 ? [] : new Set(rules.flatMap(({ model }) => model ?? []))
+  for (const scope of scopesOf(job)) {
+    grow(tally, scope, { jobs, gpus: jobs * job.gpu })
+    for (const filter of filters) {
+      const gpus = matching(models, filter)
+      if (gpus > 0) grow(tally, ofModel(scope, filter), { jobs, gpus: jobs * gpus })
+    }
+  }
+}
+
+/** Begins with a digit, so it is never a scope. */
+const ofModel = (scope: string, filter: string) => `${filter.length}/${filter}/${scope}`
+
+function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): void {
+  const before = tally.get(key)
+  tally.set(key, { jobs: (before?.jobs ?? 0) + jobs, gpus: (before?.gpus ?? 0) + gpus })
+}
+
+const matching = (models: readonly string[], filter: string) =>
+  models.filter((model) => model.toLowerCase().includes(filter)).length
+
+// ── asking ──
+
+/** The first limit that holds the job back whatever devices it would get; null: none does. */
+export function heldBack({ pool, rules, tally }: Ceilings, job: Counted): Held | null {
+  const scopes = scopesOf(job)
+  for (const rule of rules) {
+    const key = rule.model === null ? scopeUnder(rule, scopes) : undefined
+    const asked = rule.counts === 'jobs' ? 1 : job.gpu
+    if (key === undefined || asked === 0) continue
+    const used = tally.get(key)?.[rule.counts] ?? 0
+    if (used + asked > rule.max) return held(rule, used, { pool, job })
+  }
+  return null
+}
+
+/** The first limit of a GPU model that these devices would break, with the filter of that model. */
+export function heldByModel(
+  { pool, rules, tally }: Ceilings,
+  job: Counted,
+  models: readonly string[],
+): { held: Held; model: string } | null {
+  const scopes = scopesOf(job)
+  for (const rule of rules) {
+    const key = scopeUnder(rule, scopes)
+    const gpus = rule.model === null ? 0 : matching(models, rule.model)
+    if (rule.model === null || key === undefined || gpus === 0) continue
+    const used = tally.get(ofModel(key, rule.model))?.[rule.counts] ?? 0
+    if (used + (rule.counts === 'jobs' ? 1 : gpus) > rule.max)
+      return { held: held(rule, used, { pool, job }), model: rule.model }
+  }
+  return null
+}
+
+const scopeUnder = ({ on, each }: Rule, scopes: readonly string[]) =>
+  scopes.find((scope) => (each ? scope.startsWith(on) : scope === on))
+
+function held(rule: Rule, used: number, { pool, job }: { pool: string; job: Counted }): Held {
+  const { code, max, counts, model } = rule
+  const scope = scopeName(rule.on, { pool, job })
+  const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of the model ${model}`
+  const message =
+    code === 'POOL_PAUSED'
+      ? `The pool ${pool} is paused`
+      : `The limit of ${max} ${what} of ${scope} is reached: ${used}`
+  return { code, message, scope, limit: max, used }
+}
+
+/** People have names where counting has ids. */
+function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): string {
+  if (on.startsWith('user:')) return `user:${job.userName}`
+  if (on.startsWith('team:')) return `team:${job.team}`
+  return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
+}
+
+/** Nobody may start now. */
+export const isFull = ({ rules, tally }: Ceilings): boolean =>
+  rules.some(({ on, max }) => on === 'pool' && (tally.get('pool')?.jobs ?? 0) >= max)
+
+/** The scopes of which no job may start now, as queue entries spell them. */
+export function fullScopes({ rules, tally }: Ceilings): string[] {
+  const full = rules
+    .filter(({ model, on }) => model === null && on !== 'pool')
+    .flatMap(({ on, each, counts, max }) => {
+      const keys = each ? [...tally.keys()].filter((key) => key.startsWith(on)) : [on]
+      return keys
+        .filter((key) => (tally.get(key)?.[counts] ?? 0) >= max)
+        .map((key) => (counts === 'gpus' && key !== 'gpu' ? `gpu/${key}` : key))
+    })
+  return [...new Set(full)]
+}
+
+// ── reading ──
+
+/** What holds in the pool now. Without any limit nothing is counted. */
+export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
+  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  const rules = limits ? rulesOf(limits, await readScopeLimits(sql, pool)) : []
+  return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
+}
+
+export const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> =>
+  sql.query<Holding>(holdingsSql, [pool], 'holdings')
+
+/** Equal ones together: as many rows as there are kinds, however many run. */
+const holdingsSql = `
+SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
+  h.models, h.jobs
+FROM (
+  SELECT j.user_id, j.team_id, j.queue, j.project, j.gpu, m.models, count(*) AS jobs
+  FROM run r JOIN job j ON j.id = r.job_id
+  CROSS JOIN LATERAL (SELECT coalesce(array_agg(d.model ORDER BY d.model), '{}') AS models
+    FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device WHERE c.run_id = r.id) m
+  WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+  GROUP BY 1, 2, 3, 4, 5, 6
+) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
