@@ -1,14 +1,19 @@
-import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
-import { dependencyViolations, type NamedJob, readNamedJobs } from './dependencies.ts'
-import { InvalidInput, Refusal } from './errors.ts'
+import { type ApprovalNeed, type ApprovalRule, approvalNeeded, needWithoutRule, readRules } from './approval-rules.ts'
+import { readNamedJobs } from './dependencies.ts'
+import type { Domain } from './domain.ts'
+import { QuotaExceeded, Refusal, ReservationExpired } from './errors.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
-import { normalise } from './normalise.ts'
-import { type Door, readDoors, route } from './routing.ts'
-import { shapeOf, tooLarge } from './shape.ts'
+import { type Limits, limitsOf } from './limits.ts'
+import { type Placed, type Places, place } from './place.ts'
+import { judge, type MetQuota, metQuotas, scopeText, subjectKey, subjectsOf, userSubject } from './quota-rules.ts'
+import { failClosed, readQuotasOf } from './quotas.ts'
+import { readDoors } from './routing.ts'
+import { openSlots } from './slots.ts'
 import type { Submission } from './submission.ts'
-import { accountFor, type Memberships, noMemberships, readMemberships, teamFor } from './teams.ts'
+import { readMemberships } from './teams.ts'
+import { type Measured, measuredOf, noUsage, readUsage, type Usage, windowHours, withJob } from './usage.ts'
 
 /**
  * How a group of submissions is decided. What all of them need is read in sets, a constant number of statements; then
@@ -16,24 +21,44 @@ import { accountFor, type Memberships, noMemberships, readMemberships, teamFor }
  * quota are gone for those behind it.
  *
  * The order of the questions is a promise. The key comes first, so a retry is answered though its queue is gone; then
- * what the submission is (`place`), and last what it takes.
+ * what the submission becomes (place.ts), and last what it takes: slot, quotas, and whether a person must say yes.
  */
 export type Decision = { job: NewJob; warnings: string[] } | { hit: string } | { refusal: Refusal }
 
-export interface World {
-  doors: readonly Door[]
-  named: ReadonlyMap<string, NamedJob>
-  memberships: ReadonlyMap<string, Memberships>
-  /** Grows with every job that is accepted. */
+interface World extends Places {
+  rules: readonly ApprovalRule[]
+  limits: ReadonlyMap<string, Limits>
+  /** These three change with every job that is accepted. */
   keys: Map<string, StoredKey>
+  slots: Set<string>
+  usage: Map<string, Usage>
 }
 
-export async function decideGroup(sql: Sql, items: readonly Submission[], nowMs: number): Promise<Decision[]> {
-  const world = await readWorld(sql, items)
-  return items.map((item) => settle(() => decide(item, world, nowMs)))
+type Candidate = { placed: Placed; quotas: MetQuota[] } | { refusal: Refusal }
+
+export async function decideGroup(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
+  const world = await readWorld(domain, sql, items)
+  const placed = items.map((item) =>
+    settle<Placed | { hit: string } | { refusal: Refusal }>(
+      () => answeredByKey(item, world.keys) ?? place(item, world, domain.clock.now()),
+    ),
+  )
+  const payers = placed.flatMap((one) => ('payer' in one ? [one.payer] : []))
+  const quotas = await failClosed(domain, () => readQuotasOf(sql, payers))
+  const candidates = placed.map((one): Candidate | Decision => {
+    if (!('payer' in one)) return one
+    const maxActive = world.limits.get(one.job.pool)?.userMaxActive ?? null
+    return { placed: one, quotas: metQuotas(quotas, one.payer, maxActive) }
+  })
+  world.usage = await failClosed(domain, () => readUsage(sql, measuredOf(wantedUsage(items, candidates, world.rules))))
+  return items.map((item, index) => settle(() => decide(item, candidates[index] ?? missing(), world)))
 }
 
-async function readWorld(sql: Sql, items: readonly Submission[]): Promise<World> {
+function missing(): never {
+  throw new Error('A submission was left out')
+}
+
+async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<World> {
   const keys = await readKeys(sql, keysOf(items))
   const doors = await readDoors(sql)
   const named = await readNamedJobs(
@@ -44,72 +69,134 @@ async function readWorld(sql: Sql, items: readonly Submission[]): Promise<World>
     sql,
     items.map(({ viewer }) => viewer.userId),
   )
-  return { keys, doors, named, memberships }
+  return failClosed(domain, async () => ({
+    keys,
+    doors,
+    named,
+    memberships,
+    rules: await readRules(sql),
+    limits: await limitsOf(sql, [...new Set(doors.map(({ pool }) => pool))], domain.singleUser),
+    slots: await openSlots(sql, items),
+    usage: new Map(),
+  }))
 }
 
 export const keysOf = (items: readonly Submission[]) =>
   items.flatMap(({ viewer: { userId }, key }) => (key ? [{ userId, key: key.key }] : []))
 
-function settle(decide: () => Decision): Decision {
+function settle<T>(work: () => T): T | { refusal: Refusal } {
   try {
-    return decide()
+    return work()
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error }
     throw error
   }
 }
 
-function decide(item: Submission, world: World, nowMs: number): Decision {
-  const answered = answeredByKey(item, world.keys)
-  if (answered) return answered
-  const { job, warnings } = place(item, world, nowMs)
-  if (item.key) world.keys.set(keyName(item.viewer.userId, item.key.key), storedKey(job, item.key))
-  return { job, warnings }
-}
-
 /** The job of an earlier submission with the same key, or the conflict with it. */
-export function answeredByKey({ viewer, key }: Submission, keys: ReadonlyMap<string, StoredKey>): Decision | undefined {
+export function answeredByKey(
+  { viewer, key }: Submission,
+  keys: ReadonlyMap<string, StoredKey>,
+): { hit: string } | { refusal: Refusal } | undefined {
   const answer = key ? answerOf(keys.get(keyName(viewer.userId, key.key)), key) : undefined
   if (answer === undefined) return undefined
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-const storedKey = (job: NewJob, key: NonNullable<Submission['key']>): StoredKey => ({
-  userId: job.viewer.userId,
-  key: key.key,
-  hash: key.hash,
-  hashVersion,
-  jobId: job.id,
-  live: true,
-})
-
-/** What the submission becomes: its pool, executor, team, account and normalised spec. */
-function place({ viewer, input, key, retryOf }: Submission, world: World, nowMs: number) {
-  const way = route(input.spec, world.doors)
-  const memberships = world.memberships.get(viewer.userId) ?? noMemberships
-  const team = teamFor(input.spec.team, memberships)
-  const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
-  const violations = [...references(input.spec), ...dependencyViolations(input.spec, world.named, viewer)]
-  if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, warnings } = normalise({ ...input.spec, team: team?.name }, way, account)
-  const oversized = tooLarge(shapeOf(spec.resources))
-  if (oversized.length > 0) throw new InvalidInput(oversized)
-  const job: NewJob = {
-    id: newId('job', nowMs),
-    runId: newId('run', nowMs),
-    viewer,
-    pool: way.pool,
-    spec,
-    teamId: team?.id ?? null,
-    key,
-    replacedKey: (key && world.keys.get(keyName(viewer.userId, key.key))) ?? null,
-    retryOf,
-  }
-  return { job, warnings }
+/** Whose usage must be known to decide the group, and how far back. */
+function wantedUsage(
+  items: readonly Submission[],
+  candidates: readonly (Candidate | Decision)[],
+  rules: readonly ApprovalRule[],
+): Measured[] {
+  const ruleHours = rules.some(({ condition }) => 'jobsPerDayAbove' in condition) ? windowHours.JOBS_PER_DAY : 0
+  return candidates.flatMap((candidate, index): Measured[] => {
+    if (!('placed' in candidate)) return []
+    const { placed, quotas } = candidate
+    const mayBlock = rules.length > 0 || items[index]?.input.requiresApproval || quotas.some(asksApproval)
+    return [
+      ...quotas.map(({ subject, type }) => ({ subject, hours: windowHours[type] })),
+      ...(mayBlock ? [{ subject: userSubject(placed.payer), hours: ruleHours }] : []),
+    ]
+  })
 }
 
-/** Capacity reservations that do not exist cannot be named. */
-function references({ capacityReservationId: id }: Submission['input']['spec']) {
-  const path = ['spec', 'capacityReservationId']
-  return id ? [{ path, message: `There is no capacity reservation ${id}` }] : []
+const asksApproval = ({ action }: MetQuota) => action === 'REQUIRE_APPROVAL'
+
+function decide(item: Submission, candidate: Candidate | Decision, world: World): Decision {
+  const { viewer, key } = item
+  const answered = answeredByKey(item, world.keys)
+  if (answered) return answered
+  if (!('placed' in candidate)) return candidate
+  const { placed, quotas } = candidate
+  const slotId = slotOf(item, world)
+  const { warnings, approvals } = judge(
+    quotas,
+    (subject) => (world.usage.get(subjectKey(subject)) ?? noUsage).amounts,
+    // A reserved slot is counted for its user already.
+    ({ kind }) => (slotId !== null && kind === 'user' ? { ...placed.takes, CONCURRENT_JOBS: 0 } : placed.takes),
+  )
+  const approval = approvalOf(item, placed, { approvals, world })
+  const job: NewJob = { ...placed.job, slotId, approval }
+  if (slotId !== null) world.slots.delete(slotId)
+  if (key)
+    world.keys.set(keyName(viewer.userId, key.key), {
+      ...key,
+      userId: viewer.userId,
+      hashVersion,
+      jobId: job.id,
+      live: true,
+    })
+  for (const subject of subjectsOf(placed.payer)) count(world, subjectKey(subject), job, placed)
+  return { job, warnings: [...placed.warnings, ...warnings] }
+}
+
+/** The reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the group. */
+function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slots }: World): string | null {
+  if (id == null) return null
+  if (!slots.has(`${viewer.userId}/${id}`)) throw new ReservationExpired(id)
+  return id
+}
+
+interface Asking {
+  /** Of the quotas. */
+  approvals: readonly string[]
+  world: World
+}
+
+/** Whether a person must say yes, and why: a rule, a quota, or the submitter asks for it. */
+function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, world }: Asking): ApprovalNeed | null {
+  const { spec } = placed.job
+  const { amounts, known, blocked } = world.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
+  const need =
+    approvalNeeded(world.rules, {
+      level: viewer.level,
+      name: spec.name,
+      executor: spec.executor,
+      cost: spec.estimatedCost,
+      gpuModel: spec.resources.gpuModel,
+      cpuModel: spec.resources.cpuModel,
+      jobsLastDay: amounts.JOBS_PER_DAY,
+      isFirstJob: !known,
+    }) ??
+    (approvals.length > 0 ? needWithoutRule(approvals.join('; ')) : null) ??
+    (input.requiresApproval ? needWithoutRule('The submitter asks for it') : null)
+  const limit = world.limits.get(placed.job.pool)?.userMaxBlocked ?? null
+  if (need && limit !== null && blocked >= limit)
+    throw new QuotaExceeded(`Quota exceeded: Maximum ${limit} jobs waiting for approval allowed`, {
+      code: 'QUOTA_EXCEEDED',
+      quota: 'MAX_BLOCKED',
+      scope: scopeText(userSubject(placed.payer)),
+      limit,
+      used: blocked,
+    })
+  return need
+}
+
+function count({ usage }: World, subject: string, job: NewJob, { takes }: Placed): void {
+  const before = usage.get(subject)
+  if (!before) return
+  const reserved = job.slotId !== null && subject.startsWith('user/')
+  const taken = reserved ? { ...takes, CONCURRENT_JOBS: 0 } : takes
+  usage.set(subject, withJob(before, taken, job.approval !== null))
 }

@@ -9,7 +9,11 @@ export type ProblemCode =
   | 'INVALID_STATE'
   | 'VERSION_CONFLICT'
   | 'IDEMPOTENCY_CONFLICT'
+  | 'QUOTA_EXCEEDED'
+  | 'COST_LIMIT_EXCEEDED'
+  | 'RESERVATION_EXPIRED'
   | 'REJECTED'
+  | 'APPROVAL_NOT_ALLOWED'
   | 'UNAVAILABLE'
 
 export abstract class Refusal extends Error {
@@ -77,6 +81,51 @@ export class IdempotencyConflict extends Refusal {
   readonly code = 'IDEMPOTENCY_CONFLICT'
   constructor(key: string) {
     super(`The key ${JSON.stringify(key)} was used for another submission; take another key, or send the same payload`)
+  }
+}
+
+export interface Exceeded {
+  code: 'QUOTA_EXCEEDED' | 'COST_LIMIT_EXCEEDED'
+  /** A quota's type, or MAX_ACTIVE or MAX_BLOCKED. */
+  quota: string
+  /** Whose usage: user:ann, team:ml, account:ml.vision. */
+  scope: string
+  limit: number
+  used: number
+}
+
+export class QuotaExceeded extends Refusal {
+  override name = 'QuotaExceeded'
+  readonly code: Exceeded['code']
+  readonly quota: string
+  readonly scope: string
+  readonly limit: number
+  readonly used: number
+  constructor(message: string, { code, quota, scope, limit, used }: Exceeded) {
+    super(message)
+    this.code = code
+    this.quota = quota
+    this.scope = scope
+    this.limit = limit
+    this.used = used
+  }
+}
+
+/** Expired, consumed, released, never there or another user's: they all look the same. */
+export class ReservationExpired extends Refusal {
+  override name = 'ReservationExpired'
+  readonly code = 'RESERVATION_EXPIRED'
+  constructor(id: string) {
+    super(`The slot reservation ${id.slice(0, 64)} cannot be used; reserve another`)
+  }
+}
+
+/** Four eyes: nobody decides on what they asked for themselves. */
+export class ApprovalNotAllowed extends Refusal {
+  override name = 'ApprovalNotAllowed'
+  readonly code = 'APPROVAL_NOT_ALLOWED'
+  constructor() {
+    super('It is your own job: somebody else must decide')
   }
 }
 

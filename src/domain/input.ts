@@ -129,6 +129,7 @@ const submission = z.strictObject({
   spec,
   idempotencyKey: key.nullish(),
   idempotencyTtlSeconds: z.int().min(60, 'must be at least 60').max(2_592_000, 'must be at most 2,592,000').nullish(),
+  slotReservationId: z.string().nullish(),
   requiresApproval: z.boolean().nullish(),
 })
 export type SubmissionInput = z.output<typeof submission>

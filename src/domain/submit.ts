@@ -1,11 +1,13 @@
 import { createBatcher } from '../platform/batch.ts'
-import { prismaSql, type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
+import { type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
 import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
 import type { Viewer } from './access.ts'
+import { insertApprovals } from './approvals.ts'
 import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { Refusal } from './errors.ts'
-import { insertJobs } from './insert.ts'
+import { behindGate, lockGate } from './gate.ts'
+import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
 import { readSubmission, type Submission } from './submission.ts'
 
@@ -15,8 +17,7 @@ import { readSubmission, type Submission } from './submission.ts'
  * in order of arrival, and writes once; an unforeseen SQL error splits the group in halves until the bad item is alone.
  * Nobody is answered before the commit.
  *
- * The first statement locks the empty table submission_gate: processes take turns instead of aborting each other, and
- * SERIALIZABLE stays as the proof. Keys that are stored already are answered by a plain read before: what such a key
+ * Processes take turns at the gate (gate.ts). Keys that are stored already are answered by a plain read before: what such a key
  * answers changes before its time is over only when its job is deleted, and then the transaction decides.
  */
 export interface Submitted {
@@ -29,8 +30,6 @@ export type SubmitOutcome = Submitted | Refusal | Unavailable
 
 const groupMax = 256
 const triesMax = 8
-const transactionWaitMs = 5_000
-const transactionMsMax = 10_000
 
 /** One group per process and database: whoever submits through the same domain shares it. */
 const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>()
@@ -67,7 +66,8 @@ function groupOf(domain: Domain) {
 async function submitGroup(domain: Domain, items: readonly Submission[]): Promise<SubmitOutcome[]> {
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
-  const decided = open.length > 0 ? await withRetry(triesMax, () => writeGroup(domain, open), isKeyTaken) : []
+  const decided =
+    open.length > 0 ? await behindGate(domain, (sql) => decideAndWrite(domain, sql, open), isKeyTaken) : []
   if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
   const next = decided.values()
   return stored.map((answer) => outcomeOf(answer ?? next.next().value ?? missing()))
@@ -94,39 +94,46 @@ function isKeyTaken(error: unknown): boolean {
   return sqlState(error) === '23505' && JSON.stringify(error).includes('idempotency_key_pkey')
 }
 
-function writeGroup(domain: Domain, items: readonly Submission[]): Promise<Decision[]> {
-  return domain.db.prisma.$transaction((tx) => submitInTransaction(prismaSql(tx), items, domain.clock.now()), {
-    isolationLevel: 'Serializable',
-    maxWait: transactionWaitMs,
-    timeout: transactionMsMax,
-  })
-}
-
 /**
  * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
  * In a SERIALIZABLE transaction it must be the first thing: a snapshot from before the gate would be an old one.
  */
-export async function submitInTransaction(sql: Sql, items: readonly Submission[], nowMs: number): Promise<Decision[]> {
-  await sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
-  const decided = await decideGroup(sql, items, nowMs)
+export async function submitInTransaction(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
+  await lockGate(sql)
+  return decideAndWrite(domain, sql, items)
+}
+
+async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
+  const decided = await decideGroup(domain, sql, items)
   const jobs = decided.flatMap((decision) => ('job' in decision ? [decision.job] : []))
-  await forgetKeys(
-    sql,
-    jobs.flatMap(({ replacedKey }) => replacedKey ?? []),
-  )
+  await write(domain, sql, jobs)
+  return decided
+}
+
+async function write({ clock }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<void> {
+  const nowMs = clock.now()
+  const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
+  await forgetKeys(sql, replaced)
   await insertJobs(sql, jobs)
+  const requests = jobs.flatMap(({ id, viewer, approval }) =>
+    approval ? [{ jobId: id, requestedById: viewer.userId, need: approval }] : [],
+  )
+  await insertApprovals(sql, requests, nowMs)
   for (const [viewer, own] of Map.groupBy(jobs, (job) => job.viewer))
     await audit(
       sql,
       viewer,
-      own.map(({ id }) => ({ action: 'job.submit', objectId: id })),
+      own.map(({ id, retryOf }) => ({
+        action: retryOf ? 'job.retry' : 'job.submit',
+        objectId: id,
+        ...(retryOf && { detail: { retryOf } }),
+      })),
       nowMs,
     )
-  return decided
 }
 
 /** What would become of a submission now, without writing anything. */
 export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
-  const decided = await domain.db.transaction((sql) => decideGroup(sql, [item], domain.clock.now()))
+  const decided = await domain.db.transaction((sql) => decideGroup(domain, sql, [item]))
   return decided[0] ?? missing()
 }

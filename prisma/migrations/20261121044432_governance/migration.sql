@@ -228,9 +228,6 @@ CREATE INDEX "usage_ledger_user_id_at_idx" ON "usage_ledger"("user_id", "at");
 CREATE INDEX "usage_ledger_team_id_at_idx" ON "usage_ledger"("team_id", "at");
 
 -- CreateIndex
-CREATE INDEX "usage_ledger_account_at_idx" ON "usage_ledger"("account", "at");
-
--- CreateIndex
 CREATE UNIQUE INDEX "approval_rule_name_key" ON "approval_rule"("name");
 
 -- CreateIndex
@@ -300,3 +297,22 @@ CREATE FUNCTION berth_scopes(user_id text, team_id text, queue text, project tex
   FROM (SELECT array_remove(
     ARRAY['user:' || user_id, 'team:' || team_id, 'queue:' || queue, 'project:' || project], NULL)) AS x(s)
 $$;
+
+-- Quotas and what they count.
+
+ALTER TABLE quota
+  ADD CONSTRAINT quota_limit_not_negative CHECK ("limit" >= 0),
+  ADD CONSTRAINT quota_key_exactly_when_not_global CHECK ((key IS NULL) = (scope = 'GLOBAL'));
+ALTER TABLE usage_ledger ADD CONSTRAINT usage_ledger_cost_not_negative CHECK (cost >= 0);
+ALTER TABLE slot_reservation
+  ADD CONSTRAINT slot_reservation_ends_once CHECK (consumed_at IS NULL OR released_at IS NULL),
+  ADD CONSTRAINT slot_reservation_job_only_when_consumed CHECK (job_id IS NULL OR consumed_at IS NOT NULL);
+ALTER TABLE idempotency_key ADD CONSTRAINT idempotency_key_ends_later CHECK (expires_at > created_at);
+
+CREATE UNIQUE INDEX quota_one_of_a_kind ON quota (scope, coalesce(key, ''), type, action);
+CREATE INDEX slot_reservation_open ON slot_reservation (user_id) WHERE consumed_at IS NULL AND released_at IS NULL;
+CREATE INDEX job_alive_of_team ON job (team_id) WHERE NOT log_closed AND team_id IS NOT NULL;
+-- An account and all below it: a range in byte order, whatever the database's collation.
+CREATE INDEX job_alive_of_account ON job (account text_pattern_ops) WHERE NOT log_closed;
+CREATE INDEX usage_ledger_of_account ON usage_ledger (account text_pattern_ops, at);
+CREATE INDEX usage_ledger_at ON usage_ledger USING brin (at);

@@ -22,7 +22,11 @@ const ProblemCode = builder.enumType('ProblemCode', {
     'INVALID_STATE',
     'VERSION_CONFLICT',
     'IDEMPOTENCY_CONFLICT',
+    'QUOTA_EXCEEDED',
+    'COST_LIMIT_EXCEEDED',
+    'RESERVATION_EXPIRED',
     'REJECTED',
+    'APPROVAL_NOT_ALLOWED',
     'UNAVAILABLE',
   ] as const,
 })

@@ -1,0 +1,197 @@
+import { z } from 'zod'
+import { newId } from '../platform/ids.ts'
+import { isUnavailable, type Sql, Unavailable } from '../platform/tx.ts'
+import { demand, type UserLevel, type Viewer } from './access.ts'
+import { lockApplied, rememberApplied } from './applied.ts'
+import { audit } from './audit.ts'
+import type { Domain } from './domain.ts'
+import { InvalidInput, NotFound, Refusal } from './errors.ts'
+import { behindGate } from './gate.ts'
+import { parseInput } from './parse.ts'
+import {
+  type Payer,
+  type QuotaRule,
+  type QuotaType,
+  quotaActions,
+  quotaScopes,
+  quotaTypes,
+  subjectsOf,
+} from './quota-rules.ts'
+
+/**
+ * Quotas as they are kept: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A change
+ * waits at the gate of submissions, so it holds for every submission that comes after it.
+ */
+export interface Quota extends QuotaRule {
+  id: string
+  createdAt: Date
+}
+
+/** A limit that cannot be read admits nobody; what is asked may well succeed later. */
+export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof Refusal || isUnavailable(error)) throw error
+    log.error({ err: error }, 'quotas cannot be read: nothing is accepted')
+    throw new Unavailable('The quotas cannot be read', { cause: error })
+  }
+}
+
+/** The quotas that any of them may meet, one statement. */
+export async function readQuotasOf(sql: Sql, payers: readonly Payer[]): Promise<QuotaRule[]> {
+  if (payers.length === 0) return []
+  const keys = new Set(
+    payers.flatMap((payer) => subjectsOf(payer).map(({ kind, name }) => `${kind.toUpperCase()}/${name}`)),
+  )
+  return sql.query<QuotaRule>(
+    `SELECT type::text AS type, action::text AS action, scope::text AS scope, key, "limit" FROM quota
+     WHERE scope IN ('GLOBAL', 'LEVEL')
+       OR (scope, key) IN (SELECT split_part(k, '/', 1)::quota_scope, substr(k, strpos(k, '/') + 1)
+                           FROM jsonb_array_elements_text($1::text::jsonb) AS k)`,
+    [JSON.stringify([...keys])],
+    'quotas_of',
+  )
+}
+
+const limit = z.number().min(0, 'must not be negative').max(1e15, 'must be at most 10¹⁵')
+
+const createInput = z.strictObject({
+  type: z.enum(quotaTypes),
+  action: z.enum(quotaActions),
+  scope: z.enum(quotaScopes),
+  key: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish(),
+  limit,
+})
+
+const updateInput = z.strictObject({
+  id: z.string(),
+  action: z.enum(quotaActions).nullish(),
+  limit: limit.nullish(),
+})
+
+const at = ['input']
+const levels = { VIEWER: true, RESEARCHER: true, LEAD: true, ADMIN: true } as const satisfies Record<UserLevel, true>
+
+/** What zod cannot say of one field alone. */
+function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = at): void {
+  const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
+  if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must not be given: a GLOBAL quota holds for everybody')
+  if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
+  if (scope === 'LEVEL' && !Object.hasOwn(levels, key ?? ''))
+    throw refuse('key', `Must be ${Object.keys(levels).join(', ')}`)
+  if (!isCost(type) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
+}
+
+const isCost = (type: QuotaType) => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
+
+/** Answers the id. */
+export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'quota.write')
+  const { key = null, ...rest } = parseInput(createInput, raw, at)
+  const rule: QuotaRule = { ...rest, key }
+  demandSense(rule)
+  return behindGate(domain, async (sql) => {
+    await demandNamed(sql, rule)
+    const id = newId('quota', domain.clock.now())
+    const rows = await sql.query(`${insertSql} ON CONFLICT DO NOTHING RETURNING 1`, [id, ...valuesOf(rule)])
+    if (rows.length === 0) throw twice(rule)
+    await audit(sql, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.clock.now())
+    return id
+  })
+}
+
+const insertSql = `INSERT INTO quota (id, type, action, scope, key, "limit", created_at)
+  VALUES ($1, $2::quota_type, $3::quota_action, $4::quota_scope, $5, $6::float8, berth_now())`
+
+const valuesOf = ({ type, action, scope, key, limit: value }: QuotaRule) => [type, action, scope, key, value]
+
+const twice = ({ type, action, scope }: QuotaRule) =>
+  new InvalidInput([
+    { path: [...at, 'type'], message: `There is a ${scope} ${type} quota with ${action} already; change that one` },
+  ])
+
+/** A quota on a name that nobody has would limit nobody, silently. Accounts are free words. */
+async function demandNamed(sql: Sql, { scope, key }: QuotaRule): Promise<void> {
+  if (scope !== 'USER' && scope !== 'TEAM') return
+  const found = await sql.query(`SELECT 1 FROM ${scope === 'USER' ? '"user"' : 'team'} WHERE name = $1`, [key])
+  if (found.length === 0) throw new NotFound(`There is no ${scope.toLowerCase()} ${key?.slice(0, 64)}`)
+}
+
+export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'quota.write')
+  const change = parseInput(updateInput, raw, at)
+  return behindGate(domain, async (sql) => {
+    const before = await quotaOf(sql, change.id)
+    const rule = { ...before, action: change.action ?? before.action, limit: change.limit ?? before.limit }
+    demandSense(rule)
+    const others = await sql.query(
+      `SELECT 1 FROM quota WHERE id <> $1 AND type = $2::quota_type AND action = $3::quota_action
+         AND scope = $4::quota_scope AND key IS NOT DISTINCT FROM $5`,
+      [change.id, rule.type, rule.action, rule.scope, rule.key],
+    )
+    if (others.length > 0) throw twice(rule)
+    await sql.query('UPDATE quota SET action = $2::quota_action, "limit" = $3::float8 WHERE id = $1', [
+      change.id,
+      rule.action,
+      rule.limit,
+    ])
+    const detail = { action: rule.action, limit: rule.limit }
+    await audit(sql, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.clock.now())
+    return change.id
+  })
+}
+
+export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+  demand(viewer, 'quota.write')
+  await behindGate(domain, async (sql) => {
+    const { type, action, scope, key, limit: value } = await quotaOf(sql, id)
+    await sql.query('DELETE FROM quota WHERE id = $1', [id])
+    const detail = { type, action, scope, key, limit: value }
+    await audit(sql, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.clock.now())
+  })
+  return { id }
+}
+
+async function quotaOf(sql: Sql, id: string): Promise<QuotaRule> {
+  const [row] = await sql.query<QuotaRule>(
+    `SELECT type::text AS type, action::text AS action, scope::text AS scope, key, "limit" FROM quota WHERE id = $1`,
+    [id],
+  )
+  if (!row) throw new NotFound(`There is no quota ${id.slice(0, 64)}`)
+  return row
+}
+
+/**
+ * The quotas of the configuration: each that is new or differs from what was applied last is put into the database, one
+ * that is no longer declared goes, and the others stay as they were changed at run time.
+ */
+export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
+  for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
+  await domain.db.transaction(async (sql) => {
+    await lockApplied(sql)
+    const applied = await rememberApplied(sql, 'quotas', declared)
+    const last = (applied?.last ?? []) as QuotaRule[]
+    if (!applied || (declared.length === 0 && last.length === 0)) return
+    const lastLimits = new Map(last.map((rule) => [nameOf(rule), rule.limit]))
+    const names = new Set(declared.map(nameOf))
+    const changed = declared.filter((rule) => lastLimits.get(nameOf(rule)) !== rule.limit)
+    const gone = last.filter((rule) => !names.has(nameOf(rule)))
+    for (const rule of [...changed, ...gone])
+      await sql.query(
+        `DELETE FROM quota WHERE type = $1::quota_type AND action = $2::quota_action AND scope = $3::quota_scope
+           AND key IS NOT DISTINCT FROM $4`,
+        [rule.type, rule.action, rule.scope, rule.key],
+      )
+    const nowMs = domain.clock.now()
+    for (const rule of changed) await sql.query(insertSql, [newId('quota', nowMs), ...valuesOf(rule)])
+    const records = [
+      ...changed.map((rule) => ({ action: 'quota.create', objectId: null, detail: { ...rule } })),
+      ...gone.map((rule) => ({ action: 'quota.delete', objectId: null, detail: { ...rule } })),
+    ]
+    await audit(sql, null, records, nowMs)
+    domain.log.info({ quotas: changed.length, removed: gone.length }, 'applied the quotas of the configuration')
+  })
+}
+
+const nameOf = ({ type, action, scope, key }: QuotaRule) => JSON.stringify([type, action, scope, key])
