@@ -11,8 +11,9 @@ import {
   type NodeEntry,
   type PoolEntry,
   type roles,
+  type userLevels,
 } from './config/file.ts'
-import { ConfigError, type ConfigProblem, notYet, problemsOf } from './config/value.ts'
+import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
 
 export { ConfigError, type ConfigProblem }
 
@@ -40,6 +41,11 @@ export interface Config {
     /** false behind a transaction pooler: processes find out by polling. */
     readonly notify: boolean
   }
+  readonly auth: {
+    readonly oidc: OidcConfig | null
+    /** The secret of an ADMIN token of the user `admin`. */
+    readonly bootstrapToken: string | null
+  }
   readonly dataDir: string
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
@@ -52,8 +58,19 @@ export interface Config {
     readonly logsMs: number | null
     readonly eventsMs: number | null
   }
-  /** A copy of the server's environment, from which jobs inherit the few names of a fixed list. */
+  /** A copy of the server's environment without its secret, from which jobs inherit the few names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
+}
+
+export interface OidcConfig {
+  readonly issuer: string
+  readonly audience: string
+  /** How browsers log in; null: by other means. */
+  readonly clientId: string | null
+  readonly userClaim: string
+  readonly levelClaim: string | null
+  readonly levels: Readonly<Record<string, (typeof userLevels)[number]>>
+  readonly teamsClaim: string | null
 }
 
 export interface PoolConfig {
@@ -140,7 +157,6 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const { merged, variables } = overlay(raw, env)
   const parsed = configFile.safeParse(merged)
   problems.push(...(parsed.success ? crossCheck(parsed.data) : problemsOf(parsed.error)))
-  if (env.BERTH_BOOTSTRAP_TOKEN) problems.push({ path: 'BERTH_BOOTSTRAP_TOKEN', reason: notYet, remedy: 'unset it' })
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
   return deepFreeze(build(parsed.data, env))
 }
@@ -187,12 +203,11 @@ function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
 // ── rules between keys ──
 
 function crossCheck(file: ConfigFile): ConfigProblem[] {
-  const { host } = file.server
   const problems = [
-    ...(isLoopback(host) ? [] : [notLoopback(host)]),
     ...(file.server.roles.length > 0
       ? []
       : [{ path: 'server.roles', reason: 'is empty', remedy: 'name api, scheduler or both' }]),
+    ...checkOidc(file.auth.oidc),
     ...duplicates('pools', file.pools),
     ...duplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
@@ -207,15 +222,6 @@ function crossCheck(file: ConfigFile): ConfigProblem[] {
       })
   return problems
 }
-
-const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
-
-/** Without users whoever reaches the port runs commands as the server's account. */
-const notLoopback = (host: string): ConfigProblem => ({
-  path: 'server.host',
-  reason: `${JSON.stringify(host)} is reachable from other machines, and this version has no authentication`,
-  remedy: 'listen on 127.0.0.1 and come from elsewhere through "ssh -L 4000:127.0.0.1:4000"',
-})
 
 function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
   return items.flatMap(({ name }, i) =>
@@ -249,6 +255,17 @@ function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   return problems
 }
 
+/** A claim that nothing is made of, or a table that nothing is looked up in. */
+function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
+  const levels = Object.keys(oidc?.levels ?? {}).length > 0
+  if (!oidc || levels === (oidc.levelClaim !== undefined)) return []
+  return [
+    levels
+      ? { path: 'auth.oidc.levels', reason: 'stands without levelClaim', remedy: 'name the claim to look up in it' }
+      : { path: 'auth.oidc.levelClaim', reason: 'stands without levels', remedy: 'say which value is which level' },
+  ]
+}
+
 const executorsOf = (pool: PoolEntry): readonly ExecutorName[] => pool.executors ?? [pool.executor ?? 'local']
 
 // ── the result ──
@@ -268,6 +285,7 @@ function build(file: ConfigFile, env: Environment): Config {
       allowedOrigins: server.allowedOrigins,
     },
     database: { url: database.url ?? null, notify: database.notify },
+    auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
@@ -278,8 +296,16 @@ function build(file: ConfigFile, env: Environment): Config {
       logsMs: daysMs(retention.logsDays),
       eventsMs: daysMs(retention.eventsDays),
     },
-    serverEnvironment: Object.fromEntries(Object.entries(env).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]]))),
+    serverEnvironment: Object.fromEntries(
+      Object.entries(env).flatMap(([k, v]) => (v === undefined || k === 'BERTH_BOOTSTRAP_TOKEN' ? [] : [[k, v]])),
+    ),
   }
+}
+
+function oidcOf(oidc: ConfigFile['auth']['oidc']): OidcConfig | null {
+  if (!oidc) return null
+  const { clientId = null, levelClaim = null, teamsClaim = null, ...rest } = oidc
+  return { ...rest, clientId, levelClaim, teamsClaim }
 }
 
 /** `pools` absent: this machine. */

@@ -1,16 +1,21 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
 import { type Domain, topics } from './domain/domain.ts'
+import { decideMode, localUser } from './domain/identity.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
 import { createSequencer } from './domain/sequence.ts'
+import { applyBootstrapToken } from './domain/tokens.ts'
 import type { Executor } from './executors/executor.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createFeed } from './feed/feed.ts'
+import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
+import { createQueueWatch } from './graphql/queue-watch.ts'
 import { createServer } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { systemClock } from './platform/clock.ts'
@@ -42,7 +47,8 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   down.push(() => db.close())
   const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, clock, log })
   down.push(() => wakeups.stop())
-  const domain: Domain = { db, wakeups, clock, log, singleUser: true }
+  const singleUser = await decide({ db, clock }, config)
+  const domain: Domain = { db, wakeups, clock, log, singleUser }
   const machine = await detectMachine()
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
   const sequencer = createSequencer(domain)
@@ -62,15 +68,23 @@ async function embedded({ dataDir }: Config, log: Log, down: TakeDown[]): Promis
 
 async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<string> {
   const { db, wakeups, clock, log } = domain
-  const localUser = await localViewer(domain)
   const feed = createFeed({ db, wakeups, clock, log })
   const logTail = createLogTail({ db, wakeups, clock, log })
+  const queueWatch = createQueueWatch(domain)
   const { eventsMs, logsMs } = config.retention
-  const facts = { version, singleUser: true, eventRetentionDays: days(eventsMs), logRetentionDays: days(logsMs) }
+  const { oidc } = config.auth
+  const facts = {
+    version,
+    singleUser: domain.singleUser,
+    eventRetentionDays: days(eventsMs),
+    logRetentionDays: days(logsMs),
+    oidcIssuer: oidc?.issuer ?? null,
+    oidcClientId: oidc?.clientId ?? null,
+  }
   const server = createServer({
-    rooms: { domain, feed, logTail, facts, log },
-    config: { singleUser: true, ...config.server },
-    authenticate: async () => localUser,
+    rooms: { domain, feed, logTail, queueWatch, facts, log },
+    config: { singleUser: domain.singleUser, ...config.server },
+    authenticate: domain.singleUser ? everybodyIs(await localViewer(domain)) : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen()
   down.push(() => server.close())
@@ -78,8 +92,19 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
 }
 
 async function localViewer(domain: Domain): Promise<Viewer> {
-  const id = await ensureLocalUser(domain, 'local')
-  return viewerOf({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
+  const id = await ensureLocalUser(domain, localUser)
+  return viewerOf({ id, name: localUser, level: 'ADMIN', allow: [], deny: [] })
+}
+
+/** Whether there is one user, who need not log in; throws when the start would open the door to all, or to nobody. */
+async function decide(domain: Pick<Domain, 'db' | 'clock'>, { auth, server }: Config): Promise<boolean> {
+  const { bootstrapToken, oidc } = auth
+  if (bootstrapToken !== null) await applyBootstrapToken(domain, bootstrapToken)
+  const mode = await decideMode(domain.db.sql, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })
+  if (mode === 'NOBODY_CAN_LOG_IN') throw new ConfigError([nobodyCanLogIn])
+  const isOpen = server.roles.includes('api') && !isLoopback(server.host)
+  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([openDoor(server.host)])
+  return mode === 'SINGLE_USER'
 }
 
 interface Scheduling {
@@ -197,7 +222,8 @@ async function main(): Promise<void> {
   const built = build(config, log, down).then(
     (url) => process.stdout.write(greeting(url, config.server.port)),
     async (error: unknown) => {
-      log.fatal({ err: error }, 'could not start')
+      if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
+      else log.fatal({ err: error }, 'could not start')
       await takeDown(down, log)
       process.exit(1)
     },

@@ -112,9 +112,33 @@ describe('the environment', () => {
     expect(refusal('', { BERTH_PORT: '40x' })).toEqual([
       expect.stringMatching(/^BERTH_PORT: "40x" is not a whole number/),
     ])
-    expect(refusal('', { BERTH_BOOTSTRAP_TOKEN: 'x' })).toEqual([
-      expect.stringMatching(/not available in this version/),
+    expect(refusal('', { BERTH_BOOTSTRAP_TOKEN: 'short' })).toEqual([
+      expect.stringMatching(/^BERTH_BOOTSTRAP_TOKEN: the value is not a secret of 8/),
     ])
+  })
+})
+
+describe('people', () => {
+  it('come by an OpenID provider, by the claims that are named', () => {
+    const { oidc, bootstrapToken } = load(`
+auth:
+  oidc: { issuer: "https://id.example.org", audience: berth, levelClaim: level, levels: { admins: ADMIN }, teamsClaim: groups }`).auth
+    expect(bootstrapToken).toBeNull()
+    expect(oidc).toEqual({
+      issuer: 'https://id.example.org',
+      audience: 'berth',
+      clientId: null,
+      userClaim: 'email',
+      levelClaim: 'level',
+      levels: { admins: 'ADMIN' },
+      teamsClaim: 'groups',
+    })
+  })
+
+  it('may begin with a secret of the environment, which no job inherits', () => {
+    const config = load('', { BERTH_BOOTSTRAP_TOKEN: 'a-secret-of-some-length', HOME: '/root' })
+    expect(config.auth).toEqual({ oidc: null, bootstrapToken: 'a-secret-of-some-length' })
+    expect(config.serverEnvironment).toEqual({ HOME: '/root' })
   })
 })
 
@@ -128,7 +152,19 @@ describe('refusals', () => {
     ['server: { allowedOrigins: ["https://a.org/x"] }', /^server.allowedOrigins\[0\]: .* is not an origin/],
     ['server: 5', /^server: 5 is not a map of keys/],
     ['server: { limits: { costPerMinute: 1 } }', 'server.limits: is not available in this version; remove it'],
-    ['auth: { oidc: {} }', 'auth: is not available in this version; remove it'],
+    [
+      'auth: { oidc: { issuer: "https://id.org", audience: b, levels: { admins: ADMIN } } }',
+      'auth.oidc.levels: stands without levelClaim; name the claim to look up in it',
+    ],
+    [
+      'auth: { oidc: { issuer: "https://id.org", audience: b, levelClaim: level } }',
+      'auth.oidc.levelClaim: stands without levels; say which value is which level',
+    ],
+    [
+      'auth: { oidc: { issuer: "https://id.org", audience: b, levelClaim: l, levels: { a: BOSS } } }',
+      /^auth.oidc.levels.a: "BOSS" is not known here; use VIEWER or/,
+    ],
+    ['auth: { bootstrapToken: "two words here" }', /^auth.bootstrapToken: the value is not a secret/],
     ['quotas: []', /not available in this version/],
     [
       'pools: [{ name: a, limits: { maxConcurrent: -5 } }]',
@@ -149,7 +185,6 @@ describe('refusals', () => {
     ['pools: [{ name: a, nodes: [] }]', /^pools\[0\].nodes: a local pool is one machine, not 0/],
     ['queues: [{ name: q, pool: gone }]', 'queues[0].pool: there is no pool "gone"; use local'],
     ['queues: [{ name: q, pool: local }, { name: q, pool: local }]', /^queues\[1\].name: "q" is there twice/],
-    ['server: { host: 0.0.0.0 }', /^server.host: "0.0.0.0" is reachable from other machines.*ssh -L/],
   ])('%s', (yaml, told) => {
     expect(refusal(yaml)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
   })
@@ -163,6 +198,7 @@ describe('refusals', () => {
 
   it('never prints a secret', () => {
     expect(refusal('database: { url: "mysql://ann:secret@db" }').join()).not.toContain('secret')
+    expect(refusal('auth: { bootstrapToken: s3cr3t }').join()).not.toContain('s3cr3t')
   })
 
   it('tells everything at once', () => {

@@ -5,7 +5,6 @@ import type { ConfigProblem } from './value.ts'
 export interface Environment {
   readonly [name: string]: string | undefined
   readonly BERTH_CONFIG?: string | undefined
-  readonly BERTH_BOOTSTRAP_TOKEN?: string | undefined
 }
 
 interface Expansion {
@@ -42,6 +41,7 @@ const overlays: readonly Overlay[] = [
   { variable: 'BERTH_PORT', path: ['server', 'port'], read: (text) => (/^\d{1,5}$/.test(text) ? Number(text) : text) },
   { variable: 'BERTH_ROLES', path: ['server', 'roles'], read: rolesIn },
   { variable: 'BERTH_PUBLIC_URL', path: ['server', 'publicUrl'] },
+  { variable: 'BERTH_BOOTSTRAP_TOKEN', path: ['auth', 'bootstrapToken'] },
   { variable: 'BERTH_DATA_DIR', path: ['dataDir'] },
   { variable: 'BERTH_LOG_LEVEL', path: ['logLevel'] },
   { variable: 'DATABASE_URL', path: ['database', 'url'] },

@@ -24,6 +24,7 @@ export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
 export const roles = ['api', 'scheduler'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export const executorNames = ['local', 'simulated'] as const
+export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 const executorNamesLater = ['container', 'slurm', 'kubernetes', 'handler']
 
 export const gibBytes = 2 ** 30
@@ -120,6 +121,30 @@ const database = section({
   notify: flag.default(true),
 })
 
+const claim = (example: string) => matching('the name of a claim', /^\S+$/, example)
+
+const oidc = section({
+  issuer: url(['https:', 'http:'], { what: 'the URL of an OpenID provider', example: 'https://login.example.org' }),
+  audience: text('berth'),
+  clientId: text('berth-web').optional(),
+  userClaim: claim('email').default('email'),
+  levelClaim: claim('berth_level').optional(),
+  levels: map(word(userLevels)).default({}),
+  teamsClaim: claim('groups').optional(),
+})
+
+const auth = section({
+  oidc: oidc.optional(),
+  bootstrapToken: value<string>(
+    {
+      what: 'a secret of 8 … 255 letters, digits and signs',
+      example: 'the output of "openssl rand -hex 32"',
+      secret: true,
+    },
+    (input) => typeof input === 'string' && /^[!-~]{8,255}$/.test(input),
+  ).optional(),
+})
+
 export const configFile = section({
   server: server.prefault({}),
   database: database.prefault({}),
@@ -136,7 +161,7 @@ export const configFile = section({
     logsDays: days.default(30),
     eventsDays: days.default(30),
   }).prefault({}),
-  auth: later,
+  auth: auth.prefault({}),
   audit: later,
   approvalRules: later,
   quotas: later,

@@ -114,7 +114,7 @@ export async function revokeToken(domain: Domain, viewer: Viewer, id: string): P
  * The ADMIN token of the user `admin` whose secret is in the configuration, both made when absent. A secret that was
  * there before is revoked: only what the configuration says now is valid.
  */
-export async function applyBootstrapToken({ db, clock }: Domain, secret: string): Promise<void> {
+export async function applyBootstrapToken({ db, clock }: Pick<Domain, 'db' | 'clock'>, secret: string): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.query(
       `INSERT INTO "user" (id, name, level) VALUES ($1, 'admin', 'ADMIN') ON CONFLICT (name) DO NOTHING`,

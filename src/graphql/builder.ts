@@ -3,16 +3,16 @@ import ComplexityPlugin from '@pothos/plugin-complexity'
 import ErrorsPlugin from '@pothos/plugin-errors'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
-import type { Permission } from '../domain/access.ts'
-import { Forbidden } from '../domain/errors.ts'
+import { anonymous } from '../domain/access.ts'
 import type { RequestContext } from './context.ts'
+import { refusal } from './errors.ts'
 import { typeOfId } from './typed-id.ts'
 
 /** The one schema builder; every file of schema/ adds its noun to it. */
 interface SchemaTypes {
   Context: RequestContext
   DefaultFieldNullability: false
-  AuthScopes: { permission: Permission }
+  AuthScopes: { known: boolean }
   Scalars: {
     ID: { Input: string; Output: string }
     DateTime: { Input: Date; Output: Date }
@@ -30,9 +30,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin],
   defaultFieldNullability: false,
   scopeAuth: {
-    authScopes: ({ viewer }) => ({ permission: (permission) => viewer.permissions.has(permission) }),
+    authScopes: ({ viewer }) => ({ known: viewer !== anonymous }),
     authorizeOnSubscribe: true,
-    unauthorizedError: () => new Forbidden('job.view.own'),
+    unauthorizedError: () => refusal('UNAUTHENTICATED', 'Log in first'),
   },
   // Costs are counted once, before execution (limits.ts); the fields only carry their weights.
   complexity: { disabled: true },
@@ -59,8 +59,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-const seesJobs = { permission: 'job.view.own' } as const
+/** Who is known may ask; what they get is decided by the domain, field by field. */
+export const known = { known: true } as const
 
-builder.queryType({ description: 'Reading.', authScopes: seesJobs })
-builder.mutationType({ description: 'Writing. Refusals are members of the result union.' })
-builder.subscriptionType({ description: 'Live views over WebSocket or SSE.', authScopes: seesJobs })
+builder.queryType({ description: 'Reading.', authScopes: known })
+builder.mutationType({ description: 'Writing. Refusals are members of the result union.', authScopes: known })
+builder.subscriptionType({ description: 'Live views over WebSocket or SSE.', authScopes: known })

@@ -4,11 +4,15 @@ import type { Feed } from '../feed/feed.ts'
 import type { LogTail } from '../logs/follow.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
+import type { QueueWatch } from './queue-watch.ts'
 
 /** What the server knows of itself, told by serverInfo. */
 export interface ServerFacts {
   version: string
   singleUser: boolean
+  /** What a log-in page needs; null: nobody logs in by a provider. */
+  oidcIssuer: string | null
+  oidcClientId: string | null
   /** null: for ever. */
   eventRetentionDays: number | null
   logRetentionDays: number | null
@@ -19,6 +23,7 @@ export interface Rooms {
   readonly domain: Domain
   readonly feed: Feed
   readonly logTail: LogTail
+  readonly queueWatch: QueueWatch
   readonly facts: ServerFacts
   readonly log: Log
 }

@@ -1,15 +1,18 @@
 import {
+  BREAK,
   createSourceEventStream,
+  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   GraphQLError,
   type GraphQLSchema,
+  visit,
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
-import type { Viewer } from '../domain/access.ts'
+import { anonymous, type Viewer } from '../domain/access.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
-import { presentError } from './errors.ts'
+import { presentError, refusal } from './errors.ts'
 import { costOf, limits, parseWithinLimits } from './limits.ts'
 
 /**
@@ -81,13 +84,27 @@ function validationFailed(error: Error): Error {
   return error
 }
 
-/** What the operation costs, or the refusal in the form of a result. */
+/** What the operation costs, or the refusal in the form of a result. Introspection has no resolver that could refuse. */
 function admit(args: ExecutionArgs, log: Rooms['log']): number | ExecutionResult {
   try {
+    const { viewer } = args.contextValue as RequestContext
+    if (viewer === anonymous && introspects(args.document)) throw refusal('UNAUTHENTICATED', 'Log in first')
     return costOf({ ...args, variableValues: args.variableValues ?? {} })
   } catch (error) {
     return { errors: [presentError(error, log)] }
   }
+}
+
+function introspects(document: DocumentNode): boolean {
+  let found = false
+  visit(document, {
+    Field({ name }) {
+      if (name.value !== '__schema' && name.value !== '__type') return undefined
+      found = true
+      return BREAK
+    },
+  })
+  return found
 }
 
 function freshContextPerEvent(rooms: Rooms): Plugin<RequestContext> {

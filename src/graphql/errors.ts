@@ -30,7 +30,7 @@ export type ErrorCode =
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 
 /** These end the whole request with a status, whatever its content type: nothing was done. */
-const statusOf: Readonly<Record<string, number>> = { QUERY_TOO_COMPLEX: 400, QUERY_TOO_DEEP: 400 }
+const statusOf: Readonly<Record<string, number>> = { QUERY_TOO_COMPLEX: 400, QUERY_TOO_DEEP: 400, UNAUTHENTICATED: 401 }
 
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined

@@ -1,11 +1,12 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Viewer } from '../domain/access.ts'
+import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
 import { createEngine } from './engine.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
+import { createGuests } from './guests.ts'
 import { readiness } from './health.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
@@ -32,8 +33,7 @@ export interface ServerConfig extends GateRules {
 export interface ServerOptions {
   rooms: Rooms
   config: ServerConfig
-  /** Who asks, from the Authorization header or `authorization` of connection_init; null: unknown. Throws Unavailable. */
-  authenticate: (authorization: string | undefined) => Promise<Viewer | null>
+  authenticate: Authenticate
   keepAliveMs?: number
 }
 
@@ -45,7 +45,8 @@ const corsMaxAgeSeconds = 600
 export function createServer({ rooms, config, authenticate, keepAliveMs = keepAliveMsDefault }: ServerOptions): Server {
   const { log } = rooms
   const engine = createEngine({ schema: buildSchema(), rooms })
-  const sockets = createSockets({ engine, authenticate, keepAliveMs, log })
+  const guests = createGuests(rooms.domain)
+  const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
   const http = createHttpServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       log.error({ err: error }, 'a request failed')
@@ -87,8 +88,18 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
     if (request.method === 'OPTIONS') return preflight(response)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
-    const viewer = await authenticate(request.headers.authorization)
-    if (!viewer) return unauthenticated(response)
+    const identified = await authenticate({
+      authorization: request.headers.authorization,
+      ip: request.socket.remoteAddress ?? null,
+    })
+    if (typeof identified === 'string') return unauthenticated(response, identified)
+    const { viewer } = identified
+    // A stream is cut without a `complete`: its reader comes back, and is told at the door.
+    if (wantsStream(request))
+      response.once(
+        'close',
+        guests.enter(viewer, () => response.destroy()),
+      )
     await engine(request, response, { viewer })
   }
 
@@ -109,6 +120,7 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
         http.once('error', reject)
         http.listen(config.port, config.host, resolve)
       })
+      guests.start()
       return { url: urlOf(http.address() as AddressInfo) }
     },
     async close() {
@@ -116,7 +128,7 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
       const socketsClosed = sockets.close()
       for (const response of open) if (isStream(response)) response.destroy()
       http.closeIdleConnections()
-      await Promise.all([socketsClosed, drain()])
+      await Promise.all([socketsClosed, drain(), guests.stop()])
       await closed
     },
   }
@@ -125,6 +137,8 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
 const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+
+const wantsStream = (request: IncomingMessage) => request.headers.accept?.includes('text/event-stream') ?? false
 
 const isStream = (response: ServerResponse) =>
   response.headersSent && String(response.getHeader('content-type')).startsWith('text/event-stream')
@@ -143,9 +157,10 @@ function answerJson(response: ServerResponse, status: number, body: unknown) {
   response.end(`${JSON.stringify(body)}\n`)
 }
 
-function unauthenticated(response: ServerResponse) {
-  response.setHeader('www-authenticate', 'Bearer')
-  answerJson(response, 401, { errors: [{ message: 'Log in first', extensions: { code: 'UNAUTHENTICATED' } }] })
+function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
+  const message = why === 'expired' ? 'The token has expired; get a fresh one' : 'The token is not known here'
+  response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
+  answerJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
 }
 
 function redirect(response: ServerResponse, location: string) {

@@ -3,11 +3,13 @@ import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Viewer } from '../domain/access.ts'
+import { anonymous, type Viewer } from '../domain/access.ts'
 import type { Log } from '../platform/log.ts'
 import { Unavailable } from '../platform/tx.ts'
+import type { Authenticate } from './authenticate.ts'
 import type { Engine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
+import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
 
 /**
@@ -15,8 +17,9 @@ import { limits } from './limits.ts'
  * within three seconds.
  *
  * Close codes decide whether the stock client comes back: 1012 the server restarts and 1013 the database is away (it comes
- * back), 4401 unknown token (it does not, rightly), 1009 message too large, 4408 no `connection_init`. Nothing may throw in
- * onConnect: that would close with 4500, which is fatal to the client.
+ * back), 4403 the token has expired or its user may other things than before (it comes back, with a fresh one), 4401 no
+ * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4408 no `connection_init`. Nothing
+ * may throw in onConnect: that would close with 4500, which is fatal to the client.
  *
  * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that.
  */
@@ -28,14 +31,17 @@ export interface Sockets {
 
 export interface SocketOptions {
   engine: Engine
-  authenticate: (authorization: string | undefined) => Promise<Viewer | null>
+  authenticate: Authenticate
+  guests: Guests
   keepAliveMs: number
   log: Log
 }
 
 interface Connection {
   socket: WebSocket
+  ip: string | null
   viewer?: Viewer
+  leave?: () => void
 }
 
 interface SocketArgs extends ExecutionArgs {
@@ -44,9 +50,15 @@ interface SocketArgs extends ExecutionArgs {
 
 const initWaitMs = 3_000
 const closeWaitMs = 1_000
-const closeCodes = { restart: 1012, tryAgain: 1013, unauthenticated: 4401, badRequest: 4400 } as const
+const closeCodes = { restart: 1012, tryAgain: 1013, unauthenticated: 4401, expired: 4403 } as const
 
-export function createSockets({ engine, authenticate, keepAliveMs, log }: SocketOptions): Sockets {
+const farewells = {
+  GONE: [closeCodes.unauthenticated, 'Unauthorized'],
+  EXPIRED: [closeCodes.expired, 'The token has expired'],
+  CHANGED: [closeCodes.expired, 'Permissions have changed'],
+} as const satisfies Record<Farewell, readonly [number, string]>
+
+export function createSockets({ engine, authenticate, guests, keepAliveMs, log }: SocketOptions): Sockets {
   const server = new WebSocketServer({
     noServer: true,
     maxPayload: limits.socketMessageBytesMax,
@@ -56,7 +68,7 @@ export function createSockets({ engine, authenticate, keepAliveMs, log }: Socket
 
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWaitMs,
-    onConnect: (context) => connect(context, authenticate, log),
+    onConnect: (context) => connect(context, { authenticate, guests, log }),
     onSubscribe: (context, _id, payload) => prepare(context, payload),
     execute: (args) => (args as SocketArgs).run.execute(args),
     subscribe: (args) => (args as SocketArgs).run.subscribe(args),
@@ -88,7 +100,8 @@ export function createSockets({ engine, authenticate, keepAliveMs, log }: Socket
     }
   }
 
-  server.on('connection', (socket: WebSocket) => {
+  server.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const connection: Connection = { socket, ip: request.socket.remoteAddress ?? null }
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
@@ -102,13 +115,14 @@ export function createSockets({ engine, authenticate, keepAliveMs, log }: Socket
             })
           }),
       },
-      { socket },
+      connection,
     )
     // An oversized or malformed frame: ws has closed the connection with the right code already.
     socket.on('error', (error) => log.debug({ err: error }, 'a socket broke'))
     const stopPinging = keepAlive(socket, keepAliveMs)
     socket.once('close', (code, reason) => {
       stopPinging()
+      connection.leave?.()
       closed(code, String(reason)).catch((error: unknown) =>
         log.error({ err: error }, 'a socket did not close cleanly'),
       )
@@ -127,20 +141,25 @@ export function createSockets({ engine, authenticate, keepAliveMs, log }: Socket
 /** Makes the connection's viewer, or closes it; never throws. */
 async function connect(
   { connectionParams, extra }: Context<Record<string, unknown>, Connection>,
-  authenticate: SocketOptions['authenticate'],
-  log: Log,
+  { authenticate, guests, log }: Pick<SocketOptions, 'authenticate' | 'guests' | 'log'>,
 ): Promise<boolean> {
-  const authorization = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
+  const given = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
+  const { socket, ip } = extra
+  const close = (why: Farewell) => {
+    const [code, reason] = farewells[why]
+    socket.close(code, reason)
+  }
   try {
-    const viewer = await authenticate(typeof authorization === 'string' ? authorization : undefined)
-    if (viewer) {
-      extra.viewer = viewer
+    const identified = await authenticate({ authorization: typeof given === 'string' ? given : undefined, ip })
+    if (typeof identified === 'object' && identified.viewer !== anonymous) {
+      extra.viewer = identified.viewer
+      if (socket.readyState === socket.OPEN) extra.leave = guests.enter(identified.viewer, close)
       return true
     }
-    extra.socket.close(closeCodes.unauthenticated, 'Unauthorized')
+    close(identified === 'expired' ? 'EXPIRED' : 'GONE')
   } catch (error) {
     if (!(error instanceof Unavailable)) log.error({ err: error }, 'authentication failed')
-    extra.socket.close(closeCodes.tryAgain, 'Try again')
+    socket.close(closeCodes.tryAgain, 'Try again')
   }
   return false
 }

@@ -1,6 +1,9 @@
 import type { Viewer } from '../../src/domain/access.ts'
 import { createSequencer } from '../../src/domain/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
+import { type Authenticate, createAuthenticate } from '../../src/graphql/authenticate.ts'
+import type { OidcRules } from '../../src/graphql/oidc.ts'
+import { createQueueWatch, type QueueWatch } from '../../src/graphql/queue-watch.ts'
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { createDatabase } from './database.ts'
@@ -11,6 +14,7 @@ export interface TestServer extends TestDomain {
   readonly url: string
   readonly feed: Feed
   readonly logTail: LogTail
+  readonly queueWatch: QueueWatch
   /** Text of every statement since `countStatements`. */
   countStatements(): string[]
   /** The server alone; safe to call before disposal. */
@@ -22,10 +26,12 @@ export interface TestServerOptions {
   keepAliveMs?: number
   /** Who asks; default: the local user. */
   authenticate?: (authorization: string | undefined, known: { users: ReadonlyMap<string, Viewer> }) => Viewer | null
+  /** Tokens and JWTs as in production, instead of the local user. */
+  logIn?: { oidc: OidcRules | null }
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { config = {}, keepAliveMs, authenticate } = options
+  const { config = {}, keepAliveMs, authenticate, logIn } = options
   const database = await createDatabase()
   const made = await createTestDomain(database.db)
   const { domain, admin } = made
@@ -35,19 +41,31 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   sequencer.start()
   const feed = createFeed({ db, wakeups, clock, log })
   const logTail = createLogTail({ db, wakeups, clock, log })
-  const facts = { version: '0.0.0', singleUser: true, eventRetentionDays: 30, logRetentionDays: null }
+  const queueWatch = createQueueWatch(domain)
+  const facts = {
+    version: '0.0.0',
+    singleUser: !logIn,
+    eventRetentionDays: 30,
+    logRetentionDays: null,
+    oidcIssuer: null,
+    oidcClientId: null,
+  }
+  const everybody: Authenticate = async ({ authorization }) => {
+    const viewer = authenticate ? authenticate(authorization, { users }) : admin
+    return viewer ? { viewer } : 'unknown'
+  }
   const server = createServer({
-    rooms: { domain, feed, logTail, facts, log },
+    rooms: { domain, feed, logTail, queueWatch, facts, log },
     config: {
       host: '127.0.0.1',
       port: 0,
-      singleUser: true,
+      singleUser: !logIn,
       allowedHosts: [],
       allowedOrigins: [],
       publicUrl: null,
       ...config,
     },
-    authenticate: async (authorization) => (authenticate ? authenticate(authorization, { users }) : admin),
+    authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : everybody,
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
   })
   const { url } = await server.listen()
@@ -66,6 +84,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     url,
     feed,
     logTail,
+    queueWatch,
     countStatements: () => recordStatements(db.pool),
     stop,
     async [Symbol.asyncDispose]() {

@@ -228,12 +228,16 @@ export type OnDependencyFailure =
 
 /** What kind of failure it is, for programs. */
 export type ProblemCode =
+  | 'APPROVAL_NOT_ALLOWED'
+  | 'COST_LIMIT_EXCEEDED'
   | 'FORBIDDEN'
   | 'IDEMPOTENCY_CONFLICT'
   | 'INVALID_INPUT'
   | 'INVALID_STATE'
   | 'NOT_FOUND'
+  | 'QUOTA_EXCEEDED'
   | 'REJECTED'
+  | 'RESERVATION_EXPIRED'
   | 'UNAVAILABLE'
   | 'VERSION_CONFLICT';
 
