@@ -1,6 +1,8 @@
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { ApprovalNeed } from './approval-rules.ts'
+import type { Domain } from './domain.ts'
+import { transition } from './transition.ts'
 
 /**
  * A person's yes before queueing. A job that needs one is BLOCKED, with a request that ends by itself. Requests and
@@ -49,3 +51,44 @@ INSERT INTO event (job_id, seq, at, type, message, run, actor_id, metadata)
 SELECT id, version, clock.now, 'APPROVAL_REQUESTED', reason, 1, requested_by,
   jsonb_build_object('rule', rule_name, 'requiredLevel', required_level)
 FROM later, clock`
+
+/** Ends the open requests of jobs that were cancelled by the same transaction. */
+export async function cancelApprovals(sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> {
+  if (jobIds.length === 0) return
+  await sql.query(
+    `UPDATE approval SET status = 'CANCELLED', decided_by = $2, decided_at = berth_now()
+     WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
+    [jobIds, byUserId],
+  )
+}
+
+const sweepMax = 500
+
+/** Fails the jobs whose request is over, by the database's clock. Answers how many; safe in many processes at once. */
+export async function expireApprovals({ db, clock, wakeups }: Domain): Promise<number> {
+  const moved = await db.transaction(async (sql) => {
+    const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
+    await sql.query(
+      `UPDATE approval SET status = 'EXPIRED', decided_at = berth_now() WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
+      [jobs.map(({ id }) => id)],
+      'expire_approvals',
+    )
+    const moves = jobs.map(({ id, run }) => ({
+      jobId: id,
+      run,
+      from: 'BLOCKED' as const,
+      to: 'FAILED' as const,
+      reason: 'APPROVAL_EXPIRED' as const,
+      info: 'Nobody decided on its approval in time',
+    }))
+    return transition(sql, moves, clock.now())
+  })
+  if (moved.length > 0) wakeups.poke('event')
+  return moved.length
+}
+
+/** The state is asked of the locked row: whoever decided a moment ago has moved the job on. */
+const overdueSql = `
+SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
+WHERE a.status = 'PENDING' AND a.expires_at <= berth_now() AND j.state = 'BLOCKED'
+ORDER BY a.expires_at LIMIT $1 FOR UPDATE OF j SKIP LOCKED`

@@ -1,5 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import { demandOver, type Viewer } from './access.ts'
+import { cancelApprovals } from './approvals.ts'
+import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { InvalidInput, jobNotFound, Refusal, VersionConflict } from './errors.ts'
 import { isFinal, type JobState } from './state.ts'
@@ -53,6 +55,10 @@ export async function cancelJobs(
     })
     const moves = decided.flatMap((one) => ('move' in one ? [one.move] : []))
     await transition(sql, moves, domain.clock.now())
+    const blocked = moves.filter(({ from }) => from === 'BLOCKED').map(({ jobId }) => jobId)
+    await cancelApprovals(sql, blocked, viewer.userId)
+    const records = moves.map(({ jobId }) => ({ action: 'job.cancel', objectId: jobId }))
+    await audit(sql, viewer, records, domain.clock.now())
     return decided.map((one) => ('move' in one ? { jobId: one.move.jobId, changed: true } : one.outcome))
   })
   for (const topic of ['event', 'queue', 'run'] as const) domain.wakeups.poke(topic)
