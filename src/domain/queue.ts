@@ -34,15 +34,16 @@ const peopleMax = 1_000
 
 /** What is there, whoever asks; the rows of `users` are in it whatever their place. Not to be shown as it is. */
 export async function poolNumbers(
-  { db }: Domain,
+  { db, singleUser }: Domain,
   pool: string | null,
   users: readonly string[],
 ): Promise<QueueNumbers> {
-  const [row] = await db.sql.query<QueueNumbers>(numbersSql, [pool, users, peopleMax], 'queue_numbers')
-  if (!row) throw new NotFound(`There is no pool ${pool ?? ''}`)
+  const [row] = await db.sql.query<Omit<QueueNumbers, 'limits'>>(numbersSql, [pool, users, peopleMax], 'queue_numbers')
+  const limits = row && (await limitsOf(db.sql, [row.pool], singleUser)).get(row.pool)
+  if (!limits) throw new NotFound(`There is no pool ${pool ?? ''}`)
   const count = (states: readonly JobState[]) =>
     row.byState.reduce((sum, entry) => sum + (states.includes(entry.state) ? entry.count : 0), 0)
-  return { ...row, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
+  return { ...row, limits, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
 }
 
 /** What of it this viewer may see. */

@@ -1,0 +1,272 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Viewer } from '../../src/domain/access.ts'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { setScopeLimit, updateLimits } from '../../src/domain/limits.ts'
+import { waitingOf } from '../../src/domain/queue.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { JobState } from '../../src/domain/state.ts'
+import { transition } from '../../src/domain/transition.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { tick } from '../../src/scheduler/tick.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createLeader, type TestLeader } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+/** Eight V100 and two H100, and more cores than any limit. */
+const device = (index: number, model: string, memoryGib: number) => ({
+  index,
+  model,
+  memoryGib,
+  tensorCores: true,
+  cuda: [],
+})
+const node = {
+  ...simNode,
+  cpuMillis: 10_000_000,
+  memoryBytes: 2 ** 50,
+  devices: Array.from({ length: 10 }, (_, i) => (i < 8 ? device(i, 'Tesla V100', 32) : device(i, 'H100', 80))),
+}
+
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [node], singleUser: false })
+  leader = await createLeader(it.domain, 'sim')
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const set = (limits: Record<string, unknown>) => updateLimits(it.domain, it.admin, limits)
+const unlimited = { maxConcurrent: null, userMaxConcurrent: null }
+const submitMany = async (count: number, viewer?: Viewer, spec: Record<string, unknown> = {}) => {
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) ids.push(await it.submit(spec, viewer))
+  return ids
+}
+const states = async (ids: readonly string[]) => {
+  const rows = await sql<{ id: string; state: JobState }>('SELECT id, state FROM job WHERE id = ANY($1)', [ids])
+  return ids.map((id) => rows.find((row) => row.id === id)?.state)
+}
+const started = async (ids: readonly string[]) => (await states(ids)).filter((state) => state === 'STARTING').length
+const reasonOf = async (id = '') => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]
+const gpus = (gpu: number, more: Record<string, unknown> = {}) => ({ resources: { gpu, ...more } })
+
+async function end(...ids: string[]) {
+  for (const jobId of ids) {
+    await transition(database.db.sql, [{ jobId, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }], 0)
+    await transition(database.db.sql, [{ jobId, run: 1, from: 'RUNNING', to: 'SUCCEEDED', reason: null }], 0)
+  }
+}
+
+async function team(name: string, ...members: Viewer[]) {
+  const id = newId('team', it.domain.clock.now())
+  await sql('INSERT INTO team (id, name, account) VALUES ($1, $2, $2)', [id, name])
+  for (const { userId } of members) {
+    await sql('INSERT INTO team_member (team_id, user_id) VALUES ($1, $2)', [id, userId])
+    await sql('UPDATE "user" SET default_team_id = $1 WHERE id = $2', [id, userId])
+  }
+}
+
+describe('numbers', () => {
+  test('case 5: five of the pool, two of each user; the sixth waits for the pool', async () => {
+    const users = await Promise.all(['a', 'b', 'c'].map((name) => it.user(name, 'RESEARCHER')))
+    const ids = (await Promise.all(users.map((user) => submitMany(2, user)))).flat()
+    await leader.tick()
+    expect(await started(ids)).toBe(5)
+    const waits = ids[(await states(ids)).indexOf('QUEUED')]
+    expect(await reasonOf(waits)).toEqual({
+      code: 'GLOBAL_LIMIT',
+      message: 'The limit of 5 running jobs of pool:sim is reached: 5',
+      jobId: null,
+      scope: 'pool:sim',
+      limit: 5,
+      used: 5,
+    })
+  })
+
+  test('case 7: three of a team, two of a user; the third of a user waits for the user', async () => {
+    const [alice, bob, carol] = [
+      await it.user('alice', 'RESEARCHER'),
+      await it.user('bob', 'RESEARCHER'),
+      await it.user('carol', 'RESEARCHER'),
+    ]
+    await team('alpha', alice, bob)
+    await team('beta', carol)
+    await set({ maxConcurrent: 6, userMaxConcurrent: 2, teamMaxConcurrent: 3, enableFairShare: true })
+    const alpha = [...(await submitMany(2, alice)), ...(await submitMany(2, bob))]
+    const beta = await submitMany(3, carol)
+    await leader.tick()
+    expect(await started(alpha)).toBe(3)
+    expect(await started(beta)).toBe(2)
+    expect(await reasonOf(alpha[3])).toMatchObject({ code: 'TEAM_LIMIT', scope: 'team:alpha', limit: 3, used: 3 })
+    expect(await reasonOf(beta[2])).toMatchObject({ code: 'USER_LIMIT', scope: 'user:carol', limit: 2, used: 2 })
+  })
+
+  test('case 9: lowering kills nobody; the next starts when fewer run', async () => {
+    await set({ userMaxConcurrent: null })
+    const ids = await submitMany(6)
+    await leader.tick()
+    expect(await started(ids)).toBe(5)
+    await set({ maxConcurrent: 2 })
+    await leader.tick()
+    expect(await started(ids)).toBe(5)
+    await end(...ids.slice(0, 3))
+    await leader.tick()
+    expect((await states(ids))[5]).toBe('QUEUED')
+    await end(ids[3] ?? '')
+    await leader.tick()
+    expect((await states(ids))[5]).toBe('STARTING')
+  })
+
+  test('the team limit sleeps without enableFairShare', async () => {
+    await team('alpha', it.admin)
+    await set({ ...unlimited, teamMaxConcurrent: 1 })
+    const ids = await submitMany(3)
+    await leader.tick()
+    expect(await started(ids)).toBe(3)
+  })
+
+  test('0 pauses a pool, a user; null is unlimited', async () => {
+    const ids = await submitMany(3)
+    await set({ maxConcurrent: 0 })
+    expect(await leader.tick()).toEqual({ considered: 0, started: 0 })
+    expect(await reasonOf(ids[0])).toMatchObject({ code: 'POOL_PAUSED', message: 'The pool sim is paused' })
+    await set({ maxConcurrent: null, userMaxConcurrent: 0 })
+    expect(await leader.tick()).toMatchObject({ started: 0 })
+    expect(await reasonOf(ids[0])).toMatchObject({ code: 'USER_LIMIT', limit: 0, used: 0 })
+    await set(unlimited)
+    expect(await leader.tick()).toMatchObject({ started: 3 })
+  })
+})
+
+describe('a limited job is passed over, never a blocker', () => {
+  test('those behind it go on, and they are told so', async () => {
+    const ann = await it.user('ann', 'RESEARCHER')
+    const hers = await submitMany(3, ann)
+    const [behind] = await submitMany(1)
+    await leader.tick()
+    expect(await states([...hers, behind ?? ''])).toEqual(['STARTING', 'STARTING', 'QUEUED', 'STARTING'])
+    await set({ userMaxConcurrent: 3 })
+    const big = await it.submit({ resources: { cpu: 9_999 } })
+    expect(await reasonOf(big)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: hers[2] })
+    await set({ userMaxConcurrent: 2 })
+    expect(await reasonOf(big)).toMatchObject({ code: 'NO_CAPACITY' })
+  })
+
+  test('2,000 jobs of a user at the limit are not read to find the one behind them', async () => {
+    const ann = await it.user('ann', 'RESEARCHER')
+    const specs = Array.from({ length: 2_000 }, () => it.submit({ resources: { cpu: 0.01 } }, ann))
+    await Promise.all(specs)
+    expect(await leader.tick()).toMatchObject({ started: 2 })
+    const behind = await it.submit()
+    expect(await leader.tick()).toEqual({ considered: 1, started: 1 })
+    expect(await states([behind])).toEqual(['STARTING'])
+    expect(await leader.tick()).toEqual({ considered: 0, started: 0 })
+  })
+})
+
+describe('scopes', () => {
+  const scope = (limit: Record<string, unknown>) => setScopeLimit(it.domain, it.admin, limit)
+  beforeEach(() => set(unlimited))
+
+  test.each([
+    ['QUEUE', 'default', {}, 'queue:default'],
+    ['PROJECT', 'apollo', { project: 'apollo' }, 'project:apollo'],
+    ['USER', 'local', {}, 'user:local'],
+    ['TEAM', 'alpha', {}, 'team:alpha'],
+  ])('jobs of a %s', async (kind, name, spec, called) => {
+    await team('alpha', it.admin)
+    await scope({ scope: kind, name, maxJobs: 1 })
+    const ids = await submitMany(2, it.admin, spec)
+    await leader.tick()
+    expect(await states(ids)).toEqual(['STARTING', 'QUEUED'])
+    expect(await reasonOf(ids[1])).toMatchObject({ code: `${kind}_LIMIT`, scope: called, limit: 1, used: 1 })
+    await scope({ scope: kind, name })
+    await leader.tick()
+    expect(await started(ids)).toBe(2)
+  })
+
+  test('GPUs of a scope: jobs without GPUs go on', async () => {
+    await scope({ scope: 'PROJECT', name: 'apollo', maxGpus: 3 })
+    const ids = await submitMany(2, it.admin, { ...gpus(2), project: 'apollo' })
+    const cpu = await it.submit({ project: 'apollo' })
+    await leader.tick()
+    expect(await states([...ids, cpu])).toEqual(['STARTING', 'QUEUED', 'STARTING'])
+    expect(await reasonOf(ids[1])).toMatchObject({ code: 'GPU_LIMIT', scope: 'project:apollo', limit: 3, used: 2 })
+  })
+
+  test('GPUs of a model: another model may serve, or the job waits and blocks nobody', async () => {
+    await scope({ scope: 'USER', name: 'local', gpuModel: 'H100', maxGpus: 1 })
+    const big = { gpuMemoryGib: 64 }
+    const [first, second] = await submitMany(2, it.admin, gpus(1, big))
+    const any = await it.submit(gpus(1))
+    await leader.tick()
+    expect(await states([first ?? '', second ?? '', any])).toEqual(['STARTING', 'QUEUED', 'STARTING'])
+    await Promise.all(Array.from({ length: 7 }, () => it.submit(gpus(1))))
+    const ninth = await it.submit(gpus(1))
+    await leader.tick()
+    expect(await states([ninth])).toEqual(['QUEUED'])
+    expect(await sql('SELECT count(*) FROM device_claim')).toEqual([{ count: 9 }])
+  })
+
+  test('jobs with GPUs, and GPUs, of the whole pool', async () => {
+    await set({ localJobMaxConcurrent: 2 })
+    const ids = await submitMany(3, it.admin, gpus(1))
+    const cpu = await it.submit()
+    await leader.tick()
+    expect(await states([...ids, cpu])).toEqual(['STARTING', 'STARTING', 'QUEUED', 'STARTING'])
+    expect(await reasonOf(ids[2])).toMatchObject({ code: 'LOCAL_JOB_LIMIT', scope: 'pool:sim', limit: 2, used: 2 })
+    await set({ localJobMaxConcurrent: null, localGpuMaxConcurrent: 2 })
+    expect(await reasonOf(ids[2])).toMatchObject({ code: 'LOCAL_GPU_LIMIT', limit: 2, used: 2 })
+    await set({ localGpuMaxConcurrent: 3 })
+    expect(await leader.tick()).toMatchObject({ started: 1 })
+  })
+})
+
+describe('at the same moment', () => {
+  test('two leaders of one epoch cannot exceed a limit', async () => {
+    await set({ maxConcurrent: 7, userMaxConcurrent: null })
+    const ids = await submitMany(40)
+    await Promise.all(Array.from({ length: 6 }, () => tick(it.domain, leader)))
+    expect(await started(ids)).toBe(7)
+  })
+
+  test('a limit that was answered holds for every start after it', async () => {
+    await set({ userMaxConcurrent: null, maxConcurrent: 100 })
+    const ids = await submitMany(100)
+    let atAnswer = 0
+    const lower = set({ maxConcurrent: 0 }).then(async () => {
+      atAnswer = await started(ids)
+    })
+    await Promise.all([leader.tick(), leader.tick(), lower])
+    expect(await started(ids)).toBe(atAnswer)
+  })
+
+  test('what ends or is cancelled makes room, and a change of limits wakes the leader', async () => {
+    const [a, b, c, d] = await submitMany(4)
+    await leader.tick()
+    await end(a ?? '')
+    expect(await leader.tick()).toMatchObject({ started: 1 })
+    const cancelled = await cancelJob(it.domain, it.admin, { jobId: b ?? '' })
+    expect(cancelled.changed).toBe(true)
+    // It holds its place until it is confirmed dead.
+    expect(await leader.tick()).toMatchObject({ started: 0 })
+    const dead = { jobId: b ?? '', run: 1, from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' } as const
+    await transition(database.db.sql, [dead], 0)
+    let woken = 0
+    const unlisten = it.domain.wakeups.on('queue', () => woken++)
+    await set({ userMaxConcurrent: 2 })
+    await until(() => woken > 0, { what: 'the change has woken the queue' })
+    unlisten()
+    expect(await leader.tick()).toMatchObject({ started: 1 })
+    expect(await states([c ?? '', d ?? ''])).toEqual(['STARTING', 'STARTING'])
+  })
+})
