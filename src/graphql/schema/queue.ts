@@ -6,7 +6,6 @@ import { toConnection } from '../connection.ts'
 import { type Bind, readCounts, readPages, requestPage } from '../keyset.ts'
 import { queueEntriesListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
-import { watchQueue } from '../queue-watch.ts'
 import { UserRef } from '../refs.ts'
 import { JobState } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
@@ -96,7 +95,7 @@ builder.subscriptionField('queueStatus', (t) =>
     description:
       'Snapshots, not a history: the first at once, then at most 4 a second when something changed, and at least one every 15 s.',
     args: { pool: t.arg.string(pool) },
-    subscribe: (_root, args, { domain, viewer }) => watchQueue(domain, viewer, args.pool ?? null),
+    subscribe: (_root, args, { queueWatch, viewer }) => queueWatch.watch(viewer, args.pool ?? null),
     resolve: (numbers: QueueNumbers) => numbers,
   }),
 )
