@@ -1,0 +1,22 @@
+import type { Viewer } from '../../src/domain/access.ts'
+import { type ApprovalNeed, needWithoutRule } from '../../src/domain/approval-rules.ts'
+import { insertApprovals } from '../../src/domain/approvals.ts'
+import type { TestDomain } from './domain.ts'
+
+/** A job that waits for a person's yes, as a submission leaves it; at version 2. */
+export async function submitBlocked(
+  { domain, submit }: TestDomain,
+  viewer: Viewer,
+  need: Partial<ApprovalNeed> = {},
+): Promise<string> {
+  const jobId = await submit({}, viewer)
+  await domain.db.transaction(async (sql) => {
+    await sql.query('DELETE FROM queue_entry WHERE job_id = $1', [jobId])
+    await sql.query("UPDATE job SET state = 'BLOCKED', queued_at = NULL, eligible_at = NULL WHERE id = $1", [jobId])
+    await sql.query("UPDATE run SET state = 'BLOCKED' WHERE job_id = $1", [jobId])
+    await sql.query("UPDATE event SET to_state = 'BLOCKED', psij_state = 'NEW' WHERE job_id = $1", [jobId])
+    const request = { jobId, requestedById: viewer.userId, need: { ...needWithoutRule('Costs 60'), ...need } }
+    await insertApprovals(sql, [request], domain.clock.now())
+  })
+  return jobId
+}
