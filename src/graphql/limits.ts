@@ -28,6 +28,7 @@ export const limits = {
   pageSizeMax: 100,
   nodesMax: 100,
   bulkMax: 1_000,
+  decisionsMax: 100,
   jsonDepthMax: 64,
 } as const
 

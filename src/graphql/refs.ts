@@ -1,5 +1,18 @@
+import type { Quota } from '../domain/quotas.ts'
+import type { Slot } from '../domain/slots.ts'
 import type { FeedEvent } from '../feed/event.ts'
-import type { Device, Job, Pool, PoolNode, Run, SubmissionQueue, User } from '../platform/generated/client.ts'
+import type {
+  Approval,
+  ApprovalRule,
+  AuditEntry,
+  Device,
+  Job,
+  Pool,
+  PoolNode,
+  Run,
+  SubmissionQueue,
+  User,
+} from '../platform/generated/client.ts'
 import { builder } from './builder.ts'
 
 /** The nouns with the rows they resolve from. Here, apart from their fields, so that nouns can name each other. */
@@ -10,4 +23,9 @@ export const UserRef = builder.objectRef<User>('User')
 export const PoolRef = builder.objectRef<Pool>('Pool')
 export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
 export const DeviceRef = builder.objectRef<Device>('Device')
+export const SlotReservationRef = builder.objectRef<Slot>('SlotReservation')
+export const QuotaRef = builder.objectRef<Quota>('Quota')
 export const SubmissionQueueRef = builder.objectRef<SubmissionQueue>('SubmissionQueue')
+export const ApprovalRef = builder.objectRef<Approval>('Approval')
+export const ApprovalRuleRef = builder.objectRef<ApprovalRule>('ApprovalRule')
+export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry')

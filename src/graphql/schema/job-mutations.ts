@@ -11,8 +11,7 @@ import { deleteJob } from '../../domain/remove.ts'
 import { type Submitted, submitJobs } from '../../domain/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
-import { refusal } from '../errors.ts'
-import { limits } from '../limits.ts'
+import { bulkCost, demandBulk } from '../bulk.ts'
 import { JobRef } from '../refs.ts'
 import { JobSpecInput } from './job-spec-input.ts'
 import { seen } from './problem.ts'
@@ -204,11 +203,3 @@ builder.mutationField('deleteJob', (t) =>
     resolve: (_root, { input }, { domain, viewer }) => deleteJob(domain, viewer, input),
   }),
 )
-
-/** A thousand answers with a few fields of each job fit into what one request may cost. */
-const bulkCost = (items: readonly unknown[]) => ({ field: 1, multiplier: Math.min(items.length, limits.bulkMax) })
-
-function demandBulk(items: readonly unknown[], name: string): void {
-  if (items.length > limits.bulkMax)
-    throw refusal('BAD_REQUEST', `\`${name}\` has ${items.length} entries; ${limits.bulkMax} are allowed`)
-}
