@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
-import { type Domain, topics } from './domain/domain.ts'
+import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { decideMode, localUser } from './domain/identity.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
 import { createSequencer } from './domain/sequence.ts'
@@ -45,7 +45,7 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   await migrate(url, log)
   const db = openDb({ url, connectionsMax, log, applicationName: 'berth' })
   down.push(() => db.close())
-  const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, clock, log })
+  const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
   const singleUser = await decide({ db, clock }, config)
   const domain: Domain = { db, wakeups, clock, log, singleUser }

@@ -20,4 +20,6 @@ export interface Domain {
  * `progress`: a job reported progress. `access`: a person or a token lost something.
  */
 export const topics = ['event', 'feed', 'queue', 'question', 'answer', 'run', 'log', 'progress', 'access'] as const
+/** Every process numbers events; the one that wrote some does it for them. */
+export const localTopics: readonly Topic[] = ['event']
 export type Topic = (typeof topics)[number]

@@ -21,6 +21,8 @@ export interface WakeupOptions {
   /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
   url: string | null
   topics: readonly string[]
+  /** Those of them that concern this process alone: nobody else is told. */
+  localTopics?: readonly string[]
   clock: Clock
   log: Log
 }
@@ -28,7 +30,7 @@ export interface WakeupOptions {
 const gapMs = 15
 const reconnectMs = 500
 
-export function createWakeups({ url, topics, clock, log }: WakeupOptions): Wakeups {
+export function createWakeups({ url, topics, localTopics = [], clock, log }: WakeupOptions): Wakeups {
   const listeners = new Map<string, Set<() => void>>(topics.map((topic) => [topic, new Set()]))
   const pending = new Map<string, 'sent' | 'again'>()
   const abort = new AbortController()
@@ -90,7 +92,7 @@ export function createWakeups({ url, topics, clock, log }: WakeupOptions): Wakeu
   return {
     poke(topic) {
       wakeLocal(topic)
-      notify(topic)
+      if (!localTopics.includes(topic)) notify(topic)
     },
     on(topic, listener) {
       const set = listeners.get(topic)
