@@ -1,5 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
-import { type Limits, limitsOf, readScopeLimits, type ScopeLimit } from './limits.ts'
+import { demand, type Viewer } from './access.ts'
+import type { Domain } from './domain.ts'
+import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
  * What running jobs count against the limits of their pool, and which limit holds a waiting one back. The counts are
@@ -236,3 +238,37 @@ FROM (
   WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
   GROUP BY 1, 2, 3, 4, 5, 6
 ) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
+
+// ── showing ──
+
+export interface ScopeInUse extends ScopeLimit {
+  jobsInUse: number
+  gpusInUse: number
+}
+
+export interface LimitsInUse extends Limits {
+  pool: string
+  scopes: ScopeInUse[]
+}
+
+/** `pool` null: the one that the default queue leads to. Limits of other people only for those who may see their jobs. */
+export async function limitsInUse(
+  { db: { sql }, singleUser }: Domain,
+  viewer: Viewer,
+  asked: string | null,
+): Promise<LimitsInUse> {
+  demand(viewer, 'job.view.own')
+  const pool = await poolNamed(sql, asked)
+  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  if (!limits) throw new Error(`The pool ${pool} went away`)
+  const all = await readScopeLimits(sql, pool)
+  const tally = tallyOf(rulesOf(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
+  const mine = ({ scope, name }: ScopeLimit) =>
+    scope !== 'USER' || name === viewer.userName || viewer.permissions.has('job.view.all')
+  const scopes = all.filter(mine).map((limit) => {
+    const { counted, gpuModel } = limit
+    const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : ofModel(counted, gpuModel))
+    return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
+  })
+  return { pool, ...limits, scopes }
+}

@@ -1,9 +1,11 @@
+import { limitsInUse } from '../../domain/in-use.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import { pageCost } from '../page.ts'
 import { DeviceRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../refs.ts'
 import { nameOf, poolId, queueId } from '../typed-id.ts'
+import { LimitsRef } from './limits.ts'
 import { RunConnection } from './run.ts'
 
 /** Machines: pools, their nodes and GPUs, and the doors that lead to them. */
@@ -61,7 +63,16 @@ builder.node(PoolRef, {
     executors: t.exposeStringList('executors', {
       description: 'Executors that share its nodes, in order of preference.',
     }),
-    paused: t.boolean({ description: 'Whether nothing new is started.', resolve: () => false }),
+    limits: t.field({
+      type: LimitsRef,
+      description: 'What may run at once.',
+      resolve: ({ name }, _args, { domain, viewer }) => limitsInUse(domain, viewer, name),
+    }),
+    paused: t.boolean({
+      description: 'Whether nothing new is started: maxConcurrent is 0.',
+      resolve: async ({ name }, _args, { domain, viewer }) =>
+        (await limitsInUse(domain, viewer, name)).maxConcurrent === 0,
+    }),
     capacity: t.field({
       type: Capacity,
       description: 'What its nodes have.',

@@ -34,6 +34,9 @@ const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount')
 
 const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const
 
+/** null: unlimited. */
+const limit = { nullable: true } as const
+
 export const QueueRef = builder.objectRef<QueueNumbers>('Queue')
 
 QueueRef.implement({
@@ -43,6 +46,35 @@ QueueRef.implement({
     at: t.expose('at', { type: 'DateTime', description: 'The moment.' }),
     depth: t.exposeInt('depth', { description: 'Jobs that are QUEUED.' }),
     running: t.exposeInt('running', { description: 'Jobs that hold something: STARTING, RUNNING, CANCELLING.' }),
+    maxConcurrent: t.int({
+      ...limit,
+      description: 'Most running jobs.',
+      resolve: ({ limits }) => limits.maxConcurrent,
+    }),
+    userMaxConcurrent: t.int({
+      ...limit,
+      description: 'Most running jobs of each user.',
+      resolve: ({ limits }) => limits.userMaxConcurrent,
+    }),
+    teamMaxConcurrent: t.int({
+      ...limit,
+      description: 'Most running jobs of each team, with enableFairShare.',
+      resolve: ({ limits }) => limits.teamMaxConcurrent,
+    }),
+    enableFairShare: t.boolean({
+      description: 'Whether teamMaxConcurrent holds.',
+      resolve: ({ limits }) => limits.enableFairShare,
+    }),
+    localJobMaxConcurrent: t.int({
+      ...limit,
+      description: 'Most running jobs with GPUs.',
+      resolve: ({ limits }) => limits.localJobMaxConcurrent,
+    }),
+    localGpuMaxConcurrent: t.int({
+      ...limit,
+      description: 'Most GPUs in use.',
+      resolve: ({ limits }) => limits.localGpuMaxConcurrent,
+    }),
     blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
     avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
       nullable: true,

@@ -1,13 +1,19 @@
-import type { Waiting } from '../../domain/queue.ts'
+import type { Reason, Waiting } from '../../domain/queue.ts'
 import { builder } from '../builder.ts'
 
 /** Why a job waits, and for how long. */
-const PendingReason = builder.objectRef<Waiting['reasons'][number]>('PendingReason').implement({
+export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'The reason, for programs.' }),
     message: t.exposeString('message', { description: 'The same as a sentence.' }),
     jobId: t.exposeID('jobId', { nullable: true, description: 'The job it waits for, where it is one.' }),
+    scope: t.exposeString('scope', {
+      nullable: true,
+      description: 'Whose limit is reached: "user:ann", "pool:local" …',
+    }),
+    limit: t.exposeFloat('limit', { nullable: true, description: 'The limit.' }),
+    used: t.exposeFloat('used', { nullable: true, description: 'What counts against it now.' }),
   }),
 })
 
