@@ -171,3 +171,12 @@ export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) 
   if (viewer.permissions.has('job.view.own')) return `${alias}.user_id = ${bind(viewer.userId)}`
   return 'FALSE'
 }
+
+/** Other people and teams are seen by those who see their jobs, or decide about them; else one sees oneself. */
+export const seesPeople = (viewer: Viewer): boolean =>
+  viewer.granted.has('job.view.all') || viewer.granted.has('user.write')
+
+/** What concerns a person alone: they themselves, or whoever has this permission. */
+export function demandOwn(viewer: Viewer, userId: string, orElse: Permission): void {
+  if (userId !== viewer.userId) demandToRead(viewer, orElse)
+}

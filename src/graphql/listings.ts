@@ -65,6 +65,49 @@ export const dependentsListing: Listing = {
   descending: false,
 }
 
+export const slotsListing: Listing = {
+  name: 'slotReservations',
+  from: 'slot_reservation s',
+  id: 's.id',
+  keys: [
+    { sql: 's.created_at', type: 'timestamptz' },
+    { sql: 's.id', type: 'text' },
+  ],
+  descending: true,
+}
+
+export const quotasListing: Listing = {
+  name: 'quotas',
+  from: 'quota q',
+  id: 'q.id',
+  keys: [{ sql: 'q.id', type: 'text' }],
+  descending: false,
+}
+
+export const approvalsListing: Listing = {
+  name: 'approvals',
+  from: 'approval a JOIN job j ON j.id = a.job_id',
+  id: 'a.id',
+  keys: [
+    { sql: 'a.requested_at', type: 'timestamptz' },
+    { sql: 'a.id', type: 'text' },
+  ],
+  descending: true,
+}
+
+/** In the order in which they are tried. */
+export const approvalRulesListing: Listing = {
+  name: 'approvalRules',
+  from: 'approval_rule r',
+  id: 'r.id',
+  keys: [
+    { sql: '(-r.priority)::bigint', type: 'bigint' },
+    { sql: 'r.created_at', type: 'timestamptz' },
+    { sql: 'r.id', type: 'text' },
+  ],
+  descending: false,
+}
+
 export const poolNodesListing: Listing = {
   name: 'poolNodes',
   from: '(SELECT * FROM node WHERE node.pool = parent.id) n',
@@ -80,4 +123,45 @@ export const nodeRunsListing: Listing = {
   id: 'r.id',
   keys: [{ sql: 'r.id', type: 'text' }],
   descending: false,
+}
+
+export const usersListing: Listing = {
+  name: 'users',
+  from: '"user" u',
+  id: 'u.id',
+  keys: [{ sql: 'u.id', type: 'text' }],
+  descending: false,
+}
+
+export const teamsListing: Listing = {
+  name: 'teams',
+  from: 'team t',
+  id: 't.id',
+  keys: [{ sql: 't.id', type: 'text' }],
+  descending: false,
+}
+
+export const teamMembersListing: Listing = {
+  name: 'teamMembers',
+  from: '(SELECT * FROM team_member WHERE team_member.team_id = parent.id) m',
+  id: 'm.user_id',
+  keys: [{ sql: 'm.user_id', type: 'text' }],
+  descending: false,
+}
+
+/** Newest first. */
+export const tokensListing: Listing = {
+  name: 'tokens',
+  from: 'api_token t',
+  id: 't.id',
+  keys: [{ sql: 't.id', type: 'text' }],
+  descending: true,
+}
+
+export const tokensOfUserListing: Listing = {
+  name: 'tokensOfUser',
+  from: '(SELECT * FROM api_token WHERE api_token.user_id = parent.id) t',
+  id: 't.id',
+  keys: [{ sql: 't.id', type: 'text' }],
+  descending: true,
 }

@@ -1,7 +1,9 @@
 import DataLoader from 'dataloader'
-import { maySee, type Viewer, visibleTo } from '../domain/access.ts'
+import { maySee, seesPeople, type Viewer, visibleTo } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { type Waiting, waitingOf } from '../domain/queue.ts'
+import { readVisibleQuotas } from '../domain/quotas.ts'
+import { maySeeSlot, readSlots } from '../domain/slots.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
@@ -14,6 +16,8 @@ import {
   nodeRunsListing,
   poolNodesListing,
   runsListing,
+  teamMembersListing,
+  tokensOfUserListing,
 } from './listings.ts'
 import { type EventKey, parseEventId } from './typed-id.ts'
 
@@ -44,6 +48,23 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
       (ids) => prisma.user.findMany({ where: { id: { in: ids } } }),
       (user) => user.id,
     ),
+    team: byKey(
+      (ids) => prisma.team.findMany({ where: { id: { in: ids } } }),
+      (team) => team.id,
+    ),
+    token: byKey(
+      (ids) => prisma.apiToken.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
+      (token) => token.id,
+    ),
+    teamsOfUser: byParent(
+      async (userIds) =>
+        prisma.teamMember.findMany({
+          where: { userId: { in: userIds } },
+          include: { team: true },
+          orderBy: { team: { name: 'asc' } },
+        }),
+      (member) => member.userId,
+    ),
     pool: byKey(
       (names) => prisma.pool.findMany({ where: { name: { in: names } } }),
       (pool) => pool.name,
@@ -55,6 +76,26 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
     submissionQueue: byKey(
       (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } }),
       (queue) => queue.name,
+    ),
+    slot: byKey(
+      async (ids) => (await readSlots(sql, ids)).filter((slot) => maySeeSlot(viewer, slot)),
+      (slot) => slot.id,
+    ),
+    quota: byKey(
+      (ids) => readVisibleQuotas(sql, viewer, ids),
+      (quota) => quota.id,
+    ),
+    approval: byKey(
+      (ids) => prisma.approval.findMany({ where: { id: { in: ids } } }),
+      (approval) => approval.id,
+    ),
+    approvalOfJob: byKey(
+      (jobIds) => prisma.approval.findMany({ where: { jobId: { in: jobIds } } }),
+      (approval) => approval.jobId,
+    ),
+    approvalRule: byKey(
+      (ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } }),
+      (rule) => rule.id,
     ),
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
     currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
@@ -101,6 +142,8 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
     dependents: new NestedList(sql, dependentsListing, visible),
     nodesOfPool: new NestedList(sql, poolNodesListing, always),
     runsOnNode: new NestedList(sql, nodeRunsListing, visible),
+    membersOfTeam: new NestedList(sql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
+    tokensOfUser: new NestedList(sql, tokensOfUserListing, always),
   }
 }
 
@@ -125,6 +168,13 @@ function jobsOf(domain: Domain): (id: string) => Promise<Job | null> {
   })
   jobReaders.set(domain, reader)
   return reader
+}
+
+/** Whoever does not see other people sees who is in their own teams. */
+function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): string {
+  return seesPeople(viewer)
+    ? 'TRUE'
+    : `EXISTS (SELECT FROM team_member own WHERE own.team_id = m.team_id AND own.user_id = ${bind(viewer.userId)})`
 }
 
 function byKey<Row>(read: (keys: string[]) => Promise<readonly Row[]>, keyOf: (row: Row) => string) {

@@ -2,6 +2,7 @@ import type { Quota } from '../domain/quotas.ts'
 import type { Slot } from '../domain/slots.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import type {
+  ApiToken,
   Approval,
   ApprovalRule,
   AuditEntry,
@@ -11,6 +12,7 @@ import type {
   PoolNode,
   Run,
   SubmissionQueue,
+  Team,
   User,
 } from '../platform/generated/client.ts'
 import { builder } from './builder.ts'
@@ -20,6 +22,9 @@ export const JobRef = builder.objectRef<Job>('Job')
 export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
 export const UserRef = builder.objectRef<User>('User')
+export const TeamRef = builder.objectRef<Team>('Team')
+/** Without the hash: what is not there cannot leak. */
+export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
 export const PoolRef = builder.objectRef<Pool>('Pool')
 export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
 export const DeviceRef = builder.objectRef<Device>('Device')

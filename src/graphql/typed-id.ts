@@ -7,9 +7,15 @@ const types = {
   run: 'Run',
   event: 'JobEvent',
   user: 'User',
+  team: 'Team',
+  token: 'ApiToken',
   pool: 'Pool',
   node: 'PoolNode',
   queue: 'SubmissionQueue',
+  slot: 'SlotReservation',
+  quota: 'Quota',
+  approval: 'Approval',
+  rule: 'ApprovalRule',
 } as const
 
 type Prefix = keyof typeof types

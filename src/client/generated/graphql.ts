@@ -305,6 +305,10 @@ export type SubmitJobInput = {
   idempotencyKey?: string | null | undefined;
   /** How long the key is kept, 60 … 2,592,000 s; default a day. */
   idempotencyTtlSeconds?: number | null | undefined;
+  /** Whether a person must say yes, whatever the rules say. */
+  requiresApproval?: boolean | null | undefined;
+  /** A slot that you reserved: it is consumed, and the submission counts once. */
+  slotReservationId?: string | null | undefined;
   /** What is to be run. */
   spec: JobSpecInput;
 };
@@ -331,6 +335,10 @@ type Problem_InvalidStateProblem_Fragment = { __typename: 'InvalidStateProblem',
 
 type Problem_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean };
 
+type Problem_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
+
+type Problem_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
+
 type Problem_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
@@ -341,6 +349,8 @@ export type ProblemFragment =
   | Problem_InvalidInputProblem_Fragment
   | Problem_InvalidStateProblem_Fragment
   | Problem_NotFoundProblem_Fragment
+  | Problem_QuotaExceededProblem_Fragment
+  | Problem_ReservationExpiredProblem_Fragment
   | Problem_UnavailableProblem_Fragment
   | Problem_VersionConflictProblem_Fragment
 ;
@@ -356,6 +366,8 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }

@@ -1,3 +1,4 @@
+import { tokenScopes } from '../../domain/access.ts'
 import { jobStates } from '../../domain/state.ts'
 import { builder } from '../builder.ts'
 
@@ -21,6 +22,12 @@ export const PsijState = builder.enumType('PsijState', {
 export const UserLevel = builder.enumType('UserLevel', {
   description: 'What a person may do, as a ladder.',
   values: ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const,
+})
+
+export const TokenScope = builder.enumType('TokenScope', {
+  description:
+    "What a token may be used for, as far as its user may. READ: queries and subscriptions; it comes with each of the others. SUBMIT: submit, retry, reserve, release, cancel and delete one's own. OPERATE: approve, reject, set priorities, cancel others', process, clean up. ADMIN: everything else.",
+  values: tokenScopes,
 })
 
 export const DependencyOn = builder.enumType('DependencyOn', {

@@ -8,7 +8,7 @@ import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { encodeCursor } from '../cursor.ts'
 import { pageCost } from '../page.ts'
-import { JobRef, RunRef, UserRef } from '../refs.ts'
+import { JobRef, RunRef, TeamRef, UserRef } from '../refs.ts'
 import { DependencyOn, JobState, PsijState, StateCategory } from './enums.ts'
 import { JobEventConnection } from './event.ts'
 import { JobConnection, nestedJobs } from './job-connection.ts'
@@ -100,6 +100,12 @@ builder.node(JobRef, {
       type: UserRef,
       description: 'Who submitted it.',
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+    }),
+    team: t.field({
+      type: TeamRef,
+      nullable: true,
+      description: 'The team it was submitted for; null: none.',
+      resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
     }),
     account: t.exposeString('account', { description: 'Unit of fair share that is charged.' }),
     project: t.exposeString('project', { nullable: true, description: 'Project it belongs to.' }),

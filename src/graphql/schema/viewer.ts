@@ -2,6 +2,7 @@ import type { Viewer } from '../../domain/access.ts'
 import type { Job } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { JobRef, UserRef } from '../refs.ts'
+import { TokenScope } from './enums.ts'
 import { seen } from './problem.ts'
 
 /** Who asks, and what is theirs. */
@@ -38,7 +39,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
   }),
 })
 
-const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
+export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
   description: 'Who you are.',
   fields: (t) => ({
     user: t.field({
@@ -47,8 +48,13 @@ const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
     }),
     permissions: t.stringList({
-      description: 'What you may do.',
+      description: 'What you may do, here and with this token.',
       resolve: ({ permissions }) => [...permissions],
+    }),
+    scopes: t.field({
+      type: [TokenScope],
+      description: 'Scopes of the token that you use; without one, all.',
+      resolve: ({ scopes }) => [...scopes],
     }),
     queue: t.field({
       type: ViewerQueue,
