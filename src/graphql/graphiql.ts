@@ -8,26 +8,49 @@ export interface Page {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const defaultQuery = `# Ctrl-Enter runs what the cursor is in. Everything has a description: see the book icon.
+/** A first tour, in lines that fit the editor. */
+const tour = `# Ctrl-Enter runs the operation that the cursor is in.
+# Everything has a description: hover, or see the docs.
 
-query Overview {
-  viewer { user { name level } queue { pendingCount runningCount bestPosition } }
-  jobs(first: 10) { nodes { id name state stateReason createdAt runs(last: 1) { nodes { number exitCode } } } }
-  queue { pool depth running byState { state count } }
-}
-
+# 1. A job that prints a line a second
 mutation Submit {
-  submitJob(input: { spec: { name: "hello", command: ["sh", "-c", "for i in 1 2 3; do echo line $i; sleep 1; done"] } }) {
+  submitJob(input: { spec: {
+    name: "hello"
+    command: ["sh", "-c",
+      "for i in $(seq 9); do echo $i; sleep 1; done"]
+  } }) {
     ... on SubmitJobSuccess { job { id state } warnings }
-    ... on InvalidInputProblem { violations { path message } }
     ... on Problem { code message retryable }
   }
 }
 
-subscription Output($jobId: ID!) {
-  tail(jobId: $jobId) { ... on LogBatch { text isFinal cursor } }
+# 2. What there is
+query List {
+  jobs(first: 10) {
+    nodes { id name state stateInfo exitCode createdAt }
+    totalCount
+  }
+  queue { pool depth running }
+}
+
+# 3. Its output, live: put its id into Variables below
+subscription Tail($jobId: ID!) {
+  tail(jobId: $jobId, lastLines: 5) {
+    ... on LogBatch { text isFinal }
+  }
+}
+
+# 4. All jobs, live: submit another one in a second tab
+subscription Watch {
+  jobUpdates {
+    ... on JobTransitions {
+      job { id name state }
+      transitions { seq from to reason }
+    }
+  }
 }
 `
+const variables = '{ "jobId": "job_…" }'
 
 let page: Page | undefined
 
@@ -37,7 +60,7 @@ export function graphiqlPage(): Page {
 }
 
 function render(): Page {
-  const html = String(renderGraphiQL({ title: 'Berth', defaultQuery }))
+  const html = String(renderGraphiQL({ title: 'Berth', defaultTabs: [{ query: tour, variables }] }))
   return {
     gzipped: gzipSync(html),
     headers: {
