@@ -153,8 +153,8 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
   const { verdict, jobId, words, expectedVersion } = decision
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
   demand(viewer, 'job.approve')
-  if (job.userId === viewer.userId && !domain.singleUser) throw new ApprovalNotAllowed()
-  if (!suffices(viewer.level, job.requiredLevel)) throw new Forbidden(`level:${job.requiredLevel}`)
+  if (isOwn(viewer, job.userId, domain.singleUser)) throw new ApprovalNotAllowed()
+  if (job.requiredLevel && !suffices(viewer.level, job.requiredLevel)) throw new Forbidden(`level:${job.requiredLevel}`)
   if (job.state !== 'BLOCKED' || !job.open || decided.has(jobId)) throw notOpen(jobId)
   demandVersion(job, expectedVersion)
   const by = `${verdict === 'APPROVED' ? 'Approved' : 'Rejected'} by ${viewer.userName}`
@@ -174,8 +174,23 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
 const notOpen = (jobId: string) =>
   new InvalidState('No approval of it is open: it was decided, it expired, or none is needed', jobId)
 
-export const suffices = (level: UserLevel, required: UserLevel | null): boolean =>
-  required === null || userLevels.indexOf(level) >= userLevels.indexOf(required)
+/** Four eyes, where there are four. */
+const isOwn = (viewer: Viewer, userId: string, singleUser: boolean) => userId === viewer.userId && !singleUser
+
+const suffices = (level: UserLevel, required: UserLevel): boolean =>
+  userLevels.indexOf(level) >= userLevels.indexOf(required)
+
+/** What people see of a request. */
+export interface Request {
+  requestedById: string
+  requiredLevel: UserLevel
+}
+
+/** Whether a decision of this viewer on an open request would be taken. */
+export const mayDecide = (viewer: Viewer, { requestedById, requiredLevel }: Request, singleUser: boolean): boolean =>
+  viewer.permissions.has('job.approve') &&
+  !isOwn(viewer, requestedById, singleUser) &&
+  suffices(viewer.level, requiredLevel)
 
 /** Answers the jobs whose request was still open at this very moment. */
 async function write(

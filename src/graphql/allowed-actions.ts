@@ -1,11 +1,19 @@
 import type { Viewer } from '../domain/access.ts'
+import { mayDecide, type Request } from '../domain/decisions.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 
+export type JobAction = 'CANCEL' | 'APPROVE' | 'REJECT' | 'DELETE'
+
 /** What the viewer may do with a job now: permission and state combined, for buttons that would not be refused. */
-export function allowedActions(viewer: Viewer, job: { userId: string; state: JobState }): ('CANCEL' | 'DELETE')[] {
+export function allowedActions(
+  viewer: Viewer,
+  job: { userId: string; state: JobState },
+  { approval, singleUser }: { approval: Request | null; singleUser: boolean },
+): JobAction[] {
   const may = (verb: 'cancel' | 'delete') =>
     viewer.permissions.has(`job.${verb}.all`) ||
     (job.userId === viewer.userId && viewer.permissions.has(`job.${verb}.own`))
   if (isFinal(job.state)) return may('delete') ? ['DELETE'] : []
-  return job.state !== 'CANCELLING' && may('cancel') ? ['CANCEL'] : []
+  const decisions: JobAction[] = approval && mayDecide(viewer, approval, singleUser) ? ['APPROVE', 'REJECT'] : []
+  return [...(job.state !== 'CANCELLING' && may('cancel') ? (['CANCEL'] as const) : []), ...decisions]
 }

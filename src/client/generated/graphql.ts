@@ -325,6 +325,8 @@ export type JobDetailFragment = { stateCategory: StateCategory, version: number,
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
 
+type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
+
 type Problem_ForbiddenProblem_Fragment = { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_IdempotencyConflictProblem_Fragment = { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean };
@@ -344,6 +346,7 @@ type Problem_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', c
 type Problem_VersionConflictProblem_Fragment = { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean };
 
 export type ProblemFragment =
+  | Problem_ApprovalNotAllowedProblem_Fragment
   | Problem_ForbiddenProblem_Fragment
   | Problem_IdempotencyConflictProblem_Fragment
   | Problem_InvalidInputProblem_Fragment

@@ -20,7 +20,7 @@ import { Scheduling } from './scheduling.ts'
 /** A job as people see it. */
 const JobAction = builder.enumType('JobAction', {
   description: 'What can be done with a job.',
-  values: ['CANCEL', 'DELETE'] as const,
+  values: ['CANCEL', 'APPROVE', 'REJECT', 'DELETE'] as const,
 })
 
 const Progress = builder.objectRef<Job & { progressAt: Date }>('Progress').implement({
@@ -148,7 +148,10 @@ builder.node(JobRef, {
     allowedActions: t.field({
       type: [JobAction],
       description: 'What you may do with it now.',
-      resolve: (job, _args, { viewer }) => allowedActions(viewer, job),
+      async resolve(job, _args, { viewer, load, domain: { singleUser } }) {
+        const approval = job.state === 'BLOCKED' ? await load.approvalOfJob.load(job.id) : null
+        return allowedActions(viewer, job, { approval, singleUser })
+      },
     }),
     runs: t.field({
       type: RunConnection,

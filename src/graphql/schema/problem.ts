@@ -1,10 +1,13 @@
 import {
+  ApprovalNotAllowed,
   Forbidden,
   IdempotencyConflict,
   InvalidInput,
   InvalidState,
   NotFound,
+  QuotaExceeded,
   type Refusal,
+  ReservationExpired,
   VersionConflict,
   type Violation,
 } from '../../domain/errors.ts'
@@ -121,6 +124,32 @@ builder.objectType(VersionConflict, {
 builder.objectType(IdempotencyConflict, {
   name: 'IdempotencyConflictProblem',
   description: 'The key came with another payload before.',
+  interfaces: [Problem],
+})
+
+builder.objectType(QuotaExceeded, {
+  name: 'QuotaExceededProblem',
+  description: 'It would be more than a limit allows. Code COST_LIMIT_EXCEEDED for cost, else QUOTA_EXCEEDED.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    quota: t.exposeString('quota', {
+      description: 'Type of the quota; MAX_ACTIVE and MAX_BLOCKED: limits of the pool.',
+    }),
+    scope: t.exposeString('scope', { description: 'Whose usage is counted: user:ann, team:ml, account:ml.vision.' }),
+    limit: t.exposeFloat('limit', { description: 'The most that is allowed.' }),
+    used: t.exposeFloat('used', { description: 'How much was used without this submission.' }),
+  }),
+})
+
+builder.objectType(ReservationExpired, {
+  name: 'ReservationExpiredProblem',
+  description: "The slot reservation is expired, consumed, released or another user's.",
+  interfaces: [Problem],
+})
+
+builder.objectType(ApprovalNotAllowed, {
+  name: 'ApprovalNotAllowedProblem',
+  description: 'Nobody decides on what they asked for themselves.',
   interfaces: [Problem],
 })
 
