@@ -138,7 +138,7 @@ function decide(item: Submission, candidate: Candidate | Decision, world: World)
   )
   const approval = approvalOf(item, placed, { approvals, world })
   const job: NewJob = { ...placed.job, slotId, approval }
-  if (slotId !== null) world.slots.delete(slotId)
+  if (slotId !== null) world.slots.delete(`${viewer.userId}/${slotId}`)
   if (key)
     world.keys.set(keyName(viewer.userId, key.key), {
       ...key,

@@ -27,6 +27,29 @@ export interface Quota extends QuotaRule {
   createdAt: Date
 }
 
+/** Those of them that may concern the viewer. */
+export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<Quota[]> {
+  const values: unknown[] = []
+  const bind = (value: unknown) => `$${values.push(value)}`
+  return sql.query<Quota>(
+    `SELECT q.id, q.type::text AS type, q.action::text AS action, q.scope::text AS scope, q.key, q."limit",
+       q.created_at AS "createdAt"
+     FROM quota q WHERE q.id = ANY(${bind(ids)}::text[]) AND (${quotasVisibleTo(viewer, 'q', bind)})`,
+    values,
+  )
+}
+
+/** The quotas that may concern the viewer, as a condition on the table alias `alias`; whoever sees all jobs sees all. */
+export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
+  if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
+  const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
+  return `CASE ${alias}.scope WHEN 'GLOBAL' THEN TRUE WHEN 'LEVEL' THEN ${alias}.key = ${level}
+    WHEN 'USER' THEN ${alias}.key = ${name}
+    WHEN 'TEAM' THEN ${alias}.key IN (SELECT t.name FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id})
+    ELSE ${alias}.key = 'users.' || ${name} OR ${alias}.key IN
+      (SELECT t.account FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id}) END`
+}
+
 /** A limit that cannot be read admits nobody; what is asked may well succeed later. */
 export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
   try {

@@ -108,6 +108,30 @@ export async function openSlots(sql: Sql, items: readonly Submission[]): Promise
   return new Set(rows.map(({ name }) => name))
 }
 
+export interface Slot {
+  id: string
+  userId: string
+  state: SlotState
+  createdAt: Date
+  expiresAt: Date
+  jobId: string | null
+}
+
+export const readSlots = (sql: Sql, ids: readonly string[]): Promise<Slot[]> =>
+  sql.query<Slot>(
+    `SELECT s.id, s.user_id AS "userId", ${slotStateSql('s')} AS state, s.created_at AS "createdAt",
+       s.expires_at AS "expiresAt", s.job_id AS "jobId"
+     FROM slot_reservation s WHERE s.id = ANY($1::text[])`,
+    [ids],
+  )
+
+export const maySeeSlot = (viewer: Viewer, { userId }: Slot): boolean =>
+  userId === viewer.userId || viewer.permissions.has('job.view.all')
+
+/** The same as a condition on the table alias `alias`. */
+export const slotsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unknown) => string): string =>
+  viewer.permissions.has('job.view.all') ? 'TRUE' : `${alias}.user_id = ${bind(viewer.userId)}`
+
 /** Jobs that are alive and slots that are reserved, of one user. */
 export async function activeSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
   const usage = await readUsage(db.sql, [{ subject: userSubject({ userId, userName }), hours: 0 }])

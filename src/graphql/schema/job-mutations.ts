@@ -5,6 +5,8 @@ import {
   InvalidInput,
   InvalidState,
   NotFound,
+  QuotaExceeded,
+  ReservationExpired,
   VersionConflict,
 } from '../../domain/errors.ts'
 import { deleteJob } from '../../domain/remove.ts'
@@ -44,6 +46,8 @@ const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
     InvalidState,
     VersionConflict,
     IdempotencyConflict,
+    QuotaExceeded,
+    ReservationExpired,
     Unavailable,
   ],
   resolveType: () => SubmitJobSuccess,
@@ -56,6 +60,10 @@ const SubmitJobInput = builder.inputType('SubmitJobInput', {
     idempotencyKey: t.string({
       description: 'Your name for this submission, 1 … 255 characters: the same key again answers the same job.',
     }),
+    slotReservationId: t.id({
+      description: 'A slot that you reserved: it is consumed, and the submission counts once.',
+    }),
+    requiresApproval: t.boolean({ description: 'Whether a person must say yes, whatever the rules say.' }),
     idempotencyTtlSeconds: t.int({ description: 'How long the key is kept, 60 … 2,592,000 s; default a day.' }),
   }),
 })

@@ -1,0 +1,165 @@
+import { Forbidden, InvalidInput, NotFound, QuotaExceeded } from '../../domain/errors.ts'
+import {
+  activeSlots,
+  releaseSlot,
+  reserveSlot,
+  type Slot,
+  slotStateSql,
+  slotStates,
+  slotsVisibleTo,
+} from '../../domain/slots.ts'
+import { Unavailable } from '../../platform/tx.ts'
+import { builder } from '../builder.ts'
+import { toConnection } from '../connection.ts'
+import { connectionType } from '../connection-type.ts'
+import type { RequestContext } from '../context.ts'
+import { type Bind, readPages, requestPage } from '../keyset.ts'
+import { slotsListing } from '../listings.ts'
+import { type PageArgs, pageCost } from '../page.ts'
+import { JobRef, SlotReservationRef, UserRef } from '../refs.ts'
+import { seen } from './problem.ts'
+import { ViewerRef } from './viewer.ts'
+
+/** Claims on a submission, for whoever must prepare first. */
+const SlotReservationState = builder.enumType('SlotReservationState', {
+  description:
+    'ACTIVE counts like a job that is not final. CONSUMED by a submission, EXPIRED by time, RELEASED by its user.',
+  values: slotStates,
+})
+
+builder.node(SlotReservationRef, {
+  description: 'A claim on one submission.',
+  id: { resolve: (slot) => slot.id, description: 'slot_…' },
+  loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
+  fields: (t) => ({
+    user: t.field({
+      type: UserRef,
+      description: 'Whose it is.',
+      resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
+    }),
+    state: t.expose('state', { type: SlotReservationState, description: 'Where it stands.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends by itself.' }),
+    job: t.field({
+      type: JobRef,
+      nullable: true,
+      description: 'The job that consumed it; null: none, or deleted since.',
+      resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
+    }),
+  }),
+})
+
+const SlotReservationConnection = connectionType<Slot>('SlotReservation', SlotReservationRef)
+
+interface SlotFilter {
+  states?: readonly string[] | null | undefined
+  userId?: string | null | undefined
+}
+
+async function slotsPage({ domain, viewer, load }: RequestContext, filter: SlotFilter, args: PageArgs) {
+  const { states, userId } = filter
+  const where = (bind: Bind) =>
+    [
+      slotsVisibleTo(viewer, 's', bind),
+      ...(states ? [`${slotStateSql('s')} = ANY(${bind(states)}::text[])`] : []),
+      ...(userId ? [`s.user_id = ${bind(userId)}`] : []),
+    ].join(' AND ')
+  const page = requestPage(slotsListing, filter, args)
+  const pages = await readPages(domain.db.sql, {
+    listing: slotsListing,
+    where,
+    parents: [''],
+    filterOf: () => filter,
+    page,
+  })
+  return toConnection(pages.get(''), (ids) => load.slot.loadMany(ids))
+}
+
+builder.queryField('slotReservations', (t) =>
+  t.field({
+    type: SlotReservationConnection,
+    description: "Slot reservations, newest first: your own, and with job.view.all everybody's.",
+    args: {
+      ...t.arg.connectionArgs(),
+      states: t.arg({ type: [SlotReservationState], description: 'Only in these states.' }),
+      userId: t.arg.id({ description: 'Only of this user.' }),
+    },
+    complexity: pageCost,
+    resolve: (_root, { states, userId, ...args }, context) => slotsPage(context, { states, userId }, args),
+  }),
+)
+
+builder.objectFields(ViewerRef, (t) => ({
+  activeSlots: t.int({
+    description: 'Your jobs that are not final and your active slot reservations: what `userMaxActive` limits.',
+    resolve: (viewer, _args, { domain }) => activeSlots(domain, viewer),
+  }),
+  slotReservations: t.field({
+    type: SlotReservationConnection,
+    description: 'Your slot reservations, newest first.',
+    args: t.arg.connectionArgs(),
+    complexity: pageCost,
+    resolve: ({ userId }, args, context) => slotsPage(context, { userId }, args),
+  }),
+}))
+
+const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess').implement({
+  description: 'The slot is yours.',
+  fields: (t) => ({
+    reservation: t.field({
+      type: SlotReservationRef,
+      description: 'Hand its id to `submitJob` in time.',
+      resolve: ({ id }, _args, { load }) => seen(load.slot.load(id)),
+    }),
+  }),
+})
+
+const ReserveSlotResult = builder.errorUnion('ReserveSlotResult', {
+  description: 'What became of a wish for a slot.',
+  types: [ReserveSlotSuccess, InvalidInput, Forbidden, QuotaExceeded, Unavailable],
+  resolveType: () => ReserveSlotSuccess,
+})
+
+const ReserveSlotInput = builder.inputType('ReserveSlotInput', {
+  description: 'For how long.',
+  fields: (t) => ({
+    ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until it ends by itself, 1 … 3,600.' }),
+  }),
+})
+
+builder.mutationField('reserveSlot', (t) =>
+  t.field({
+    type: ReserveSlotResult,
+    description:
+      'Claims a submission in advance: it counts against `userMaxActive` until it is consumed, released or over.',
+    args: { input: t.arg({ type: ReserveSlotInput, required: true, description: 'For how long.' }) },
+    resolve: async (_root, { input }, { domain, viewer }) => ({ id: await reserveSlot(domain, viewer, input) }),
+  }),
+)
+
+const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>('ReleaseSlotSuccess').implement({
+  description: 'The slot is free.',
+  fields: (t) => ({
+    released: t.exposeBoolean('released', { description: 'false: it was not active any more.' }),
+    reservation: t.field({
+      type: SlotReservationRef,
+      description: 'The reservation.',
+      resolve: ({ id }, _args, { load }) => seen(load.slot.load(id)),
+    }),
+  }),
+})
+
+const ReleaseSlotResult = builder.errorUnion('ReleaseSlotResult', {
+  description: 'What became of giving a slot back.',
+  types: [ReleaseSlotSuccess, NotFound, Forbidden, Unavailable],
+  resolveType: () => ReleaseSlotSuccess,
+})
+
+builder.mutationField('releaseSlot', (t) =>
+  t.field({
+    type: ReleaseSlotResult,
+    description: 'Gives a slot back that you will not use.',
+    args: { id: t.arg.id({ required: true, description: 'slot_…' }) },
+    resolve: (_root, { id }, { domain, viewer }) => releaseSlot(domain, viewer, id),
+  }),
+)
