@@ -1,0 +1,202 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyBootstrapToken } from '../../src/domain/tokens.ts'
+import { mutate, type Person, personWith } from '../support/people.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+const secret = 'the-bootstrap-secret-of-this-test'
+let server: TestServer
+let admin: Person
+
+beforeAll(async () => {
+  server = await startServer({ logIn: { oidc: null } })
+  await applyBootstrapToken(server.domain, secret)
+  admin = personWith(server.url, secret)
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+async function createUser(name: string, level: string, more: object = {}): Promise<string> {
+  const { user } = await mutate(admin, 'createUser', { input: { name, level, ...more }, wanted: 'user { id }' })
+  return user.id
+}
+
+async function tokenOf(userId: string, more: object = {}): Promise<Person> {
+  const made = await mutate(admin, 'createToken', { input: { name: 't', userId, ...more }, wanted: 'secret' })
+  return personWith(server.url, made.secret)
+}
+
+const submit = (person: Person, spec: object = {}) =>
+  mutate(person, 'submitJob', {
+    input: { spec: { command: ['true'], ...spec } },
+    wanted: 'job { id account team { name } basePriority }',
+  })
+
+describe('users', () => {
+  it('are made with what was said, once per name', async () => {
+    await mutate(admin, 'createTeam', { input: { name: 'ml' } })
+    const input = { name: 'ann', level: 'RESEARCHER', displayName: 'Ann', email: 'ann@example.org', teams: ['ml'] }
+    const answer = await mutate(admin, 'createUser', {
+      input: { ...input, defaultTeam: 'ml', allow: ['job.approve'], deny: ['job.delete.own'], unixUser: 'ann' },
+      wanted:
+        'user { name level displayName email teams { name account } defaultTeam { name } allow deny unixUser disabled }',
+    })
+    expect(answer.user).toEqual({
+      name: 'ann',
+      level: 'RESEARCHER',
+      displayName: 'Ann',
+      email: 'ann@example.org',
+      teams: [{ name: 'ml', account: 'ml' }],
+      defaultTeam: { name: 'ml' },
+      allow: ['job.approve'],
+      deny: ['job.delete.own'],
+      unixUser: 'ann',
+      disabled: false,
+    })
+    expect(await mutate(admin, 'createUser', { input })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['name'] }],
+    })
+  })
+
+  it.each([
+    [{ name: '', level: 'VIEWER' }, ['name']],
+    [{ name: 'x y', level: 'VIEWER' }, ['name']],
+    [{ name: 'new', level: 'VIEWER', allow: ['job.fly'] }, ['allow', '0']],
+    [{ name: 'new', level: 'VIEWER', teams: ['no-such'] }, ['teams', '0']],
+    [{ name: 'new', level: 'VIEWER', defaultTeam: 'ml' }, ['defaultTeam']],
+    [{ name: 'new', level: 'VIEWER', unixUser: 'a b' }, ['unixUser']],
+    [{ name: 'new', level: 'VIEWER', displayName: 'a\u0000b' }, ['displayName']],
+  ])('are refused with the place: %j', async (input, path) => {
+    expect(await mutate(admin, 'createUser', { input })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path }],
+    })
+  })
+
+  it('keep what an update leaves out, and lose what it sets to null', async () => {
+    const id = await createUser('bob', 'VIEWER', { displayName: 'Bob', teams: ['ml'], defaultTeam: 'ml' })
+    const wanted = 'user { level displayName teams { name } defaultTeam { name } }'
+    const one = await mutate(admin, 'updateUser', { input: { id, level: 'RESEARCHER' }, wanted })
+    expect(one.user).toMatchObject({ level: 'RESEARCHER', displayName: 'Bob', defaultTeam: { name: 'ml' } })
+    const two = await mutate(admin, 'updateUser', { input: { id, displayName: null, defaultTeam: null }, wanted })
+    expect(two.user).toMatchObject({ displayName: null, defaultTeam: null, teams: [{ name: 'ml' }] })
+    const three = await mutate(admin, 'updateUser', { input: { id, defaultTeam: 'ml' }, wanted })
+    expect(three.user).toMatchObject({ defaultTeam: { name: 'ml' } })
+    const four = await mutate(admin, 'updateUser', { input: { id, teams: [] }, wanted })
+    expect(four.user).toMatchObject({ defaultTeam: null, teams: [] })
+  })
+
+  it('are disabled, not removed: their token is dead, their jobs stay', async () => {
+    const id = await createUser('cyd', 'RESEARCHER')
+    const cyd = await tokenOf(id)
+    const { job } = await submit(cyd)
+    expect(await mutate(admin, 'deleteUser', { input: { id }, wanted: 'id' })).toMatchObject({ id })
+    expect(await cyd.ask('{ viewer { user { name } } }')).toMatchObject({
+      status: 401,
+      errors: [{ extensions: { code: 'UNAUTHENTICATED' } }],
+    })
+    const found = await admin.data('query ($id: ID!) { job(id: $id) { state user { name disabled } } }', { id: job.id })
+    expect(found['job']).toEqual({ state: 'QUEUED', user: { name: 'cyd', disabled: true } })
+  })
+
+  it('do not disable themselves, and give nobody more than they have', async () => {
+    const { viewer } = await admin.data('{ viewer { user { id } } }')
+    expect(await mutate(admin, 'deleteUser', { input: { id: viewer.user.id } })).toMatchObject({
+      code: 'INVALID_INPUT',
+    })
+    const clerk = await tokenOf(await createUser('clerk', 'RESEARCHER', { allow: ['user.write', 'token.any'] }))
+    expect(await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'ADMIN' } })).toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    expect(await mutate(clerk, 'createToken', { input: { name: 't', userId: viewer.user.id } })).toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    expect(
+      await mutate(clerk, 'createUser', { input: { name: 'dot', level: 'VIEWER' }, wanted: 'user { name }' }),
+    ).toEqual({ __typename: 'CreateUserSuccess', user: { name: 'dot' } })
+  })
+
+  it('are seen by those who see their jobs; others see themselves', async () => {
+    const eve = await tokenOf(await createUser('eve', 'RESEARCHER'))
+    const lead = await tokenOf(await createUser('lea', 'LEAD'))
+    const query = '{ users(first: 100) { nodes { id name } } }'
+    const all = (await lead.data(query))['users'].nodes
+    expect(all.length).toBeGreaterThan(4)
+    expect((await eve.data(query))['users'].nodes).toMatchObject([{ name: 'eve' }])
+    const ann = all.find(({ name }: { name: string }) => name === 'ann')
+    const node = 'query ($id: ID!) { node(id: $id) { ... on User { name } } }'
+    expect(await eve.data(node, { id: ann.id })).toEqual({ node: null })
+    expect(await lead.data(node, { id: ann.id })).toEqual({ node: { name: 'ann' } })
+    const own = 'query ($id: ID!) { node(id: $id) { ... on User { allow } } }'
+    expect(await lead.ask(own, { id: ann.id })).toMatchObject({
+      errors: [{ extensions: { code: 'FORBIDDEN' } }],
+    })
+  })
+})
+
+describe('teams', () => {
+  it.each(['users', 'users.ann', 'Users', 'a..b', '', 'a b'])('are not called %j', async (name) => {
+    expect(await mutate(admin, 'createTeam', { input: { name } })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['name'] }],
+    })
+  })
+
+  it('gain and lose members, are renamed with their account, and go', async () => {
+    const [fay, gus] = [await createUser('fay', 'RESEARCHER'), await createUser('gus', 'RESEARCHER')]
+    const made = await mutate(admin, 'createTeam', { input: { name: 'bio' }, wanted: 'team { id account }' })
+    expect(made.team.account).toBe('bio')
+    const { id } = made.team
+    const wanted = 'team { name account members { nodes { name } } }'
+    const grown = await mutate(admin, 'updateTeam', { input: { id, addMembers: [fay, gus] }, wanted })
+    expect(grown.team.members.nodes).toEqual([{ name: 'fay' }, { name: 'gus' }])
+    const shrunk = await mutate(admin, 'updateTeam', { input: { id, name: 'biology', removeMembers: [gus] }, wanted })
+    expect(shrunk.team).toEqual({ name: 'biology', account: 'biology', members: { nodes: [{ name: 'fay' }] } })
+    expect(await mutate(admin, 'updateTeam', { input: { id, addMembers: ['user_x'] } })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['addMembers', '0'] }],
+    })
+    expect(await mutate(admin, 'updateTeam', { input: { id, name: 'ml' } })).toMatchObject({ code: 'INVALID_INPUT' })
+    expect(await mutate(admin, 'deleteTeam', { input: { id }, wanted: 'id' })).toMatchObject({ id })
+    expect(await mutate(admin, 'deleteTeam', { input: { id } })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await admin.data('query ($id: ID!) { node(id: $id) { id } }', { id })).toEqual({ node: null })
+  })
+
+  it('are charged by their members: default team, named team, accounts below', async () => {
+    await mutate(admin, 'createTeam', { input: { name: 'phys' } })
+    await mutate(admin, 'createTeam', { input: { name: 'chem' } })
+    const hal = await tokenOf(await createUser('hal', 'RESEARCHER', { teams: ['phys', 'chem'], defaultTeam: 'phys' }))
+    expect((await submit(hal)).job).toMatchObject({ account: 'phys', team: { name: 'phys' } })
+    expect((await submit(hal, { team: 'chem' })).job).toMatchObject({ account: 'chem', team: { name: 'chem' } })
+    expect((await submit(hal, { account: 'phys.laser' })).job).toMatchObject({ account: 'phys.laser' })
+    expect((await submit(hal, { account: 'users.hal.x' })).job).toMatchObject({ account: 'users.hal.x' })
+    for (const spec of [{ team: 'ml' }, { account: 'ml' }, { account: 'physics' }, { account: 'users.ann' }])
+      expect(await submit(hal, spec)).toMatchObject({ code: 'INVALID_INPUT' })
+    expect((await submit(admin, { account: 'anything.at.all' })).job).toMatchObject({ account: 'anything.at.all' })
+  })
+})
+
+describe('levels', () => {
+  it('decide what is allowed; allow adds, deny wins', async () => {
+    const viewer = await tokenOf(await createUser('ida', 'VIEWER', { allow: ['job.submit'] }))
+    expect((await submit(viewer)).job).toMatchObject({ basePriority: 0 })
+    const plain = await tokenOf(await createUser('jan', 'VIEWER'))
+    expect(await submit(plain)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
+    const denied = await tokenOf(
+      await createUser('kim', 'RESEARCHER', { allow: ['job.submit'], deny: ['job.submit', 'job.view.own'] }),
+    )
+    expect(await submit(denied)).toMatchObject({ code: 'FORBIDDEN', requiredPermission: 'job.submit' })
+  })
+
+  it('make what is not there and what is not yours look the same', async () => {
+    const { job } = await submit(admin)
+    const eve = await tokenOf(await createUser('lou', 'RESEARCHER'))
+    const missing = 'job_00000000000000000000000000'
+    const answers = async (id: string) => {
+      const cancelled = await mutate(eve, 'cancelJob', { input: { jobId: id } })
+      const read = await eve.ask('query ($id: ID!) { job(id: $id) { id } node(id: $id) { id } }', { id })
+      const depends = await submit(eve, { dependsOn: [{ jobId: id }] })
+      return JSON.stringify([cancelled, read, depends]).replaceAll(id, 'ID')
+    }
+    expect(await answers(job.id)).toBe(await answers(missing))
+  })
+})
