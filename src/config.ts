@@ -13,6 +13,7 @@ import {
   type roles,
   type userLevels,
 } from './config/file.ts'
+import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
 
 export { ConfigError, type ConfigProblem }
@@ -52,6 +53,7 @@ export interface Config {
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
   /** The first is the default queue. */
   readonly queues: readonly [QueueConfig, ...QueueConfig[]]
+  readonly quotas: readonly QuotaConfig[]
   /** null: for ever. */
   readonly retention: {
     readonly jobsMs: number | null
@@ -211,6 +213,7 @@ function crossCheck(file: ConfigFile): ConfigProblem[] {
     ...duplicates('pools', file.pools),
     ...duplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
+    ...checkQuotas(file.quotas),
   ]
   const pools = new Set(file.pools.length > 0 ? file.pools.map((pool) => pool.name) : ['local'])
   for (const [i, { pool }] of file.queues.entries())
@@ -291,6 +294,7 @@ function build(file: ConfigFile, env: Environment): Config {
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],
     queues: [firstQueue, ...moreQueues],
+    quotas: file.quotas.map(quotaOf),
     retention: {
       jobsMs: daysMs(retention.jobsDays),
       logsMs: daysMs(retention.logsDays),

@@ -7,6 +7,7 @@ import { type Viewer, viewerOf } from './domain/access.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { decideMode, localUser } from './domain/identity.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
+import { applyQuotas } from './domain/quotas.ts'
 import { createSequencer } from './domain/sequence.ts'
 import { applyBootstrapToken } from './domain/tokens.ts'
 import type { Executor } from './executors/executor.ts'
@@ -51,6 +52,7 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   const domain: Domain = { db, wakeups, clock, log, singleUser }
   const machine = await detectMachine()
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
+  await applyQuotas(domain, config.quotas)
   const sequencer = createSequencer(domain)
   sequencer.start()
   down.push(() => sequencer.stop())

@@ -165,7 +165,8 @@ describe('refusals', () => {
       /^auth.oidc.levels.a: "BOSS" is not known here; use VIEWER or/,
     ],
     ['auth: { bootstrapToken: "two words here" }', /^auth.bootstrapToken: the value is not a secret/],
-    ['quotas: []', /not available in this version/],
+    ['quotas: [{ type: JOBS_PER_DAY, action: BLOCK, scope: USER, limit: 1 }]', /quotas\[0\].key: is missing/],
+    ['quotas: [{ type: JOBS_PER_DAY, action: BLOCK, scope: GLOBAL, limit: 1.5 }]', /whole number/],
     [
       'pools: [{ name: a, limits: { maxConcurrent: -5 } }]',
       /^pools\[0\].limits.maxConcurrent: -5 is not a whole number from 0/,

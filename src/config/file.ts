@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { quotaSection } from './quotas.ts'
 import {
   amount,
   flag,
@@ -164,7 +165,7 @@ export const configFile = section({
   auth: auth.prefault({}),
   audit: later,
   approvalRules: later,
-  quotas: later,
+  quotas: list(quotaSection).default([]),
   webhooks: later,
 })
 

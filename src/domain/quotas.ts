@@ -93,11 +93,10 @@ const updateInput = z.strictObject({
   limit: limit.nullish(),
 })
 
-const at = ['input']
 const levels = { VIEWER: true, RESEARCHER: true, LEAD: true, ADMIN: true } as const satisfies Record<UserLevel, true>
 
 /** What zod cannot say of one field alone. */
-function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = at): void {
+function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
   if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must not be given: a GLOBAL quota holds for everybody')
   if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
@@ -111,7 +110,7 @@ const isCost = (type: QuotaType) => type === 'COST_PER_DAY' || type === 'COST_PE
 /** Answers the id. */
 export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'quota.write')
-  const { key = null, ...rest } = parseInput(createInput, raw, at)
+  const { key = null, ...rest } = parseInput(createInput, raw)
   const rule: QuotaRule = { ...rest, key }
   demandSense(rule)
   return behindGate(domain, async (sql) => {
@@ -131,7 +130,7 @@ const valuesOf = ({ type, action, scope, key, limit: value }: QuotaRule) => [typ
 
 const twice = ({ type, action, scope }: QuotaRule) =>
   new InvalidInput([
-    { path: [...at, 'type'], message: `There is a ${scope} ${type} quota with ${action} already; change that one` },
+    { path: ['type'], message: `There is a ${scope} ${type} quota with ${action} already; change that one` },
   ])
 
 /** A quota on a name that nobody has would limit nobody, silently. Accounts are free words. */
@@ -143,7 +142,7 @@ async function demandNamed(sql: Sql, { scope, key }: QuotaRule): Promise<void> {
 
 export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'quota.write')
-  const change = parseInput(updateInput, raw, at)
+  const change = parseInput(updateInput, raw)
   return behindGate(domain, async (sql) => {
     const before = await quotaOf(sql, change.id)
     const rule = { ...before, action: change.action ?? before.action, limit: change.limit ?? before.limit }

@@ -36,7 +36,7 @@ const ttlSecondsDefault = 300
 /** Answers the id. A slot is of the pool that the default queue leads to. */
 export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'job.submit')
-  const { ttlSeconds } = parseInput(reserveInput, raw, ['input'])
+  const { ttlSeconds } = parseInput(reserveInput, raw)
   return behindGate(domain, async (sql) => {
     await demandSlot(domain, sql, viewer)
     const id = newId('slot', domain.clock.now())

@@ -1,9 +1,11 @@
 import type { Domain } from '../domain/domain.ts'
+import { sweepKeys } from '../domain/keys.ts'
 import { expireEvents, expireJobs, unmergedLogs } from '../domain/retention.ts'
+import { sweepLedger } from '../domain/usage.ts'
 import { expireLogs, mergeChunks } from '../logs/keep.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
-/** Keeps house: merges the small chunks of finished logs and removes what retention says. Safe in many processes at once. */
+/** Keeps house: merges the small chunks of finished logs and removes what retention and its own time say. Safe in many processes at once. */
 export interface Retention {
   /** null: for ever. */
   jobsMs: number | null
@@ -37,4 +39,6 @@ export async function pruneOnce(
   if (logsMs !== null) await expireLogs(domain.db.sql, ago(logsMs))
   if (eventsMs !== null) await expireEvents(domain, ago(eventsMs))
   if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
+  await sweepKeys(domain)
+  await sweepLedger(domain)
 }

@@ -1,0 +1,40 @@
+import type { z } from 'zod'
+import { amount, type ConfigProblem, section, text, word } from './value.ts'
+
+/** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
+export const quotaSection = section({
+  type: word(['CONCURRENT_JOBS', 'JOBS_PER_HOUR', 'JOBS_PER_DAY', 'COST_PER_DAY', 'COST_PER_MONTH', 'LOCAL_GPUS']),
+  action: word(['BLOCK', 'WARN', 'REQUIRE_APPROVAL']),
+  scope: word(['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT']),
+  key: text('ml').optional(),
+  limit: amount('jobs, GPUs or cost', [0, 1e15], '5'),
+})
+
+type QuotaEntry = z.output<typeof quotaSection>
+
+export interface QuotaConfig extends Readonly<Omit<QuotaEntry, 'key'>> {
+  /** Name of the level, user, team or account; null for GLOBAL. */
+  readonly key: string | null
+}
+
+export const quotaOf = ({ key, ...rest }: QuotaEntry): QuotaConfig => ({ ...rest, key: key ?? null })
+
+const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN']
+
+export function checkQuotas(quotas: readonly QuotaEntry[]): ConfigProblem[] {
+  const kind = ({ type, action, scope, key }: QuotaEntry) => JSON.stringify([type, action, scope, key])
+  return quotas.flatMap((quota, index) => {
+    const { type, scope, key, limit } = quota
+    const at = (field: string, reason: string, remedy: string) => [{ path: `quotas[${index}]${field}`, reason, remedy }]
+    if (scope === 'GLOBAL' && key !== undefined) return at('.key', 'stands beside the scope GLOBAL', 'remove it')
+    if (scope !== 'GLOBAL' && key === undefined)
+      return at('.key', 'is missing', `name the ${scope.toLowerCase()} that it limits`)
+    if (scope === 'LEVEL' && !levels.includes(key ?? ''))
+      return at('.key', `${JSON.stringify(key)} is no level`, `use ${levels.join(' or ')}`)
+    if (!type.startsWith('COST') && !Number.isInteger(limit))
+      return at('.limit', `${limit} is no whole number`, 'round it')
+    if (quotas.findIndex((other) => kind(other) === kind(quota)) < index)
+      return at('', 'is there twice', 'keep one of each type, action, scope and key')
+    return []
+  })
+}
