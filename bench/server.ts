@@ -1,23 +1,72 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
+import { systemClock } from '../src/platform/clock.ts'
+import { createLog } from '../src/platform/log.ts'
+import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { freePort, startBerth } from '../test/support/berth-process.ts'
 
-/** A server on the embedded database in a folder of its own, gone afterwards. */
+/** A folder of its own for the work, gone afterwards. */
+async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
+  await chmod(dataDir, 0o711) // under root the database runs as another account
+  try {
+    await work(dataDir)
+  } finally {
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+/** A server in a process of its own, on the embedded database unless the environment names another. */
 export async function withServer(
   work: (url: string) => Promise<void>,
   env: Record<string, string> = {},
 ): Promise<void> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
-  await chmod(dataDir, 0o711) // under root the database runs as another account
-  try {
+  await withFolder(async (dataDir) => {
     const server = await startBerth({ dataDir, port: await freePort(), env })
     try {
       await work(server.url)
     } finally {
       await server.end()
     }
+  })
+}
+
+/** Empty databases on one embedded PostgreSQL, by name; for contestants that must not share tables. */
+export async function withDatabases(names: readonly string[], work: (urls: Map<string, string>) => Promise<void>) {
+  await withFolder(async (dataDir) => {
+    const postgres = await startPostgres({ dataDir, log: createLog('error'), clock: systemClock })
+    try {
+      const client = new pg.Client({ connectionString: postgres.url })
+      await client.connect()
+      for (const name of names) await client.query(`CREATE DATABASE ${client.escapeIdentifier(name)}`)
+      await client.end()
+      await work(new Map(names.map((name) => [name, Object.assign(new URL(postgres.url), { pathname: name }).href])))
+    } finally {
+      await postgres.stop()
+    }
+  })
+}
+
+/** The rivals of a submission (rival.ts), each in a process of its own. */
+export async function withRivals(
+  databases: ReadonlyMap<string, string>,
+  work: (urls: Map<string, string>) => Promise<void>,
+): Promise<void> {
+  const children: ChildProcess[] = []
+  const urls = new Map<string, string>()
+  try {
+    for (const kind of ['no-op', ...databases.keys()]) {
+      const child = fork(new URL('./rival.ts', import.meta.url), [kind, databases.get(kind) ?? ''])
+      children.push(child)
+      const [url] = (await once(child, 'message')) as [string]
+      urls.set(kind, url)
+    }
+    await work(urls)
   } finally {
-    await rm(dataDir, { recursive: true, force: true })
+    for (const child of children) child.disconnect()
   }
 }

@@ -1,42 +1,53 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { poster, printRace, race } from './harness.ts'
-import { withServer } from './server.ts'
+import { type Contestant, poster, printRace, race } from './harness.ts'
+import { withDatabases, withRivals, withServer } from './server.ts'
 
 /**
- * submitJob over HTTP from 64 kept-alive clients, against the same schema on the same yoga with a resolver that does
- * nothing: how much of what the edge can carry is left when every submission is a durable row, a run and an event.
- * Nothing is started meanwhile: the server is an API without a scheduler. Goal: ≥ 0.7 ×.
+ * Submissions over HTTP from 64 kept-alive clients, each with a key of its own, against the same schema on the same yoga
+ * with a resolver that does nothing (the ceiling), that hands the job to pg-boss, or to graphile-worker; then the same in
+ * bulk, 1,000 at a time from one client. Nothing is started meanwhile: the server is an API without a scheduler.
+ * Goals: ≥ 0.7 × no-op, ≥ 1.8 × pg-boss, ≥ 3 × graphile-worker.
  */
 const clients = 64
 const rounds = 5
 const roundMs = 4_000
+const bulkSize = 1_000
 
-const query = `mutation ($input: SubmitJobInput!) {
+const one = `mutation ($input: SubmitJobInput!) {
   submitJob(input: $input) { ... on SubmitJobSuccess { job { id state } } ... on Problem { code message } }
 }`
-const body = JSON.stringify({ query, variables: { input: { spec: { command: ['/bin/true'] } } } })
+const many = `mutation ($inputs: [SubmitJobInput!]!) {
+  submitJobs(inputs: $inputs) { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
+}`
 
-const noop = fork(new URL('./noop-server.ts', import.meta.url))
-const [noopUrl] = (await once(noop, 'message')) as [string]
+let keys = 0
+const input = () => ({ idempotencyKey: `bench-${keys++}`, spec: { command: ['/bin/true'] } })
+const single = () => JSON.stringify({ query: one, variables: { input: input() } })
+const bulk = () => JSON.stringify({ query: many, variables: { inputs: Array.from({ length: bulkSize }, input) } })
 
-await withServer(
-  async (url) => {
-    const berth = poster(url, clients)
-    const nothing = poster(noopUrl, clients)
-    const results = await race({
-      contestants: [
-        { name: 'no-op resolver', work: async () => void (await nothing.send(body)) },
-        { name: 'submitJob', work: async () => void (await berth.send(body)) },
-      ],
-      clients,
-      rounds,
-      roundMs,
-    })
-    berth.close()
-    nothing.close()
-    printRace(`submitJob over HTTP, ${clients} clients`, results)
-  },
-  { BERTH_ROLES: 'api' },
-)
-noop.disconnect()
+function contestants(
+  urls: ReadonlyMap<string, string>,
+  body: () => string,
+  posters: { close(): void }[],
+): Contestant[] {
+  return [...urls].map(([name, url]) => {
+    const to = poster(url, clients)
+    posters.push(to)
+    return { name, work: async () => void (await to.send(body())) }
+  })
+}
+
+async function compare(urls: ReadonlyMap<string, string>): Promise<void> {
+  const posters: { close(): void }[] = []
+  const singles = await race({ contestants: contestants(urls, single, posters), clients, rounds, roundMs })
+  printRace(`submitJob over HTTP, ${clients} clients`, singles)
+  const bulks = await race({ contestants: contestants(urls, bulk, posters), clients: 1, rounds, roundMs })
+  printRace(`submitJobs of ${bulkSize}, 1 client, in calls`, bulks)
+  for (const each of posters) each.close()
+}
+
+await withDatabases(['berth_bench', 'pg-boss', 'graphile-worker'], async (databases) => {
+  const { berth_bench: own = '', ...others } = Object.fromEntries(databases)
+  await withRivals(new Map(Object.entries(others)), async (rivals) => {
+    await withServer((url) => compare(new Map([...rivals, ['Berth', url]])), { BERTH_ROLES: 'api', DATABASE_URL: own })
+  })
+})
