@@ -200,6 +200,15 @@ CREATE TABLE "audit_entry" (
     CONSTRAINT "audit_entry_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "audit_head" (
+    "id" INTEGER NOT NULL DEFAULT 1,
+    "seq" BIGINT NOT NULL DEFAULT 0,
+    "hash" TEXT NOT NULL,
+
+    CONSTRAINT "audit_head_pkey" PRIMARY KEY ("id")
+);
+
 -- CreateIndex
 CREATE UNIQUE INDEX "team_name_key" ON "team"("name");
 
@@ -316,3 +325,10 @@ CREATE INDEX job_alive_of_team ON job (team_id) WHERE NOT log_closed AND team_id
 CREATE INDEX job_alive_of_account ON job (account text_pattern_ops) WHERE NOT log_closed;
 CREATE INDEX usage_ledger_of_account ON usage_ledger (account text_pattern_ops, at);
 CREATE INDEX usage_ledger_at ON usage_ledger USING brin (at);
+
+-- Audit log. What has no place yet is found without reading the rest.
+
+CREATE INDEX audit_entry_unchained_idx ON audit_entry (at, id) WHERE seq IS NULL;
+ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_chained_whole CHECK ((seq IS NULL) = (hash IS NULL));
+ALTER TABLE audit_head ADD CONSTRAINT audit_head_single CHECK (id = 1);
+INSERT INTO audit_head (seq, hash) VALUES (0, repeat('0', 64));
