@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
 import { createEngine } from './engine.ts'
@@ -88,10 +89,8 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
     if (request.method === 'OPTIONS') return preflight(response)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
-    const identified = await authenticate({
-      authorization: request.headers.authorization,
-      ip: request.socket.remoteAddress ?? null,
-    })
+    const identified = await identify(request)
+    if (identified === 'unavailable') return unavailable(response)
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
     // A stream is cut without a `complete`: its reader comes back, and is told at the door.
@@ -101,6 +100,16 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
         guests.enter(viewer, () => response.destroy()),
       )
     await engine(request, response, { viewer })
+  }
+
+  async function identify({ headers: { authorization }, socket }: IncomingMessage) {
+    try {
+      return await authenticate({ authorization, ip: socket.remoteAddress ?? null })
+    } catch (error) {
+      if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
+      log.warn({ err: error }, 'nobody can say now who asks')
+      return 'unavailable'
+    }
   }
 
   async function ready(response: ServerResponse) {
@@ -161,6 +170,11 @@ function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
   const message = why === 'expired' ? 'The token has expired; get a fresh one' : 'The token is not known here'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
   answerJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
+}
+
+function unavailable(response: ServerResponse) {
+  const message = 'Nobody can say now who you are; try again'
+  answerJson(response, 503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] })
 }
 
 function redirect(response: ServerResponse, location: string) {

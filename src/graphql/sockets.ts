@@ -5,7 +5,7 @@ import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type Subscribe
 import { type WebSocket, WebSocketServer } from 'ws'
 import { anonymous, type Viewer } from '../domain/access.ts'
 import type { Log } from '../platform/log.ts'
-import { Unavailable } from '../platform/tx.ts'
+import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Engine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
@@ -158,7 +158,7 @@ async function connect(
     }
     close(identified === 'expired' ? 'EXPIRED' : 'GONE')
   } catch (error) {
-    if (!(error instanceof Unavailable)) log.error({ err: error }, 'authentication failed')
+    if (!(error instanceof Unavailable) && !isUnavailable(error)) log.error({ err: error }, 'authentication failed')
     socket.close(closeCodes.tryAgain, 'Try again')
   }
   return false

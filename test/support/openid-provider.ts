@@ -1,0 +1,63 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+
+/** An OpenID provider of a few lines: discovery, the keys that it publishes now, and tokens signed with them. */
+export interface OpenIdProvider {
+  readonly issuer: string
+  /** A token with these claims beyond issuer, audience `berth` and an hour to live; `undefined` leaves one out. */
+  token(claims: JWTPayload, signing?: { key?: SigningKey; expiresInSeconds?: number }): Promise<string>
+  /** From now on another key is published and signs. */
+  rotate(): Promise<void>
+  /** A key that is never published. */
+  strangeKey(): Promise<SigningKey>
+  /** How often the keys were read. */
+  readonly keyReads: () => number
+  close(): Promise<void>
+}
+
+export interface SigningKey {
+  kid: string
+  privateKey: CryptoKey
+  publicKey: CryptoKey
+}
+
+const algorithm = 'ES256'
+const hourSeconds = 3_600
+
+export async function startOpenIdProvider(): Promise<OpenIdProvider> {
+  let keys = 0
+  let reads = 0
+  const newKey = async (): Promise<SigningKey> => ({ kid: `key-${++keys}`, ...(await generateKeyPair(algorithm)) })
+  let current = await newKey()
+  const server = createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json')
+    if (request.url === '/.well-known/openid-configuration')
+      return response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }))
+    reads += 1
+    response.end(
+      JSON.stringify({ keys: [{ ...(await exportJWK(current.publicKey)), kid: current.kid, alg: algorithm }] }),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    issuer,
+    async token(claims, { key = current, expiresInSeconds = hourSeconds } = {}) {
+      const exp = Math.floor(Date.now() / 1_000) + expiresInSeconds
+      return new SignJWT({ iss: issuer, aud: 'berth', exp, ...claims })
+        .setProtectedHeader({ alg: algorithm, kid: key.kid })
+        .sign(key.privateKey)
+    },
+    async rotate() {
+      current = await newKey()
+    },
+    strangeKey: newKey,
+    keyReads: () => reads,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
