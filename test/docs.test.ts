@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { limits } from '../src/graphql/limits.ts'
+import { type BerthProcess, freePort, startBerth } from './support/berth-process.ts'
+import { root } from './support/sources.ts'
+
+/**
+ * What the guides say to type is typed here: the shell blocks of a guide are one session, from the first to the last, in
+ * a folder where `berth` and the packages are at hand; blocks of JavaScript are the files that their first line names.
+ */
+let dataDir: string
+let server: BerthProcess
+
+const run = promisify(execFile)
+const authority = '127.0.0.1:4000'
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-docs-'))
+  server = await startBerth({ dataDir, port: await freePort() })
+})
+afterAll(async () => {
+  await server.end()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const guide = (name: string) => readFile(join(root, 'docs', name), 'utf8')
+const blocksOf = (text: string, language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block)
+
+/** The outputs of the guide's shell blocks, in order. Fails with the session's stderr when one of them fails. */
+async function typed(name: string): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-typed-'))
+  try {
+    for (const target of ['berth', 'node_modules']) await symlink(join(root, target), join(directory, target))
+    const text = (await guide(name)).replaceAll(authority, new URL(server.url).host)
+    for (const block of blocksOf(text, 'js')) {
+      const [, file = ''] = block.match(/^\/\/ (\S+)\n/) ?? []
+      await writeFile(join(directory, file), block)
+    }
+    const mark = '=== next block ==='
+    const session = ['set -eu', ...blocksOf(text, 'sh')].join(`\necho '${mark}'\n`)
+    const { PATH = '', HOME = '' } = process.env
+    const env = { PATH, HOME, BERTH_URL: server.url }
+    const { stdout } = await run('sh', ['-c', session], { cwd: directory, env })
+    return stdout.split(`${mark}\n`).slice(1)
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+test('the command line', { timeout: 60_000 }, async () => {
+  const [submitted, files, watched, structured, ended, codes, ...more] = await typed('cli.md')
+  expect(more).toEqual([])
+  expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
+  expect(files).toMatch(/^from a file\n[\s\S]*maxAttempts: 3\n[\s\S]*from stdin\n$/)
+  expect(watched).toMatch(/SUCCEEDED[\s\S]*out\n[\s\S]*#1 .* QUEUED/)
+  expect(structured).toMatch(/"state": "SUCCEEDED"[\s\S]*state: SUCCEEDED/)
+  expect(ended).toMatch(/CANCELLED[\s\S]*exit code 130\n/)
+  expect(codes).toBe('exit code 5\nexit code 2\n')
+})
+
+test('the API', { timeout: 60_000 }, async () => {
+  const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
+  expect(more).toEqual([])
+  expect(first).toContain(`"maxPageSize":${limits.pageSizeMax}`)
+  expect(refused).toMatch(/"path":\["spec","resources","cpu"\][\s\S]*"code":"INVALID_INPUT"/)
+  const ids = once?.match(/job_\w+/g)
+  expect(ids).toHaveLength(2)
+  expect(new Set(ids).size).toBe(1)
+  expect(once).toMatch(/"idempotentHit":false[\s\S]*"idempotentHit":true/)
+  expect(pages).toMatch(/"nodes":\[\{"id":"job_/)
+  expect(sse?.match(/tick \d/g)).toEqual(['tick 1', 'tick 2', 'tick 3'])
+  expect(sse).toMatch(/event: complete/)
+  expect(socket).toBe('4 SUCCEEDED\n')
+  expect(snapshot).toMatch(/"state":"SUCCEEDED","version":4,/)
+  expect(stranger).toBe('403\n')
+})
+
+test('the limits that are told are those that hold', async () => {
+  const text = await guide('api.md')
+  const number = (value: number) => value.toLocaleString('en-US')
+  const { tokensMax, depthMax, aliasesMax, rootFieldsMax, costMax, bulkMax, nodesMax } = limits
+  expect(text).toContain(`body of an HTTP request | ${limits.bodyBytesMax / 1024 ** 2} MiB |`)
+  expect(text).toContain(
+    `document | ${limits.documentBytesMax / 1024} KiB, ${number(tokensMax)} tokens, ${depthMax} levels, ${aliasesMax} aliases, ${rootFieldsMax} root fields |`,
+  )
+  expect(text).toContain(`message to a WebSocket | ${limits.socketMessageBytesMax / 1024} KiB |`)
+  expect(text).toContain(`cost of a request | ${number(costMax)};`)
+  expect(text).toContain(`page of a list | ${limits.pageSizeMax} nodes |`)
+  expect(text).toContain(`\`submitJobs\`, \`cancelJobs\` | ${number(bulkMax)} jobs |`)
+  expect(text).toContain(`\`nodes(ids:)\` | ${nodesMax} ids |`)
+  expect(text).toContain(`operations on one WebSocket | ${limits.subscriptionsPerConnectionMax} |`)
+})
+
+test('every flag and every verb of the command line is told, and no other', async () => {
+  const text = await guide('cli.md')
+  const help = async (...words: string[]) => (await run(join(root, 'berth'), [...words, '--help'])).stdout
+  const verbs = [...(await help()).matchAll(/^ {2}([a-z]+) /gm)]
+    .map(([, verb = '']) => verb)
+    .filter((v) => v !== 'help')
+  const flags = new Set<string>()
+  for (const verb of verbs) {
+    expect(text).toMatch(new RegExp(`berth ${verb}\\b|\`${verb}\\b`))
+    for (const [flag] of (await help(verb)).matchAll(/(?<=^ {2}(-\w, )?)--[a-z-]+/gm)) flags.add(flag)
+  }
+  flags.delete('--help')
+  const told = new Set([...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([flag]) => flag))
+  expect([...flags].filter((flag) => !told.has(flag))).toEqual([])
+  expect([...told].filter((flag) => !flags.has(flag))).toEqual([])
+})
