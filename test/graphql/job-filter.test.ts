@@ -1,0 +1,137 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isFinal, type JobState, jobStates } from '../../src/domain/state.ts'
+import { compileFilter, type JobFilter, momentOf, readFacts } from '../../src/feed/filter.ts'
+import { filterSql } from '../../src/graphql/schema/job-filter.ts'
+import { buildSchema } from '../../src/graphql/schema.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { addUser } from '../support/factories.ts'
+
+/**
+ * Lists filter in SQL, `jobUpdates` filters in memory: a job that one of them admits and the other does not would be in a
+ * list that never hears of it. Few values of everything, so that filters hit, and those that are special somewhere.
+ */
+let database: TestDatabase
+beforeAll(async () => {
+  buildSchema() // the module of the filter is a part of it
+  database = await createDatabase()
+})
+afterAll(() => database.close())
+
+const times = [0, 1, 2].map((ms) => new Date(Date.UTC(2026, 0, 1) + ms))
+const pieces = ['a', 'A', 'é', '🙂', '%', '_', '\\', '.', '[', '\n', '*', '?'] as const
+const words = (max: number) => fc.array(fc.constantFrom(...pieces), { maxLength: max }).map((list) => list.join(''))
+const word = fc.constantFrom('one', 'ONE', '%')
+const key = fc.constantFrom('k', 'K', 'toString', '__proto__', 'a"b')
+const value = fc.constantFrom('', 'v', '"')
+const maybe = <T>(some: fc.Arbitrary<T>) => fc.option(some, { freq: 2 })
+
+const jobShape = fc.record({
+  owner: fc.nat(1),
+  name: maybe(words(3)),
+  state: fc.constantFrom(...jobStates),
+  labels: fc.array(fc.tuple(key, value), { maxLength: 3 }),
+  account: word,
+  project: maybe(word),
+  queue: word,
+  pool: word,
+  executor: word,
+  createdAt: fc.constantFrom(...times),
+  finishedAt: fc.constantFrom(...times),
+})
+type Shape = typeof jobShape extends fc.Arbitrary<infer T> ? T : never
+
+const filterShape = (ids: readonly string[], users: readonly string[]): fc.Arbitrary<JobFilter> =>
+  fc.record(
+    {
+      ids: maybe(fc.subarray([...ids, 'job_none'])),
+      states: maybe(fc.subarray([...jobStates])),
+      stateCategories: maybe(fc.subarray(['WAITING', 'ACTIVE', 'FINAL'])),
+      name: maybe(words(4)),
+      labels: maybe(fc.array(fc.record({ key, value: maybe(value) }, { requiredKeys: ['key'] }), { maxLength: 2 })),
+      user: maybe(fc.constantFrom(...users, 'user_none')),
+      account: maybe(word),
+      project: maybe(word),
+      queue: maybe(word),
+      pool: maybe(word),
+      executor: maybe(word),
+      createdAfter: maybe(fc.constantFrom(...times)),
+      createdBefore: maybe(fc.constantFrom(...times)),
+      finishedAfter: maybe(fc.constantFrom(...times)),
+      finishedBefore: maybe(fc.constantFrom(...times)),
+    },
+    { requiredKeys: [] },
+  )
+
+interface Kept {
+  id: string
+  state: JobState
+  finishedAt: Date
+}
+
+async function keep(shape: Shape, users: readonly string[]): Promise<Kept> {
+  const id = newId('job', Date.UTC(2026, 0, 1))
+  const { state, finishedAt } = shape
+  await database.db.sql.query(
+    `INSERT INTO job (id, user_id, name, spec, state, labels, account, project, queue, pool, executor, created_at,
+       finished_at, log_closed, base_priority, cpu_millis, memory_bytes, gpu)
+     VALUES ($1, $2, $3, '{}', $4::job_state, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $13, 10, 1000, 0, 0)`,
+    [
+      id,
+      users[shape.owner],
+      shape.name,
+      state,
+      JSON.stringify(Object.fromEntries(shape.labels)),
+      shape.account,
+      shape.project,
+      shape.queue,
+      shape.pool,
+      shape.executor,
+      shape.createdAt,
+      isFinal(state) ? finishedAt : null,
+      isFinal(state),
+    ],
+  )
+  return { id, state, finishedAt }
+}
+
+async function inDatabase(filter: JobFilter): Promise<string[]> {
+  const values: unknown[] = []
+  const where = filterSql(filter, (each) => `$${values.push(each)}`)
+  const rows = await database.db.sql.query<{ id: string }>(
+    `SELECT j.id FROM job j WHERE ${where} ORDER BY j.id`,
+    values,
+  )
+  return rows.map(({ id }) => id)
+}
+
+test('what a list admits, its stream admits', { timeout: 60_000 }, async () => {
+  const { sql } = database.db
+  const users = [await addUser(sql, 'ada'), await addUser(sql, 'bob')]
+  const seed = 20_261_121
+  const kept: Kept[] = []
+  for (const shape of fc.sample(jobShape, { seed, numRuns: 150 })) kept.push(await keep(shape, users))
+  const ids = kept.map(({ id }) => id)
+  const facts = new Map((await readFacts(sql, ids)).map((each) => [each.id, each]))
+
+  function inMemory(filter: JobFilter): string[] {
+    const { admitsJob, admitsMoment } = compileFilter(filter)
+    const admitted = kept.filter(({ id, state, finishedAt }) => {
+      const known = facts.get(id)
+      return known !== undefined && admitsJob(known) && admitsMoment(momentOf(state, finishedAt))
+    })
+    return admitted.map(({ id }) => id).sort()
+  }
+
+  let hits = 0
+  await fc.assert(
+    fc.asyncProperty(filterShape(ids, users), async (filter) => {
+      const admitted = inMemory(filter)
+      hits += admitted.length
+      expect(await inDatabase(filter)).toEqual(admitted)
+    }),
+    { seed, numRuns: 1_000 },
+  )
+  expect(hits).toBeGreaterThan(500)
+})
