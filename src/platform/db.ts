@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
 import type { Log } from './log.ts'
-import { inTransaction, pgSql, type Sql, type TransactionOptions } from './tx.ts'
+import { inTransaction, pgSql, preparedName, type Sql, type TransactionOptions } from './tx.ts'
 
 /** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
 export interface Db {
@@ -41,7 +41,12 @@ export function openDb({ url, connectionsMax, log, applicationName }: DbOptions)
   })
   // A connection that breaks while idle (PostgreSQL restarted) is replaced at the next use.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: false }) })
+  const prisma = new PrismaClient({
+    adapter: new PrismaPg(pool, {
+      disposeExternalPool: false,
+      statementNameGenerator: ({ sql }) => preparedName(sql),
+    }),
+  })
   return {
     url,
     pool,

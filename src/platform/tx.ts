@@ -144,6 +144,13 @@ interface PrismaTransaction {
 /** `Sql` over a transaction that Prisma has opened. Values must be text, numbers or booleans: Prisma guesses the rest. */
 export function prismaSql(tx: PrismaTransaction): Sql {
   return {
-    query: <Row>(text: string, values: readonly unknown[] = []) => tx.$queryRawUnsafe<Row[]>(text, ...values),
+    query: <Row>(text: string, values: readonly unknown[] = [], name?: string) =>
+      tx.$queryRawUnsafe<Row[]>(name ? `/*via_prisma_${name}*/ ${text}` : text, ...values),
   }
 }
+
+/**
+ * The name under which the adapter prepares a statement: only for those that were named above. Prisma's own vary with
+ * the length of their lists, and every variant would stay in every connection for ever. '': not at all.
+ */
+export const preparedName = (sql: string): string => /^\/\*(\w+)\*\/ /.exec(sql)?.[1] ?? ''
