@@ -4,7 +4,7 @@ import type { Viewer } from './access.ts'
 
 /**
  * The audit log: who did what to which object from where. An entry is written in the transaction of the change it
- * describes, unchained, so that no change waits for a global lock.
+ * describes, unchained, so that no change waits for a global lock; audit-chain.ts gives it its place a moment later.
  */
 export interface AuditRecord {
   /** e.g. job.submit */

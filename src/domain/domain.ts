@@ -11,6 +11,8 @@ export interface Domain {
   readonly log: Log
   /** One person, known without a log-in: limits that nobody set do not hold. Decided at start. */
   readonly singleUser: boolean
+  /** Where this process tells heads of the audit log outside the database. Absent: nowhere. */
+  readonly auditHeadFile?: string | null
 }
 
 /**

@@ -8,4 +8,6 @@ export const advisoryLocks = {
   leadership: 0x62657203,
   /** Second key 0: who gives events their positions. */
   sequencer: 0x62657204,
+  /** Second key 0: who chains the entries of the audit log. */
+  auditChain: 0x62657205,
 } as const

@@ -329,6 +329,6 @@ CREATE INDEX usage_ledger_at ON usage_ledger USING brin (at);
 -- Audit log. What has no place yet is found without reading the rest.
 
 CREATE INDEX audit_entry_unchained_idx ON audit_entry (at, id) WHERE seq IS NULL;
-ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_chained_whole CHECK ((seq IS NULL) = (hash IS NULL));
+ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_chained_whole CHECK ((seq IS NULL) = (hash IS NULL) AND seq > 0);
 ALTER TABLE audit_head ADD CONSTRAINT audit_head_single CHECK (id = 1);
 INSERT INTO audit_head (seq, hash) VALUES (0, repeat('0', 64));
