@@ -1,18 +1,19 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
 /** An OpenID provider of a few lines: discovery, the keys that it publishes now, and tokens signed with them. */
 export interface OpenIdProvider {
   readonly issuer: string
   /** A token with these claims beyond issuer, audience `berth` and an hour to live; `undefined` leaves one out. */
-  token(claims: JWTPayload, signing?: { key?: SigningKey; expiresInSeconds?: number }): Promise<string>
+  token(
+    claims: { [claim: string]: unknown },
+    signing?: { key?: SigningKey; expiresInSeconds?: number },
+  ): Promise<string>
   /** From now on another key is published and signs. */
   rotate(): Promise<void>
   /** A key that is never published. */
   strangeKey(): Promise<SigningKey>
-  /** How often the keys were read. */
-  readonly keyReads: () => number
   close(): Promise<void>
 }
 
@@ -27,14 +28,14 @@ const hourSeconds = 3_600
 
 export async function startOpenIdProvider(): Promise<OpenIdProvider> {
   let keys = 0
-  let reads = 0
   const newKey = async (): Promise<SigningKey> => ({ kid: `key-${++keys}`, ...(await generateKeyPair(algorithm)) })
   let current = await newKey()
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json')
-    if (request.url === '/.well-known/openid-configuration')
-      return response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }))
-    reads += 1
+    if (request.url === '/.well-known/openid-configuration') {
+      response.end(JSON.stringify({ issuer, jwks_uri: `${issuer}/keys` }))
+      return
+    }
     response.end(
       JSON.stringify({ keys: [{ ...(await exportJWK(current.publicKey)), kid: current.kid, alg: algorithm }] }),
     )
@@ -53,7 +54,6 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
       current = await newKey()
     },
     strangeKey: newKey,
-    keyReads: () => reads,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { mutate, personWith } from '../support/people.ts'
+import { root } from '../support/sources.ts'
+
+/** How the mode of a server is decided at its start, in real processes over one database. */
+const secret = 'bootstrap-secret-of-this-test'
+const startMsMax = 60_000
+let database: TestDatabase
+let dataDir: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = mkdtempSync(join(tmpdir(), 'berth-log-in-'))
+})
+afterAll(async () => {
+  await database.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const started = async (env: Record<string, string> = {}): Promise<BerthProcess> =>
+  startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, ...env } })
+
+/** What a server says that does not start. */
+async function refused(env: Record<string, string> = {}): Promise<string> {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, [join(root, 'src/main.ts')], {
+    cwd: dataDir,
+    env: {
+      PATH,
+      HOME,
+      BERTH_DATA_DIR: dataDir,
+      BERTH_PORT: '0',
+      BERTH_LOG_LEVEL: 'warn',
+      DATABASE_URL: database.url,
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let output = ''
+  child.stderr.on('data', (data) => (output += data))
+  const [code] = (await once(child, 'close')) as [number | null]
+  expect(code).toBe(1)
+  return output
+}
+
+const info = '{ serverInfo { singleUser } }'
+
+describe('the mode of a server', () => {
+  it('is single-user without users and tokens, and then listens on loopback alone', {
+    timeout: startMsMax,
+  }, async () => {
+    expect(await refused({ BERTH_HOST: '0.0.0.0' })).toMatch(/^server.host: "0.0.0.0" is reachable.*bootstrapToken/)
+    const server = await started()
+    const local = personWith(server.url, '')
+    expect(await local.data(info)).toEqual({ serverInfo: { singleUser: true } })
+    expect((await local.data('{ viewer { user { name level } } }'))['viewer'].user).toEqual({
+      name: 'local',
+      level: 'ADMIN',
+    })
+    // Users and tokens that are made now count from the next start.
+    await mutate(local, 'createUser', { input: { name: 'ann', level: 'RESEARCHER' } })
+    expect(await local.data(info)).toEqual({ serverInfo: { singleUser: true } })
+    await server.end()
+  })
+
+  it('is refused when there are users of whom nobody could log in', { timeout: startMsMax }, async () => {
+    expect(await refused()).toMatch(/^auth: there are users.*nobody could log in; set auth.bootstrapToken/)
+  })
+
+  it('has users with a bootstrap token, and listens where it is told', { timeout: startMsMax }, async () => {
+    const server = await started({ BERTH_BOOTSTRAP_TOKEN: secret, BERTH_HOST: '0.0.0.0' })
+    expect(await personWith(server.url, '').data(info)).toEqual({ serverInfo: { singleUser: false } })
+    expect((await personWith(server.url, '').ask('{ viewer { permissions } }')).status).toBe(401)
+    const admin = personWith(server.url, secret)
+    const { viewer } = await admin.data('{ viewer { user { name level } } }')
+    expect(viewer.user).toEqual({ name: 'admin', level: 'ADMIN' })
+    expect(server.output()).not.toContain(secret)
+    await server.end()
+  })
+
+  it('stays so without it while a token can be used; what one process revokes is dead in another', {
+    timeout: startMsMax,
+  }, async () => {
+    const [one, two] = [await started(), await started()]
+    const [here, there] = [personWith(one.url, secret), personWith(two.url, secret)]
+    const { tokens } = await here.data('{ tokens { nodes { id name } } }')
+    expect((await there.data('{ viewer { user { name } } }'))['viewer'].user.name).toBe('admin')
+    await here.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename } }', { id: tokens.nodes[0].id })
+    expect((await there.ask('{ viewer { user { name } } }')).status).toBe(401)
+    await Promise.all([one.end(), two.end()])
+    expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/a secret that was not used before/)
+  })
+})
