@@ -95,7 +95,7 @@ function settle<T>(work: () => T): T | { refusal: Refusal } {
 
 /** The job of an earlier submission with the same key, or the conflict with it. */
 export function answeredByKey(
-  { viewer, key }: Submission,
+  { viewer, key }: Pick<Submission, 'viewer' | 'key'>,
   keys: ReadonlyMap<string, StoredKey>,
 ): { hit: string } | { refusal: Refusal } | undefined {
   const answer = key ? answerOf(keys.get(keyName(viewer.userId, key.key)), key) : undefined

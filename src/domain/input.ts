@@ -125,11 +125,16 @@ const key = z
   .regex(/^\P{Cc}*$/u, 'must not have control characters')
   .refine((value) => value.length > 0 && [...value].length <= 255, 'must have 1 … 255 characters')
 
-const submission = z.strictObject({
-  spec,
+/** What comes with a submission beside its payload. */
+export const submissionFields = {
   idempotencyKey: key.nullish(),
   idempotencyTtlSeconds: z.int().min(60, 'must be at least 60').max(2_592_000, 'must be at most 2,592,000').nullish(),
   slotReservationId: z.string().nullish(),
+}
+
+const submission = z.strictObject({
+  spec,
+  ...submissionFields,
   requiresApproval: z.boolean().nullish(),
 })
 export type SubmissionInput = z.output<typeof submission>

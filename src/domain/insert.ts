@@ -76,7 +76,8 @@ inserted AS (
   INSERT INTO job (id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
     estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, retry_of_id, created_at, queued_at, eligible_at)
   SELECT id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
-    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, retry_of, clock.now,
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id,
+    (SELECT r.id FROM job r WHERE r.id = new.retry_of), clock.now,
     CASE WHEN state = 'QUEUED' THEN clock.now END, CASE WHEN state = 'QUEUED' THEN greatest(not_before, clock.now) END
   FROM new, clock ORDER BY ord
   RETURNING id, pool, sequence, eligible_at, user_id, team_id, account, estimated_cost, state,

@@ -26,7 +26,7 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
 }
 
 /** `payload` is what the client sent of what it wants; the same key with another one is a conflict. */
-export function keyOf(input: SubmissionInput, payload: unknown): SubmissionKey | null {
+export function keyOf(input: Omit<SubmissionInput, 'spec'>, payload: unknown): SubmissionKey | null {
   const { idempotencyKey: key, idempotencyTtlSeconds: ttlSeconds } = input
   return key == null ? null : { key, hash: payloadHash(payload), ttlSeconds: ttlSeconds ?? keyTtlSeconds }
 }

@@ -67,7 +67,7 @@ async function submitGroup(domain: Domain, items: readonly Submission[]): Promis
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
   const decided =
-    open.length > 0 ? await behindGate(domain, (sql) => decideAndWrite(domain, sql, open), isKeyTaken) : []
+    open.length > 0 ? await behindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
   if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
   const next = decided.values()
   return stored.map((answer) => outcomeOf(answer ?? next.next().value ?? missing()))
@@ -83,15 +83,22 @@ function missing(): never {
   throw new Error('A submission was left out')
 }
 
-function outcomeOf(decision: Decision): SubmitOutcome {
+export function outcomeOf(decision: Decision): SubmitOutcome {
   if ('refusal' in decision) return decision.refusal
   if ('hit' in decision) return { jobId: decision.hit, idempotentHit: true, warnings: [] }
   return { jobId: decision.job.id, idempotentHit: false, warnings: decision.warnings }
 }
 
-/** Somebody stored the same key past the gate: the next try reads and answers it. */
-function isKeyTaken(error: unknown): boolean {
-  return sqlState(error) === '23505' && JSON.stringify(error).includes('idempotency_key_pkey')
+/**
+ * Past the gate somebody stored the same key, which the next try reads and answers, or deleted the job that a retry
+ * names, which the next try does without.
+ */
+function mayPassNow(error: unknown): boolean {
+  const state = sqlState(error)
+  const text = JSON.stringify(error)
+  return (
+    (state === '23505' && text.includes('idempotency_key_pkey')) || (state === '23503' && text.includes('retry_of'))
+  )
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Viewer } from '../domain/access.ts'
 import { mayDecide, type Request } from '../domain/decisions.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 
-export type JobAction = 'CANCEL' | 'APPROVE' | 'REJECT' | 'DELETE'
+export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'DELETE'
 
 /** What the viewer may do with a job now: permission and state combined, for buttons that would not be refused. */
 export function allowedActions(
@@ -13,7 +13,8 @@ export function allowedActions(
   const may = (verb: 'cancel' | 'delete') =>
     viewer.permissions.has(`job.${verb}.all`) ||
     (job.userId === viewer.userId && viewer.permissions.has(`job.${verb}.own`))
-  if (isFinal(job.state)) return may('delete') ? ['DELETE'] : []
+  const retries: JobAction[] = job.userId === viewer.userId && viewer.permissions.has('job.submit') ? ['RETRY'] : []
+  if (isFinal(job.state)) return may('delete') ? [...retries, 'DELETE'] : retries
   const decisions: JobAction[] = approval && mayDecide(viewer, approval, singleUser) ? ['APPROVE', 'REJECT'] : []
   return [...(job.state !== 'CANCELLING' && may('cancel') ? (['CANCEL'] as const) : []), ...decisions]
 }

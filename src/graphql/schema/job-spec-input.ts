@@ -82,6 +82,17 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
   }),
 })
 
+/** Values of fields that were left out; as changes of another spec they say nothing. */
+const filledIn: Readonly<Record<string, unknown>> = {
+  inheritEnvironment: true,
+  launcher: 'single',
+  onDependencyFailure: 'CANCEL',
+}
+
+/** The fields of an input that its sender can have meant as changes. */
+export const changesOf = (input: object | null | undefined): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(input ?? {}).filter(([name, value]) => filledIn[name] !== value))
+
 export const JobSpecInput = builder.inputType('JobSpecInput', {
   description:
     'What is to be run. Either `command`, or `executable` with `arguments`, or `handler`; with an image none of them is needed.',

@@ -20,7 +20,7 @@ import { Scheduling } from './scheduling.ts'
 /** A job as people see it. */
 const JobAction = builder.enumType('JobAction', {
   description: 'What can be done with a job.',
-  values: ['CANCEL', 'APPROVE', 'REJECT', 'DELETE'] as const,
+  values: ['CANCEL', 'RETRY', 'APPROVE', 'REJECT', 'DELETE'] as const,
 })
 
 const Progress = builder.objectRef<Job & { progressAt: Date }>('Progress').implement({
