@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parse as parseYaml, YAMLError } from 'yaml'
+import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
 import { type Environment, expand, overlay } from './config/environment.ts'
 import {
   type ConfigFile,
@@ -54,6 +55,9 @@ export interface Config {
   /** The first is the default queue. */
   readonly queues: readonly [QueueConfig, ...QueueConfig[]]
   readonly quotas: readonly QuotaConfig[]
+  readonly approvalRules: readonly ApprovalRuleConfig[]
+  /** null: heads of the audit log are only logged. */
+  readonly audit: { readonly headFile: string | null }
   /** null: for ever. */
   readonly retention: {
     readonly jobsMs: number | null
@@ -160,7 +164,7 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const parsed = configFile.safeParse(merged)
   problems.push(...(parsed.success ? crossCheck(parsed.data) : problemsOf(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
-  return deepFreeze(build(parsed.data, env))
+  return deepFreeze(build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path) }))
 }
 
 /** One problem per place: later ones follow from the first. A value that came from a variable is called by it. */
@@ -214,6 +218,7 @@ function crossCheck(file: ConfigFile): ConfigProblem[] {
     ...duplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
     ...checkQuotas(file.quotas),
+    ...checkApprovalRules(file.approvalRules),
   ]
   const pools = new Set(file.pools.length > 0 ? file.pools.map((pool) => pool.name) : ['local'])
   for (const [i, { pool }] of file.queues.entries())
@@ -273,7 +278,8 @@ const executorsOf = (pool: PoolEntry): readonly ExecutorName[] => pool.executors
 
 // ── the result ──
 
-function build(file: ConfigFile, env: Environment): Config {
+/** `folder`: where the file lies; audit.headFile is relative to it. */
+function build(file: ConfigFile, { env, folder }: { env: Environment; folder: string }): Config {
   const { server, database, retention } = file
   const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues
@@ -295,6 +301,8 @@ function build(file: ConfigFile, env: Environment): Config {
     pools: [firstPool, ...morePools],
     queues: [firstQueue, ...moreQueues],
     quotas: file.quotas.map(quotaOf),
+    approvalRules: file.approvalRules,
+    audit: { headFile: file.audit.headFile === undefined ? null : resolve(folder, file.audit.headFile) },
     retention: {
       jobsMs: daysMs(retention.jobsDays),
       logsMs: daysMs(retention.logsDays),

@@ -4,6 +4,8 @@ import { join, resolve } from 'node:path'
 import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
+import { applyApprovalRules } from './domain/approval-rule-changes.ts'
+import { createChainer } from './domain/audit-chain.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { decideMode, localUser } from './domain/identity.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
@@ -27,6 +29,7 @@ import { startPostgres } from './platform/postgres/postgres.ts'
 import { createWakeups } from './platform/wakeup.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler } from './scheduler/scheduler.ts'
+import { createSweeper } from './scheduler/sweeper.ts'
 
 /**
  * The server: config → build → start → drain. What was built is taken down in the opposite order, once, however often a
@@ -49,13 +52,15 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
   const singleUser = await decide({ db, clock }, config)
-  const domain: Domain = { db, wakeups, clock, log, singleUser }
+  const domain: Domain = { db, wakeups, clock, log, singleUser, auditHeadFile: config.audit.headFile }
   const machine = await detectMachine()
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
   await applyQuotas(domain, config.quotas)
-  const sequencer = createSequencer(domain)
-  sequencer.start()
-  down.push(() => sequencer.stop())
+  await applyApprovalRules(domain, config.approvalRules)
+  for (const loop of [createSequencer(domain), createChainer(domain)]) {
+    loop.start()
+    down.push(() => loop.stop())
+  }
   const serverUrl = config.server.roles.includes('api') ? await serve(config, domain, down) : null
   const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
@@ -143,9 +148,10 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
     scheduler.start()
     down.push(() => scheduler.stop())
   }
-  const pruner = createPruner(domain, config.retention)
-  pruner.start()
-  down.push(() => pruner.stop())
+  for (const loop of [createPruner(domain, config.retention), createSweeper(domain)]) {
+    loop.start()
+    down.push(() => loop.stop())
+  }
 }
 
 async function createExecutor(

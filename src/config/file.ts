@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { approvalRuleSection } from './approval-rules.ts'
 import { quotaSection } from './quotas.ts'
 import {
   amount,
@@ -163,8 +164,8 @@ export const configFile = section({
     eventsDays: days.default(30),
   }).prefault({}),
   auth: auth.prefault({}),
-  audit: later,
-  approvalRules: later,
+  audit: section({ headFile: text('/var/lib/berth/audit-heads').optional() }).prefault({}),
+  approvalRules: list(approvalRuleSection).default([]),
   quotas: list(quotaSection).default([]),
   webhooks: later,
 })
