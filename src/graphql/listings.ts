@@ -108,6 +108,14 @@ export const approvalRulesListing: Listing = {
   descending: false,
 }
 
+export const auditListing: Listing = {
+  name: 'auditLog',
+  from: 'audit_entry a',
+  id: 'a.id',
+  keys: [{ sql: 'a.seq', type: 'bigint' }],
+  descending: true,
+}
+
 export const poolNodesListing: Listing = {
   name: 'poolNodes',
   from: '(SELECT * FROM node WHERE node.pool = parent.id) n',

@@ -97,6 +97,10 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
       (ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } }),
       (rule) => rule.id,
     ),
+    auditEntry: byKey(
+      (ids) => prisma.auditEntry.findMany({ where: { id: { in: ids }, seq: { not: null } } }),
+      (entry) => entry.id,
+    ),
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
     currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
       cacheKeyFn: (job) => job.id,

@@ -16,6 +16,7 @@ const types = {
   quota: 'Quota',
   approval: 'Approval',
   rule: 'ApprovalRule',
+  audit: 'AuditEntry',
 } as const
 
 type Prefix = keyof typeof types

@@ -301,10 +301,14 @@ export type StateCategory =
 
 /** A submission. */
 export type SubmitJobInput = {
+  /** Only say what would become of it; the answer is DryRun, and nothing is written. */
+  dryRun?: boolean | null | undefined;
   /** Your name for this submission, 1 … 255 characters: the same key again answers the same job. */
   idempotencyKey?: string | null | undefined;
   /** How long the key is kept, 60 … 2,592,000 s; default a day. */
   idempotencyTtlSeconds?: number | null | undefined;
+  /** Start it now or refuse it: then nothing is stored, its key neither. */
+  noWait?: boolean | null | undefined;
   /** Whether a person must say yes, whatever the rules say. */
   requiresApproval?: boolean | null | undefined;
   /** A slot that you reserved: it is consumed, and the submission counts once. */
@@ -339,6 +343,8 @@ type Problem_NotFoundProblem_Fragment = { __typename: 'NotFoundProblem', code: P
 
 type Problem_QuotaExceededProblem_Fragment = { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean };
 
+type Problem_RejectedProblem_Fragment = { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean };
+
 type Problem_ReservationExpiredProblem_Fragment = { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean };
 
 type Problem_UnavailableProblem_Fragment = { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean };
@@ -353,6 +359,7 @@ export type ProblemFragment =
   | Problem_InvalidStateProblem_Fragment
   | Problem_NotFoundProblem_Fragment
   | Problem_QuotaExceededProblem_Fragment
+  | Problem_RejectedProblem_Fragment
   | Problem_ReservationExpiredProblem_Fragment
   | Problem_UnavailableProblem_Fragment
   | Problem_VersionConflictProblem_Fragment
@@ -364,12 +371,14 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
+    | { __typename: 'DryRun' }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
