@@ -147,8 +147,9 @@ export class Carrier {
   async #end(handle: Handle): Promise<void> {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
-    await this.#report({ kind: 'seen', observation })
-    await this.executor.forget?.(handle)
+    const told = await this.#report({ kind: 'seen', observation })
+    // Dropped before it was stored: the next leader's carrier must find the end where this one found it.
+    if (told !== undefined) await this.executor.forget?.(handle)
   }
 
   async #lastObservation(handle: Handle): Promise<Observation | null> {

@@ -1,0 +1,138 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findings } from '../../src/domain/selfcheck.ts'
+import {
+  type Api,
+  connectApi,
+  jobOf,
+  type StatusAnswer,
+  statusQuery,
+  type TailAnswer,
+  tailQuery,
+} from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { ask, type Json, type Result, streamSocket, streamSse } from '../support/client.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDoor, type Door } from '../support/outage.ts'
+import { until } from '../support/until.ts'
+
+/** PostgreSQL goes away and comes back: callers are told so, nothing leaks, nothing ends, nothing is lost. */
+let database: TestDatabase
+let door: Door
+let dataDir: string
+let server: BerthProcess
+let api: Api
+
+beforeAll(async () => {
+  database = await createDatabase()
+  door = await createDoor(database.url)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-outage-'))
+  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: door.url } })
+  api = connectApi(server.url)
+})
+afterAll(async () => {
+  await api.close()
+  const exitCode = await server.end()
+  await door.shut()
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+  expect(exitCode).toBe(0)
+})
+
+/** Counts up, on its output and in a file, until it is told to end. */
+const counter = `i=0
+while [ ! -e "$1/end" ]; do i=$((i+1)); echo "line $i"; echo $i > "$1/count.new"; mv "$1/count.new" "$1/count"; sleep 0.02; done`
+
+const count = async () => Number(await readFile(join(dataDir, 'count'), 'utf8').catch(() => '0'))
+const counted = (from: number) => until(async () => (await count()) >= from, { what: `the job counts to ${from}` })
+
+async function collect(stream: AsyncIterable<Result>, seen: Json[]): Promise<Json[]> {
+  for await (const { data, errors } of stream) {
+    if (errors) throw new Error(JSON.stringify(errors))
+    seen.push(Object.values(data ?? {})[0])
+  }
+  return seen
+}
+
+const submit = `mutation { submitJob(input: { spec: { command: ["true"] } }) {
+  ... on SubmitJobSuccess { job { id } } ... on Problem { code message retryable } } }`
+const refusedThings: [query: string, told: object][] = [
+  ['{ jobs(first: 1) { nodes { id } } }', { errors: [{ extensions: { code: 'UNAVAILABLE' } }] }],
+  ['{ queue { depth } }', { errors: [{ extensions: { code: 'UNAVAILABLE' } }] }],
+  [submit, { data: { submitJob: { code: 'UNAVAILABLE', retryable: true } } }],
+]
+
+async function demandRefusals() {
+  for (const [query, told] of refusedThings) {
+    const { status: _, ...answer } = await ask(server.url, query)
+    expect(answer).toMatchObject(told)
+    expect(JSON.stringify(answer)).not.toMatch(/ECONN|127\.0\.0\.1|SELECT|INSERT|prisma|postgres|node_modules/i)
+  }
+}
+
+test('while the database is away callers are told, and streams go on after it without a loss', {
+  timeout: 60_000,
+}, async () => {
+  const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
+  const seen: TailAnswer[] = []
+  // Clients that do not come back: these very connections must live.
+  const tail = collect(streamSocket(server.url, tailQuery, { jobId }), seen)
+  const status = collect(streamSse(server.url, statusQuery, { jobId }), [])
+  const queue = streamSocket(server.url, 'subscription { queueStatus { depth running } }')
+  expect((await queue.next()).value).toMatchObject({ data: { queueStatus: { depth: 0 } } })
+  await until(() => seen.some((message) => message.__typename === 'LogBatch'), { what: 'output is there' })
+
+  await door.shut()
+  const before = await count()
+  await demandRefusals()
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(503)
+  await counted(before + 150) // longer than a leader stays one without the database
+  await demandRefusals()
+  await door.open()
+
+  await until(async () => (await ask(server.url, '{ queue { depth } }')).data, { what: 'the database answers' })
+  await counted((await count()) + 20)
+  await writeFile(join(dataDir, 'end'), '')
+  const text = (await tail)
+    .map((message: TailAnswer) => (message.__typename === 'LogBatch' ? message.text : ''))
+    .join('')
+  const lines = Array.from({ length: await count() }, (_, index) => `line ${index + 1}\n`)
+  expect(text).toBe(lines.join(''))
+
+  const transitions = (await status).flatMap((message: StatusAnswer) =>
+    message.__typename === 'JobTransitions' ? message.transitions : [],
+  )
+  const [first] = transitions
+  expect(transitions.map(({ seq }) => seq)).toEqual([1, 2, 3, 4].slice((first?.seq ?? 1) - 1))
+  expect(transitions.at(-1)).toMatchObject({ seq: 4, to: 'SUCCEEDED' })
+  expect(await jobOf(api, jobId)).toMatchObject({ state: 'SUCCEEDED', runs: { nodes: [{ number: 1 }] } })
+  expect((await queue.next()).value).toMatchObject({ data: { queueStatus: { depth: 0 } } })
+  queue.cut()
+})
+
+test('sessions that PostgreSQL ends again and again cost nothing but time', { timeout: 60_000 }, async () => {
+  const { sql } = database.db
+  const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 1 } }))
+  const done = async (ids: readonly string[]) =>
+    (await sql.query('SELECT id FROM job WHERE id = ANY($1) AND log_closed', [ids])).length
+  const all: string[] = []
+  for (let round = 0; round < 5; round++) {
+    const ids = await until(() => api.submitAll(specs).catch(() => null), { what: 'ten jobs are taken' })
+    all.push(...ids)
+    await until(async () => (await done(ids)) > 0, { what: 'some have ended' })
+    await sql.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+       WHERE datname = current_database() AND application_name LIKE 'berth%' AND application_name <> 'berth test'`,
+    )
+  }
+  await until(async () => (await done(all)) === all.length, { what: 'all have ended', timeoutMs: 30_000 })
+  const [row] = await sql.query<{ ok: number }>(
+    `SELECT count(*) AS ok FROM job WHERE id = ANY($1) AND state = 'SUCCEEDED' AND version = 4`,
+    [all],
+  )
+  expect(row?.ok).toBe(all.length)
+  expect(await findings(sql)).toEqual([])
+})
