@@ -1,3 +1,5 @@
+import type { Reason } from './reason.ts'
+
 /**
  * Refusals: failures the caller can act on. Verbs throw them, the edge turns each into the problem of the same name;
  * anything else that is thrown is a defect, masked at the edge and logged once.
@@ -131,3 +133,14 @@ export class ApprovalNotAllowed extends Refusal {
 
 /** One spelling for every job that is not there, so that nobody can tell "not there" from "not yours". */
 export const jobNotFound = (jobId: string) => new NotFound(`There is no job ${jobId.slice(0, 64)}`)
+
+/** It would not start now, and was not to wait. Nothing is stored. */
+export class Rejected extends Refusal {
+  override name = 'Rejected'
+  readonly code = 'REJECTED'
+  readonly reasons: readonly Reason[]
+  constructor(reasons: readonly Reason[]) {
+    super(reasons[0]?.message ?? 'It cannot start now')
+    this.reasons = reasons
+  }
+}

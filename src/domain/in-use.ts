@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { demand, type Viewer } from './access.ts'
+import { demandToRead, type Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
 import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
 
@@ -257,14 +257,14 @@ export async function limitsInUse(
   viewer: Viewer,
   asked: string | null,
 ): Promise<LimitsInUse> {
-  demand(viewer, 'job.view.own')
+  demandToRead(viewer, 'job.view.own')
   const pool = await poolNamed(sql, asked)
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
   if (!limits) throw new Error(`The pool ${pool} went away`)
   const all = await readScopeLimits(sql, pool)
   const tally = tallyOf(rulesOf(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
   const mine = ({ scope, name }: ScopeLimit) =>
-    scope !== 'USER' || name === viewer.userName || viewer.permissions.has('job.view.all')
+    scope !== 'USER' || name === viewer.userName || viewer.granted.has('job.view.all')
   const scopes = all.filter(mine).map((limit) => {
     const { counted, gpuModel } = limit
     const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : ofModel(counted, gpuModel))

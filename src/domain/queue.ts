@@ -1,12 +1,14 @@
+import type { Sql } from '../platform/tx.ts'
 import type { Viewer } from './access.ts'
 import { holdsSql } from './dependencies.ts'
 import type { Domain } from './domain.ts'
 import { NotFound } from './errors.ts'
-import { type Ceilings, type Counted, fullScopes, type Held, heldBack, readCeilings } from './in-use.ts'
+import { type Ceilings, type Counted, fullScopes, heldBack, readCeilings } from './in-use.ts'
 import { type Limits, limitsOf } from './limits.ts'
 import { readNodes } from './nodes.ts'
 import { couldEverFit, type FreeNode, place } from './placement.ts'
-import { type Shape, shapeOf } from './shape.ts'
+import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from './reason.ts'
+import { inWords, shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 import { holdingStates, type JobState } from './state.ts'
 
@@ -71,16 +73,6 @@ SELECT name AS pool, berth_now() AS at,
     WHERE r.pool = name AND r.scheduled_at > berth_now() - interval '24 hours') AS "avgWaitSeconds"
 FROM chosen`
 
-/** Why a job waits; `scope`, `limit` and `used` where a limit holds it back. */
-export interface Reason {
-  code: string
-  message: string
-  jobId: string | null
-  scope: string | null
-  limit: number | null
-  used: number | null
-}
-
 export interface Waiting {
   position: number
   reasons: Reason[]
@@ -140,17 +132,19 @@ WHERE q.job_id = ANY($1::text[])`
 function explain(row: WaitingRow, { nodes, ceilings }: PoolNow): Waiting {
   const shape = shapeOf(row.spec.resources)
   const freeNow = place(shape, nodes) !== null
-  const fit = { freeNow, couldEverFit: couldEverFit(shape, nodes), missing: freeNow ? [] : [amounts(shape)] }
+  const fit = { freeNow, couldEverFit: couldEverFit(shape, nodes), missing: freeNow ? [] : [inWords(shape)] }
   const gates = gatesOf(row)
   const ahead = row.firstAhead
   const reason =
     gateReason(gates, row.openDependency) ??
-    (fit.couldEverFit ? limitReason(ceilings, row) : unsatisfiable(shape)) ??
-    (ahead ? blockedBy(ahead) : noCapacity(shape))
+    (fit.couldEverFit ? limitReason(ceilings, row) : unsatisfiable(inWords(shape))) ??
+    (ahead ? blockedBy(ahead) : noCapacity(inWords(shape)))
   return { position: row.ahead + 1, gates, fit, reasons: [reason] }
 }
 
-function gatesOf({ notBefore, eligibleAt, now, openDependency }: WaitingRow): Waiting['gates'] {
+type GateRow = Pick<WaitingRow, 'notBefore' | 'eligibleAt' | 'now' | 'openDependency'>
+
+function gatesOf({ notBefore, eligibleAt, now, openDependency }: GateRow): Waiting['gates'] {
   const gates: Waiting['gates'] = []
   if (notBefore) gates.push({ code: 'NOT_BEFORE', open: notBefore <= now, detail: null, opensAt: notBefore })
   if (eligibleAt > now && (!notBefore || notBefore < eligibleAt))
@@ -158,15 +152,6 @@ function gatesOf({ notBefore, eligibleAt, now, openDependency }: WaitingRow): Wa
   if (openDependency) gates.push({ code: 'DEPENDENCY', open: false, detail: openDependency, opensAt: null })
   return gates
 }
-
-const because = (code: string, message: string, jobId: string | null = null): Reason => ({
-  code,
-  message,
-  jobId,
-  scope: null,
-  limit: null,
-  used: null,
-})
 
 function gateReason(gates: Waiting['gates'], openDependency: string | null): Reason | null {
   const closed = gates.find((gate) => !gate.open)
@@ -181,17 +166,23 @@ function limitReason(ceilings: Ceilings, job: Counted): Reason | null {
   return held && limitedBy(held)
 }
 
-export const limitedBy = (held: Held): Reason => ({ ...held, jobId: null })
-export const unsatisfiable = (shape: Shape) =>
-  because('UNSATISFIABLE', `No node of the pool could ever give ${amounts(shape)}`)
-export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `The job ${jobId} is ahead of it`, jobId)
-export const noCapacity = (shape: Shape) => because('NO_CAPACITY', `Waits for ${amounts(shape)} to become free`)
-
-function amounts({ copies, cpuMillis, memoryBytes, gpu }: Shape): string {
-  const each = [
-    `${cpuMillis / 1000} cpu`,
-    `${Math.round((memoryBytes / 1024 ** 3) * 10) / 10} GiB`,
-    ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''} on one node`] : []),
-  ].join(', ')
-  return copies > 1 ? `${copies} × (${each})` : each
+/** What a job that is not stored would meet: the end of the line, and whether a gate of its own is closed. */
+export async function standingOf(
+  sql: Sql,
+  pool: string,
+  spec: JobSpec,
+): Promise<{ position: number; gate: Reason | null }> {
+  const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
+  const [row] = await sql.query<{ now: Date; ahead: number; openDependency: string | null }>(standingSql, [
+    pool,
+    JSON.stringify(spec.dependsOn),
+  ])
+  if (!row) throw new Error('A query without tables has no row')
+  const gates = gatesOf({ ...row, notBefore, eligibleAt: row.now })
+  return { position: row.ahead + 1, gate: gateReason(gates, row.openDependency) }
 }
+
+const standingSql = `
+SELECT berth_now() AS now, (SELECT count(*) FROM queue_entry WHERE pool = $1) AS ahead,
+  (SELECT o.id FROM jsonb_to_recordset($2::text::jsonb) AS d("jobId" text, "on" text) JOIN job o ON o.id = d."jobId"
+    WHERE NOT ${holdsSql} LIMIT 1) AS "openDependency"`

@@ -56,3 +56,13 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   if (copies * gpu > gpusMax) refuse('gpu', 'All copies together ask more than 1,000,000 GPUs')
   return found
 }
+
+/** What a job asks for, in words. */
+export function inWords({ copies, cpuMillis, memoryBytes, gpu }: Shape): string {
+  const each = [
+    `${cpuMillis / 1000} cpu`,
+    `${Math.round((memoryBytes / 1024 ** 3) * 10) / 10} GiB`,
+    ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''} on one node`] : []),
+  ].join(', ')
+  return copies > 1 ? `${copies} × (${each})` : each
+}

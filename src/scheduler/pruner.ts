@@ -1,5 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { sweepKeys } from '../domain/keys.ts'
+import { forgetQuestions } from '../domain/questions.ts'
 import { expireEvents, expireJobs, unmergedLogs } from '../domain/retention.ts'
 import { sweepLedger } from '../domain/usage.ts'
 import { expireLogs, mergeChunks } from '../logs/keep.ts'
@@ -41,4 +42,5 @@ export async function pruneOnce(
   if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
   await sweepKeys(domain)
   await sweepLedger(domain)
+  await forgetQuestions(domain)
 }

@@ -3,6 +3,7 @@ import type { Domain } from '../domain/domain.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createLeadership, Fenced } from '../platform/leadership.ts'
 import { createLoop } from '../platform/loop.ts'
+import { answerQuestions } from './questions.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
 import { type Leader, tick } from './tick.ts'
@@ -91,7 +92,10 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
   return {
     start() {
       if (stopped) return
-      unsubscribe = domain.wakeups.on('queue', ticks.wake)
+      const listening = (['queue', 'question'] as const).map((topic) => domain.wakeups.on(topic, ticks.wake))
+      unsubscribe = () => {
+        for (const unlisten of listening) unlisten()
+      }
       runner.start()
       ticks.start()
     },
@@ -106,6 +110,7 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
 async function pass(domain: Domain, leader: Leader): Promise<void> {
   try {
     await tick(domain, leader)
+    await answerQuestions(domain, leader)
     await cancelHopeless(domain)
   } catch (error) {
     // Another process leads: this one is told in a moment, and nothing was written.

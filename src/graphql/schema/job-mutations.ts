@@ -6,15 +6,18 @@ import {
   InvalidState,
   NotFound,
   QuotaExceeded,
+  Rejected,
   ReservationExpired,
   VersionConflict,
 } from '../../domain/errors.ts'
 import { deleteJob } from '../../domain/remove.ts'
-import { type Submitted, submitJobs } from '../../domain/submit.ts'
+import { submit } from '../../domain/start-now.ts'
+import type { Submitted } from '../../domain/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { bulkCost, demandBulk } from '../bulk.ts'
 import { JobRef } from '../refs.ts'
+import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
 import { seen } from './problem.ts'
 
@@ -36,10 +39,11 @@ const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implem
   }),
 })
 
-const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
+export const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
   description: 'What became of a submission.',
   types: [
     SubmitJobSuccess,
+    DryRunRef,
     InvalidInput,
     NotFound,
     Forbidden,
@@ -48,9 +52,10 @@ const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
     IdempotencyConflict,
     QuotaExceeded,
     ReservationExpired,
+    Rejected,
     Unavailable,
   ],
-  resolveType: () => SubmitJobSuccess,
+  resolveType: (outcome) => ('wouldBe' in outcome ? DryRunRef : SubmitJobSuccess),
 })
 
 const SubmitJobInput = builder.inputType('SubmitJobInput', {
@@ -65,6 +70,10 @@ const SubmitJobInput = builder.inputType('SubmitJobInput', {
     }),
     requiresApproval: t.boolean({ description: 'Whether a person must say yes, whatever the rules say.' }),
     idempotencyTtlSeconds: t.int({ description: 'How long the key is kept, 60 … 2,592,000 s; default a day.' }),
+    dryRun: t.boolean({
+      description: 'Only say what would become of it; the answer is DryRun, and nothing is written.',
+    }),
+    noWait: t.boolean({ description: 'Start it now or refuse it: then nothing is stored, its key neither.' }),
   }),
 })
 
@@ -74,14 +83,14 @@ builder.mutationField('submitJob', (t) =>
     description: 'Submits a job.',
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
     async resolve(_root, { input }, { domain, viewer }) {
-      const [outcome] = await submitJobs(domain, viewer, [input])
+      const [outcome] = await submit(domain, viewer, [input])
       if (!outcome) throw new Error('A submission was left out')
       return outcome
     },
   }),
 )
 
-const SubmitJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof submitJobs>> }>('SubmitJobsPayload')
+const SubmitJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof submit>> }>('SubmitJobsPayload')
 
 SubmitJobsPayload.implement({
   description: 'What became of many submissions.',
@@ -103,7 +112,7 @@ builder.mutationField('submitJobs', (t) =>
     complexity: ({ inputs }) => bulkCost(inputs),
     async resolve(_root, { inputs }, { domain, viewer }) {
       demandBulk(inputs, 'inputs')
-      return { results: await submitJobs(domain, viewer, inputs) }
+      return { results: await submit(domain, viewer, inputs) }
     },
   }),
 )

@@ -7,6 +7,7 @@ import {
   NotFound,
   QuotaExceeded,
   type Refusal,
+  Rejected,
   ReservationExpired,
   VersionConflict,
   type Violation,
@@ -14,6 +15,7 @@ import {
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
+import { PendingReason } from './scheduling.ts'
 
 /** Expected failures of mutations are data: each refusal of the domain is the problem of the same name. */
 const ProblemCode = builder.enumType('ProblemCode', {
@@ -47,7 +49,7 @@ const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement
     }),
     message: t.string({
       description: 'The same as a sentence, with what to do.',
-      resolve: (problem) => (isRefusal(problem) ? problem.message : 'The database is not available; try again'),
+      resolve: (problem) => (isRefusal(problem) ? problem.message : `${problem.message}; try again`),
     }),
     retryable: t.boolean({
       description: 'Whether the very same request may succeed later.',
@@ -151,6 +153,19 @@ builder.objectType(ApprovalNotAllowed, {
   name: 'ApprovalNotAllowedProblem',
   description: 'Nobody decides on what they asked for themselves.',
   interfaces: [Problem],
+})
+
+builder.objectType(Rejected, {
+  name: 'RejectedProblem',
+  description: 'It would not start now, and was not to wait. Nothing is stored.',
+  interfaces: [Problem],
+  fields: (t) => ({
+    reasons: t.field({
+      type: [PendingReason],
+      description: 'Why it would wait; the first decides.',
+      resolve: ({ reasons }) => [...reasons],
+    }),
+  }),
 })
 
 builder.objectType(Unavailable, {

@@ -1,4 +1,5 @@
-import type { Reason, Waiting } from '../../domain/queue.ts'
+import type { Waiting } from '../../domain/queue.ts'
+import type { Reason } from '../../domain/reason.ts'
 import { builder } from '../builder.ts'
 
 /** Why a job waits, and for how long. */

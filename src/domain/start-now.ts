@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import { Unavailable } from '../platform/tx.ts'
+import type { Viewer } from './access.ts'
+import type { Domain } from './domain.ts'
+import { NotFound, Refusal, Rejected } from './errors.ts'
+import type { NewJob } from './insert.ts'
+import { ask } from './questions.ts'
+import { because, type Reason } from './reason.ts'
+import type { JobSpec } from './spec.ts'
+import type { JobState } from './state.ts'
+import { readSubmission } from './submission.ts'
+import { previewSubmission, type SubmitOutcome, submitJobs } from './submit.ts'
+
+/**
+ * Submissions that ask the leader of the pool before anything is stored. A dry run says what would happen and writes
+ * nothing. `noWait` starts now or is refused: the leader submits and starts in one transaction, and answers. Everything
+ * that refuses a submission refuses these as well, before the leader is asked.
+ */
+export interface DryRun {
+  wouldBe: JobState
+  nodes: string[]
+  gpuIds: number[]
+  reasons: Reason[]
+  warnings: string[]
+  /** Place in line; null: it would not stand in line. */
+  position: number | null
+  /** The job that its key answers. */
+  idempotentJobId: string | null
+  spec: JobSpec
+}
+
+/** What the leader makes of a job at the end of the line. */
+export interface DryRunAnswer {
+  place: { nodes: string[]; gpuIds: number[] } | null
+  reasons: Reason[]
+  position: number
+}
+
+export type NoWaitAnswer =
+  | { started: { jobId: string; warnings: string[] } }
+  | { rejected: Reason[] }
+  /** It would be refused now, or went elsewhere: whoever asks finds out by looking again. */
+  | { changed: true }
+
+/** A job that is not stored, as the leader is asked about it. */
+export type AskedJob = Pick<NewJob, 'spec' | 'teamId'> & { userId: string; userName: string }
+
+export interface NoWaitQuestion {
+  viewer: Omit<Viewer, 'permissions' | 'granted'> & { permissions: string[]; granted: string[] }
+  input: unknown
+}
+
+export type Outcome = SubmitOutcome | DryRun
+
+const atOnceMax = 8
+const looksMax = 3
+
+/** One outcome per input of the contract, in order. Refusals are outcomes; anything else rejects. */
+export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
+  const wishes = inputs.map(wishOf)
+  const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
+  const submitted = ordinary.length > 0 ? submitJobs(domain, viewer, ordinary) : Promise.resolve([])
+  const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => settle(verb(domain, viewer, input))] : []))
+  const asked: Outcome[] = []
+  for (let i = 0; i < asking.length; i += atOnceMax)
+    asked.push(...(await Promise.all(asking.slice(i, i + atOnceMax).map((one) => one()))))
+  const next = { ordinary: (await submitted).values(), asked: asked.values() }
+  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
+}
+
+type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<Outcome>
+
+const wishes = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
+
+/** `noWait` of a dry run changes nothing: it says anyway whether the job would start now. */
+function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
+  const parsed = wishes.safeParse(raw)
+  if (!parsed.success) return { verb: null, input: raw }
+  const { dryRun: dry, noWait, ...input } = parsed.data
+  return { verb: dry ? dryRun : noWait ? startNow : null, input }
+}
+
+async function settle(work: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof Unavailable) return error
+    throw error
+  }
+}
+
+function missing(): never {
+  throw new Error('A submission was left out')
+}
+
+const approvalPending = (why: string) => because('APPROVAL_PENDING', `A person must say yes first: ${why}`)
+
+async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+  const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.clock.now()))
+  if ('refusal' in decision) return decision.refusal
+  if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
+  const { job, warnings } = decision
+  const found = { warnings, idempotentJobId: null, spec: job.spec }
+  if (job.approval)
+    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)], position: null }
+  const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId: viewer.userId, userName: viewer.userName }
+  const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
+  if (answer.place) return { ...found, wouldBe: 'STARTING', ...answer.place, reasons: [], position: null }
+  return { ...found, wouldBe: 'QUEUED', ...nowhere, reasons: answer.reasons, position: answer.position }
+}
+
+const nowhere = { nodes: [], gpuIds: [] }
+
+async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
+  const [job] = await db.sql.query<{ state: JobState; spec: JobSpec }>('SELECT state, spec FROM job WHERE id = $1', [
+    jobId,
+  ])
+  if (!job) throw new NotFound('The job of this key was deleted meanwhile; try again')
+  const { state: wouldBe, spec } = job
+  return { wouldBe, spec, ...nowhere, reasons: [], warnings: [], position: null, idempotentJobId: jobId }
+}
+
+async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+  for (let look = 0; look < looksMax; look++) {
+    const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.clock.now()))
+    if ('refusal' in decision) return decision.refusal
+    if ('hit' in decision) return { jobId: decision.hit, idempotentHit: true, warnings: [] }
+    if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval.reason)])
+    const payload: NoWaitQuestion = { viewer: written(viewer), input: raw }
+    const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
+    if ('started' in answer) return { ...answer.started, idempotentHit: false }
+    if ('rejected' in answer) return new Rejected(answer.rejected)
+  }
+  throw new Unavailable('What the submission depends on keeps changing')
+}
+
+const written = (viewer: Viewer): NoWaitQuestion['viewer'] => ({
+  ...viewer,
+  permissions: [...viewer.permissions],
+  granted: [...viewer.granted],
+})
+
+/** The viewer who asked, in the process of the leader. */
+export const viewerWho = ({ viewer }: NoWaitQuestion): Viewer =>
+  ({ ...viewer, permissions: new Set(viewer.permissions), granted: new Set(viewer.granted) }) as Viewer

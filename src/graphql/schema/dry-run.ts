@@ -1,0 +1,39 @@
+import type { DryRun } from '../../domain/start-now.ts'
+import { builder } from '../builder.ts'
+import { JobRef } from '../refs.ts'
+import { JobState } from './enums.ts'
+import { JobSpecRef } from './job-spec.ts'
+import { PendingReason } from './scheduling.ts'
+
+/** What would become of a submission. Nothing was written. */
+export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
+  description: 'What would become of a submission now. Nothing was written.',
+  fields: (t) => ({
+    wouldBe: t.expose('wouldBe', {
+      type: JobState,
+      description: 'STARTING: it would start now. QUEUED: it would wait. BLOCKED: a person must say yes first.',
+    }),
+    nodes: t.exposeStringList('nodes', { description: 'Nodes on which it would start.' }),
+    node: t.string({ nullable: true, description: 'The first of them.', resolve: ({ nodes }) => nodes[0] ?? null }),
+    gpuIds: t.exposeIntList('gpuIds', { description: 'Physical ids of the GPUs that it would get.' }),
+    reasons: t.expose('reasons', { type: [PendingReason], description: 'Why it would not start now.' }),
+    warnings: t.exposeStringList('warnings', {
+      description: 'What would be changed of your words, and what to look out for.',
+    }),
+    queuePosition: t.exposeInt('position', {
+      nullable: true,
+      description: 'Place in line, 1: next; null: it would not stand in line.',
+    }),
+    idempotentJob: t.field({
+      type: JobRef,
+      nullable: true,
+      description: 'The job that the key of this submission answers already.',
+      resolve: ({ idempotentJobId: id }, _args, { load }) => (id === null ? null : load.job.load(id)),
+    }),
+    spec: t.field({
+      type: JobSpecRef,
+      description: 'The spec as it would be stored.',
+      resolve: ({ spec }) => ({ ...spec, isOwner: true }),
+    }),
+  }),
+})

@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { IdempotencyConflict, InvalidInput, Rejected } from '../../src/domain/errors.ts'
+import { setScopeLimit, updateLimits } from '../../src/domain/limits.ts'
+import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/questions.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { type Outcome, submit } from '../../src/domain/start-now.ts'
+import { Fenced } from '../../src/platform/leadership.ts'
+import { Unavailable } from '../../src/platform/tx.ts'
+import { answerQuestions } from '../../src/scheduler/questions.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createLeader, type TestLeader } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+/** Four cores and two GPUs. */
+const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
+const node = { ...simNode, cpuMillis: 4_000, devices: [device(0), device(1)] }
+
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [node] })
+  leader = await createLeader(it.domain, 'sim')
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  expect(await sql('SELECT id FROM question')).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+
+/** Submits while a leader answers. */
+async function asking(wish: Record<string, unknown>, spec: Record<string, unknown> = {}, viewer = it.admin) {
+  let outcome: Outcome | undefined
+  const submitted = submit(it.domain, viewer, [{ ...wish, spec: { command: ['true'], ...spec } }]).then(([first]) => {
+    outcome = first
+  })
+  await until(
+    async () => {
+      if (!outcome) await answerQuestions(it.domain, leader)
+      return outcome
+    },
+    { what: 'the submission is answered' },
+  )
+  await submitted
+  return outcome
+}
+const dryRun = (spec: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
+  asking({ dryRun: true, ...more }, spec)
+const noWait = (spec: Record<string, unknown> = {}, more: Record<string, unknown> = {}) =>
+  asking({ noWait: true, ...more }, spec)
+
+/** Everything that a submission could write. */
+const written = async () => {
+  const tables = ['job', 'run', 'event', 'queue_entry', 'idempotency_key', 'allocation', 'device_claim', 'usage_ledger']
+  const counts = tables.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`)
+  const versions = "(SELECT string_agg(id || version || state, ',' ORDER BY id) FROM job) AS jobs"
+  return (await sql(`SELECT ${counts.join(', ')}, (SELECT count(*) FROM audit_entry) AS audit_entry, ${versions}`))[0]
+}
+const reasonsOf = (outcome: unknown) => (outcome instanceof Rejected ? outcome.reasons : outcome)
+const gpu = (count: number) => ({ resources: { gpu: count } })
+
+describe('dryRun', () => {
+  test('case 68: names the devices, or the reason, and changes no row and no event', async () => {
+    await it.submit(gpu(1))
+    await leader.tick()
+    const before = await written()
+    expect(await dryRun(gpu(1))).toMatchObject({
+      wouldBe: 'STARTING',
+      nodes: ['n1'],
+      gpuIds: [1],
+      reasons: [],
+      position: null,
+      idempotentJobId: null,
+      spec: { command: ['true'], queue: 'default' },
+    })
+    expect(await dryRun(gpu(2))).toMatchObject({
+      wouldBe: 'QUEUED',
+      nodes: [],
+      gpuIds: [],
+      reasons: [{ code: 'NO_CAPACITY' }],
+      position: 1,
+    })
+    expect(await dryRun(gpu(3))).toMatchObject({ wouldBe: 'QUEUED', reasons: [{ code: 'UNSATISFIABLE' }] })
+    expect(await written()).toEqual(before)
+  })
+
+  test('keeps the order: who waits for room goes first, who is limited does not count', async () => {
+    await it.submit({ resources: { cpu: 3 } })
+    await leader.tick()
+    const big = await it.submit({ resources: { cpu: 2 } })
+    expect(await dryRun()).toMatchObject({
+      wouldBe: 'QUEUED',
+      reasons: [{ code: 'CLASS_BLOCKED', jobId: big }],
+      position: 2,
+    })
+    await setScopeLimit(it.domain, it.admin, { scope: 'PROJECT', name: 'x', maxJobs: 0 })
+    await cancelJob(it.domain, it.admin, { jobId: big })
+    await it.submit({ project: 'x' })
+    expect(await dryRun()).toMatchObject({ wouldBe: 'STARTING' })
+    expect(await dryRun({ project: 'x' })).toMatchObject({
+      wouldBe: 'QUEUED',
+      reasons: [{ code: 'PROJECT_LIMIT', scope: 'project:x', limit: 0, used: 0 }],
+    })
+  })
+
+  test('a gate of its own, a person who must say yes', async () => {
+    const first = await it.submit()
+    expect(await dryRun({ dependsOn: [{ jobId: first }] })).toMatchObject({
+      wouldBe: 'QUEUED',
+      reasons: [{ code: 'DEPENDENCY', jobId: first }],
+    })
+    const tomorrow = new Date(Date.now() + 86_400_000)
+    expect(await dryRun({ notBefore: tomorrow })).toMatchObject({ reasons: [{ code: 'NOT_BEFORE' }], position: 2 })
+    expect(await dryRun({}, { requiresApproval: true })).toMatchObject({
+      wouldBe: 'BLOCKED',
+      reasons: [{ code: 'APPROVAL_PENDING' }],
+      position: null,
+    })
+  })
+
+  test('is refused like the submission, warns like it, and knows what its key answers', async () => {
+    expect(await dryRun({ queue: 'nowhere' })).toBeInstanceOf(InvalidInput)
+    expect(await dryRun({ restartable: true, preemptable: false })).toMatchObject({
+      warnings: [expect.stringContaining('preemptable')],
+    })
+    const [made] = await submit(it.domain, it.admin, [{ spec: { command: ['true'] }, idempotencyKey: 'k' }])
+    expect(await dryRun({}, { idempotencyKey: 'k' })).toMatchObject({
+      wouldBe: 'QUEUED',
+      idempotentJobId: made && 'jobId' in made ? made.jobId : '',
+    })
+    expect(await dryRun({ name: 'other' }, { idempotencyKey: 'k' })).toBeInstanceOf(IdempotencyConflict)
+  })
+})
+
+describe('noWait', () => {
+  test('starts in the transaction that stores it', async () => {
+    const outcome = await noWait(gpu(2), { idempotencyKey: 'k' })
+    expect(outcome).toMatchObject({ idempotentHit: false })
+    expect(await sql('SELECT state, version, run_number FROM job')).toEqual([
+      { state: 'STARTING', version: 2, run_number: 1 },
+    ])
+    expect(await sql('SELECT seq, to_state FROM event ORDER BY seq')).toEqual([
+      { seq: 1, to_state: 'QUEUED' },
+      { seq: 2, to_state: 'STARTING' },
+    ])
+    expect(await noWait(gpu(2), { idempotencyKey: 'k' })).toEqual({ ...outcome, idempotentHit: true })
+  })
+
+  test('case 68: refused while an older job waits for the GPUs, and when it is busy; nothing is stored', async () => {
+    await it.submit(gpu(1))
+    await leader.tick()
+    const older = await it.submit(gpu(2))
+    await leader.tick()
+    const before = await written()
+    expect(reasonsOf(await noWait(gpu(1), { idempotencyKey: 'k' }))).toMatchObject([
+      { code: 'CLASS_BLOCKED', jobId: older },
+    ])
+    await cancelJob(it.domain, it.admin, { jobId: older })
+    await it.submit(gpu(1))
+    await leader.tick()
+    const busy = await written()
+    expect(reasonsOf(await noWait(gpu(1), { idempotencyKey: 'k' }))).toMatchObject([{ code: 'NO_CAPACITY' }])
+    expect(await written()).toEqual(busy)
+    expect(busy).toMatchObject({ idempotency_key: (before as { idempotency_key: number }).idempotency_key })
+  })
+
+  test('a limit, a gate, an approval refuse it', async () => {
+    await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
+    expect(reasonsOf(await noWait())).toMatchObject([{ code: 'POOL_PAUSED', limit: 0, used: 0 }])
+    await updateLimits(it.domain, it.admin, { maxConcurrent: null })
+    expect(reasonsOf(await noWait({ notBefore: new Date(Date.now() + 86_400_000) }))).toMatchObject([
+      { code: 'NOT_BEFORE' },
+    ])
+    expect(reasonsOf(await noWait({}, { requiresApproval: true }))).toMatchObject([{ code: 'APPROVAL_PENDING' }])
+    expect(await noWait({ queue: 'nowhere' })).toBeInstanceOf(InvalidInput)
+    expect(await sql('SELECT id FROM job')).toEqual([])
+  })
+
+  test('of many at once only as many start as there is room, and the limit holds', async () => {
+    await updateLimits(it.domain, it.admin, { userMaxConcurrent: 3 })
+    const wishes = Array.from({ length: 10 }, () => ({ spec: { command: ['true'] }, noWait: true }))
+    let outcomes: Outcome[] | undefined
+    void submit(it.domain, it.admin, wishes).then((all) => {
+      outcomes = all
+    })
+    const answered = async () => {
+      if (!outcomes) await answerQuestions(it.domain, leader)
+      return outcomes
+    }
+    const all = await until(answered, { what: 'all are answered' })
+    expect(all.filter((one) => 'jobId' in one && !(one instanceof Error))).toHaveLength(3)
+    expect(all.filter((one) => one instanceof Rejected)).toHaveLength(7)
+    expect(await sql('SELECT state FROM job')).toEqual(Array(3).fill({ state: 'STARTING' }))
+  })
+})
+
+describe('questions', () => {
+  test('nobody answers: UNAVAILABLE after the deadline by database time, nothing is left, and it comes too late', async () => {
+    const gone = submit(it.domain, it.admin, [{ spec: { command: ['true'] }, noWait: true }])
+    const [question] = await until(
+      async () => {
+        const open = await openQuestions(it.domain, 'sim')
+        return open.length > 0 && open
+      },
+      { what: 'the question is there' },
+    )
+    await database.moveTime(5_001)
+    const [outcome] = await gone
+    expect(outcome).toBeInstanceOf(Unavailable)
+    expect(await sql('SELECT id FROM question')).toEqual([])
+    await answerQuestion(database.db.sql, question?.id ?? '', { started: {} })
+    expect(await answerQuestions(it.domain, leader)).toBe(0)
+    expect(await sql('SELECT id FROM job')).toEqual([])
+  })
+
+  test('a leader whose epoch is over answers nothing', async () => {
+    const asked = ask(it.domain, 'sim', { kind: 'DRY_RUN', payload: {} })
+    await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
+    await expect(answerQuestions(it.domain, { pool: 'sim', epoch: 0 })).rejects.toThrow(Fenced)
+    await sql("UPDATE question SET answer = '1'")
+    expect(await asked).toBe(1)
+  })
+
+  test('a question that cannot be answered keeps no other waiting', async () => {
+    const broken = ask(it.domain, 'sim', { kind: 'DRY_RUN', payload: { spec: 'none' } })
+    await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
+    expect(await dryRun()).toMatchObject({ wouldBe: 'STARTING' })
+    await database.moveTime(5_001)
+    await expect(broken).rejects.toThrow('Nobody plans for the pool sim now')
+  })
+
+  test('rows whose asker died are swept', async () => {
+    await sql(`INSERT INTO question (id, pool, kind, payload, deadline)
+      VALUES ('question_x', 'sim', 'NO_WAIT', '{}', berth_now() - interval '61 seconds')`)
+    await forgetQuestions(it.domain)
+  })
+})
