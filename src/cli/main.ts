@@ -6,12 +6,18 @@ import { type Connection, connect } from '../client/transport.ts'
 import type { Cli } from './cli.ts'
 import { addCancel } from './commands/cancel.ts'
 import { addInfo } from './commands/info.ts'
+import { addKey } from './commands/key.ts'
 import { addLogs } from './commands/logs.ts'
 import { addLs } from './commands/ls.ts'
+import { addQuota } from './commands/quota.ts'
+import { addRetry } from './commands/retry.ts'
 import { addRm } from './commands/rm.ts'
 import { addServe } from './commands/serve.ts'
 import { addSubmit } from './commands/submit.ts'
+import { addTeam } from './commands/team.ts'
+import { addToken } from './commands/token.ts'
 import { addUp } from './commands/up.ts'
+import { addUser } from './commands/user.ts'
 import { addWait } from './commands/wait.ts'
 import { exitCodes, Stop, stopForFailure } from './exit.ts'
 import { createTerminal } from './terminal.ts'
@@ -65,7 +71,24 @@ function createProgram(): Command {
             .replaceAll('\n', ' ')}; see "berth --help"\n`,
         ),
     })
-  for (const add of [addUp, addServe, addSubmit, addLs, addInfo, addLogs, addWait, addCancel, addRm]) add(program, cli)
+  for (const add of [
+    addUp,
+    addServe,
+    addSubmit,
+    addLs,
+    addInfo,
+    addLogs,
+    addWait,
+    addCancel,
+    addRm,
+    addRetry,
+    addKey,
+    addQuota,
+    addUser,
+    addTeam,
+    addToken,
+  ])
+    add(program, cli)
   return program
 }
 

@@ -14,12 +14,84 @@ export type CancelJobInput = {
   reason?: string | null | undefined;
 };
 
+/** A new quota; there is one of each type, action, scope and key. */
+export type CreateQuotaInput = {
+  /** What crossing it does. */
+  action: QuotaAction;
+  /** Name of the level, user, team or account; not for GLOBAL. */
+  key?: string | null | undefined;
+  /** The most that is allowed; 0: nothing. */
+  limit: number;
+  /** Whom it limits. */
+  scope: QuotaScope;
+  /** What is counted. */
+  type: QuotaType;
+};
+
+/** A new team. */
+export type CreateTeamInput = {
+  /** Unique; its account has the same name. Not `users`. */
+  name: string;
+};
+
+/** A new token. */
+export type CreateTokenInput = {
+  /** When it ends by itself; default: never. */
+  expiresAt?: string | null | undefined;
+  /** What it is for, 1 … 255 characters. */
+  name: string;
+  /** What it may be used for; default: all that you may. */
+  scopes?: Array<TokenScope> | null | undefined;
+  /** Whom it stands for; default: you. Others with token.any. */
+  userId?: string | null | undefined;
+};
+
+/** A new person. */
+export type CreateUserInput = {
+  /** Permissions beyond those of the level. */
+  allow?: Array<string> | null | undefined;
+  /** The one of them for submissions that name none. */
+  defaultTeam?: string | null | undefined;
+  /** Permissions to take away; this wins. */
+  deny?: Array<string> | null | undefined;
+  /** Name to show. */
+  displayName?: string | null | undefined;
+  /** Mail address. */
+  email?: string | null | undefined;
+  /** Decides base priority and permissions. */
+  level: UserLevel;
+  /** Log-in name, unique, for ever. */
+  name: string;
+  /** Names of all of their teams, at most 50. */
+  teams?: Array<string> | null | undefined;
+  /** Account of the machine that their jobs run as. */
+  unixUser?: string | null | undefined;
+};
+
 /** Which job is to go. */
 export type DeleteJobInput = {
   /** Only if the job is still at this version. */
   expectedVersion?: number | null | undefined;
   /** The job. */
   jobId: string;
+};
+
+/** Which quota is to go. */
+export type DeleteQuotaInput = {
+  /** quota_… */
+  id: string;
+};
+
+/** Which team is to go. */
+export type DeleteTeamInput = {
+  /** The team. */
+  id: string;
+};
+
+/** Who is to go. */
+export type DeleteUserInput = {
+  /** The person. */
+  id: string;
 };
 
 /** A job that must end first. */
@@ -241,6 +313,29 @@ export type ProblemCode =
   | 'UNAVAILABLE'
   | 'VERSION_CONFLICT';
 
+/** What crossing it does: refuse, warn, or ask for an approval. */
+export type QuotaAction =
+  | 'BLOCK'
+  | 'REQUIRE_APPROVAL'
+  | 'WARN';
+
+/** Whom it limits. USER wins over LEVEL, and LEVEL over GLOBAL, each by the usage of one person; TEAM and ACCOUNT are ceilings over the usage of all together. */
+export type QuotaScope =
+  | 'ACCOUNT'
+  | 'GLOBAL'
+  | 'LEVEL'
+  | 'TEAM'
+  | 'USER';
+
+/** What is counted: jobs that are not final, submissions or their cost in the last 60 min, 24 h or 30 d, GPUs. */
+export type QuotaType =
+  | 'CONCURRENT_JOBS'
+  | 'COST_PER_DAY'
+  | 'COST_PER_MONTH'
+  | 'JOBS_PER_DAY'
+  | 'JOBS_PER_HOUR'
+  | 'LOCAL_GPUS';
+
 /** What the job asks for; amounts are per copy. */
 export type ResourcesInput = {
   /** Whether others are taken when `gpuIds` are busy. */
@@ -293,6 +388,22 @@ export type RetryInput = {
   onExitCodes?: Array<number> | null | undefined;
 };
 
+/** Which job to submit once more, and with what changes. */
+export type RetryJobInput = {
+  /** Only if the original is still at this version. */
+  expectedVersion?: number | null | undefined;
+  /** Your name for this retry; as for `submitJob`. */
+  idempotencyKey?: string | null | undefined;
+  /** How long the key is kept, 60 … 2,592,000 s; default a day. */
+  idempotencyTtlSeconds?: number | null | undefined;
+  /** A job that is over. */
+  jobId: string;
+  /** Fields that replace those of the original, in `resources` too; null: the default. A field at its default value leaves the original. */
+  overrides?: JobSpecInput | null | undefined;
+  /** A slot that you reserved. */
+  slotReservationId?: string | null | undefined;
+};
+
 /** WAITING: BLOCKED, QUEUED. ACTIVE: STARTING, RUNNING, CANCELLING. FINAL: the four final states. */
 export type StateCategory =
   | 'ACTIVE'
@@ -316,6 +427,66 @@ export type SubmitJobInput = {
   /** What is to be run. */
   spec: JobSpecInput;
 };
+
+/** What a token may be used for, as far as its user may. READ: queries and subscriptions; it comes with each of the others. SUBMIT: submit, retry, reserve, release, cancel and delete one's own. OPERATE: approve, reject, set priorities, cancel others', process, clean up. ADMIN: everything else. */
+export type TokenScope =
+  | 'ADMIN'
+  | 'OPERATE'
+  | 'READ'
+  | 'SUBMIT';
+
+/** A change of a quota; what is left out stays. */
+export type UpdateQuotaInput = {
+  /** What crossing it does. */
+  action?: QuotaAction | null | undefined;
+  /** quota_… */
+  id: string;
+  /** The most that is allowed. */
+  limit?: number | null | undefined;
+};
+
+/** What is to change of a team; what is left out stays. */
+export type UpdateTeamInput = {
+  /** Who comes in. */
+  addMembers?: Array<string> | null | undefined;
+  /** The team. */
+  id: string;
+  /** New name, and with it a new account for what comes. */
+  name?: string | null | undefined;
+  /** Who goes. */
+  removeMembers?: Array<string> | null | undefined;
+};
+
+/** What is to change of a person; what is left out stays. */
+export type UpdateUserInput = {
+  /** Permissions beyond those of the level. */
+  allow?: Array<string> | null | undefined;
+  /** The one of them for submissions that name none. */
+  defaultTeam?: string | null | undefined;
+  /** Permissions to take away; this wins. */
+  deny?: Array<string> | null | undefined;
+  /** Whether the person cannot log in; their jobs go on. */
+  disabled?: boolean | null | undefined;
+  /** Name to show. */
+  displayName?: string | null | undefined;
+  /** Mail address. */
+  email?: string | null | undefined;
+  /** The person. */
+  id: string;
+  /** Decides base priority and permissions. */
+  level?: UserLevel | null | undefined;
+  /** Names of all of their teams, at most 50. */
+  teams?: Array<string> | null | undefined;
+  /** Account of the machine that their jobs run as. */
+  unixUser?: string | null | undefined;
+};
+
+/** What a person may do, as a ladder. */
+export type UserLevel =
+  | 'ADMIN'
+  | 'LEAD'
+  | 'RESEARCHER'
+  | 'VIEWER';
 
 /** A display for the job. */
 export type X11Input = {
@@ -480,6 +651,221 @@ export type TailSubscription = { tail:
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
 
+export type RetryJobMutationVariables = Exact<{
+  input: RetryJobInput;
+}>;
+
+
+export type RetryJobMutation = { retryJob:
+    | { __typename: 'DryRun' }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type IdempotencyKeyQueryVariables = Exact<{
+  key: string;
+}>;
+
+
+export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } } | null };
+
+export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
+
+export type QuotasQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type QuotasQuery = { quotas: { nodes: Array<{ id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type QuotaUsageRowFragment = { type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, warning: boolean, ceiling: string | null };
+
+export type QuotaUsageQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type QuotaUsageQuery = { viewer: { activeSlots: number, quotas: Array<{ type: QuotaType, action: QuotaAction, scope: string, limit: number, used: number, warning: boolean, ceiling: string | null }> } };
+
+export type CreateQuotaMutationVariables = Exact<{
+  input: CreateQuotaInput;
+}>;
+
+
+export type CreateQuotaMutation = { createQuota:
+    | { __typename: 'CreateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type UpdateQuotaMutationVariables = Exact<{
+  input: UpdateQuotaInput;
+}>;
+
+
+export type UpdateQuotaMutation = { updateQuota:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateQuotaSuccess', quota: { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number } }
+   };
+
+export type DeleteQuotaMutationVariables = Exact<{
+  input: DeleteQuotaInput;
+}>;
+
+
+export type DeleteQuotaMutation = { deleteQuota:
+    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> };
+
+export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } };
+
+export type TokenRowFragment = { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } };
+
+export type UsersQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type UsersQuery = { users: { nodes: Array<{ id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type TeamsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type TeamsQuery = { teams: { nodes: Array<{ id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type TokensQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  userId?: string | null | undefined;
+}>;
+
+
+export type TokensQuery = { tokens: { nodes: Array<{ id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type CreateUserMutationVariables = Exact<{
+  input: CreateUserInput;
+}>;
+
+
+export type CreateUserMutation = { createUser:
+    | { __typename: 'CreateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type UpdateUserMutationVariables = Exact<{
+  input: UpdateUserInput;
+}>;
+
+
+export type UpdateUserMutation = { updateUser:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateUserSuccess', user: { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> } }
+   };
+
+export type DeleteUserMutationVariables = Exact<{
+  input: DeleteUserInput;
+}>;
+
+
+export type DeleteUserMutation = { deleteUser:
+    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type CreateTeamMutationVariables = Exact<{
+  input: CreateTeamInput;
+}>;
+
+
+export type CreateTeamMutation = { createTeam:
+    | { __typename: 'CreateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type UpdateTeamMutationVariables = Exact<{
+  input: UpdateTeamInput;
+}>;
+
+
+export type UpdateTeamMutation = { updateTeam:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateTeamSuccess', team: { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } } }
+   };
+
+export type DeleteTeamMutationVariables = Exact<{
+  input: DeleteTeamInput;
+}>;
+
+
+export type DeleteTeamMutation = { deleteTeam:
+    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type CreateTokenMutationVariables = Exact<{
+  input: CreateTokenInput;
+}>;
+
+
+export type CreateTokenMutation = { createToken:
+    | { __typename: 'CreateTokenSuccess', secret: string, token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RevokeTokenMutationVariables = Exact<{
+  id: string;
+}>;
+
+
+export type RevokeTokenMutation = { revokeToken:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RevokeTokenSuccess', token: { id: string, name: string, prefix: string, scopes: Array<TokenScope>, createdAt: string, expiresAt: string | null, lastUsedAt: string | null, revokedAt: string | null, user: { name: string } } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -610,6 +996,72 @@ export const ProblemFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Problem"}) as unknown as TypedDocumentString<ProblemFragment, unknown>;
+export const QuotaRowFragmentDoc = new TypedDocumentString(`
+    fragment QuotaRow on Quota {
+  id
+  type
+  action
+  scope
+  key
+  limit
+}
+    `, {"fragmentName":"QuotaRow"}) as unknown as TypedDocumentString<QuotaRowFragment, unknown>;
+export const QuotaUsageRowFragmentDoc = new TypedDocumentString(`
+    fragment QuotaUsageRow on QuotaUsage {
+  type
+  action
+  scope
+  limit
+  used
+  warning
+  ceiling
+}
+    `, {"fragmentName":"QuotaUsageRow"}) as unknown as TypedDocumentString<QuotaUsageRowFragment, unknown>;
+export const UserRowFragmentDoc = new TypedDocumentString(`
+    fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    name
+  }
+  createdAt
+}
+    `, {"fragmentName":"UserRow"}) as unknown as TypedDocumentString<UserRowFragment, unknown>;
+export const TeamRowFragmentDoc = new TypedDocumentString(`
+    fragment TeamRow on Team {
+  id
+  name
+  account
+  members(first: 100) {
+    nodes {
+      name
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  createdAt
+}
+    `, {"fragmentName":"TeamRow"}) as unknown as TypedDocumentString<TeamRowFragment, unknown>;
+export const TokenRowFragmentDoc = new TypedDocumentString(`
+    fragment TokenRow on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  user {
+    name
+  }
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+}
+    `, {"fragmentName":"TokenRow"}) as unknown as TypedDocumentString<TokenRowFragment, unknown>;
 export const SubmitJobDocument = new TypedDocumentString(`
     mutation SubmitJob($input: SubmitJobInput!) {
   submitJob(input: $input) {
@@ -955,3 +1407,574 @@ export const TailDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TailSubscription, TailSubscriptionVariables>;
+export const RetryJobDocument = new TypedDocumentString(`
+    mutation RetryJob($input: RetryJobInput!) {
+  retryJob(input: $input) {
+    __typename
+    ... on SubmitJobSuccess {
+      idempotentHit
+      warnings
+      job {
+        ...JobRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<RetryJobMutation, RetryJobMutationVariables>;
+export const IdempotencyKeyDocument = new TypedDocumentString(`
+    query IdempotencyKey($key: String!) {
+  idempotencyKey(key: $key) {
+    key
+    createdAt
+    expiresAt
+    job {
+      ...JobRow
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}`) as unknown as TypedDocumentString<IdempotencyKeyQuery, IdempotencyKeyQueryVariables>;
+export const QuotasDocument = new TypedDocumentString(`
+    query Quotas($first: Int, $after: Cursor) {
+  quotas(first: $first, after: $after) {
+    nodes {
+      ...QuotaRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment QuotaRow on Quota {
+  id
+  type
+  action
+  scope
+  key
+  limit
+}`) as unknown as TypedDocumentString<QuotasQuery, QuotasQueryVariables>;
+export const QuotaUsageDocument = new TypedDocumentString(`
+    query QuotaUsage {
+  viewer {
+    activeSlots
+    quotas {
+      ...QuotaUsageRow
+    }
+  }
+}
+    fragment QuotaUsageRow on QuotaUsage {
+  type
+  action
+  scope
+  limit
+  used
+  warning
+  ceiling
+}`) as unknown as TypedDocumentString<QuotaUsageQuery, QuotaUsageQueryVariables>;
+export const CreateQuotaDocument = new TypedDocumentString(`
+    mutation CreateQuota($input: CreateQuotaInput!) {
+  createQuota(input: $input) {
+    __typename
+    ... on CreateQuotaSuccess {
+      quota {
+        ...QuotaRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment QuotaRow on Quota {
+  id
+  type
+  action
+  scope
+  key
+  limit
+}`) as unknown as TypedDocumentString<CreateQuotaMutation, CreateQuotaMutationVariables>;
+export const UpdateQuotaDocument = new TypedDocumentString(`
+    mutation UpdateQuota($input: UpdateQuotaInput!) {
+  updateQuota(input: $input) {
+    __typename
+    ... on UpdateQuotaSuccess {
+      quota {
+        ...QuotaRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment QuotaRow on Quota {
+  id
+  type
+  action
+  scope
+  key
+  limit
+}`) as unknown as TypedDocumentString<UpdateQuotaMutation, UpdateQuotaMutationVariables>;
+export const DeleteQuotaDocument = new TypedDocumentString(`
+    mutation DeleteQuota($input: DeleteQuotaInput!) {
+  deleteQuota(input: $input) {
+    __typename
+    ... on DeleteSuccess {
+      id
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<DeleteQuotaMutation, DeleteQuotaMutationVariables>;
+export const UsersDocument = new TypedDocumentString(`
+    query Users($first: Int, $after: Cursor) {
+  users(first: $first, after: $after) {
+    nodes {
+      ...UserRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    name
+  }
+  createdAt
+}`) as unknown as TypedDocumentString<UsersQuery, UsersQueryVariables>;
+export const TeamsDocument = new TypedDocumentString(`
+    query Teams($first: Int, $after: Cursor) {
+  teams(first: $first, after: $after) {
+    nodes {
+      ...TeamRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment TeamRow on Team {
+  id
+  name
+  account
+  members(first: 100) {
+    nodes {
+      name
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  createdAt
+}`) as unknown as TypedDocumentString<TeamsQuery, TeamsQueryVariables>;
+export const TokensDocument = new TypedDocumentString(`
+    query Tokens($first: Int, $after: Cursor, $userId: ID) {
+  tokens(first: $first, after: $after, userId: $userId) {
+    nodes {
+      ...TokenRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment TokenRow on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  user {
+    name
+  }
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+}`) as unknown as TypedDocumentString<TokensQuery, TokensQueryVariables>;
+export const CreateUserDocument = new TypedDocumentString(`
+    mutation CreateUser($input: CreateUserInput!) {
+  createUser(input: $input) {
+    __typename
+    ... on CreateUserSuccess {
+      user {
+        ...UserRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    name
+  }
+  createdAt
+}`) as unknown as TypedDocumentString<CreateUserMutation, CreateUserMutationVariables>;
+export const UpdateUserDocument = new TypedDocumentString(`
+    mutation UpdateUser($input: UpdateUserInput!) {
+  updateUser(input: $input) {
+    __typename
+    ... on UpdateUserSuccess {
+      user {
+        ...UserRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment UserRow on User {
+  id
+  name
+  displayName
+  email
+  level
+  disabled
+  teams {
+    name
+  }
+  createdAt
+}`) as unknown as TypedDocumentString<UpdateUserMutation, UpdateUserMutationVariables>;
+export const DeleteUserDocument = new TypedDocumentString(`
+    mutation DeleteUser($input: DeleteUserInput!) {
+  deleteUser(input: $input) {
+    __typename
+    ... on DeleteSuccess {
+      id
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<DeleteUserMutation, DeleteUserMutationVariables>;
+export const CreateTeamDocument = new TypedDocumentString(`
+    mutation CreateTeam($input: CreateTeamInput!) {
+  createTeam(input: $input) {
+    __typename
+    ... on CreateTeamSuccess {
+      team {
+        ...TeamRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment TeamRow on Team {
+  id
+  name
+  account
+  members(first: 100) {
+    nodes {
+      name
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  createdAt
+}`) as unknown as TypedDocumentString<CreateTeamMutation, CreateTeamMutationVariables>;
+export const UpdateTeamDocument = new TypedDocumentString(`
+    mutation UpdateTeam($input: UpdateTeamInput!) {
+  updateTeam(input: $input) {
+    __typename
+    ... on UpdateTeamSuccess {
+      team {
+        ...TeamRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment TeamRow on Team {
+  id
+  name
+  account
+  members(first: 100) {
+    nodes {
+      name
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  createdAt
+}`) as unknown as TypedDocumentString<UpdateTeamMutation, UpdateTeamMutationVariables>;
+export const DeleteTeamDocument = new TypedDocumentString(`
+    mutation DeleteTeam($input: DeleteTeamInput!) {
+  deleteTeam(input: $input) {
+    __typename
+    ... on DeleteSuccess {
+      id
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<DeleteTeamMutation, DeleteTeamMutationVariables>;
+export const CreateTokenDocument = new TypedDocumentString(`
+    mutation CreateToken($input: CreateTokenInput!) {
+  createToken(input: $input) {
+    __typename
+    ... on CreateTokenSuccess {
+      token {
+        ...TokenRow
+      }
+      secret
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment TokenRow on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  user {
+    name
+  }
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+}`) as unknown as TypedDocumentString<CreateTokenMutation, CreateTokenMutationVariables>;
+export const RevokeTokenDocument = new TypedDocumentString(`
+    mutation RevokeToken($id: ID!) {
+  revokeToken(id: $id) {
+    __typename
+    ... on RevokeTokenSuccess {
+      token {
+        ...TokenRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment TokenRow on ApiToken {
+  id
+  name
+  prefix
+  scopes
+  user {
+    name
+  }
+  createdAt
+  expiresAt
+  lastUsedAt
+  revokedAt
+}`) as unknown as TypedDocumentString<RevokeTokenMutation, RevokeTokenMutationVariables>;

@@ -1,0 +1,70 @@
+import type { Command } from 'commander'
+import {
+  CreateTeamDocument,
+  DeleteTeamDocument,
+  type TeamRowFragment,
+  UpdateTeamDocument,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { teamIdOf, teams, userIdOf } from '../people.ts'
+import { type Column, structured, table, timeText } from '../render.ts'
+
+const columns: readonly Column<TeamRowFragment>[] = [
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'ACCOUNT', cell: ({ account }) => account },
+  { title: 'MEMBERS', cell: membersText },
+  { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
+]
+
+function membersText({ members: { nodes, pageInfo } }: TeamRowFragment): string {
+  return [...nodes.map(({ name }) => name), ...(pageInfo.hasNextPage ? ['…'] : [])].join(',') || '-'
+}
+
+interface Changes {
+  name?: string
+  add?: string[]
+  remove?: string[]
+}
+
+export function addTeam(program: Command, cli: Cli): void {
+  const team = program.command('team').description('people who share limits and an account')
+  withOutput(team.command('ls'))
+    .description('list them')
+    .action(async ({ output }: OutputOptions) => print(cli, await teams(cli), output))
+  withOutput(team.command('create').argument('<name>'))
+    .description('make a team; its account has the same name')
+    .action(async (name: string, { output }: OutputOptions) => {
+      const { createTeam } = await cli.connection().request(CreateTeamDocument, { input: { name } })
+      await print(cli, [successOf(createTeam, 'CreateTeamSuccess').team], output)
+    })
+  withOutput(team.command('set').argument('<name>'))
+    .description('change its name, or who is in it')
+    .option('--name <name>', 'its new name, and account')
+    .option('--add <user...>', 'who comes in')
+    .option('--remove <user...>', 'who goes')
+    .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
+      const id = await teamIdOf(cli, called)
+      const [addMembers, removeMembers] = [await idsOf(cli, add), await idsOf(cli, remove)]
+      const input = { id, addMembers, removeMembers, ...(name === undefined ? {} : { name }) }
+      const { updateTeam } = await cli.connection().request(UpdateTeamDocument, { input })
+      await print(cli, [successOf(updateTeam, 'UpdateTeamSuccess').team], output)
+    })
+  team
+    .command('rm')
+    .argument('<name>')
+    .description('remove a team; its jobs stay')
+    .action(async (name: string) => {
+      const input = { id: await teamIdOf(cli, name) }
+      const { deleteTeam } = await cli.connection().request(DeleteTeamDocument, { input })
+      await cli.terminal.write(`${successOf(deleteTeam, 'DeleteSuccess').id}\n`)
+    })
+}
+
+async function idsOf(cli: Cli, names: readonly string[]): Promise<string[]> {
+  const ids: string[] = []
+  for (const name of names) ids.push(await userIdOf(cli, name))
+  return ids
+}
+
+const print = (cli: Cli, rows: readonly TeamRowFragment[], output: OutputOptions['output']) =>
+  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))

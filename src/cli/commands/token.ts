@@ -1,0 +1,78 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  CreateTokenDocument,
+  RevokeTokenDocument,
+  type TokenRowFragment,
+  type TokenScope,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { tokenIdOf, tokens, userIdOf } from '../people.ts'
+import { type Column, structured, table, timeText } from '../render.ts'
+
+const columns: readonly Column<TokenRowFragment>[] = [
+  { title: 'PREFIX', cell: ({ prefix }) => prefix },
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'USER', cell: ({ user }) => user.name },
+  { title: 'SCOPES', cell: ({ scopes }) => scopes.join(',') },
+  { title: 'USED', cell: ({ lastUsedAt }) => timeText(lastUsedAt) ?? '-' },
+  { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? 'never' },
+  { title: 'REVOKED', cell: ({ revokedAt }) => timeText(revokedAt) ?? '-' },
+]
+
+interface Creation {
+  user?: string
+  scopes?: TokenScope[]
+  expires?: string
+}
+
+export function addToken(program: Command, cli: Cli): void {
+  const token = program.command('token').description('secrets that stand for people')
+  withOutput(token.command('ls'))
+    .description('list them, the newest first')
+    .option('--user <name>', 'of this person')
+    .action(async ({ output, user }: OutputOptions & { user?: string }) => {
+      const userId = user === undefined ? null : await userIdOf(cli, user)
+      await print(cli, await tokens(cli, userId), output)
+    })
+  withOutput(token.command('create').argument('<name>'))
+    .description('make one; the secret is printed here and never again')
+    .option('--user <name>', 'whom it stands for (default: you)')
+    .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all that you may)', readScope)
+    .option('--expires <time>', 'when it ends: 30d, 12h, or 2030-01-31T12:00:00Z (default: never)', readExpiry)
+    .action(async (name: string, { output, user, scopes, expires }: OutputOptions & Creation) => {
+      const userId = user === undefined ? null : await userIdOf(cli, user)
+      const input = { name, userId, scopes: scopes ?? null, expiresAt: expires ?? null }
+      const { createToken } = await cli.connection().request(CreateTokenDocument, { input })
+      const { token: made, secret } = successOf(createToken, 'CreateTokenSuccess')
+      await cli.terminal.write(output === 'table' ? `${secret}\n` : structured({ ...made, secret }, output))
+    })
+  withOutput(token.command('revoke').argument('<prefix>'))
+    .description('end one; what is open with it ends within seconds')
+    .action(async (called: string, { output }: OutputOptions) => {
+      const id = await tokenIdOf(cli, called)
+      const { revokeToken } = await cli.connection().request(RevokeTokenDocument, { id })
+      await print(cli, [successOf(revokeToken, 'RevokeTokenSuccess').token], output)
+    })
+}
+
+function readScope(given: string, before: TokenScope[] = []): TokenScope[] {
+  const names = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const satisfies readonly TokenScope[]
+  const scope = names.find((name) => name === given.toUpperCase())
+  if (!scope) throw new InvalidArgumentError(`Scopes are ${names.join(', ')}.`)
+  return [...before, scope]
+}
+
+const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
+
+/** A duration counts from now, by the clock of this machine. */
+function readExpiry(given: string): string {
+  const [, amount, unit] = /^(\d{1,6})([dhm])$/.exec(given) ?? []
+  const at = amount ? nowMs() + Number(amount) * unitMs[unit as keyof typeof unitMs] : Date.parse(given)
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Times are 30d, 12h, 90m or 2030-01-31T12:00:00Z.')
+  return new Date(at).toISOString()
+}
+
+const nowMs = () => performance.timeOrigin + performance.now()
+
+const print = (cli: Cli, rows: readonly TokenRowFragment[], output: OutputOptions['output']) =>
+  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))

@@ -1,0 +1,86 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import {
+  CreateUserDocument,
+  DeleteUserDocument,
+  UpdateUserDocument,
+  type UserLevel,
+  type UserRowFragment,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { userIdOf, users } from '../people.ts'
+import { type Column, structured, table, timeText } from '../render.ts'
+
+const columns: readonly Column<UserRowFragment>[] = [
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'LEVEL', cell: ({ level }) => level },
+  { title: 'TEAMS', cell: (user) => user.teams.map(({ name }) => name).join(',') || '-' },
+  { title: 'STATE', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
+  { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
+]
+
+interface Fields {
+  level?: UserLevel
+  displayName?: string
+  email?: string
+  teams?: string[]
+  defaultTeam?: string
+  allow?: string[]
+  deny?: string[]
+  unixUser?: string
+}
+
+export function addUser(program: Command, cli: Cli): void {
+  const user = program.command('user').description('people: who may use this server')
+  withOutput(user.command('ls'))
+    .description('list them')
+    .action(async ({ output }: OutputOptions) => print(cli, await users(cli), output))
+  withFields(withOutput(user.command('create').argument('<name>')))
+    .description('make somebody known')
+    .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
+      const input = { name, level, ...fields }
+      const { createUser } = await cli.connection().request(CreateUserDocument, { input })
+      await print(cli, [successOf(createUser, 'CreateUserSuccess').user], output)
+    })
+  withFields(withOutput(user.command('set').argument('<name>')))
+    .description('change somebody; what is left out stays')
+    .addOption(new Option('--disable', 'they cannot log in any more').conflicts('enable'))
+    .option('--enable', 'they can again')
+    .action(async (name: string, options: OutputOptions & Fields & { disable?: true; enable?: true }) => {
+      const { output, disable, enable, ...fields } = options
+      const disabled = disable || enable ? { disabled: disable === true } : {}
+      const input = { id: await userIdOf(cli, name), ...fields, ...disabled }
+      const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
+      await print(cli, [successOf(updateUser, 'UpdateUserSuccess').user], output)
+    })
+  user
+    .command('rm')
+    .argument('<name>')
+    .description('disable somebody and revoke their tokens; their jobs go on')
+    .action(async (name: string) => {
+      const input = { id: await userIdOf(cli, name) }
+      const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
+      await cli.terminal.write(`${successOf(deleteUser, 'DeleteSuccess').id}\n`)
+    })
+}
+
+function withFields(command: Command): Command {
+  return command
+    .option('--level <level>', 'VIEWER, RESEARCHER, LEAD or ADMIN (a new one: RESEARCHER)', readLevel)
+    .option('--display-name <name>', 'name to show')
+    .option('--email <address>', 'mail address')
+    .option('--teams <team...>', 'all of their teams')
+    .option('--default-team <team>', 'the one for submissions that name none')
+    .option('--allow <permission...>', 'permissions beyond those of the level')
+    .option('--deny <permission...>', 'permissions to take away')
+    .option('--unix-user <account>', 'account of the machine that their jobs run as')
+}
+
+function readLevel(given: string): UserLevel {
+  const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
+  const level = levels.find((each) => each === given.toUpperCase())
+  if (!level) throw new InvalidArgumentError(`Levels are ${levels.join(', ')}.`)
+  return level
+}
+
+const print = (cli: Cli, rows: readonly UserRowFragment[], output: OutputOptions['output']) =>
+  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))
