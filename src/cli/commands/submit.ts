@@ -8,21 +8,27 @@ import { structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, untilFinal } from '../watch.ts'
 
-interface SubmitOptions extends SpecFlags, OutputOptions {
-  file?: string
-  printSpec?: boolean
+export interface SubmissionOptions extends OutputOptions {
+  idempotencyKey?: string
+  keyTtl?: number
+  slot?: string
   follow?: boolean
   wait?: boolean
 }
 
+interface SubmitOptions extends SpecFlags, SubmissionOptions {
+  file?: string
+  printSpec?: boolean
+  requiresApproval?: boolean
+}
+
 export function addSubmit(program: Command, cli: Cli): void {
   const submit = program.command('submit').argument('[command...]', 'the command and its arguments, after "--"')
-  withOutput(addSpecFlags(submit))
+  addSubmissionFlags(addSpecFlags(submit))
     .description('submit a job; prints its id')
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags win over it')
     .option('--print-spec', 'print the spec that -f reads, and submit nothing')
-    .option('--follow', 'print the output as it comes and end as the job ends; Ctrl-C leaves, the job goes on')
-    .option('--wait', 'wait for the end and exit with the exit code of the job')
+    .option('--requires-approval', 'a person must say yes before it waits for its turn')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
       const spec = buildSpec({ ...cli, command, flags: options, yaml: await readSpecFile(cli, options.file) })
@@ -33,7 +39,28 @@ export function addSubmit(program: Command, cli: Cli): void {
     })
 }
 
-function addSpecFlags(submit: Command): Command {
+/** What a submission and a retry have beside the spec. */
+export function addSubmissionFlags(command: Command): Command {
+  return withOutput(command)
+    .option('--idempotency-key <key>', 'your name for it: the same key again answers the same job')
+    .option('--key-ttl <time>', 'how long the key is kept; default 1d', readSeconds)
+    .option('--slot <id>', 'use a slot that was reserved')
+    .option('--follow', 'print the output as it comes and end as the job ends; Ctrl-C leaves, the job goes on')
+    .option('--wait', 'wait for the end and exit with the exit code of the job')
+}
+
+export const submissionInput = ({ idempotencyKey, keyTtl, slot }: SubmissionOptions) => ({
+  ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+  ...(keyTtl === undefined ? {} : { idempotencyTtlSeconds: keyTtl }),
+  ...(slot === undefined ? {} : { slotReservationId: slot }),
+})
+
+/** With a key it may be sent again without making a second job. */
+export const attemptsOf = ({ idempotencyKey }: SubmissionOptions) => ({
+  attempts: idempotencyKey === undefined ? 1 : 5,
+})
+
+export function addSpecFlags(submit: Command): Command {
   return submit
     .option('--name <text>', 'a name for people')
     .option('--tag <tag>', 'a tag; may be repeated', append)
@@ -68,17 +95,31 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
 }
 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<JobRowFragment> {
-  const { submitJob } = await cli.connection().request(SubmitJobDocument, { input: { spec } })
-  const { job, warnings } = successOf(submitJob, 'SubmitJobSuccess')
+  const { requiresApproval = false } = options
+  const input = { spec, ...submissionInput(options), ...(requiresApproval && { requiresApproval }) }
+  const { submitJob } = await cli.connection().request(SubmitJobDocument, { input }, attemptsOf(options))
+  return tell(cli, successOf(submitJob, 'SubmitJobSuccess'), options)
+}
+
+interface Taken {
+  job: JobRowFragment
+  idempotentHit: boolean
+  warnings: readonly string[]
+}
+
+/** The id on stdout, what is to be known beside it on stderr. */
+export async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
+  const { job, warnings, idempotentHit } = taken
+  if (idempotentHit) cli.terminal.say(`berth: this key was used before; ${job.id} is its job`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
-  if (options.output !== 'table') await cli.terminal.write(structured({ job, warnings }, options.output))
+  if (options.output !== 'table') await cli.terminal.write(structured({ job, idempotentHit, warnings }, options.output))
   else if (options.follow) cli.terminal.say(job.id)
   else await cli.terminal.write(`${job.id}\n`)
   return job
 }
 
 /** With --follow stdout is the job's output, so the id goes to stderr. */
-async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmitOptions): Promise<void> {
+export async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
   if (!follow && !wait) return
   detachOnInterrupt(cli, id)
   if (follow) await followLog(cli, id)

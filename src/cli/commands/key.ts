@@ -1,0 +1,24 @@
+import type { Command } from 'commander'
+import { IdempotencyKeyDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { exitCodes, Stop } from '../exit.ts'
+import { sheet, stateText, structured, timeText } from '../render.ts'
+
+export function addKey(program: Command, cli: Cli): void {
+  withOutput(program.command('key').argument('<key>'))
+    .description('show the job that an idempotency key of yours stands for')
+    .action(async (key: string, { output }: OutputOptions) => {
+      const { idempotencyKey: found } = await cli.connection().request(IdempotencyKeyDocument, { key })
+      if (!found)
+        throw new Stop(exitCodes.notFound, `You have no key ${JSON.stringify(key)}`, 'it was not used, or is over')
+      const { job } = found
+      const entries = [
+        ['key', found.key],
+        ['job', job.id],
+        ['state', stateText(job)],
+        ['created', timeText(found.createdAt)],
+        ['expires', timeText(found.expiresAt)],
+      ] as const
+      await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(found, output))
+    })
+}

@@ -1,0 +1,115 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import {
+  CreateQuotaDocument,
+  type CreateQuotaInput,
+  DeleteQuotaDocument,
+  type QuotaRowFragment,
+  QuotasDocument,
+  QuotaUsageDocument,
+  type QuotaUsageRowFragment,
+  UpdateQuotaDocument,
+  type UpdateQuotaInput,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+import { type Column, type Format, structured, table } from '../render.ts'
+
+const types = ['CONCURRENT_JOBS', 'JOBS_PER_HOUR', 'JOBS_PER_DAY', 'COST_PER_DAY', 'COST_PER_MONTH', 'LOCAL_GPUS']
+const actions = ['BLOCK', 'WARN', 'REQUIRE_APPROVAL']
+const scopes = ['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT']
+
+export function addQuota(program: Command, cli: Cli): void {
+  const quota = program.command('quota').description('limits on submissions')
+  withOutput(quota.command('usage', { isDefault: true }))
+    .description('what you use of yours')
+    .action(({ output }: OutputOptions) => showUsage(cli, output))
+  withOutput(quota.command('ls'))
+    .description('list quotas')
+    .action(async ({ output }: OutputOptions) => print(cli, await readQuotas(cli), output))
+  withOutput(quota.command('create'))
+    .description('make a quota')
+    .addOption(word('--type <type>', 'what is counted', types).makeOptionMandatory())
+    .addOption(word('--action <action>', 'what crossing it does', actions).default('BLOCK'))
+    .addOption(word('--scope <scope>', 'whom it limits', scopes).default('GLOBAL'))
+    .option('--key <name>', 'name of the level, user, team or account')
+    .requiredOption('--limit <amount>', 'the most that is allowed', readAmount)
+    .action(async ({ output, ...input }: OutputOptions & CreateQuotaInput) => {
+      const { createQuota } = await cli.connection().request(CreateQuotaDocument, { input })
+      await print(cli, [successOf(createQuota, 'CreateQuotaSuccess').quota], output)
+    })
+  withOutput(quota.command('update').argument('<quota>'))
+    .description('change a quota')
+    .addOption(word('--action <action>', 'what crossing it does', actions))
+    .option('--limit <amount>', 'the most that is allowed', readAmount)
+    .action(async (id: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'id'>) => {
+      const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { id, ...change } })
+      await print(cli, [successOf(updateQuota, 'UpdateQuotaSuccess').quota], output)
+    })
+  quota
+    .command('rm')
+    .argument('<quota...>')
+    .description('remove quotas')
+    .action(async (ids: string[]) => {
+      await forEachJob(cli, ids, async (id) => {
+        const { deleteQuota } = await cli.connection().request(DeleteQuotaDocument, { input: { id } })
+        await cli.terminal.write(`${successOf(deleteQuota, 'DeleteSuccess').id}\n`)
+      })
+    })
+}
+
+/** In any case, as people type it. */
+const word = (flags: string, description: string, words: readonly string[]) =>
+  new Option(flags, `${description}: ${words.join(', ')}`).argParser((given) => {
+    const known = words.find((each) => each === given.toUpperCase().replaceAll('-', '_'))
+    if (!known) throw new InvalidArgumentError(`Use ${words.join(', ')}.`)
+    return known
+  })
+
+function readAmount(given: string): number {
+  const amount = Number(given)
+  if (given.trim() === '' || !(amount >= 0)) throw new InvalidArgumentError('It must be a number from 0.')
+  return amount
+}
+
+const columns: readonly Column<QuotaRowFragment>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'ACTION', cell: ({ action }) => action },
+  { title: 'SCOPE', cell: ({ scope, key }) => (key === null ? scope : `${scope} ${key}`) },
+  { title: 'LIMIT', cell: ({ limit }) => String(limit) },
+]
+
+const usageColumns: readonly Column<QuotaUsageRowFragment>[] = [
+  { title: 'TYPE', cell: ({ type }) => type },
+  { title: 'ACTION', cell: ({ action }) => action },
+  { title: 'OF', cell: ({ scope }) => scope },
+  { title: 'USED', cell: ({ used }) => String(used), style: ({ warning }) => (warning ? 'yellow' : 'green') },
+  { title: 'LIMIT', cell: ({ limit }) => String(limit) },
+]
+
+async function print({ terminal }: Cli, quotas: readonly QuotaRowFragment[], format: Format): Promise<void> {
+  await terminal.write(format === 'table' ? table(terminal, quotas, columns) : structured(quotas, format))
+}
+
+async function showUsage({ connection, terminal }: Cli, format: Format): Promise<void> {
+  const { viewer } = await connection().request(QuotaUsageDocument, {})
+  const { quotas } = viewer
+  await terminal.write(format === 'table' ? table(terminal, quotas, usageColumns) : structured(quotas, format))
+}
+
+const pageSize = 100
+
+async function readQuotas({ connection }: Cli): Promise<QuotaRowFragment[]> {
+  const all: QuotaRowFragment[] = []
+  let after: string | null = null
+  do {
+    const { quotas }: Awaited<ReturnType<typeof readPage>> = await readPage(after)
+    all.push(...quotas.nodes)
+    after = quotas.pageInfo.hasNextPage ? quotas.pageInfo.endCursor : null
+  } while (after !== null)
+  return all
+
+  function readPage(cursor: string | null) {
+    return connection().request(QuotasDocument, { first: pageSize, after: cursor })
+  }
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander'
+import { RetryJobDocument } from '../../client/generated/graphql.ts'
+import { type Cli, successOf } from '../cli.ts'
+import { buildSpec, type SpecFlags } from '../spec.ts'
+import {
+  addSpecFlags,
+  addSubmissionFlags,
+  attemptsOf,
+  type SubmissionOptions,
+  submissionInput,
+  tell,
+  watch,
+} from './submit.ts'
+
+export function addRetry(program: Command, cli: Cli): void {
+  const retry = program.command('retry').argument('<job>').argument('[command...]', 'another command, after "--"')
+  addSubmissionFlags(addSpecFlags(retry))
+    .description('submit a job once more, with changes by flags; prints the id of the new one')
+    .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
+      const overrides = buildSpec({ ...cli, command, flags: options, yaml: null })
+      const input = { jobId, overrides, ...submissionInput(options) }
+      const { retryJob } = await cli.connection().request(RetryJobDocument, { input }, attemptsOf(options))
+      await watch(cli, await tell(cli, successOf(retryJob, 'SubmitJobSuccess'), options), options)
+    })
+}
