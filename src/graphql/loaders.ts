@@ -9,6 +9,7 @@ import { createBatcher } from '../platform/batch.ts'
 import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
 import { leaseTtlMs } from '../platform/leadership.ts'
 import { NestedList } from './connection.ts'
+import type { Bind } from './keyset.ts'
 import {
   dependenciesListing,
   dependentsListing,
@@ -28,10 +29,18 @@ import { type EventKey, parseEventId } from './typed-id.ts'
  */
 export type Loaders = ReturnType<typeof createLoaders>
 
-export function createLoaders(domain: Domain, viewer: Viewer) {
+export const createLoaders = (domain: Domain, viewer: Viewer) => ({
+  ...jobLoaders(domain, viewer),
+  ...machineLoaders(domain, viewer),
+  ...peopleLoaders(domain, viewer),
+  ...ruleLoaders(domain, viewer),
+})
+
+const always = () => 'TRUE'
+
+function jobLoaders(domain: Domain, viewer: Viewer) {
   const { prisma, sql } = domain.db
-  const visible = (bind: (value: unknown) => string) => visibleTo(viewer, 'j', bind)
-  const always = () => 'TRUE'
+  const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
   return {
     job: byKey(
       async (ids) => {
@@ -44,6 +53,76 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
       (ids) => prisma.run.findMany({ where: { id: { in: ids } } }),
       (run) => run.id,
     ),
+    event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
+    currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
+      cacheKeyFn: (job) => job.id,
+    }),
+    waiting: new DataLoader<string, Waiting | null>(async (ids) => {
+      const found = await waitingOf(domain, ids)
+      return ids.map((id) => found.get(id) ?? null)
+    }),
+    dependencies: byParent(
+      (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
+      (dependency) => dependency.jobId,
+    ),
+    logEnd: new DataLoader<string, LogEnd>((jobIds) => readLogEnds(domain, jobIds)),
+    logBytes: new DataLoader<string, number>(async (runIds) => {
+      const logs = await prisma.runLog.findMany({
+        where: { runId: { in: [...runIds] } },
+        select: { runId: true, endOffset: true },
+      })
+      const ends = new Map(logs.map((log) => [log.runId, Number(log.endOffset)]))
+      return runIds.map((id) => ends.get(id) ?? 0)
+    }),
+    runsOfJob: new NestedList(sql, runsListing, always),
+    eventsOfJob: new NestedList(sql, eventsListing, always),
+    dependsOn: new NestedList(sql, dependenciesListing, visible),
+    dependents: new NestedList(sql, dependentsListing, visible),
+  }
+}
+
+function machineLoaders(domain: Domain, viewer: Viewer) {
+  const { prisma, sql } = domain.db
+  const visible = (bind: Bind) => visibleTo(viewer, 'j', bind)
+  return {
+    pool: byKey(
+      (names) => prisma.pool.findMany({ where: { name: { in: names } } }),
+      (pool) => pool.name,
+    ),
+    node: byKey(
+      (ids) => prisma.poolNode.findMany({ where: { id: { in: ids } } }),
+      (node) => node.id,
+    ),
+    submissionQueue: byKey(
+      (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } }),
+      (queue) => queue.name,
+    ),
+    devices: byParent(
+      (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
+      (device: Device) => device.nodeId,
+    ),
+    claims: byParent(
+      (nodeIds) => prisma.deviceClaim.findMany({ where: { nodeId: { in: nodeIds } } }),
+      (claim: DeviceClaim) => claim.nodeId,
+    ),
+    allocations: byParent(
+      (runIds) => prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
+      (allocation) => allocation.runId,
+    ),
+    claimsOfRun: byParent(
+      (runIds) => prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
+      (claim) => claim.runId,
+    ),
+    poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
+    leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
+    nodesOfPool: new NestedList(sql, poolNodesListing, always),
+    runsOnNode: new NestedList(sql, nodeRunsListing, visible),
+  }
+}
+
+function peopleLoaders(domain: Domain, viewer: Viewer) {
+  const { prisma, sql } = domain.db
+  return {
     user: byKey(
       (ids) => prisma.user.findMany({ where: { id: { in: ids } } }),
       (user) => user.id,
@@ -65,18 +144,15 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
         }),
       (member) => member.userId,
     ),
-    pool: byKey(
-      (names) => prisma.pool.findMany({ where: { name: { in: names } } }),
-      (pool) => pool.name,
-    ),
-    node: byKey(
-      (ids) => prisma.poolNode.findMany({ where: { id: { in: ids } } }),
-      (node) => node.id,
-    ),
-    submissionQueue: byKey(
-      (names) => prisma.submissionQueue.findMany({ where: { name: { in: names } } }),
-      (queue) => queue.name,
-    ),
+    membersOfTeam: new NestedList(sql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
+    tokensOfUser: new NestedList(sql, tokensOfUserListing, always),
+  }
+}
+
+/** What decides on submissions, and what is kept of decisions. */
+function ruleLoaders(domain: Domain, viewer: Viewer) {
+  const { prisma, sql } = domain.db
+  return {
     slot: byKey(
       async (ids) => (await readSlots(sql, ids)).filter((slot) => maySeeSlot(viewer, slot)),
       (slot) => slot.id,
@@ -101,53 +177,6 @@ export function createLoaders(domain: Domain, viewer: Viewer) {
       (ids) => prisma.auditEntry.findMany({ where: { id: { in: ids }, seq: { not: null } } }),
       (entry) => entry.id,
     ),
-    event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
-    currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
-      cacheKeyFn: (job) => job.id,
-    }),
-    waiting: new DataLoader<string, Waiting | null>(async (ids) => {
-      const found = await waitingOf(domain, ids)
-      return ids.map((id) => found.get(id) ?? null)
-    }),
-    devices: byParent(
-      (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
-      (device: Device) => device.nodeId,
-    ),
-    claims: byParent(
-      (nodeIds) => prisma.deviceClaim.findMany({ where: { nodeId: { in: nodeIds } } }),
-      (claim: DeviceClaim) => claim.nodeId,
-    ),
-    dependencies: byParent(
-      (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
-      (dependency) => dependency.jobId,
-    ),
-    allocations: byParent(
-      (runIds) => prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
-      (allocation) => allocation.runId,
-    ),
-    claimsOfRun: byParent(
-      (runIds) => prisma.deviceClaim.findMany({ where: { runId: { in: runIds } }, orderBy: { index: 'asc' } }),
-      (claim) => claim.runId,
-    ),
-    logEnd: new DataLoader<string, LogEnd>((jobIds) => readLogEnds(domain, jobIds)),
-    logBytes: new DataLoader<string, number>(async (runIds) => {
-      const logs = await prisma.runLog.findMany({
-        where: { runId: { in: [...runIds] } },
-        select: { runId: true, endOffset: true },
-      })
-      const ends = new Map(logs.map((log) => [log.runId, Number(log.endOffset)]))
-      return runIds.map((id) => ends.get(id) ?? 0)
-    }),
-    poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
-    leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
-    runsOfJob: new NestedList(sql, runsListing, always),
-    eventsOfJob: new NestedList(sql, eventsListing, always),
-    dependsOn: new NestedList(sql, dependenciesListing, visible),
-    dependents: new NestedList(sql, dependentsListing, visible),
-    nodesOfPool: new NestedList(sql, poolNodesListing, always),
-    runsOnNode: new NestedList(sql, nodeRunsListing, visible),
-    membersOfTeam: new NestedList(sql, teamMembersListing, (bind) => visibleMembers(viewer, bind)),
-    tokensOfUser: new NestedList(sql, tokensOfUserListing, always),
   }
 }
 
