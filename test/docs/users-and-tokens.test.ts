@@ -1,0 +1,44 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+
+/** The commands of the guide, from the first to the last in one shell, against a server with its bootstrap token. */
+const secret = 'bootstrap-secret-of-this-test'
+let database: TestDatabase
+let dataDir: string
+let server: BerthProcess
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-guide-'))
+  database = await createDatabase()
+  const env = { DATABASE_URL: database.url, BERTH_BOOTSTRAP_TOKEN: secret }
+  server = await startBerth({ dataDir, port: await freePort(), env })
+  await symlink(join(root, 'berth'), join(dataDir, 'berth'))
+})
+afterAll(async () => {
+  await server?.end()
+  await database?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+test('the guide to users and tokens does what it says', { timeout: 120_000 }, async () => {
+  const guide = await readFile(join(root, 'docs/users-and-tokens.md'), 'utf8')
+  const script = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block).join('\n')
+  const { PATH = '', HOME = '' } = process.env
+  const env = { PATH, HOME, BERTH_URL: server.url, BERTH_BOOTSTRAP_TOKEN: secret }
+  const { stdout } = await promisify(execFile)('sh', ['-ec', script], { cwd: dataDir, env })
+  expect(stdout).toMatch(/^admin +ADMIN/m)
+  expect(stdout).toMatch(/^ann +RESEARCHER +ml +active/m)
+  expect(stdout).toMatch(/^ml +ml +ann,ben/m)
+  expect(stdout).toMatch(/^job_/m)
+  expect(stdout).toMatch(/^berth_\w+ +ci +ann +READ,SUBMIT/m)
+  expect(stdout).toContain('{"data":{"viewer":{"user":{"name":"ann"},"scopes":["READ","SUBMIT","OPERATE","ADMIN"]}}')
+  expect(await readFile(join(dataDir, 'ci-token'), 'utf8')).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}\n$/)
+  expect(stdout).not.toContain(secret)
+})
