@@ -57,7 +57,7 @@ function resourcesOf(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // What was filled in says nothing: an empty filter, and amounts that go by process.
+  // What was filled in says nothing: an empty filter, and amounts where each process has its own
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

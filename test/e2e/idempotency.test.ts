@@ -1,0 +1,130 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/** What keys, slots and limits promise when many clients ask several server processes at once, and when one is killed. */
+const servers = 3
+const kills = 20
+const keysPerKill = 10
+
+let database: TestDatabase
+let dataDir: string
+const running: BerthProcess[] = []
+const apis: Api[] = []
+
+async function start(port: number): Promise<BerthProcess> {
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml'), BERTH_ROLES: 'api' }
+  return startBerth({ dataDir, port, env })
+}
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-keys-'))
+  await writeFile(
+    join(dataDir, 'berth.yaml'),
+    'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n',
+  )
+  for (let n = 0; n < servers; n++) running.push(await start(await freePort()))
+  for (const { url } of running) apis.push(connectApi(url))
+}, 120_000)
+afterAll(async () => {
+  for (const api of apis) await api.close()
+  for (const server of running) await server.end()
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const mutation = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) {
+  ... on SubmitJobSuccess { idempotentHit job { id } } ... on Problem { code message } } }`
+
+interface Answer {
+  idempotentHit?: boolean
+  job?: { id: string }
+  code?: string
+  message?: string
+}
+
+const input = (idempotencyKey: string | null, name = 'keyed') => ({
+  spec: { command: ['true'], name },
+  ...(idempotencyKey !== null && { idempotencyKey }),
+})
+
+async function submit(api: Api | undefined, one: object): Promise<Answer> {
+  if (!api) throw new Error('No server')
+  const { submitJob } = await api.ask<{ submitJob: Answer }>(mutation, { input: one })
+  return submitJob
+}
+
+/** `count` requests at once, spread over all servers. */
+const everywhere = <T>(count: number, work: (api: Api | undefined, index: number) => Promise<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(apis[index % servers], index)))
+
+const countJobs = async () =>
+  (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n ?? 0
+
+test('100 submissions at once with one key over three servers are one job', async () => {
+  const answers = await everywhere(100, (api) => submit(api, input('one')))
+  expect(new Set(answers.map(({ job }) => job?.id)).size).toBe(1)
+  expect(answers.filter(({ idempotentHit }) => idempotentHit)).toHaveLength(99)
+  expect(await submit(apis[1], input('one', 'other'))).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+  expect(await countJobs()).toBe(1)
+})
+
+test('50 submissions and 20 reservations at once with limit 5 over three servers are 5', async () => {
+  const api = apis[0] as Api
+  const limits = `mutation ($input: UpdateLimitsInput!) { updateLimits(input: $input) { __typename } }`
+  await api.ask(limits, { input: { userMaxActive: (await countJobs()) + 5 } })
+  const answers = await everywhere(50, (one) => submit(one, input(null)))
+  expect(answers.filter(({ job }) => job)).toHaveLength(5)
+  expect(answers.filter(({ code }) => code === 'QUOTA_EXCEEDED')).toHaveLength(45)
+  await api.ask(limits, { input: { userMaxActive: (await countJobs()) + 5 } })
+  const reserve = `mutation { reserveSlot(input: {}) { ... on ReserveSlotSuccess { reservation { id state } } ... on Problem { code } } }`
+  const slots = await everywhere(20, (one) => (one as Api).ask<{ reserveSlot: { reservation?: object } }>(reserve))
+  expect(slots.filter(({ reserveSlot }) => reserveSlot.reservation)).toHaveLength(5)
+  await api.ask(limits, { input: { userMaxActive: null } })
+})
+
+test(`kill -9 between commit and answer, ${kills} times: every retry finds the one job`, {
+  timeout: 180_000,
+}, async () => {
+  for (let kill = 0; kill < kills; kill++) {
+    const names = Array.from({ length: keysPerKill }, (_, n) => `kill-${kill}-${n}`)
+    // The answer reads the approvals of its job, which nobody may now: so it is committed, and not answered.
+    const held = await database.db.pool.connect()
+    await held.query('BEGIN; LOCK TABLE approval IN ACCESS EXCLUSIVE MODE')
+    const server = running[0] as BerthProcess
+    const lost = names.map((name) => answered(server.url, input(name, name)))
+    await until(async () => (await jobsNamed(names)) === keysPerKill, { what: 'all are committed', timeoutMs: 20_000 })
+    await server.end('SIGKILL')
+    await held.query('ROLLBACK')
+    held.release()
+    expect(await Promise.all(lost)).toEqual(names.map(() => false))
+    const answers = await Promise.all(names.map((name, n) => submit(apis[1 + (n % 2)], input(name, name))))
+    expect(answers.filter(({ idempotentHit }) => idempotentHit)).toHaveLength(keysPerKill)
+    expect(await jobsNamed(names)).toBe(keysPerKill)
+    running[0] = await start(Number(new URL(server.url).port))
+  }
+  expect(await findings(database.db.sql)).toEqual([])
+})
+
+const jobsNamed = async (names: readonly string[]) =>
+  (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job WHERE name = ANY($1)', [names]))[0]?.n
+
+/** Whether an answer came. */
+async function answered(url: string, one: object): Promise<boolean> {
+  const query = mutation.replace('job { id }', 'job { id approval { id } }')
+  return fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: { input: one } }),
+  }).then(
+    async (response) => (await response.text()).includes('idempotentHit'),
+    () => false,
+  )
+}
