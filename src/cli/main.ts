@@ -4,14 +4,19 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { RequestFailed } from '../client/failure.ts'
 import { type Connection, connect } from '../client/transport.ts'
 import type { Cli } from './cli.ts'
+import { addApprove } from './commands/approve.ts'
+import { addAudit } from './commands/audit.ts'
 import { addCancel } from './commands/cancel.ts'
 import { addInfo } from './commands/info.ts'
 import { addKey } from './commands/key.ts'
+import { addLimits } from './commands/limits.ts'
 import { addLogs } from './commands/logs.ts'
 import { addLs } from './commands/ls.ts'
 import { addQuota } from './commands/quota.ts'
+import { addReject } from './commands/reject.ts'
 import { addRetry } from './commands/retry.ts'
 import { addRm } from './commands/rm.ts'
+import { addRules } from './commands/rules.ts'
 import { addServe } from './commands/serve.ts'
 import { addSubmit } from './commands/submit.ts'
 import { addTeam } from './commands/team.ts'
@@ -82,11 +87,16 @@ function createProgram(): Command {
     addCancel,
     addRm,
     addRetry,
+    addApprove,
+    addReject,
+    addRules,
     addKey,
     addQuota,
+    addLimits,
     addUser,
     addTeam,
     addToken,
+    addAudit,
   ])
     add(program, cli)
   return program

@@ -12,6 +12,7 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { forEachJob } from '../each.ts'
+import { readAmount } from '../numbers.ts'
 import { type Column, type Format, structured, table } from '../render.ts'
 
 const types = ['CONCURRENT_JOBS', 'JOBS_PER_HOUR', 'JOBS_PER_DAY', 'COST_PER_DAY', 'COST_PER_MONTH', 'LOCAL_GPUS']
@@ -64,12 +65,6 @@ const word = (flags: string, description: string, words: readonly string[]) =>
     if (!known) throw new InvalidArgumentError(`Use ${words.join(', ')}.`)
     return known
   })
-
-function readAmount(given: string): number {
-  const amount = Number(given)
-  if (given.trim() === '' || !(amount >= 0)) throw new InvalidArgumentError('It must be a number from 0.')
-  return amount
-}
 
 const columns: readonly Column<QuotaRowFragment>[] = [
   { title: 'ID', cell: ({ id }) => id },

@@ -4,6 +4,55 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A condition on a submission. */
+export type ApprovalConditionInput =
+  {   /** The submission costs more than this. */
+  costAbove: number; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never;   /** It runs on this executor. */
+  executor: string; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never;   /** Whether it is the first job of its user. */
+  firstJob: boolean; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob over the GPU and CPU models that it asks for, whatever their case. */
+  hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** It is one more than this many of its user in 24 hours. */
+  jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** The level of its user is none of these. */
+  levelNotIn: Array<UserLevel>; name?: never; }
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Its name matches this glob, or this regular expression if it is written as ^…$. */
+  name: string; };
+
+/** Where an approval stands. PENDING is the only one that changes. */
+export type ApprovalStatus =
+  | 'APPROVED'
+  | 'CANCELLED'
+  | 'EXPIRED'
+  | 'PENDING'
+  | 'REJECTED';
+
+/** A yes. */
+export type ApproveJobInput = {
+  /** For others to read; at most 1,000 characters. */
+  comment?: string | null | undefined;
+  /** The version of the job you looked at. */
+  expectedVersion: number;
+  /** The job. */
+  jobId: string;
+};
+
+/** Which entries. Fields are joined by AND. */
+export type AuditFilter = {
+  /** Of this action. */
+  action?: string | null | undefined;
+  /** Of this user. */
+  actor?: string | null | undefined;
+  /** Later than this moment. */
+  after?: string | null | undefined;
+  /** Earlier than this moment. */
+  before?: string | null | undefined;
+  /** About this object. */
+  objectId?: string | null | undefined;
+};
+
 /** Which job is to end. */
 export type CancelJobInput = {
   /** Only if the job is still at this version. */
@@ -12,6 +61,24 @@ export type CancelJobInput = {
   jobId: string;
   /** Why, for others to read; at most 1,000 characters. */
   reason?: string | null | undefined;
+};
+
+/** A new rule. */
+export type CreateApprovalRuleInput = {
+  /** What it matches. */
+  condition: ApprovalConditionInput;
+  /** Whether it is tried at all. */
+  enabled?: boolean | null | undefined;
+  /** Levels that it does not apply to. */
+  exemptLevels?: Array<UserLevel> | null | undefined;
+  /** How long a request waits. */
+  expiresAfterSeconds?: number | null | undefined;
+  /** Name to show, unique. */
+  name: string;
+  /** Rules are tried from the highest down. */
+  priority?: number | null | undefined;
+  /** The least level that may decide. */
+  requiredLevel?: UserLevel | null | undefined;
 };
 
 /** A new quota; there is one of each type, action, scope and key. */
@@ -66,6 +133,12 @@ export type CreateUserInput = {
   teams?: Array<string> | null | undefined;
   /** Account of the machine that their jobs run as. */
   unixUser?: string | null | undefined;
+};
+
+/** Which rule is to go. */
+export type DeleteApprovalRuleInput = {
+  /** The rule. */
+  id: string;
 };
 
 /** Which job is to go. */
@@ -282,6 +355,13 @@ export type LabelInput = {
   value: string;
 };
 
+/** Whose running jobs and GPUs a limit counts. */
+export type LimitScope =
+  | 'PROJECT'
+  | 'QUEUE'
+  | 'TEAM'
+  | 'USER';
+
 /** Which traffic is cut off: from outside, to outside, or both. */
 export type NetworkIsolation =
   | 'ALL'
@@ -335,6 +415,16 @@ export type QuotaType =
   | 'JOBS_PER_DAY'
   | 'JOBS_PER_HOUR'
   | 'LOCAL_GPUS';
+
+/** A no. */
+export type RejectJobInput = {
+  /** The version of the job you looked at. */
+  expectedVersion: number;
+  /** The job. */
+  jobId: string;
+  /** Why, for the submitter to read; at most 1,000 characters. */
+  reason: string;
+};
 
 /** What the job asks for; amounts are per copy. */
 export type ResourcesInput = {
@@ -404,6 +494,22 @@ export type RetryJobInput = {
   slotReservationId?: string | null | undefined;
 };
 
+/** A limit of a queue, a project, a team or a user. Without maxJobs and maxGpus it goes. */
+export type SetScopeLimitInput = {
+  /** Only GPUs whose model contains this, whatever its case; default: all. */
+  gpuModel?: string | null | undefined;
+  /** Most GPUs in use; default: unlimited. */
+  maxGpus?: number | null | undefined;
+  /** Most running jobs; default: unlimited. */
+  maxJobs?: number | null | undefined;
+  /** Its name. */
+  name: string;
+  /** Name of the pool; default: the one that the default queue leads to. */
+  pool?: string | null | undefined;
+  /** What it is a limit of. */
+  scope: LimitScope;
+};
+
 /** WAITING: BLOCKED, QUEUED. ACTIVE: STARTING, RUNNING, CANCELLING. FINAL: the four final states. */
 export type StateCategory =
   | 'ACTIVE'
@@ -434,6 +540,52 @@ export type TokenScope =
   | 'OPERATE'
   | 'READ'
   | 'SUBMIT';
+
+/** A change of a rule; what is left out stays. */
+export type UpdateApprovalRuleInput = {
+  /** What it matches. */
+  condition?: ApprovalConditionInput | null | undefined;
+  /** Whether it is tried at all. */
+  enabled?: boolean | null | undefined;
+  /** Levels that it does not apply to. */
+  exemptLevels?: Array<UserLevel> | null | undefined;
+  /** How long a request waits. */
+  expiresAfterSeconds?: number | null | undefined;
+  /** The rule. */
+  id: string;
+  /** Name to show, unique. */
+  name?: string | null | undefined;
+  /** Rules are tried from the highest down. */
+  priority?: number | null | undefined;
+  /** The least level that may decide. */
+  requiredLevel?: UserLevel | null | undefined;
+};
+
+/** Limits of a pool. What is left out stays as it is; null: unlimited; 0: none. */
+export type UpdateLimitsInput = {
+  /** Whether teamMaxConcurrent holds. */
+  enableFairShare?: boolean | null | undefined;
+  /** GPUs in use in the pool. */
+  localGpuMaxConcurrent?: number | null | undefined;
+  /** Running jobs with GPUs in the pool. */
+  localJobMaxConcurrent?: number | null | undefined;
+  /** Running jobs of the pool. */
+  maxConcurrent?: number | null | undefined;
+  /** Name of the pool; default: the one that the default queue leads to. */
+  pool?: string | null | undefined;
+  /** The wait that raises a priority, in minutes; 0: never. */
+  starvationThresholdMinutes?: number | null | undefined;
+  /** The same in seconds; not both. */
+  starvationThresholdSeconds?: number | null | undefined;
+  /** Running jobs of each team, with enableFairShare. */
+  teamMaxConcurrent?: number | null | undefined;
+  /** Jobs of a user that are not final, asked at submission. */
+  userMaxActive?: number | null | undefined;
+  /** Jobs of a user that wait for an approval. */
+  userMaxBlocked?: number | null | undefined;
+  /** Running jobs of each user. */
+  userMaxConcurrent?: number | null | undefined;
+};
 
 /** A change of a quota; what is left out stays. */
 export type UpdateQuotaInput = {
@@ -494,6 +646,43 @@ export type X11Input = {
   gpu?: boolean | null | undefined;
 };
 
+export type LimitsRowFragment = { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
+
+export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, idempotentJob: { id: string } | null };
+
+export type LimitsQueryVariables = Exact<{
+  pool?: string | null | undefined;
+}>;
+
+
+export type LimitsQuery = { limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } };
+
+export type UpdateLimitsMutationVariables = Exact<{
+  input: UpdateLimitsInput;
+}>;
+
+
+export type UpdateLimitsMutation = { updateLimits:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateLimitsSuccess', limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+   };
+
+export type SetScopeLimitMutationVariables = Exact<{
+  input: SetScopeLimitInput;
+}>;
+
+
+export type SetScopeLimitMutation = { setScopeLimit:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateLimitsSuccess', limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
+   };
+
 export type JobRowFragment = { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
 
 export type JobDetailFragment = { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, reasons: Array<{ code: string, message: string }> } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
@@ -542,7 +731,7 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'DryRun' }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -734,6 +923,115 @@ export type DeleteQuotaMutation = { deleteQuota:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type ApprovalRowFragment = { id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { name: string }, job: { id: string, name: string | null, version: number, state: JobState } };
+
+export type ApprovalsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ApprovalsQuery = { approvals: { nodes: Array<{ id: string, status: ApprovalStatus, reason: string, ruleName: string | null, requiredLevel: UserLevel, requestedAt: string, expiresAt: string, requestedBy: { name: string }, job: { id: string, name: string | null, version: number, state: JobState } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ApproveJobMutationVariables = Exact<{
+  input: ApproveJobInput;
+}>;
+
+
+export type ApproveJobMutation = { approveJob:
+    | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ApproveJobSuccess', job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type RejectJobMutationVariables = Exact<{
+  input: RejectJobInput;
+}>;
+
+
+export type RejectJobMutation = { rejectJob:
+    | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'RejectJobSuccess', job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ApprovalRuleRowFragment = { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } };
+
+export type ApprovalRulesQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type ApprovalRulesQuery = { approvalRules: { nodes: Array<{ id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type CreateApprovalRuleMutationVariables = Exact<{
+  input: CreateApprovalRuleInput;
+}>;
+
+
+export type CreateApprovalRuleMutation = { createApprovalRule:
+    | { __typename: 'CreateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type UpdateApprovalRuleMutationVariables = Exact<{
+  input: UpdateApprovalRuleInput;
+}>;
+
+
+export type UpdateApprovalRuleMutation = { updateApprovalRule:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateApprovalRuleSuccess', rule: { id: string, name: string, priority: number, enabled: boolean, exemptLevels: Array<UserLevel>, requiredLevel: UserLevel, expiresAfterSeconds: number, condition: { costAbove: number | null, hardware: string | null, executor: string | null, levelNotIn: Array<UserLevel> | null, jobsPerDayAbove: number | null, firstJob: boolean | null, name: string | null } } }
+   };
+
+export type DeleteApprovalRuleMutationVariables = Exact<{
+  input: DeleteApprovalRuleInput;
+}>;
+
+
+export type DeleteApprovalRuleMutation = { deleteApprovalRule:
+    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type AuditRowFragment = { id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, detail: Record<string, unknown> | null, hash: string };
+
+export type AuditLogQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: AuditFilter | null | undefined;
+}>;
+
+
+export type AuditLogQuery = { auditLog: { nodes: Array<{ id: string, seq: number, at: string, actorName: string, action: string, objectId: string | null, ip: string | null, token: string | null, detail: Record<string, unknown> | null, hash: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type VerifyAuditQueryVariables = Exact<{
+  fromSeq?: number | null | undefined;
+  toSeq?: number | null | undefined;
+}>;
+
+
+export type VerifyAuditQuery = { verifyAudit: { ok: boolean, fromSeq: number, toSeq: number, headSeq: number, firstBadSeq: number | null, message: string | null } };
+
 export type UserRowFragment = { id: string, name: string, displayName: string | null, email: string | null, level: UserLevel, disabled: boolean, createdAt: string, teams: Array<{ name: string }> };
 
 export type TeamRowFragment = { id: string, name: string, account: string, createdAt: string, members: { nodes: Array<{ name: string }>, pageInfo: { hasNextPage: boolean } } };
@@ -884,6 +1182,49 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const LimitsRowFragmentDoc = new TypedDocumentString(`
+    fragment LimitsRow on Limits {
+  pool
+  maxConcurrent
+  userMaxConcurrent
+  teamMaxConcurrent
+  enableFairShare
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+    `, {"fragmentName":"LimitsRow"}) as unknown as TypedDocumentString<LimitsRowFragment, unknown>;
+export const DryRunRowFragmentDoc = new TypedDocumentString(`
+    fragment DryRunRow on DryRun {
+  wouldBe
+  nodes
+  gpuIds
+  queuePosition
+  reasons {
+    code
+    message
+    jobId
+    scope
+    limit
+    used
+  }
+  dryRunWarnings: warnings
+  idempotentJob {
+    id
+  }
+}
+    `, {"fragmentName":"DryRunRow"}) as unknown as TypedDocumentString<DryRunRowFragment, unknown>;
 export const JobRowFragmentDoc = new TypedDocumentString(`
     fragment JobRow on Job {
   id
@@ -1017,6 +1358,60 @@ export const QuotaUsageRowFragmentDoc = new TypedDocumentString(`
   ceiling
 }
     `, {"fragmentName":"QuotaUsageRow"}) as unknown as TypedDocumentString<QuotaUsageRowFragment, unknown>;
+export const ApprovalRowFragmentDoc = new TypedDocumentString(`
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  requestedBy {
+    name
+  }
+  job {
+    id
+    name
+    version
+    state
+  }
+}
+    `, {"fragmentName":"ApprovalRow"}) as unknown as TypedDocumentString<ApprovalRowFragment, unknown>;
+export const ApprovalRuleRowFragmentDoc = new TypedDocumentString(`
+    fragment ApprovalRuleRow on ApprovalRule {
+  id
+  name
+  priority
+  enabled
+  condition {
+    costAbove
+    hardware
+    executor
+    levelNotIn
+    jobsPerDayAbove
+    firstJob
+    name
+  }
+  exemptLevels
+  requiredLevel
+  expiresAfterSeconds
+}
+    `, {"fragmentName":"ApprovalRuleRow"}) as unknown as TypedDocumentString<ApprovalRuleRowFragment, unknown>;
+export const AuditRowFragmentDoc = new TypedDocumentString(`
+    fragment AuditRow on AuditEntry {
+  id
+  seq
+  at
+  actorName
+  action
+  objectId
+  ip
+  token
+  detail
+  hash
+}
+    `, {"fragmentName":"AuditRow"}) as unknown as TypedDocumentString<AuditRowFragment, unknown>;
 export const UserRowFragmentDoc = new TypedDocumentString(`
     fragment UserRow on User {
   id
@@ -1062,10 +1457,134 @@ export const TokenRowFragmentDoc = new TypedDocumentString(`
   revokedAt
 }
     `, {"fragmentName":"TokenRow"}) as unknown as TypedDocumentString<TokenRowFragment, unknown>;
+export const LimitsDocument = new TypedDocumentString(`
+    query Limits($pool: String) {
+  limits(pool: $pool) {
+    ...LimitsRow
+  }
+}
+    fragment LimitsRow on Limits {
+  pool
+  maxConcurrent
+  userMaxConcurrent
+  teamMaxConcurrent
+  enableFairShare
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}`) as unknown as TypedDocumentString<LimitsQuery, LimitsQueryVariables>;
+export const UpdateLimitsDocument = new TypedDocumentString(`
+    mutation UpdateLimits($input: UpdateLimitsInput!) {
+  updateLimits(input: $input) {
+    __typename
+    ... on UpdateLimitsSuccess {
+      limits {
+        ...LimitsRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment LimitsRow on Limits {
+  pool
+  maxConcurrent
+  userMaxConcurrent
+  teamMaxConcurrent
+  enableFairShare
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<UpdateLimitsMutation, UpdateLimitsMutationVariables>;
+export const SetScopeLimitDocument = new TypedDocumentString(`
+    mutation SetScopeLimit($input: SetScopeLimitInput!) {
+  setScopeLimit(input: $input) {
+    __typename
+    ... on UpdateLimitsSuccess {
+      limits {
+        ...LimitsRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment LimitsRow on Limits {
+  pool
+  maxConcurrent
+  userMaxConcurrent
+  teamMaxConcurrent
+  enableFairShare
+  localJobMaxConcurrent
+  localGpuMaxConcurrent
+  userMaxActive
+  userMaxBlocked
+  starvationThresholdSeconds
+  scopes {
+    scope
+    name
+    gpuModel
+    maxJobs
+    maxGpus
+    jobsInUse
+    gpusInUse
+  }
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<SetScopeLimitMutation, SetScopeLimitMutationVariables>;
 export const SubmitJobDocument = new TypedDocumentString(`
     mutation SubmitJob($input: SubmitJobInput!) {
   submitJob(input: $input) {
     __typename
+    ...DryRunRow
     ... on SubmitJobSuccess {
       idempotentHit
       warnings
@@ -1076,7 +1595,25 @@ export const SubmitJobDocument = new TypedDocumentString(`
     ...Problem
   }
 }
-    fragment JobRow on Job {
+    fragment DryRunRow on DryRun {
+  wouldBe
+  nodes
+  gpuIds
+  queuePosition
+  reasons {
+    code
+    message
+    jobId
+    scope
+    limit
+    used
+  }
+  dryRunWarnings: warnings
+  idempotentJob {
+    id
+  }
+}
+fragment JobRow on Job {
   id
   name
   state
@@ -1612,6 +2149,303 @@ export const DeleteQuotaDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<DeleteQuotaMutation, DeleteQuotaMutationVariables>;
+export const ApprovalsDocument = new TypedDocumentString(`
+    query Approvals($first: Int, $after: Cursor) {
+  approvals(first: $first, after: $after) {
+    nodes {
+      ...ApprovalRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment ApprovalRow on Approval {
+  id
+  status
+  reason
+  ruleName
+  requiredLevel
+  requestedAt
+  expiresAt
+  requestedBy {
+    name
+  }
+  job {
+    id
+    name
+    version
+    state
+  }
+}`) as unknown as TypedDocumentString<ApprovalsQuery, ApprovalsQueryVariables>;
+export const ApproveJobDocument = new TypedDocumentString(`
+    mutation ApproveJob($input: ApproveJobInput!) {
+  approveJob(input: $input) {
+    __typename
+    ... on ApproveJobSuccess {
+      job {
+        ...JobRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<ApproveJobMutation, ApproveJobMutationVariables>;
+export const RejectJobDocument = new TypedDocumentString(`
+    mutation RejectJob($input: RejectJobInput!) {
+  rejectJob(input: $input) {
+    __typename
+    ... on RejectJobSuccess {
+      job {
+        ...JobRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<RejectJobMutation, RejectJobMutationVariables>;
+export const ApprovalRulesDocument = new TypedDocumentString(`
+    query ApprovalRules($first: Int, $after: Cursor) {
+  approvalRules(first: $first, after: $after) {
+    nodes {
+      ...ApprovalRuleRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment ApprovalRuleRow on ApprovalRule {
+  id
+  name
+  priority
+  enabled
+  condition {
+    costAbove
+    hardware
+    executor
+    levelNotIn
+    jobsPerDayAbove
+    firstJob
+    name
+  }
+  exemptLevels
+  requiredLevel
+  expiresAfterSeconds
+}`) as unknown as TypedDocumentString<ApprovalRulesQuery, ApprovalRulesQueryVariables>;
+export const CreateApprovalRuleDocument = new TypedDocumentString(`
+    mutation CreateApprovalRule($input: CreateApprovalRuleInput!) {
+  createApprovalRule(input: $input) {
+    __typename
+    ... on CreateApprovalRuleSuccess {
+      rule {
+        ...ApprovalRuleRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment ApprovalRuleRow on ApprovalRule {
+  id
+  name
+  priority
+  enabled
+  condition {
+    costAbove
+    hardware
+    executor
+    levelNotIn
+    jobsPerDayAbove
+    firstJob
+    name
+  }
+  exemptLevels
+  requiredLevel
+  expiresAfterSeconds
+}`) as unknown as TypedDocumentString<CreateApprovalRuleMutation, CreateApprovalRuleMutationVariables>;
+export const UpdateApprovalRuleDocument = new TypedDocumentString(`
+    mutation UpdateApprovalRule($input: UpdateApprovalRuleInput!) {
+  updateApprovalRule(input: $input) {
+    __typename
+    ... on UpdateApprovalRuleSuccess {
+      rule {
+        ...ApprovalRuleRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment ApprovalRuleRow on ApprovalRule {
+  id
+  name
+  priority
+  enabled
+  condition {
+    costAbove
+    hardware
+    executor
+    levelNotIn
+    jobsPerDayAbove
+    firstJob
+    name
+  }
+  exemptLevels
+  requiredLevel
+  expiresAfterSeconds
+}`) as unknown as TypedDocumentString<UpdateApprovalRuleMutation, UpdateApprovalRuleMutationVariables>;
+export const DeleteApprovalRuleDocument = new TypedDocumentString(`
+    mutation DeleteApprovalRule($input: DeleteApprovalRuleInput!) {
+  deleteApprovalRule(input: $input) {
+    __typename
+    ... on DeleteSuccess {
+      id
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<DeleteApprovalRuleMutation, DeleteApprovalRuleMutationVariables>;
+export const AuditLogDocument = new TypedDocumentString(`
+    query AuditLog($first: Int, $after: Cursor, $filter: AuditFilter) {
+  auditLog(first: $first, after: $after, filter: $filter) {
+    nodes {
+      ...AuditRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment AuditRow on AuditEntry {
+  id
+  seq
+  at
+  actorName
+  action
+  objectId
+  ip
+  token
+  detail
+  hash
+}`) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
+export const VerifyAuditDocument = new TypedDocumentString(`
+    query VerifyAudit($fromSeq: UInt53, $toSeq: UInt53) {
+  verifyAudit(fromSeq: $fromSeq, toSeq: $toSeq) {
+    ok
+    fromSeq
+    toSeq
+    headSeq
+    firstBadSeq
+    message
+  }
+}
+    `) as unknown as TypedDocumentString<VerifyAuditQuery, VerifyAuditQueryVariables>;
 export const UsersDocument = new TypedDocumentString(`
     query Users($first: Int, $after: Cursor) {
   users(first: $first, after: $after) {

@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import {
+  type ApprovalRowFragment,
+  ApprovalsDocument,
+  ApproveJobDocument,
+  JobDocument,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+import { exitCodes, Stop } from '../exit.ts'
+import { readWhole } from '../numbers.ts'
+import { everyNode } from '../pages.ts'
+import { type Column, structured, table, timeText } from '../render.ts'
+
+export function addApprove(program: Command, cli: Cli): void {
+  withOutput(program.command('approve').argument('[job...]'))
+    .description('let jobs into the queue; without any, list those that wait for it')
+    .option('--comment <text>', 'for others to read')
+    .option('--at <version>', 'only if the job is still at the version you looked at', readWhole)
+    .action(async (ids: string[], { output, comment, at }: OutputOptions & { comment?: string; at?: number }) => {
+      if (ids.length === 0) return listPending(cli, output)
+      const jobs = await forEachJob(cli, ids, async (jobId) => {
+        const expectedVersion = at ?? (await versionOf(cli, jobId))
+        const input = { jobId, expectedVersion, ...(comment === undefined ? {} : { comment }) }
+        const { approveJob } = await cli.connection().request(ApproveJobDocument, { input })
+        return successOf(approveJob, 'ApproveJobSuccess').job
+      })
+      await printJobs(cli, jobs, output)
+    })
+}
+
+/** As it is now: whoever decides by id has looked at it a moment ago. */
+export async function versionOf(cli: Cli, id: string): Promise<number> {
+  const { job } = await cli.connection().request(JobDocument, { id })
+  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id}`, 'see "berth approve"')
+  return job.version
+}
+
+const columns: readonly Column<ApprovalRowFragment>[] = [
+  { title: 'JOB', cell: ({ job }) => job.id },
+  { title: 'NAME', cell: ({ job }) => job.name ?? '-' },
+  { title: 'USER', cell: ({ requestedBy }) => requestedBy.name },
+  { title: 'NEEDS', cell: ({ requiredLevel }) => requiredLevel },
+  { title: 'UNTIL', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
+  { title: 'VERSION', cell: ({ job }) => String(job.version) },
+  { title: 'WHY', cell: ({ reason }) => reason },
+]
+
+async function listPending(cli: Cli, output: OutputOptions['output']): Promise<void> {
+  const pending = await everyNode(async (page) => (await cli.connection().request(ApprovalsDocument, page)).approvals)
+  await cli.terminal.write(output === 'table' ? table(cli.terminal, pending, columns) : structured(pending, output))
+}

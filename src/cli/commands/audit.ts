@@ -1,0 +1,69 @@
+import type { Command } from 'commander'
+import { AuditLogDocument, type AuditRowFragment, VerifyAuditDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { exitCodes } from '../exit.ts'
+import { readWhole } from '../numbers.ts'
+import { type Column, sheet, structured, table, timeText } from '../render.ts'
+
+interface ListOptions extends OutputOptions {
+  action?: string
+  object?: string
+  limit: number
+}
+
+const pageSizeMax = 100
+
+export function addAudit(program: Command, cli: Cli): void {
+  const audit = program.command('audit').description('who did what to which object')
+  withOutput(audit.command('ls', { isDefault: true }))
+    .description('list the newest entries')
+    .option('--action <action>', 'only this action, e.g. job.approve')
+    .option('--object <id>', 'only about this object')
+    .option('-n, --limit <count>', 'how many at most', readWhole, 20)
+    .action((options: ListOptions) => list(cli, options))
+  withOutput(audit.command('verify'))
+    .description('compute the log again: whether it is what was written')
+    .option('--from <seq>', 'first place', readWhole)
+    .option('--to <seq>', 'last place', readWhole)
+    .action((options: OutputOptions & { from?: number; to?: number }) => verify(cli, options))
+}
+
+const columns: readonly Column<AuditRowFragment>[] = [
+  { title: 'SEQ', cell: ({ seq }) => String(seq) },
+  { title: 'AT', cell: ({ at }) => timeText(at) ?? '-' },
+  { title: 'WHO', cell: ({ actorName }) => actorName },
+  { title: 'FROM', cell: ({ ip }) => ip ?? '-' },
+  { title: 'ACTION', cell: ({ action }) => action },
+  { title: 'OBJECT', cell: ({ objectId }) => objectId ?? '-' },
+]
+
+async function list({ connection, terminal }: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
+  const filter = { ...(action ? { action } : {}), ...(object ? { objectId: object } : {}) }
+  const entries: AuditRowFragment[] = []
+  let after: string | null = null
+  do {
+    const first = Math.min(pageSizeMax, limit - entries.length)
+    const { auditLog }: Awaited<ReturnType<typeof readPage>> = await readPage(first, after)
+    entries.push(...auditLog.nodes)
+    after = auditLog.pageInfo.hasNextPage ? auditLog.pageInfo.endCursor : null
+  } while (after !== null && entries.length < limit)
+  await terminal.write(output === 'table' ? table(terminal, entries, columns) : structured(entries, output))
+
+  function readPage(first: number, cursor: string | null) {
+    return connection().request(AuditLogDocument, { first, after: cursor, filter })
+  }
+}
+
+async function verify(cli: Cli, { output, from, to }: OutputOptions & { from?: number; to?: number }): Promise<void> {
+  const range = { ...(from === undefined ? {} : { fromSeq: from }), ...(to === undefined ? {} : { toSeq: to }) }
+  const { verifyAudit } = await cli.connection().request(VerifyAuditDocument, range)
+  const { ok, fromSeq, toSeq, headSeq, message } = verifyAudit
+  const lines = [
+    ['verdict', ok ? 'as it was written' : 'NOT as it was written'],
+    ['range', `${fromSeq} … ${toSeq}`],
+    ['newest', String(headSeq)],
+    ['trouble', message],
+  ] as const
+  await cli.terminal.write(output === 'table' ? sheet(cli.terminal, lines) : structured(verifyAudit, output))
+  if (!ok) cli.exitWith(exitCodes.unexpected)
+}

@@ -1,0 +1,139 @@
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import {
+  type ApprovalConditionInput,
+  type ApprovalRuleRowFragment,
+  ApprovalRulesDocument,
+  CreateApprovalRuleDocument,
+  DeleteApprovalRuleDocument,
+  UpdateApprovalRuleDocument,
+  type UserLevel,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+import { usage } from '../exit.ts'
+import { readAmount, readWhole } from '../numbers.ts'
+import { everyNode } from '../pages.ts'
+import { type Column, structured, table } from '../render.ts'
+
+/** Flags of a rule; those of the condition are named after its fields. */
+interface RuleFlags {
+  costAbove?: number
+  hardware?: string
+  executor?: string
+  levelNotIn?: UserLevel[]
+  jobsPerDayAbove?: number
+  firstJob?: true
+  jobName?: string
+  priority?: number
+  enabled?: boolean
+  exempt?: UserLevel[]
+  requires?: UserLevel
+  expires?: number
+}
+
+export function addRules(program: Command, cli: Cli): void {
+  const rules = program.command('rules').description('when a submission needs an approval')
+  withOutput(rules.command('ls', { isDefault: true }))
+    .description('list them in the order in which they are tried')
+    .action(async ({ output }: OutputOptions) => print(cli, await readRules(cli), output))
+  withFlags(withOutput(rules.command('create').argument('<name>')))
+    .description('make a rule with one condition')
+    .action(async (name: string, { output, ...flags }: OutputOptions & RuleFlags) => {
+      const condition = conditionOf(flags)
+      if (!condition) throw usage('A rule needs one condition', 'for example --cost-above 50')
+      const input = { name, condition, ...fieldsOf(flags) }
+      const { createApprovalRule } = await cli.connection().request(CreateApprovalRuleDocument, { input })
+      await print(cli, [successOf(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
+    })
+  withFlags(withOutput(rules.command('update').argument('<rule>')))
+    .description('change a rule; what is left out stays')
+    .option('--rename <name>', 'another name')
+    .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
+      const condition = conditionOf(flags)
+      const name = rename === undefined ? {} : { name: rename }
+      const input = { id, ...name, ...(condition ? { condition } : {}), ...fieldsOf(flags) }
+      const { updateApprovalRule } = await cli.connection().request(UpdateApprovalRuleDocument, { input })
+      await print(cli, [successOf(updateApprovalRule, 'UpdateApprovalRuleSuccess').rule], output)
+    })
+  rules
+    .command('rm')
+    .argument('<rule...>')
+    .description('remove rules')
+    .action(async (ids: string[]) => {
+      await forEachJob(cli, ids, async (id) => {
+        const { deleteApprovalRule } = await cli.connection().request(DeleteApprovalRuleDocument, { input: { id } })
+        await cli.terminal.write(`${successOf(deleteApprovalRule, 'DeleteSuccess').id}\n`)
+      })
+    })
+}
+
+function withFlags(command: Command): Command {
+  return command
+    .option('--cost-above <cost>', 'condition: it costs more', readAmount)
+    .option('--hardware <glob>', 'condition: it asks for such a GPU or CPU model')
+    .option('--executor <name>', 'condition: it runs on this executor')
+    .option('--level-not-in <level...>', 'condition: the level of its user is none of these', readLevels)
+    .option('--jobs-per-day-above <count>', 'condition: one more than so many in 24 hours', readWhole)
+    .option('--first-job', 'condition: the first job of its user')
+    .option('--job-name <pattern>', 'condition: its name matches this glob, or ^regular expression$')
+    .option('--priority <number>', 'rules are tried from the highest down', readInteger)
+    .addOption(new Option('--disabled', 'it is not tried').conflicts('enabled').implies({ enabled: false }))
+    .option('--enabled', 'it is tried')
+    .option('--exempt <level...>', 'levels that it does not apply to', readLevels)
+    .option('--requires <level>', 'the least level that may decide', readLevel)
+    .option('--expires <seconds>', 'how long a request waits', readWhole)
+}
+
+function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
+  const { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, jobName } = flags
+  const named = { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name: jobName }
+  const given = Object.entries(named).filter(([, value]) => value !== undefined)
+  if (given.length > 1) throw usage('A rule has one condition', 'make a rule for each')
+  // One key of the seven, with its own type.
+  return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
+}
+
+const fieldsOf = ({ priority, enabled, exempt, requires, expires }: RuleFlags) => ({
+  ...(priority === undefined ? {} : { priority }),
+  ...(enabled === undefined ? {} : { enabled }),
+  ...(exempt === undefined ? {} : { exemptLevels: exempt }),
+  ...(requires === undefined ? {} : { requiredLevel: requires }),
+  ...(expires === undefined ? {} : { expiresAfterSeconds: expires }),
+})
+
+function readLevel(given: string): UserLevel {
+  const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
+  const level = levels.find((each) => each === given.toUpperCase())
+  if (!level) throw new InvalidArgumentError(`Levels are ${levels.join(', ')}.`)
+  return level
+}
+
+const readLevels = (given: string, before: UserLevel[] = []): UserLevel[] => [...before, readLevel(given)]
+
+function readInteger(given: string): number {
+  if (!/^-?\d{1,9}$/.test(given)) throw new InvalidArgumentError('It must be a whole number.')
+  return Number(given)
+}
+
+const columns: readonly Column<ApprovalRuleRowFragment>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
+  { title: 'WHEN', cell: ({ condition }) => conditionText(condition) },
+  { title: 'EXEMPT', cell: ({ exemptLevels }) => exemptLevels.join(',') || '-' },
+  { title: 'NEEDS', cell: ({ requiredLevel }) => requiredLevel },
+  { title: 'FOR', cell: ({ expiresAfterSeconds }) => `${expiresAfterSeconds} s` },
+  { title: 'STATE', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
+]
+
+const conditionText = (condition: ApprovalRuleRowFragment['condition']): string =>
+  Object.entries(condition)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} ${value}`)
+    .join()
+
+const print = (cli: Cli, rules: readonly ApprovalRuleRowFragment[], output: OutputOptions['output']) =>
+  cli.terminal.write(output === 'table' ? table(cli.terminal, rules, columns) : structured(rules, output))
+
+const readRules = (cli: Cli): Promise<ApprovalRuleRowFragment[]> =>
+  everyNode(async (page) => (await cli.connection().request(ApprovalRulesDocument, page)).approvalRules)

@@ -1,0 +1,13 @@
+import { InvalidArgumentError } from 'commander'
+
+/** Arguments that are numbers. */
+export function readWhole(given: string): number {
+  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError('It must be a whole number from 0.')
+  return Number(given)
+}
+
+export function readAmount(given: string): number {
+  const amount = Number(given)
+  if (given.trim() === '' || !(amount >= 0)) throw new InvalidArgumentError('It must be a number from 0.')
+  return amount
+}
