@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { stringify } from 'yaml'
 import { type JobRowFragment, type JobSpecInput, SubmitJobDocument } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'
 import { structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
@@ -20,6 +21,7 @@ interface SubmitOptions extends SpecFlags, SubmissionOptions {
   file?: string
   printSpec?: boolean
   requiresApproval?: boolean
+  dryRun?: boolean
 }
 
 export function addSubmit(program: Command, cli: Cli): void {
@@ -29,13 +31,16 @@ export function addSubmit(program: Command, cli: Cli): void {
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags win over it')
     .option('--print-spec', 'print the spec that -f reads, and submit nothing')
     .option('--requires-approval', 'a person must say yes before it waits for its turn')
+    .option('--dry-run', 'only say whether and where it would start now')
+    .option('--no-wait', 'start it now, or refuse it and store nothing')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
       const spec = buildSpec({ ...cli, command, flags: options, yaml: await readSpecFile(cli, options.file) })
       if (options.printSpec) return cli.terminal.write(stringify(spec))
       if (command.length === 0 && options.file === undefined)
         throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
-      await watch(cli, await send(cli, spec, options), options)
+      const job = await send(cli, spec, options)
+      if (job) await watch(cli, job, options)
     })
 }
 
@@ -94,10 +99,21 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
   })
 }
 
-async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<JobRowFragment> {
-  const { requiresApproval = false } = options
-  const input = { spec, ...submissionInput(options), ...(requiresApproval && { requiresApproval }) }
+/** null: it was a dry run, and there is no job. */
+async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<JobRowFragment | null> {
+  const { requiresApproval = false, dryRun = false } = options
+  const input = {
+    spec,
+    ...submissionInput(options),
+    ...(requiresApproval && { requiresApproval }),
+    ...(dryRun && { dryRun }),
+    ...(options.wait === false && { noWait: true }),
+  }
   const { submitJob } = await cli.connection().request(SubmitJobDocument, { input }, attemptsOf(options))
+  if (submitJob.__typename === 'DryRun') {
+    await tellDryRun(cli, submitJob, options.output)
+    return null
+  }
   return tell(cli, successOf(submitJob, 'SubmitJobSuccess'), options)
 }
 

@@ -1,0 +1,126 @@
+import { Argument, type Command, InvalidArgumentError } from 'commander'
+import {
+  LimitsDocument,
+  type LimitsRowFragment,
+  SetScopeLimitDocument,
+  type SetScopeLimitInput,
+  UpdateLimitsDocument,
+  type UpdateLimitsInput,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { usage } from '../exit.ts'
+import { type Column, type Format, sheet, structured, table } from '../render.ts'
+
+type Scope = LimitsRowFragment['scopes'][number]
+
+export function addLimits(program: Command, cli: Cli): void {
+  const limits = program.command('limits').description('what may run at once')
+  withPool(limits.command('show', { isDefault: true }))
+    .description('show the limits of a pool, and what counts against those of scopes')
+    .action(async ({ output, pool }: PoolOptions) =>
+      print(cli, (await cli.connection().request(LimitsDocument, { pool: pool ?? null })).limits, output),
+    )
+  withPool(limits.command('set'))
+    .description('change limits of a pool; lowering one ends nothing')
+    .option('--max-concurrent <n>', 'running jobs of the pool; 0 pauses it', readLimit)
+    .option('--user-max-concurrent <n>', 'running jobs of each user', readLimit)
+    .option('--team-max-concurrent <n>', 'running jobs of each team, with --enable-fair-share', readLimit)
+    .option('--enable-fair-share <yes|no>', 'whether the limit of teams holds', readSwitch)
+    .option('--local-job-max-concurrent <n>', 'running jobs with GPUs', readLimit)
+    .option('--local-gpu-max-concurrent <n>', 'GPUs in use', readLimit)
+    .option('--user-max-active <n>', 'jobs of a user that are not final', readLimit)
+    .option('--user-max-blocked <n>', 'jobs of a user that wait for an approval', readLimit)
+    .addHelpText('after', '\nA number is a whole one from 0, or "unlimited".')
+    .action(({ output, ...said }: OutputOptions & UpdateLimitsInput) => update(cli, said, output))
+  withPool(limits.command('scope'))
+    .description('set or remove the limit of a queue, a project, a team or a user')
+    .addArgument(new Argument('<kind>', 'of what').choices(['queue', 'project', 'team', 'user']))
+    .argument('<name>')
+    .option('--jobs <n>', 'most running jobs', readLimit)
+    .option('--gpus <n>', 'most GPUs in use', readLimit)
+    .option('--gpu-model <text>', 'only GPUs whose model contains this')
+    .option('--remove', 'remove the limit')
+    .action((kind: Lowercase<Scope['scope']>, name: string, options: ScopeOptions) =>
+      setScope(cli, { scope: kind.toUpperCase() as Scope['scope'], name }, options),
+    )
+}
+
+interface PoolOptions extends OutputOptions {
+  pool?: string
+}
+
+interface ScopeOptions extends PoolOptions {
+  jobs?: number
+  gpus?: number
+  gpuModel?: string
+  remove?: boolean
+}
+
+const withPool = (command: Command) =>
+  withOutput(command).option('--pool <name>', 'the pool; default: the one of the default queue')
+
+async function update(cli: Cli, said: UpdateLimitsInput, output: Format): Promise<void> {
+  const { pool: _, ...changes } = said
+  if (Object.keys(changes).length === 0) throw usage('nothing to change', 'see "berth limits set --help"')
+  const input = Object.fromEntries(
+    Object.entries(said).map(([name, value]) => [name, typeof value === 'number' ? sent(value) : value]),
+  ) as UpdateLimitsInput
+  const { updateLimits } = await cli.connection().request(UpdateLimitsDocument, { input }, { attempts: 4 })
+  await print(cli, successOf(updateLimits, 'UpdateLimitsSuccess').limits, output)
+}
+
+async function setScope(
+  cli: Cli,
+  named: Pick<SetScopeLimitInput, 'scope' | 'name'>,
+  { output, jobs, gpus, remove = false, ...rest }: ScopeOptions,
+): Promise<void> {
+  const [maxJobs, maxGpus] = [sent(jobs), sent(gpus)]
+  if ((maxJobs === null && maxGpus === null) !== remove)
+    throw usage('what the limit is to be is not said', 'give --jobs or --gpus, or --remove')
+  const input = { ...named, ...rest, maxJobs, maxGpus }
+  const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
+  await print(cli, successOf(setScopeLimit, 'UpdateLimitsSuccess').limits, output)
+}
+
+async function print({ terminal }: Cli, limits: LimitsRowFragment, output: Format): Promise<void> {
+  if (output !== 'table') return terminal.write(structured(limits, output))
+  const { scopes } = limits
+  await terminal.write(
+    sheet(terminal, entriesOf(limits)) + (scopes.length > 0 ? `\n${table(terminal, scopes, columns)}` : ''),
+  )
+}
+
+const shown = (limit: number | null) => (limit === null ? 'unlimited' : String(limit))
+
+const entriesOf = (limits: LimitsRowFragment): [string, string][] => [
+  ['pool', limits.pool + (limits.maxConcurrent === 0 ? ' (paused)' : '')],
+  ['running jobs', shown(limits.maxConcurrent)],
+  ['of each user', shown(limits.userMaxConcurrent)],
+  ['of each team', limits.enableFairShare ? shown(limits.teamMaxConcurrent) : 'unlimited (enableFairShare is off)'],
+  ['with GPUs', shown(limits.localJobMaxConcurrent)],
+  ['GPUs in use', shown(limits.localGpuMaxConcurrent)],
+  ['active jobs of a user', shown(limits.userMaxActive)],
+  ['blocked jobs of a user', shown(limits.userMaxBlocked)],
+]
+
+const columns: readonly Column<Scope>[] = [
+  { title: 'SCOPE', cell: ({ scope, name }) => `${scope.toLowerCase()}:${name}` },
+  { title: 'GPU MODEL', cell: ({ gpuModel }) => gpuModel ?? '' },
+  { title: 'JOBS', cell: ({ jobsInUse, maxJobs }) => `${jobsInUse} of ${shown(maxJobs)}` },
+  { title: 'GPUS', cell: ({ gpusInUse, maxGpus }) => `${gpusInUse} of ${shown(maxGpus)}` },
+]
+
+/** The parser of options takes no null: unlimited is Infinity until it is sent. */
+function readLimit(text: string): number {
+  if (text === 'unlimited') return Number.POSITIVE_INFINITY
+  const limit = Number(text)
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0, or "unlimited".')
+  return limit
+}
+
+const sent = (limit: number | undefined) => (limit === undefined || limit === Number.POSITIVE_INFINITY ? null : limit)
+
+function readSwitch(text: string): boolean {
+  if (text !== 'yes' && text !== 'no') throw new InvalidArgumentError('It must be yes or no.')
+  return text === 'yes'
+}

@@ -1,0 +1,23 @@
+import type { DryRunRowFragment } from '../client/generated/graphql.ts'
+import type { Cli } from './cli.ts'
+import { type Format, sheet, structured } from './render.ts'
+
+/** What would become of a submission. */
+export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, output: Format): Promise<void> {
+  const { wouldBe, nodes, gpuIds, queuePosition, reasons, idempotentJob, dryRunWarnings: warnings } = answer
+  for (const warning of warnings) terminal.say(`berth: ${warning}`)
+  if (output !== 'table') {
+    const shown = { wouldBe, nodes, gpuIds, queuePosition, reasons, idempotentJob, warnings }
+    return terminal.write(structured(shown, output))
+  }
+  await terminal.write(
+    sheet(terminal, [
+      ['would be', wouldBe],
+      ['on', nodes.join(', ')],
+      ['gpus', gpuIds.join(', ')],
+      ['because', reasons.map(({ message }) => message).join('; ')],
+      ['position', queuePosition?.toString()],
+      ['its key answers', idempotentJob?.id],
+    ]),
+  )
+}

@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+
+/** Limits, dry runs and submissions that do not wait, on the command line of a server that really runs jobs. */
+let database: TestDatabase
+let server: BerthProcess
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+  await chmod(dataDir, 0o711)
+  database = await createDatabase()
+  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+}, 60_000)
+
+afterAll(async () => {
+  await server?.end()
+  await database?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+it('limits are shown, set, and set for a project', async () => {
+  expect((await berth('limits')).stdout).toMatch(/^running jobs +unlimited$/m)
+  const set = await berth('limits', 'set', '--max-concurrent', '5', '--user-max-concurrent', 'unlimited')
+  expect(set).toMatchObject({ code: 0, stdout: expect.stringMatching(/^running jobs +5$/m), stderr: '' })
+  expect((await berth('limits', 'scope', 'project', 'apollo', '--jobs', '0')).stdout).toMatch(
+    /^project:apollo +0 of 0 +0 of unlimited$/m,
+  )
+  const shown = JSON.parse((await berth('limits', 'show', '-o', 'json')).stdout)
+  expect(shown).toMatchObject({ maxConcurrent: 5, userMaxConcurrent: null, scopes: [{ name: 'apollo', maxJobs: 0 }] })
+  expect((await berth('limits', 'scope', 'project', 'apollo', '--remove')).stdout).not.toContain('apollo')
+})
+
+it('what cannot be is refused in one line', async () => {
+  expect(await berth('limits', 'set')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^berth: nothing to change/),
+  })
+  expect(await berth('limits', 'set', '--max-concurrent', 'many')).toMatchObject({ code: 2 })
+  expect(await berth('limits', 'scope', 'user', 'local')).toMatchObject({ code: 2 })
+  expect(await berth('limits', 'scope', 'user', 'nobody', '--jobs', '1')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('There is no user nobody'),
+  })
+  expect(await berth('limits', '--pool', 'moon')).toMatchObject({ code: 5 })
+})
+
+it('a dry run says what would be; noWait starts now or is refused, and stores nothing', async () => {
+  const dry = await berth('submit', '--dry-run', '-o', 'json', '--', 'true')
+  expect(JSON.parse(dry.stdout)).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], queuePosition: null })
+  const ran = await berth('submit', '--no-wait', '--follow', '--', 'echo', 'at once')
+  expect(ran).toMatchObject({ code: 0, stdout: 'at once\n' })
+  await berth('limits', 'set', '--max-concurrent', '0')
+  const paused = expect.stringMatching(/^berth: The pool local is paused/)
+  expect(await berth('submit', '--no-wait', '--', 'true')).toMatchObject({ code: 3, stdout: '', stderr: paused })
+  expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(/^because +The pool local is paused$/m)
+  expect((await database.db.sql.query('SELECT id FROM job')).length).toBe(1)
+})
