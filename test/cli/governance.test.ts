@@ -1,22 +1,35 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
 
-/** Keys, quotas and retries on the command line. */
+/** Rules of the configuration, decisions and the audit log, from the command line against a server of its own. */
 let database: TestDatabase
 let server: BerthProcess
 let dataDir: string
+let port: number
+
+const config = `
+audit: { headFile: heads }
+approvalRules:
+  - { name: expensive, condition: { costAbove: 50 } }
+`
+
+const start = () =>
+  startBerth({ dataDir, port, env: { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') } })
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-governance-'))
   await chmod(dataDir, 0o711)
+  await writeFile(join(dataDir, 'berth.yaml'), config)
   database = await createDatabase()
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  port = await freePort()
+  server = await start()
 }, 60_000)
 
 afterAll(async () => {
@@ -25,46 +38,70 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+function berth(...args: string[]): Promise<Ended> {
+  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: `http://127.0.0.1:${port}` }
   return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
     const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     )
   })
 }
 
-it('a key answers with its job, tells a conflict, and can be looked up', async () => {
-  const first = await berth('submit', '--idempotency-key', 'ci-1', '--', 'true')
-  expect(first).toMatchObject({ code: 0, stderr: '' })
-  const again = await berth('submit', '--idempotency-key', 'ci-1', '--', 'true')
-  expect(again).toMatchObject({ code: 0, stdout: first.stdout, stderr: expect.stringContaining('was used before') })
-  const other = await berth('submit', '--idempotency-key', 'ci-1', '--', 'false')
-  expect(other).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/^berth: The key "ci-1" was used/) })
-  expect((await berth('key', 'ci-1')).stdout).toContain(first.stdout.trim())
-  expect(await berth('key', 'nobody')).toMatchObject({ code: 5, stdout: '' })
-})
+async function json(...args: string[]) {
+  const { stdout, stderr } = await berth(...args, '-o', 'json')
+  if (stdout === '') throw new Error(stderr)
+  return JSON.parse(stdout)
+}
 
-it('a retry is a new job with the changes that were said', async () => {
-  const failed = (await berth('submit', '--name', 'flaky', '--', 'sh', '-c', 'exit 3')).stdout.trim()
-  expect((await berth('wait', failed)).code).toBe(3)
-  const { code, stdout } = await berth('retry', failed, '--wait', '--', 'true')
-  expect(code).toBe(0)
-  expect(stdout.trim()).not.toBe(failed)
-  expect((await berth('info', stdout.trim())).stdout).toMatch(/^name +flaky$/m)
-})
+async function submitExpensive(): Promise<string> {
+  await writeFile(join(dataDir, 'job.yaml'), 'command: ["true"]\nestimatedCost: 60\n')
+  return (await berth('submit', '-f', 'job.yaml')).stdout.trim()
+}
 
-it('a quota is made, seen, met, changed and removed', async () => {
-  const made = await berth('quota', 'create', '--type', 'jobs-per-day', '--limit', '0', '-o', 'json')
-  const [quota] = JSON.parse(made.stdout)
-  expect(quota).toMatchObject({ type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 0 })
-  expect((await berth('quota', 'ls')).stdout).toContain(quota.id)
-  expect((await berth('quota')).stdout).toMatch(/^JOBS_PER_DAY +BLOCK +user:local +\d+ +0$/m)
-  expect(await berth('submit', '--', 'true')).toMatchObject({
-    code: 3,
-    stderr: expect.stringMatching(/^berth: Quota exceeded: Maximum 0 jobs per day allowed/),
+test('a rule of the file blocks; people approve and reject; the audit log knows', { timeout: 60_000 }, async () => {
+  expect(await json('rules')).toMatchObject([{ name: 'expensive', condition: { costAbove: 50 } }])
+  const [approved, rejected] = [await submitExpensive(), await submitExpensive()]
+  const waiting = await json('approve')
+  expect(waiting.map(({ job }: { job: { id: string } }) => job.id)).toEqual([rejected, approved])
+  expect((await berth('approve')).stdout).toContain('Costs 60, more than 50')
+  expect(await json('approve', approved, '--comment', 'fine')).toMatchObject([{ id: approved }])
+  expect(await berth('approve', approved, '--at', '2')).toMatchObject({ code: 3 })
+  expect(await json('reject', rejected, '--reason', 'too big')).toMatchObject([
+    { state: 'FAILED', stateReason: 'APPROVAL_REJECTED' },
+  ])
+  expect(await berth('reject', rejected)).toMatchObject({ code: 2 })
+  expect((await berth('wait', approved)).code).toBe(0)
+
+  expect(await json('rules', 'create', 'trains', '--job-name', '^train-.*$', '--requires', 'admin')).toMatchObject([
+    { name: 'trains', requiredLevel: 'ADMIN' },
+  ])
+  expect(await berth('rules', 'create', 'bad', '--job-name', '^(?=x)$')).toMatchObject({ code: 2 })
+  const [, rule] = await json('rules')
+  expect(await json('rules', 'update', rule.id, '--disable')).toMatchObject([{ name: 'trains', enabled: false }])
+  expect(await berth('rules', 'rm', rule.id)).toMatchObject({ code: 0 })
+
+  const entry = await until(async () => (await json('audit', 'ls', '--action', 'rule.delete'))[0], {
+    what: 'the newest change has its place in the audit log',
   })
-  expect((await berth('quota', 'update', quota.id, '--action', 'warn')).code).toBe(0)
-  expect((await berth('submit', '--', 'true')).stderr).toMatch(/^berth: Quota warning: /)
-  expect(await berth('quota', 'rm', quota.id)).toMatchObject({ code: 0, stdout: `${quota.id}\n` })
+  expect(entry).toMatchObject({ actorName: 'local', objectId: rule.id })
+  expect(await json('audit', 'verify')).toMatchObject({ ok: true, fromSeq: 1 })
+
+  await server.end()
+  const heads = (await readFile(join(dataDir, 'heads'), 'utf8')).trim().split('\n')
+  expect(heads.at(-1)).toMatch(new RegExp(`^${entry.seq} [0-9a-f]{64} `))
+  server = await start()
+  expect(await json('rules')).toMatchObject([{ name: 'expensive' }])
+  await database.db.sql.query('DELETE FROM audit_entry WHERE seq = $1', [entry.seq])
+  await database.db.sql.query(
+    'UPDATE audit_head SET seq = seq - 1, hash = (SELECT hash FROM audit_entry WHERE seq = audit_head.seq - 1)',
+  )
+  const verdict = await berth('audit', 'verify')
+  expect(verdict.code).toBe(1)
+  expect(verdict.stdout).toContain(`The entry ${entry.seq} is missing`)
 })

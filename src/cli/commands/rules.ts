@@ -25,7 +25,8 @@ interface RuleFlags {
   firstJob?: true
   jobName?: string
   priority?: number
-  enabled?: boolean
+  disable?: true
+  enable?: true
   exempt?: UserLevel[]
   requires?: UserLevel
   expires?: number
@@ -77,8 +78,8 @@ function withFlags(command: Command): Command {
     .option('--first-job', 'condition: the first job of its user')
     .option('--job-name <pattern>', 'condition: its name matches this glob, or ^regular expression$')
     .option('--priority <number>', 'rules are tried from the highest down', readInteger)
-    .addOption(new Option('--disabled', 'it is not tried').conflicts('enabled').implies({ enabled: false }))
-    .option('--enabled', 'it is tried')
+    .addOption(new Option('--disable', 'it is not tried').conflicts('enable'))
+    .option('--enable', 'it is tried')
     .option('--exempt <level...>', 'levels that it does not apply to', readLevels)
     .option('--requires <level>', 'the least level that may decide', readLevel)
     .option('--expires <seconds>', 'how long a request waits', readWhole)
@@ -93,9 +94,9 @@ function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
   return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
 }
 
-const fieldsOf = ({ priority, enabled, exempt, requires, expires }: RuleFlags) => ({
+const fieldsOf = ({ priority, disable, enable, exempt, requires, expires }: RuleFlags) => ({
   ...(priority === undefined ? {} : { priority }),
-  ...(enabled === undefined ? {} : { enabled }),
+  ...(disable || enable ? { enabled: !disable } : {}),
   ...(exempt === undefined ? {} : { exemptLevels: exempt }),
   ...(requires === undefined ? {} : { requiredLevel: requires }),
   ...(expires === undefined ? {} : { expiresAfterSeconds: expires }),
