@@ -60,7 +60,10 @@ const ownNames = new Set([localUser, 'admin'])
 /** The person of these claims, made at the first log-in and kept like the claims after it; null: not let in. */
 export async function personOf(domain: Domain, claims: Claims): Promise<Person | null> {
   const name = userName.safeParse(claims.name)
-  if (!name.success || ownNames.has(name.data)) return null
+  if (!name.success || ownNames.has(name.data)) {
+    domain.log.warn({ name: claims.name }, 'the OpenID provider named somebody whose name cannot be a user here')
+    return null
+  }
   const wanted = { ...claims, teams: claims.teams && [...new Set(claims.teams)].filter(isTeamName).slice(0, teamsMax) }
   const known = await readPerson(domain.db.sql, name.data)
   if (known?.disabled) return null

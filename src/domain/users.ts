@@ -28,7 +28,10 @@ const fields = {
 
 export const userName = z
   .string()
-  .regex(/^[a-z0-9][\w.@+-]{0,254}$/i, 'must begin with a letter or digit; then these and . _ @ + -; at most 255')
+  .regex(
+    /^[a-z0-9][\w.@+'-]{0,254}$/i,
+    'must begin with a letter or digit; then these and any of . _ @ + - and apostrophes; at most 255',
+  )
 
 const creation = z.strictObject({ name: userName, level: z.enum(userLevels), ...fields })
 const change = z.strictObject({

@@ -40,7 +40,7 @@ export interface JobFacts {
 
 export async function readFacts(sql: Sql, jobIds: readonly string[]): Promise<JobFacts[]> {
   return sql.query<JobFacts>(
-    `SELECT id, user_id AS "userId", name, labels, spec->>'team' AS team, account, project, queue, pool, executor,
+    `SELECT id, user_id AS "userId", name, labels, team_id AS team, account, project, queue, pool, executor,
        created_at AS "createdAt" FROM job WHERE id = ANY($1)`,
     [jobIds],
     'feed_job_facts',

@@ -147,7 +147,9 @@ const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
 
-const wantsStream = (request: IncomingMessage) => request.headers.accept?.includes('text/event-stream') ?? false
+/** SSE, or parts of a multipart answer: what may stay open. */
+const wantsStream = ({ headers: { accept = '' } }: IncomingMessage) =>
+  /text\/event-stream|multipart\/mixed/i.test(accept)
 
 const isStream = (response: ServerResponse) =>
   response.headersSent && String(response.getHeader('content-type')).startsWith('text/event-stream')

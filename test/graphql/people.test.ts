@@ -167,11 +167,40 @@ describe('teams', () => {
     const hal = await tokenOf(await createUser('hal', 'RESEARCHER', { teams: ['phys', 'chem'], defaultTeam: 'phys' }))
     expect((await submit(hal)).job).toMatchObject({ account: 'phys', team: { name: 'phys' } })
     expect((await submit(hal, { team: 'chem' })).job).toMatchObject({ account: 'chem', team: { name: 'chem' } })
+    const { teams } = await hal.data('{ teams { nodes { id name } } }')
+    const chem = teams.nodes.find(({ name }: { name: string }) => name === 'chem')
+    const list = 'query ($team: ID) { jobs(filter: { team: $team }) { nodes { account team { name } } } }'
+    expect((await hal.data(list, { team: chem.id }))['jobs'].nodes).toEqual([
+      { account: 'chem', team: { name: 'chem' } },
+    ])
     expect((await submit(hal, { account: 'phys.laser' })).job).toMatchObject({ account: 'phys.laser' })
     expect((await submit(hal, { account: 'users.hal.x' })).job).toMatchObject({ account: 'users.hal.x' })
     for (const spec of [{ team: 'ml' }, { account: 'ml' }, { account: 'physics' }, { account: 'users.ann' }])
       expect(await submit(hal, spec)).toMatchObject({ code: 'INVALID_INPUT' })
     expect((await submit(admin, { account: 'anything.at.all' })).job).toMatchObject({ account: 'anything.at.all' })
+  })
+})
+
+describe('lists of jobs with their people', () => {
+  it('cost the same number of statements for 2 jobs and for 12', async () => {
+    const query = `{ jobs(first: 100) { nodes { user { name teams { name members(first: 2) { nodes { name } } } } team { name }
+      again: team { account } } } }`
+    const statements = server.countStatements()
+    const cost = async () => {
+      statements.length = 0
+      const { jobs } = await admin.data(query)
+      return { jobs: jobs.nodes.length, statements: statements.filter((text) => /SELECT/.test(text)).length }
+    }
+    const before = await cost()
+    for (let i = 0; i < 5; i++) {
+      const name = `crowd${i}`
+      const { team } = await mutate(admin, 'createTeam', { input: { name }, wanted: 'team { id }' })
+      const person = await tokenOf(await createUser(name, 'RESEARCHER', { teams: [name], defaultTeam: name }))
+      expect(team.id).toMatch(/^team_/)
+      for (let j = 0; j < 2; j++) await submit(person)
+    }
+    const after = await cost()
+    expect(after).toEqual({ jobs: before.jobs + 10, statements: before.statements })
   })
 })
 

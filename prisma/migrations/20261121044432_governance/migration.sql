@@ -332,3 +332,12 @@ CREATE INDEX audit_entry_unchained_idx ON audit_entry (at, id) WHERE seq IS NULL
 ALTER TABLE audit_entry ADD CONSTRAINT audit_entry_chained_whole CHECK ((seq IS NULL) = (hash IS NULL) AND seq > 0);
 ALTER TABLE audit_head ADD CONSTRAINT audit_head_single CHECK (id = 1);
 INSERT INTO audit_head (seq, hash) VALUES (0, repeat('0', 64));
+
+-- People, teams, tokens.
+
+ALTER TABLE team ADD CONSTRAINT team_is_not_users CHECK (name !~* '^users(\.|$)');
+ALTER TABLE api_token
+  ADD CONSTRAINT api_token_hash_is_sha256 CHECK (octet_length(hash) = 32),
+  ADD CONSTRAINT api_token_reads CHECK ('READ' = ANY(scopes));
+-- A team that goes leaves its jobs: they are found without reading the others.
+CREATE INDEX job_of_team ON job (team_id) WHERE team_id IS NOT NULL;

@@ -237,6 +237,8 @@ export type JobFilter = {
   stateCategories?: Array<StateCategory> | null | undefined;
   /** In one of these states. */
   states?: Array<JobState> | null | undefined;
+  /** Submitted for this team. */
+  team?: string | null | undefined;
   /** Submitted by this user. */
   user?: string | null | undefined;
 };

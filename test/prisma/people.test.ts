@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sqlState } from '../../src/platform/tx.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { addUser } from '../support/factories.ts'
+
+/** What the database itself refuses of teams and tokens, whoever writes them. */
+const checkViolation = '23514'
+let database: TestDatabase
+let userId: string
+
+beforeAll(async () => {
+  database = await createDatabase()
+  userId = await addUser(database.db.sql, 'ada')
+})
+afterAll(() => database.close())
+
+const refusal = (text: string, values: unknown[]) =>
+  database.db.sql.query(text, values).then(
+    () => 'accepted',
+    (error: unknown) => sqlState(error),
+  )
+
+test.each(['users', 'Users', 'users.ann'])('a team is not called %s', async (name) => {
+  expect(await refusal('INSERT INTO team (id, name, account) VALUES ($1, $1, $1)', [name])).toBe(checkViolation)
+})
+
+test.each([
+  ['a hash of another kind', Buffer.alloc(20), ['READ']],
+  ['no scope', Buffer.alloc(32), []],
+  ['a scope without READ', Buffer.alloc(32), ['SUBMIT']],
+])('a token has not %s', async (name, hash, scopes) => {
+  const insert = `INSERT INTO api_token (id, user_id, name, prefix, hash, scopes)
+    VALUES ($1, $2, $1, $1, $3, $4::text[]::token_scope[])`
+  expect(await refusal(insert, [name, userId, hash, scopes])).toBe(checkViolation)
+})
