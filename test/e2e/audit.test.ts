@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/** Three processes write; whichever chains, the log is dense, in commit order, and verifies from each of them. */
+let database: TestDatabase
+let dataDir: string
+const servers: BerthProcess[] = []
+const apis: Api[] = []
+
+const config = `
+pools:
+  - { name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }
+`
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-audit-'))
+  const path = join(dataDir, 'berth.yaml')
+  await writeFile(path, config)
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: path, BERTH_ROLES: 'api' }
+  for (let i = 0; i < 3; i++) servers.push(await startBerth({ dataDir, port: await freePort(), env }))
+  apis.push(...servers.map(({ url }) => connectApi(url)))
+}, 60_000)
+
+afterAll(async () => {
+  for (const api of apis) await api.close()
+  for (const server of servers) await server.end()
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const jobsEach = 100
+
+test('three processes write while one chains', { timeout: 60_000 }, async () => {
+  const count = async () => {
+    const [row] = await database.db.sql.query<{ chained: number; open: number }>(
+      `SELECT count(*) FILTER (WHERE seq IS NOT NULL) AS chained, count(*) FILTER (WHERE seq IS NULL) AS open FROM audit_entry
+       WHERE action = 'job.submit'`,
+    )
+    return row
+  }
+  let writing = true
+  let seen: string[] = []
+  async function reader() {
+    while (writing) {
+      const rows = await database.db.sql.query<{ id: string }>('SELECT id FROM audit_entry WHERE seq > 0 ORDER BY seq')
+      const ids = rows.map(({ id }) => id)
+      expect(ids.slice(0, seen.length)).toEqual(seen)
+      seen = ids
+    }
+  }
+  const reading = reader()
+  const submitting = apis.map(async (api) => {
+    for (let i = 0; i < jobsEach; i += 5) await api.submitAll(Array.from({ length: 5 }, () => ({ command: ['true'] })))
+  })
+  await Promise.all(submitting)
+  await until(async () => (await count())?.chained === 3 * jobsEach, { what: 'every entry has its place' })
+  writing = false
+  await reading
+
+  const seqs = await database.db.sql.query<{ seq: number }>('SELECT seq FROM audit_entry ORDER BY seq')
+  expect(seqs.map(({ seq }) => seq)).toEqual(Array.from({ length: seqs.length }, (_, i) => i + 1))
+  const verified = await Promise.all(apis.map((api) => api.ask('{ verifyAudit { ok headSeq message } }')))
+  const wanted = { verifyAudit: { ok: true, headSeq: seqs.length, message: null } }
+  expect(verified).toEqual([wanted, wanted, wanted])
+})
