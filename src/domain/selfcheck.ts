@@ -18,6 +18,10 @@ const rules: Readonly<Record<string, string>> = {
     SELECT coalesce(j.id, q.job_id) AS id, coalesce(j.state::text, 'no job') AS message
     FROM (SELECT id, state FROM job WHERE state = 'QUEUED') j FULL JOIN queue_entry q ON q.job_id = j.id
     WHERE j.id IS NULL OR q.job_id IS NULL`,
+  'a BLOCKED job has an open approval, and no other has': `
+    SELECT coalesce(j.id, a.job_id) AS id, coalesce(j.state::text, 'not BLOCKED') AS message
+    FROM (SELECT id, state FROM job WHERE state = 'BLOCKED') j
+    FULL JOIN (SELECT job_id FROM approval WHERE status = 'PENDING') a ON a.job_id = j.id WHERE j.id IS NULL OR a.job_id IS NULL`,
   'a run that holds resources is allocated, and no other is': `
     SELECT coalesce(r.id, a.run_id) AS id, coalesce(r.state::text, 'not holding') AS message
     FROM (SELECT id, state FROM run WHERE state IN ('STARTING', 'RUNNING', 'CANCELLING')) r

@@ -341,3 +341,10 @@ ALTER TABLE api_token
   ADD CONSTRAINT api_token_reads CHECK ('READ' = ANY(scopes));
 -- A team that goes leaves its jobs: they are found without reading the others.
 CREATE INDEX job_of_team ON job (team_id) WHERE team_id IS NOT NULL;
+
+-- Approvals.
+
+ALTER TABLE approval
+  ADD CONSTRAINT approval_ended_or_pending CHECK ((status = 'PENDING') = (decided_at IS NULL)),
+  ADD CONSTRAINT approval_decided_by_somebody CHECK (status NOT IN ('APPROVED', 'REJECTED') OR decided_by IS NOT NULL);
+ALTER TABLE approval_rule ADD CONSTRAINT approval_rule_expires CHECK (expires_after_seconds > 0);
