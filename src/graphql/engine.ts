@@ -11,8 +11,9 @@ import {
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../domain/access.ts'
+import { retryMs } from '../platform/steadily.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
-import { presentError, refusal } from './errors.ts'
+import { presentError, refusal, saysUnavailable } from './errors.ts'
 import { costOf, limits, parseWithinLimits } from './limits.ts'
 
 /**
@@ -111,26 +112,40 @@ function freshContextPerEvent(rooms: Rooms): Plugin<RequestContext> {
   const subscribe = async (args: ExecutionArgs) => {
     const source = await createSourceEventStream(args)
     if (!(Symbol.asyncIterator in source)) return source
-    const { viewer } = args.contextValue as RequestContext
-    return mapEvents(source, (rootValue) => execute({ ...args, rootValue, contextValue: createContext(rooms, viewer) }))
+    return mapEvents(source, (rootValue, signal) => executeEvent(rooms, { ...args, rootValue }, signal))
   }
   return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) }
+}
+
+/** A database that is away while an event's fields are read delays the event, as it delays the next one. */
+async function executeEvent(rooms: Rooms, args: ExecutionArgs, signal: AbortSignal): Promise<ExecutionResult> {
+  const { viewer } = args.contextValue as RequestContext
+  const { clock, log } = rooms.domain
+  for (;;) {
+    const result = await execute({ ...args, contextValue: createContext(rooms, viewer) })
+    const missed = result.errors?.find(saysUnavailable)
+    if (!missed || signal.aborted) return result
+    log.warn({ err: missed }, 'an event waits for the database')
+    await clock.sleep(retryMs, signal)
+  }
 }
 
 /** Passes `return` straight to the source: a generator of our own would queue it behind the event it waits for. */
 function mapEvents<In, Out>(
   source: AsyncIterable<In>,
-  map: (event: In) => Out | Promise<Out>,
+  map: (event: In, signal: AbortSignal) => Promise<Out>,
 ): AsyncGenerator<Out, void, void> {
   const events = source[Symbol.asyncIterator]()
+  const left = new AbortController()
   const end = async (): Promise<IteratorReturnResult<void>> => {
+    left.abort()
     await events.return?.()
     return { done: true, value: undefined }
   }
   const mapped: AsyncGenerator<Out, void, void> = {
     async next() {
       const event = await events.next()
-      return event.done ? { done: true, value: undefined } : { done: false, value: await map(event.value) }
+      return event.done ? { done: true, value: undefined } : { done: false, value: await map(event.value, left.signal) }
     },
     return: end,
     async throw(error) {

@@ -47,6 +47,12 @@ export function presentError(error: unknown, log: Log): GraphQLError {
   })
 }
 
+/** Whether trying again later is right, for the database does not answer now. */
+export function saysUnavailable(error: unknown): boolean {
+  const cause = rootCause(error)
+  return cause instanceof Unavailable || isUnavailable(cause)
+}
+
 /** GraphQL wraps what a resolver throws, sometimes twice. */
 function rootCause(error: unknown): unknown {
   let cause = error
@@ -70,8 +76,7 @@ interface Description {
 function describe(cause: unknown, located: GraphQLError | undefined): Description {
   if (cause instanceof Refusal)
     return { message: cause.message, code: cause.code === 'INVALID_INPUT' ? 'BAD_REQUEST' : cause.code }
-  if (cause instanceof Unavailable || isUnavailable(cause))
-    return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
+  if (saysUnavailable(cause)) return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
   const refused = sqlRefusals[sqlState(cause) ?? '']
   if (refused) return refused
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])

@@ -8,7 +8,7 @@ import { until } from './until.ts'
  * wait. Once `failures` of them have failed the tables are free again, and the work may end.
  */
 export async function inOutage<T>(
-  { db }: TestDatabase,
+  { db }: Pick<TestDatabase, 'db'>,
   { tables, failures }: { tables: string; failures: number },
   work: () => Promise<T>,
 ): Promise<T> {
