@@ -102,7 +102,7 @@ function failureFrom(error: unknown): RequestFailed {
   if (Array.isArray(error)) return failureOf(error as GraphqlError[])
   if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number')
     return new RequestFailed(
-      error.code === 4401 ? 'UNAUTHENTICATED' : 'UNREACHABLE',
+      error.code === 4401 || error.code === 4403 ? 'UNAUTHENTICATED' : 'UNREACHABLE',
       `The server closed the connection (${error.code}${'reason' in error && error.reason ? `, ${error.reason}` : ''})`,
     )
   return new RequestFailed('UNREACHABLE', 'The connection broke', { cause: error })

@@ -111,21 +111,32 @@ function parseAnswer<Result>(text: string): Answer<Result> | undefined {
   }
 }
 
+const isForbidden = (error: unknown) =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 4403
+
 /** The shared socket, and the hold on its flow. A silent peer is noticed by pings, unless we are the silent one. */
 function createSockets(endpoint: URL, authorization: string | undefined, sleep: (ms: number) => Promise<unknown>) {
   let socket: WebSocket | undefined
   let pongTimer: NodeJS.Timeout | undefined
+  let welcome = false
   const client = createClient({
     url: endpoint.href.replace(/^http/, 'ws'),
     webSocketImpl: WebSocket,
     connectionParams: authorization ? { authorization } : {},
     keepAlive: pingEveryMs,
     retryAttempts: Number.POSITIVE_INFINITY,
-    shouldRetry: () => true,
+    // 4403 asks for a fresh token. We have one: it is worth coming back with only if it was good until now.
+    shouldRetry: (error) => welcome || !isForbidden(error),
     retryWait: async (retries) => void (await sleep(retryWaitMs(retries))),
     on: {
+      connecting: () => {
+        welcome = false
+      },
       opened: (opened) => {
         socket = opened as WebSocket
+      },
+      connected: () => {
+        welcome = true
       },
       ping: (received) => {
         if (received || socket?.isPaused) return

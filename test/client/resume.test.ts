@@ -83,8 +83,8 @@ describe('a stream', () => {
     expect(read).toBe(last)
   })
 
-  it('fails at once when the server says that coming back is useless', async () => {
-    const { connection } = await open({ last: 1, closeCode: 4401 })
+  it.each([4401, 4403])('fails at once when the server says that coming back is useless: %i', async (closeCode) => {
+    const { connection } = await open({ last: 1, closeCode })
     await expect(connection.follow(document, {}).next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
