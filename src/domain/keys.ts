@@ -49,6 +49,7 @@ function canonical(value: unknown): unknown {
 
 export const keyName = (userId: string, key: string) => `${userId}/${key}`
 
+/** LIMIT makes it look each key up by the index, whatever the planner thinks of the size of a group. */
 export async function readKeys(
   sql: Sql,
   wanted: readonly { userId: string; key: string }[],
@@ -57,8 +58,8 @@ export async function readKeys(
   const rows = await sql.query<StoredKey>(
     `SELECT k.user_id AS "userId", k.key, encode(k.payload_hash, 'hex') AS hash, k.hash_version AS "hashVersion",
        k.job_id AS "jobId", k.expires_at > berth_now() AS live
-     FROM jsonb_to_recordset($1::text::jsonb) AS w("userId" text, key text)
-     JOIN idempotency_key k ON k.user_id = w."userId" AND k.key = w.key`,
+     FROM jsonb_to_recordset($1::text::jsonb) AS w("userId" text, key text),
+       LATERAL (SELECT * FROM idempotency_key k WHERE k.user_id = w."userId" AND k.key = w.key LIMIT 1) k`,
     [JSON.stringify(wanted.map(({ userId, key }) => ({ userId, key })))],
     'read_keys',
   )
