@@ -64,7 +64,7 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   const serverUrl = config.server.roles.includes('api') ? await serve(config, domain, down) : null
   const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
-  return serverUrl ?? 'the scheduler'
+  return greeting({ url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
 
 async function embedded({ dataDir }: Config, log: Log, down: TakeDown[]): Promise<string> {
@@ -194,13 +194,13 @@ function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
 
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 
-function greeting(url: string, port: number): string {
+function greeting({ url, port, singleUser }: { url: string; port: number; singleUser: boolean }): string {
   const command =
     existsSync(join(import.meta.dirname, '../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'
   const at = port === 4000 ? command : `BERTH_URL=${url} ${command}`
   return `
 Berth ${version} is ready at ${url}
-
+${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-tokens.md)'}
   Run a job      ${at} submit --follow -- echo "Hello from Berth"
   List jobs      ${at} ls
   Explore        ${url}/graphql in a browser
@@ -228,7 +228,7 @@ async function main(): Promise<void> {
   }
 
   const built = build(config, log, down).then(
-    (url) => process.stdout.write(greeting(url, config.server.port)),
+    (text) => process.stdout.write(text),
     async (error: unknown) => {
       if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
       else log.fatal({ err: error }, 'could not start')
