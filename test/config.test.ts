@@ -142,8 +142,40 @@ auth:
   })
 })
 
+describe('approval rules and the audit log', () => {
+  it('are as the API has them, with its defaults', () => {
+    expect(load('approvalRules: [{ name: expensive, condition: { costAbove: 50 } }]').approvalRules).toEqual([
+      {
+        name: 'expensive',
+        condition: { costAbove: 50 },
+        priority: 0,
+        enabled: true,
+        exemptLevels: [],
+        requiredLevel: 'LEAD',
+        expiresAfterSeconds: 86_400,
+      },
+    ])
+  })
+
+  it('tell the head where the file says, relative to itself', () => {
+    const at = (path: string) =>
+      loadConfig({ argv: ['--config', path], env: {}, readFile: () => 'audit: { headFile: heads }' }).audit.headFile
+    expect(at('/etc/berth/berth.yaml')).toBe('/etc/berth/heads')
+    expect(at('berth.yaml')).toBe(resolve('heads'))
+    expect(load('audit: { headFile: /var/log/heads }').audit.headFile).toBe('/var/log/heads')
+    expect(load('').audit.headFile).toBeNull()
+  })
+})
+
 describe('refusals', () => {
   it.each([
+    [
+      'approvalRules: [{ name: a, condition: {} }]',
+      /^approvalRules\[0\].condition: has 0 conditions; give exactly one/,
+    ],
+    ['approvalRules: [{ name: a, condition: { costAbove: 1, firstJob: true } }]', /has 2 conditions/],
+    ['approvalRules: [{ name: a, condition: { cost: 1 } }]', /^approvalRules\[0\].condition.cost: is not a known key/],
+    ['audit: { headFile: 5 }', /^audit.headFile: 5 is not a text/],
     ['server: { prot: 1 }', 'server.prot: is not a known key; did you mean port?'],
     ['colour: red', /^colour: is not a known key; the keys here are server, /],
     ['server: { port: 99999 }', /^server.port: 99999 is not a whole number from 0 to 65535; for example 4000/],

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChainer } from '../../src/domain/audit-chain.ts'
-import { ask, data } from '../support/client.ts'
+import { rejectJob } from '../../src/domain/decisions.ts'
+import { ask, data, streamSse } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 /** Rules, requests, decisions and their audit entries, as a client sees them; with one user, who may decide alone. */
@@ -140,6 +141,26 @@ describe('approvals', () => {
       { seq: 3, type: 'APPROVAL_DECIDED', psijState: null },
       { seq: 4, type: 'STATE_CHANGED', psijState: 'FAILED' },
     ])
+  })
+
+  it('are events that jobStatus delivers without a gap, the last one final', async () => {
+    const { id } = await submit({ estimatedCost: 60 })
+    const query = `subscription ($id: ID!) { jobStatus(jobId: $id) { ... on JobTransitions { transitions { seq type } isFinal } } }`
+    const seen: { seq: number; type: string }[] = []
+    let isFinal = false
+    for await (const { data: message } of streamSse(server.url, query, { id })) {
+      seen.push(...(message?.['jobStatus'].transitions ?? []))
+      isFinal = message?.['jobStatus'].isFinal ?? isFinal
+      if (seen.length === 2)
+        await rejectJob(server.domain, server.admin, { jobId: id, reason: 'no', expectedVersion: 2 })
+    }
+    expect(seen.map(({ seq, type }) => `${seq} ${type}`)).toEqual([
+      '1 CREATED',
+      '2 APPROVAL_REQUESTED',
+      '3 APPROVAL_DECIDED',
+      '4 STATE_CHANGED',
+    ])
+    expect(isFinal).toBe(true)
   })
 
   it('can be asked for by the submitter', async () => {

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { applyApprovalRules, createApprovalRule, updateApprovalRule } from '../../src/domain/approval-rule-changes.ts'
+import { readRules } from '../../src/domain/approval-rules.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const priorities = async () => (await readRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
+
+test('rules of the configuration: new or changed there, else the database wins', async () => {
+  const declared = (priority: number) => [
+    { name: 'a', condition: { costAbove: 1 }, priority },
+    { name: 'b', condition: { firstJob: true } },
+  ]
+  await Promise.all([applyApprovalRules(it.domain, declared(1)), applyApprovalRules(it.domain, declared(1))])
+  expect(await priorities()).toEqual(['a 1', 'b 0'])
+  const [a] = await readRules(database.db.sql)
+  await updateApprovalRule(it.domain, it.admin, { id: a?.id, priority: 7 })
+  await applyApprovalRules(it.domain, declared(1))
+  expect(await priorities()).toEqual(['a 7', 'b 0'])
+  await applyApprovalRules(it.domain, declared(3))
+  expect(await priorities()).toEqual(['a 3', 'b 0'])
+  await applyApprovalRules(it.domain, [])
+  expect(await priorities()).toEqual(['a 3', 'b 0'])
+  const entries = await database.db.sql.query('SELECT action, actor_name AS who FROM audit_entry ORDER BY at, id')
+  expect(entries.map(({ action, who }) => `${action} ${who}`)).toEqual([
+    'rule.apply system',
+    'rule.apply system',
+    'rule.update local',
+    'rule.apply system',
+  ])
+})
+
+test('a rule of the configuration that cannot be matched safely stops the start', async () => {
+  const declared = [{ name: 'c', condition: { name: '^(?<x>a)$' } }]
+  await expect(applyApprovalRules(it.domain, declared)).rejects.toThrow(
+    'approvalRules.0.condition.name: Is no safe pattern',
+  )
+})
+
+test('rules need rule.write, and a name of their own even at the same moment', async () => {
+  const lead = await it.user('lena', 'LEAD')
+  const input = { name: 'd', condition: { firstJob: true } }
+  await expect(createApprovalRule(it.domain, lead, input)).rejects.toThrow('rule.write')
+  const made = await Promise.allSettled(Array.from({ length: 5 }, () => createApprovalRule(it.domain, it.admin, input)))
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  await expect(updateApprovalRule(it.domain, it.admin, { id: 'rule_none', priority: 1 })).rejects.toThrow(
+    'no approval rule',
+  )
+})
