@@ -52,13 +52,14 @@ async function typed(name: string): Promise<string[]> {
   }
 }
 
-test('the command line', { timeout: 60_000 }, async () => {
-  const [submitted, files, watched, structured, ended, codes, ...more] = await typed('cli.md')
+test('the command line', { timeout: 120_000 }, async () => {
+  const [submitted, files, watched, structured, again, ended, codes, ...more] = await typed('cli.md')
   expect(more).toEqual([])
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
   expect(files).toMatch(/^from a file\n[\s\S]*maxAttempts: 3\n[\s\S]*from stdin\n$/)
   expect(watched).toMatch(/SUCCEEDED[\s\S]*out\n[\s\S]*#1 .* QUEUED/)
   expect(structured).toMatch(/"state": "SUCCEEDED"[\s\S]*state: SUCCEEDED/)
+  expect(again).toMatch(/job_\w+/)
   expect(ended).toMatch(/CANCELLED[\s\S]*exit code 130\n/)
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
@@ -96,7 +97,7 @@ test('the limits that are told are those that hold', async () => {
   expect(text).toContain(`operations on one WebSocket | ${limits.subscriptionsPerConnectionMax} |`)
 })
 
-test('every flag and every verb of the command line is told, and no other', async () => {
+test('every flag and every verb of the command line is told, and no other', { timeout: 120_000 }, async () => {
   const text = await guide('cli.md')
   const help = async (...words: string[]) => (await run(join(root, 'berth'), [...words, '--help'])).stdout
   const verbs = [...(await help()).matchAll(/^ {2}([a-z]+) /gm)]
