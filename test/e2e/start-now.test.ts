@@ -1,0 +1,97 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { data } from '../support/client.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+
+/** Dry runs and noWait asked of one process and answered by another, or by nobody. */
+let database: TestDatabase
+let dataDir: string
+let asked: BerthProcess
+let api: Api
+
+const start = async (role: 'api' | 'scheduler,api') =>
+  startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, BERTH_ROLES: role } })
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-now-'))
+  await chmod(dataDir, 0o711)
+  database = await createDatabase()
+  asked = await start('api')
+  api = connectApi(asked.url)
+}, 60_000)
+afterAll(async () => {
+  await api.close()
+  await asked.end()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+interface Answer {
+  __typename: string
+  code?: string
+  message?: string
+  retryable?: boolean
+  wouldBe?: string
+  reasons?: { code: string; scope: string | null; limit: number | null; used: number | null }[]
+  job?: { id: string; state: string }
+}
+
+async function submit(wish: Record<string, unknown>, spec: Record<string, unknown> = {}): Promise<Answer> {
+  const query = `mutation ($input: SubmitJobInput!) { submitJob(input: $input) { __typename
+    ... on SubmitJobSuccess { job { id state } }
+    ... on DryRun { wouldBe nodes node gpuIds queuePosition reasons { code scope limit used } spec { command } }
+    ... on RejectedProblem { reasons { code scope limit used } }
+    ... on Problem { code message retryable } } }`
+  const input = { ...wish, spec: { command: ['true'], ...spec } }
+  // Not by the client, which would ask again.
+  return (await data(asked.url, query, { input }))['submitJob'] as Answer
+}
+
+test('without a leader both are UNAVAILABLE after five seconds, and nothing was done', async () => {
+  const unavailable = {
+    __typename: 'UnavailableProblem',
+    code: 'UNAVAILABLE',
+    message: 'Nobody plans for the pool local now; try again',
+    retryable: true,
+  }
+  const answers = await Promise.all([submit({ dryRun: true }), submit({ noWait: true, idempotencyKey: 'k' })])
+  expect(answers).toEqual([unavailable, unavailable])
+  const { rows } = await database.db.pool.query(
+    'SELECT (SELECT count(*)::int FROM job) AS jobs, (SELECT count(*)::int FROM idempotency_key) AS keys, (SELECT count(*)::int FROM question) AS questions',
+  )
+  expect(rows).toEqual([{ jobs: 0, keys: 0, questions: 0 }])
+}, 30_000)
+
+test('a leader in another process answers; limits hold there too', async () => {
+  const leader = await start('scheduler,api')
+  try {
+    expect(await submit({ dryRun: true })).toMatchObject({ __typename: 'DryRun', wouldBe: 'STARTING', reasons: [] })
+    const started = await submit({ noWait: true }, { command: ['sleep', '60'] })
+    expect(started.job?.state).toMatch(/^(STARTING|RUNNING)$/)
+    const limits = `mutation { updateLimits(input: { maxConcurrent: 1 }) { ... on UpdateLimitsSuccess { limits { maxConcurrent } } } }`
+    expect(await api.ask(limits)).toEqual({ updateLimits: { limits: { maxConcurrent: 1 } } })
+    const full = [{ code: 'GLOBAL_LIMIT', scope: 'pool:local', limit: 1, used: 1 }]
+    expect(await submit({ noWait: true })).toMatchObject({ code: 'REJECTED', retryable: false, reasons: full })
+    expect(await submit({ dryRun: true })).toMatchObject({ wouldBe: 'QUEUED', reasons: full, queuePosition: 1 })
+    const waits = await api.submit({ command: ['true'] })
+    const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope limit used } } } queue { maxConcurrent running } }`
+    expect(await api.ask(scheduling, { id: waits })).toEqual({
+      job: { scheduling: { reasons: full } },
+      queue: { maxConcurrent: 1, running: 1 },
+    })
+    await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: started.job?.id })
+    for await (const { isFinal } of api.stream<{ isFinal?: boolean }>(
+      'jobStatus',
+      'subscription ($id: ID!) { jobStatus(jobId: $id) { ... on JobTransitions { isFinal cursor } } }',
+      { id: waits },
+    ))
+      if (isFinal) break
+    expect((await jobOf(api, waits)).state).toBe('SUCCEEDED')
+  } finally {
+    await leader.end()
+  }
+}, 60_000)
