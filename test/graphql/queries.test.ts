@@ -271,7 +271,7 @@ describe('mutations', () => {
     expect((await data(server.url, cancel, { input }))['cancelJob']).toEqual({
       __typename: 'CancelJobSuccess',
       changed: true,
-      job: { state: 'CANCELLED', stateReason: 'CANCELLED', allowedActions: ['DELETE'] },
+      job: { state: 'CANCELLED', stateReason: 'CANCELLED', allowedActions: ['RETRY', 'DELETE'] },
     })
     expect((await data(server.url, cancel, { input }))['cancelJob'].changed).toBe(false)
     expect((await data(server.url, remove, { input }))['deleteJob'].id).toBe(input.jobId)
