@@ -31,6 +31,11 @@ const guide = (name: string) => readFile(join(root, 'docs', name), 'utf8')
 const blocksOf = (text: string, language: string) =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block)
 
+function clientEnv() {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME, BERTH_URL: server.url }
+}
+
 /** The outputs of the guide's shell blocks, in order. Fails with the session's stderr when one of them fails. */
 async function typed(name: string): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'berth-typed-'))
@@ -43,9 +48,7 @@ async function typed(name: string): Promise<string[]> {
     }
     const mark = '=== next block ==='
     const session = ['set -eu', ...blocksOf(text, 'sh')].join(`\necho '${mark}'\n`)
-    const { PATH = '', HOME = '' } = process.env
-    const env = { PATH, HOME, BERTH_URL: server.url }
-    const { stdout } = await run('sh', ['-c', session], { cwd: directory, env })
+    const { stdout } = await run('sh', ['-c', session], { cwd: directory, env: clientEnv() })
     return stdout.split(`${mark}\n`).slice(1)
   } finally {
     await rm(directory, { recursive: true, force: true })
@@ -65,6 +68,7 @@ test('the command line', { timeout: 120_000 }, async () => {
 })
 
 test('the API', { timeout: 60_000 }, async () => {
+  await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
   expect(more).toEqual([])
   expect(first).toContain(`"maxPageSize":${limits.pageSizeMax}`)
@@ -95,6 +99,14 @@ test('the limits that are told are those that hold', async () => {
   expect(text).toContain(`\`submitJobs\`, \`cancelJobs\` | ${number(bulkMax)} jobs |`)
   expect(text).toContain(`\`nodes(ids:)\` | ${nodesMax} ids |`)
   expect(text).toContain(`operations on one WebSocket | ${limits.subscriptionsPerConnectionMax} |`)
+})
+
+test('every code of a problem is told, and no other', async () => {
+  const [, told = ''] = (await guide('api.md')).match(/^\| `code` of a problem.*\n\|-.*\n((?:\|.*\n)*)/m) ?? []
+  const codes = [...told.matchAll(/^\| ((?:`\w+` )+)/gm)].flatMap(([, cell = '']) => cell.match(/\w+/g) ?? [])
+  const [, values = ''] =
+    (await readFile(join(root, 'schema.graphql'), 'utf8')).match(/^enum ProblemCode \{([^}]*)\}/m) ?? []
+  expect(codes.sort()).toEqual(values.match(/\w+/g))
 })
 
 test('every flag and every verb of the command line is told, and no other', { timeout: 120_000 }, async () => {
