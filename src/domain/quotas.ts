@@ -164,6 +164,13 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
   })
 }
 
+/** A team takes its ceilings along; those that a former team of that name left behind go. */
+export async function renameTeamQuotas(sql: Sql, before: string, name: string): Promise<void> {
+  if (before === name) return
+  await sql.query("DELETE FROM quota WHERE scope = 'TEAM' AND key = $1", [name])
+  await sql.query("UPDATE quota SET key = $2 WHERE scope = 'TEAM' AND key = $1", [before, name])
+}
+
 export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'quota.write')
   await behindGate(domain, async (sql) => {

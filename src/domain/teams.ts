@@ -6,6 +6,7 @@ import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { InvalidInput, NotFound } from './errors.ts'
 import { parseInput } from './parse.ts'
+import { renameTeamQuotas } from './quotas.ts'
 
 /**
  * For which team, and on which account a job is submitted. Accounts are dotted: whoever may charge one may charge what
@@ -114,11 +115,12 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   demand(viewer, 'user.write')
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
   await domain.db.transaction(async (sql) => {
-    await lockTeam(sql, id)
+    const before = await lockTeam(sql, id)
     if (name !== undefined) {
       const [other] = await sql.query('SELECT id FROM team WHERE name = $1 AND id <> $2', [name, id])
       if (other) throw nameTaken(name)
       await sql.query('UPDATE team SET name = $2, account = $2 WHERE id = $1', [id, name])
+      await renameTeamQuotas(sql, before, name)
     }
     await removeFrom(sql, id, removeMembers ?? [])
     await addTo(sql, id, addMembers ?? [])

@@ -12,6 +12,7 @@ import { quotaUsageOf } from '../../src/domain/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../src/domain/quotas.ts'
 import { deleteJob } from '../../src/domain/remove.ts'
 import { type SubmitOutcome, submitJobs } from '../../src/domain/submit.ts'
+import { updateTeam } from '../../src/domain/teams.ts'
 import { sweepLedger } from '../../src/domain/usage.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -50,6 +51,7 @@ async function addTeam(name: string, members: readonly Viewer[]) {
     await sql('INSERT INTO team_member (team_id, user_id) VALUES ($1, $2)', [id, userId])
     await sql('UPDATE "user" SET default_team_id = coalesce(default_team_id, $1) WHERE id = $2', [id, userId])
   }
+  return id
 }
 
 interface Rule {
@@ -170,6 +172,13 @@ describe('which quota counts', () => {
       [...Array(4).fill('yes'), ...Array(16).fill('no')].join(' '),
     )
   })
+})
+
+test('a team keeps its ceiling under another name', async () => {
+  const id = await addTeam('old', [])
+  await create({ type: 'JOBS_PER_DAY', scope: 'TEAM', key: 'old', limit: 1 })
+  await updateTeam(it.domain, it.admin, { id, name: 'new' })
+  expect(await sql('SELECT key FROM quota')).toEqual([{ key: 'new' }])
 })
 
 describe('windows', () => {
