@@ -2,6 +2,7 @@ import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { standingsOf } from '../domain/identity.ts'
 import { createLoop } from '../platform/loop.ts'
+import { steadily } from '../platform/steadily.ts'
 
 /**
  * Those who stay: sockets and SSE streams. What let them in may end while they are here (the token is revoked or expires,
@@ -37,10 +38,9 @@ export function createGuests({ db, wakeups, clock, log }: Domain): Guests {
     if (guests.size === 0) return
     const byWay = Map.groupBy(guests, ({ viewer }) => `${viewer.userId} ${viewer.token}`)
     const groups = [...byWay.values()]
-    const standings = await standingsOf(
-      db.sql,
-      groups.flatMap(([first]) => (first ? [first.viewer] : [])),
-    )
+    const firsts = groups.flatMap(([first]) => (first ? [first.viewer] : []))
+    const standings = await steadily(log, () => standingsOf(db.sql, firsts))
+    if (!standings) return
     for (const [index, group] of groups.entries()) {
       const standing = standings[index]
       if (standing && standing !== 'WELCOME') for (const guest of group) showOut(guest, standing)
