@@ -1,6 +1,6 @@
 import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
-import { standingsOf } from '../domain/identity.ts'
+import { type Standing, standingsOf } from '../domain/identity.ts'
 import { createLoop } from '../platform/loop.ts'
 import { steadily } from '../platform/steadily.ts'
 
@@ -33,18 +33,19 @@ export function createGuests({ db, wakeups, clock, log }: Domain): Guests {
     if (guests.delete(guest)) guest.showOut(why)
   }
 
+  /** Those who came in the same way share one question: the oldest's, who knows least of what changed since. */
   async function look() {
     for (const guest of guests) if ((guest.viewer.expiresAtMs ?? Infinity) <= clock.now()) showOut(guest, 'EXPIRED')
     if (guests.size === 0) return
-    const byWay = Map.groupBy(guests, ({ viewer }) => `${viewer.userId} ${viewer.token}`)
-    const groups = [...byWay.values()]
-    const firsts = groups.flatMap(([first]) => (first ? [first.viewer] : []))
-    const standings = await steadily(log, () => standingsOf(db.sql, firsts))
-    if (!standings) return
-    for (const [index, group] of groups.entries()) {
-      const standing = standings[index]
-      if (standing && standing !== 'WELCOME') for (const guest of group) showOut(guest, standing)
-    }
+    const byWay = Map.groupBy(guests, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`)
+    const groups = [...byWay.values()].flatMap((together) => together.slice(0, 1).map((first) => ({ first, together })))
+    const viewers = groups.map(({ first }) => first.viewer)
+    const standings = await steadily(log, () => standingsOf(db.sql, viewers))
+    for (const [index, { together }] of groups.entries()) settle(together, standings?.[index] ?? 'WELCOME')
+  }
+
+  function settle(together: readonly Guest[], standing: Standing) {
+    if (standing !== 'WELCOME') for (const guest of together) showOut(guest, standing)
   }
 
   const loop = createLoop({ name: 'guests', pollMs: lookMs, runOnce: look, clock, log })
