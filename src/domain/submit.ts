@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { createBatcher } from '../platform/batch.ts'
 import { type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
 import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
@@ -95,10 +96,8 @@ export function outcomeOf(decision: Decision): SubmitOutcome {
  */
 function mayPassNow(error: unknown): boolean {
   const state = sqlState(error)
-  const text = JSON.stringify(error)
-  return (
-    (state === '23505' && text.includes('idempotency_key_pkey')) || (state === '23503' && text.includes('retry_of'))
-  )
+  const names = (constraint: string) => inspect(error, { depth: 8 }).includes(constraint)
+  return (state === '23505' && names('idempotency_key_pkey')) || (state === '23503' && names('job_retry_of_id_fkey'))
 }
 
 /**

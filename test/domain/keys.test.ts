@@ -6,6 +6,7 @@ import { type SubmitOutcome, submitJobs } from '../../src/domain/submit.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { finishJob } from '../support/factories.ts'
+import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let it: TestDomain
@@ -152,6 +153,23 @@ describe('the same key twice in a group', () => {
     expect(one).toMatchObject({ code: 'INVALID_INPUT' })
     expect(two).toMatchObject({ idempotentHit: false })
   })
+})
+
+test('a key that somebody stores past the gate meanwhile is answered', async () => {
+  const jobId = await it.submit()
+  const past = await database.db.pool.connect()
+  await past.query('BEGIN')
+  await past.query(
+    `INSERT INTO idempotency_key (user_id, key, payload_hash, hash_version, job_id, expires_at)
+     VALUES ($1, 'past', 'x', 0, $2, berth_now() + interval '1 hour')`,
+    [it.admin.userId, jobId],
+  )
+  const submitted = submit(input('past'))
+  const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+  await until(async () => (await sql(waits)).length > 0, { what: 'the submission waits for it' })
+  await past.query('COMMIT')
+  past.release()
+  expect(await submitted).toEqual({ jobId, idempotentHit: true, warnings: [] })
 })
 
 test('a hundred at once with one key are one job', async () => {
