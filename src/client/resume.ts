@@ -18,6 +18,8 @@ export interface Resumable {
 export interface Flow {
   pause(): void
   resume(): void
+  /** Waits before the next try, the longer the more have failed in a row. */
+  rest(failures: number): Promise<unknown>
 }
 
 const unreadMax = 64
@@ -48,14 +50,40 @@ export interface Subscription<Variables> {
   variables: Variables
 }
 
-/** The messages of a subscription, over as many connections as it takes; ends when the server completes it. */
+/**
+ * The messages of a subscription, over as many connections as it takes; ends when the server completes it. A server that
+ * answers "not now" (its database is away) is asked again from the last cursor.
+ */
 export async function* followed<Result extends object, Variables extends Resumable>(
   client: Client,
   { query, variables }: Subscription<Variables>,
   flow: Flow,
 ): AsyncGenerator<Result, void, void> {
-  const unread: Result[] = []
   const moving = advancing(variables)
+  for (let failures = 0; ; failures++)
+    try {
+      for await (const message of subscribed<Result>(client, { query, moving }, flow)) {
+        failures = 0
+        yield message
+      }
+      return
+    } catch (error) {
+      if (!(error instanceof RequestFailed) || error.code !== 'UNAVAILABLE') throw error
+      await flow.rest(failures)
+    }
+}
+
+interface Moving {
+  query: string
+  moving: ReturnType<typeof advancing<Resumable>>
+}
+
+async function* subscribed<Result extends object>(
+  client: Client,
+  { query, moving }: Moving,
+  flow: Flow,
+): AsyncGenerator<Result, void, void> {
+  const unread: Result[] = []
   let end: { error?: unknown } | undefined
   let wake = () => {}
   const payload = { query, variables: moving.variables } as SubscribePayload

@@ -156,6 +156,7 @@ function createSockets(endpoint: URL, authorization: string | undefined, sleep: 
     resume: () => {
       if (socket?.isPaused) socket.resume()
     },
+    rest: (failures) => sleep(retryWaitMs(failures)),
   }
   return { client, flow }
 }

@@ -52,6 +52,14 @@ describe('a stream', () => {
     expect(server.asked.slice(1).every(({ after, lastLines }) => after && lastLines === undefined)).toBe(true)
   })
 
+  it('comes back to a server that answers that its database is away', async () => {
+    const { server, connection } = await open({ last: 300, awayEvery: 100 })
+    const seen: number[] = []
+    for await (const { count } of connection.follow(document, {})) seen.push(count.number)
+    expect(seen).toEqual(numbersTo(300))
+    expect(server.asked.length).toBeGreaterThan(4)
+  })
+
   it('counts what arrived, not what was read', async () => {
     const { server, connection } = await open({ last: 50 })
     const stream = connection.follow(document, {})

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { buildSchema, execute, subscribe, validate } from 'graphql'
+import { buildSchema, execute, GraphQLError, subscribe, validate } from 'graphql'
 import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 
@@ -23,6 +23,8 @@ export interface StreamOptions {
   /** Bytes of filling in each message. */
   padding?: number
   closeCode?: number
+  /** Every second subscription is answered UNAVAILABLE, and after each so many messages the connection is cut. */
+  awayEvery?: number
 }
 
 const schema = buildSchema(`
@@ -31,16 +33,34 @@ const schema = buildSchema(`
   type Subscription { count(after: String, lastLines: Int): Message! }
 `)
 
-export async function startStreamServer({ last, padding = 0, closeCode }: StreamOptions): Promise<StreamServer> {
+export async function startStreamServer({
+  last,
+  padding = 0,
+  closeCode,
+  awayEvery,
+}: StreamOptions): Promise<StreamServer> {
   const asked: StreamServer['asked'] = []
   let sent = 0
+  let cutAt = 0
   const http = createServer()
   const sockets = new WebSocketServer({ server: http, path: '/graphql' })
-  async function* count(args: { after?: string; lastLines?: number }) {
+  const cut = () => {
+    for (const socket of sockets.clients) socket.terminate()
+  }
+  function count(args: { after?: string; lastLines?: number }) {
     asked.push({ ...args })
+    if (awayEvery && asked.length % 2 === 0)
+      throw new GraphQLError('The database is not available', { extensions: { code: 'UNAVAILABLE' } })
+    return counting(args)
+  }
+  async function* counting(args: { after?: string }) {
     for (let number = Number(args.after ?? 0) + 1; number <= last; number++) {
       await new Promise((resolve) => setImmediate(resolve))
       sent = number
+      if (awayEvery && number % awayEvery === 0 && number > cutAt) {
+        cutAt = number
+        cut()
+      }
       yield { count: { number, cursor: String(number), filling: 'x'.repeat(padding) } }
     }
   }
@@ -51,9 +71,7 @@ export async function startStreamServer({ last, padding = 0, closeCode }: Stream
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
     asked,
     sent: () => sent,
-    cut: () => {
-      for (const socket of sockets.clients) socket.terminate()
-    },
+    cut,
     close: async () => {
       await protocol.dispose()
       await new Promise((resolve) => http.close(resolve))
