@@ -1,4 +1,4 @@
-import { JobStatusDocument, SubmitJobDocument } from '../src/client/generated/graphql.ts'
+import { CancelJobDocument, JobStatusDocument, SubmitJobDocument } from '../src/client/generated/graphql.ts'
 import { type Connection, connect } from '../src/client/transport.ts'
 import { printLatencies } from './harness.ts'
 import { withServer } from './server.ts'
@@ -13,7 +13,8 @@ const jobs = 300
 await withServer(async (url) => {
   const connection = connect({ url })
   // A job that stays keeps the socket open, so that what is measured is Berth and not the opening of connections.
-  const anchor = connection.follow(JobStatusDocument, { jobId: await submit(connection, ['/bin/sleep', '3600']) })
+  const anchorId = await submit(connection, ['/bin/sleep', '3600'])
+  const anchor = connection.follow(JobStatusDocument, { jobId: anchorId })
   await anchor.next()
   const seen: number[] = []
   const stored: number[] = []
@@ -23,7 +24,8 @@ await withServer(async (url) => {
     seen.push(took.seenMs)
     stored.push(took.storedMs)
   }
-  await anchor.return()
+  await connection.request(CancelJobDocument, { input: { jobId: anchorId } })
+  for await (const { jobStatus } of anchor) if (jobStatus.__typename === 'JobTransitions' && jobStatus.isFinal) break
   await connection.close()
   printLatencies('submit → RUNNING of /bin/true, idle server', { 'client sees it': seen, 'database dates it': stored })
 })
