@@ -6,7 +6,7 @@ import { readVisibleQuotas } from '../domain/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/slots.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import { createBatcher } from '../platform/batch.ts'
-import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
+import { type Device, type DeviceClaim, type Job, Prisma, type Run } from '../platform/generated/client.ts'
 import { leaseTtlMs } from '../platform/leadership.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
@@ -180,6 +180,11 @@ function ruleLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
+/** Every column under its name in the model. Prisma's own read of the same rows takes four times as long. */
+const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
+  .map((field) => `${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} AS "${field}"`)
+  .join(', ')} FROM job WHERE id = ANY($1::text[])`
+
 const jobReaders = new WeakMap<Domain, (id: string) => Promise<Job | null>>()
 const jobsPerRead = 1_000
 
@@ -194,7 +199,7 @@ function jobsOf(domain: Domain): (id: string) => Promise<Job | null> {
     max: jobsPerRead,
     mayBeOneItem: () => false,
     async run(ids) {
-      const jobs = await domain.db.prisma.job.findMany({ where: { id: { in: [...ids] } } })
+      const jobs = await domain.db.sql.query<Job>(jobsSql, [ids], 'jobs_by_id')
       const byId = new Map(jobs.map((job) => [job.id, job]))
       return ids.map((id) => byId.get(id) ?? null)
     },
