@@ -1,3 +1,4 @@
+import { together } from '../platform/together.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type ApprovalNeed, type ApprovalRule, approvalNeeded, needWithoutRule, readRules } from './approval-rules.ts'
 import { readNamedJobs } from './dependencies.ts'
@@ -27,6 +28,7 @@ export type Decision = { job: NewJob; warnings: string[] } | { hit: string } | {
 
 interface World extends Places {
   rules: readonly ApprovalRule[]
+  /** Of the pools that the doors lead to. */
   limits: ReadonlyMap<string, Limits>
   /** These three change with every job that is accepted. */
   keys: Map<string, StoredKey>
@@ -44,7 +46,12 @@ export async function decideGroup(domain: Domain, sql: Sql, items: readonly Subm
     ),
   )
   const payers = placed.flatMap((one) => ('payer' in one ? [one.payer] : []))
-  const quotas = await failClosed(domain, () => readQuotasOf(sql, payers))
+  const reads = together(sql)
+  const pools = [...new Set(world.doors.map(({ pool }) => pool))]
+  const [quotas, limits] = await failClosed(domain, () =>
+    Promise.all([readQuotasOf(reads, payers), limitsOf(reads, pools, domain.singleUser)]),
+  )
+  world.limits = limits
   const candidates = placed.map((one): Candidate | Decision => {
     if (!('payer' in one)) return one
     const maxActive = world.limits.get(one.job.pool)?.userMaxActive ?? null
@@ -59,26 +66,23 @@ function missing(): never {
 }
 
 async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<World> {
-  const keys = await readKeys(sql, keysOf(items))
-  const doors = await readDoors(sql)
+  // Locks the jobs, which a part of a larger statement should not.
   const named = await readNamedJobs(
     sql,
     items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
   )
-  const memberships = await readMemberships(
-    sql,
-    items.map(({ viewer }) => viewer.userId),
+  const reads = together(sql)
+  const users = items.map(({ viewer }) => viewer.userId)
+  const [keys, doors, memberships, rules, slots] = await failClosed(domain, () =>
+    Promise.all([
+      readKeys(reads, keysOf(items)),
+      readDoors(reads),
+      readMemberships(reads, users),
+      readRules(reads),
+      openSlots(reads, items),
+    ]),
   )
-  return failClosed(domain, async () => ({
-    keys,
-    doors,
-    named,
-    memberships,
-    rules: await readRules(sql),
-    limits: await limitsOf(sql, [...new Set(doors.map(({ pool }) => pool))], domain.singleUser),
-    slots: await openSlots(sql, items),
-    usage: new Map(),
-  }))
+  return { keys, doors, named, memberships, rules, slots, limits: new Map(), usage: new Map() }
 }
 
 export const keysOf = (items: readonly Submission[]) =>

@@ -1,0 +1,54 @@
+import type { Sql } from './tx.ts'
+
+/**
+ * Reads that do not depend on each other, in one round trip. Queries asked through it in the same turn become one
+ * statement with a column of JSON for each, so their rows must be made of what JSON carries: text, numbers, booleans,
+ * arrays and objects, no dates and no bytes. While requests keep the event loop busy a round trip costs milliseconds, and
+ * a transaction that makes a dozen of them makes everybody behind it wait.
+ */
+export function together(sql: Sql): Sql {
+  let asked: Asked[] = []
+
+  function send() {
+    const batch = asked
+    asked = []
+    ask(sql, batch).then(
+      (answers) => {
+        for (const [index, { resolve }] of batch.entries()) resolve(answers[index] ?? [])
+      },
+      (error: unknown) => {
+        for (const { reject } of batch) reject(error)
+      },
+    )
+  }
+
+  return {
+    query: <Row>(text: string, values: readonly unknown[] = [], name?: string) =>
+      new Promise<Row[]>((resolve, reject) => {
+        if (asked.length === 0) queueMicrotask(send)
+        asked.push({ text, values, name, resolve: (rows) => resolve(rows as Row[]), reject })
+      }),
+  }
+}
+
+interface Asked {
+  text: string
+  values: readonly unknown[]
+  name: string | undefined
+  resolve: (rows: unknown[]) => void
+  reject: (error: unknown) => void
+}
+
+async function ask(sql: Sql, batch: readonly Asked[]): Promise<unknown[][]> {
+  const [only] = batch
+  if (batch.length === 1 && only) return [await sql.query(only.text, only.values, only.name)]
+  const columns = batch.map(({ text }, index) => {
+    const offset = batch.slice(0, index).reduce((sum, { values }) => sum + values.length, 0)
+    const moved = text.replaceAll(/\$(\d+)/g, (_, place) => `$${Number(place) + offset}`)
+    return `(SELECT coalesce(jsonb_agg(to_jsonb(q)), '[]') FROM (${moved}) q) AS "${index}"`
+  })
+  const values = batch.flatMap((one) => one.values)
+  const name = batch.every((one) => one.name) ? batch.map((one) => one.name).join('_') : undefined
+  const [row] = await sql.query<Record<number, unknown[]>>(`SELECT ${columns.join(', ')}`, values, name)
+  return batch.map((_, index) => row?.[index] ?? [])
+}
