@@ -575,7 +575,7 @@ export type UpdateLimitsInput = {
   maxConcurrent?: number | null | undefined;
   /** Name of the pool; default: the one that the default queue leads to. */
   pool?: string | null | undefined;
-  /** The wait that raises a priority, in minutes; 0: never. */
+  /** The wait that raises a priority, in minutes; 0: never. Kept for the order by priority: jobs start first in, first out now. */
   starvationThresholdMinutes?: number | null | undefined;
   /** The same in seconds; not both. */
   starvationThresholdSeconds?: number | null | undefined;

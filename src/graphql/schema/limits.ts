@@ -43,7 +43,8 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
     userMaxActive: t.exposeInt('userMaxActive', max('Jobs of a user that are not final, asked at submission')),
     userMaxBlocked: t.exposeInt('userMaxBlocked', max('Jobs of a user that wait for an approval')),
     starvationThresholdSeconds: t.exposeFloat('starvationThresholdSeconds', {
-      description: 'The wait that raises the priority of a job by a level, where the order is by priority; 0: never.',
+      description:
+        'The wait that raises the priority of a job by a level, where the order is by priority; 0: never. Without effect while jobs start first in, first out.',
     }),
     scopes: t.expose('scopes', {
       type: [ScopeLimitRef],
@@ -94,7 +95,10 @@ const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
     localJobMaxConcurrent: t.int({ description: 'Running jobs with GPUs in the pool.' }),
     userMaxActive: t.int({ description: 'Jobs of a user that are not final, asked at submission.' }),
     userMaxBlocked: t.int({ description: 'Jobs of a user that wait for an approval.' }),
-    starvationThresholdMinutes: t.int({ description: 'The wait that raises a priority, in minutes; 0: never.' }),
+    starvationThresholdMinutes: t.int({
+      description:
+        'The wait that raises a priority, in minutes; 0: never. Kept for the order by priority: jobs start first in, first out now.',
+    }),
     starvationThresholdSeconds: t.float({ description: 'The same in seconds; not both.' }),
   }),
 })
