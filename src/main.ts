@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
+import about from '../package.json' with { type: 'json' }
 import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
@@ -35,7 +36,7 @@ import { createSweeper } from './scheduler/sweeper.ts'
  * The server: config → build → start → drain. What was built is taken down in the opposite order, once, however often a
  * signal comes; jobs go on and are found again at the next start.
  */
-const version = '0.1.0'
+const { version } = about
 const connectionsMax = 24
 /** npm forwards signals, so one Ctrl-C arrives twice. */
 const sameSignalMs = 2_000
