@@ -19,7 +19,7 @@ export class ConfigError extends Error {
   }
 }
 
-export const notYet = 'is not available in this version'
+const notYet = 'is not available in this version'
 
 const refusal = (reason: string, remedy: string) => `${reason}\n${remedy}`
 

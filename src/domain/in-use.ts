@@ -70,7 +70,7 @@ export interface Held {
 // ── rules ──
 
 /** In the order in which they are told: pool, user, team, the limits of scopes, GPUs of the machine. */
-export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
+function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
   const rule = (code: LimitCode, max: number | null, rest: Partial<Rule> & { on: string }): Rule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
   const { maxConcurrent, userMaxConcurrent, enableFairShare, teamMaxConcurrent } = limits
@@ -107,7 +107,7 @@ export interface Holding extends Counted {
   models: readonly string[]
 }
 
-export function tallyOf(rules: readonly Rule[], holdings: readonly Holding[]): Tally {
+function tallyOf(rules: readonly Rule[], holdings: readonly Holding[]): Tally {
   const tally = new Map<string, Amount>()
   for (const holding of holdings) add(tally, rules, holding)
   return tally
@@ -223,8 +223,7 @@ export async function readCeilings(sql: Sql, pool: string, singleUser: boolean):
   return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
 }
 
-export const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> =>
-  sql.query<Holding>(holdingsSql, [pool], 'holdings')
+const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
 
 /** Equal ones together: as many rows as there are kinds, however many run. */
 const holdingsSql = `

@@ -30,11 +30,6 @@ export interface Limits {
 /** As people write them: a key that is left out stays as it is. */
 export type LimitChange = { [Name in keyof Limits]?: Limits[Name] | undefined }
 
-export interface LimitedPool {
-  pool: string
-  limits: Limits
-}
-
 const unlimited: Limits = {
   maxConcurrent: null,
   userMaxConcurrent: null,

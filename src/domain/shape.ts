@@ -20,7 +20,7 @@ export interface Shape {
 }
 
 /** tasks = processCount, or nodeCount × processesPerNode, else 1. */
-export const taskCount = (r: Resources): number => r.processCount ?? (r.nodeCount ?? 1) * (r.processesPerNode ?? 1)
+const taskCount = (r: Resources): number => r.processCount ?? (r.nodeCount ?? 1) * (r.processesPerNode ?? 1)
 
 export function shapeOf(r: Resources): Shape {
   const copies = r.nodeCount ?? r.replicas

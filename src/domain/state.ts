@@ -91,7 +91,6 @@ export const stateCategory = {
   CANCELLED: 'FINAL',
 } as const satisfies Record<JobState, StateCategory>
 
-export const finalStates = jobStates.filter((state): state is FinalState => stateCategory[state] === 'FINAL')
 /** A run holds its resources in these. */
 export const holdingStates = jobStates.filter((state) => stateCategory[state] === 'ACTIVE')
 

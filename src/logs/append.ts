@@ -114,10 +114,11 @@ const chunkValues = (chunk: NewChunk) => [
   chunk.gap,
 ]
 
-/** No byte will follow; open lines end. */
-export async function seal(sql: Sql, runId: string): Promise<void> {
+/** No byte will follow in these; open lines end. */
+export async function seal(sql: Sql, runIds: readonly string[]): Promise<void> {
+  if (runIds.length === 0) return
   await sql.query(
-    'UPDATE run_log SET sealed = true, line_state = ARRAY[line_state[1], 0, 0, 0] WHERE run_id = $1 AND NOT sealed',
-    [runId],
+    'UPDATE run_log SET sealed = true, line_state = ARRAY[line_state[1], 0, 0, 0] WHERE run_id = ANY($1::text[]) AND NOT sealed',
+    [runIds],
   )
 }

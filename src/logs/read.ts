@@ -41,7 +41,7 @@ export interface LogPage {
 }
 
 /** Text of one page at most. */
-export const pageTextBytesMax = 1_048_576
+const pageTextBytesMax = 1_048_576
 /** A page with less room than this left is full. */
 const roomBytesMin = 4_096
 

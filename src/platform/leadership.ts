@@ -72,7 +72,7 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
 export const leaseTtlMs = 7_000
 export const renewMs = 2_000
 /** How often others look whether they may take over. */
-export const competeMs = 250
+const competeMs = 250
 const reconnectMs = 500
 /** With `renewMs` less than the lease: a leader cut off from the database steps down before another takes over. */
 const queryMsMax = 4_500

@@ -14,7 +14,7 @@ export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
 /** Serialization failure and deadlock: nothing was written, the same transaction may well succeed now. */
 const retryable = new Set(['40001', '40P01'])
 /** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
-export const retryDelayMs = (attempt: number) => Math.random() * Math.min(500, 10 * 2 ** attempt)
+const retryDelayMs = (attempt: number) => Math.random() * Math.min(500, 10 * 2 ** attempt)
 
 /** The database cannot serve now; the caller may try again. The edge shows it as UNAVAILABLE. */
 export class Unavailable extends Error {

@@ -26,11 +26,7 @@ export const createPruner = (domain: Domain, retention: Retention): Loop =>
     runOnce: (signal) => pruneOnce(domain, retention, signal),
   })
 
-export async function pruneOnce(
-  domain: Domain,
-  { jobsMs, logsMs, eventsMs }: Retention,
-  signal?: AbortSignal,
-): Promise<void> {
+async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention, signal?: AbortSignal): Promise<void> {
   const [row] = await domain.db.sql.query<{ now: Date }>('SELECT berth_now() AS now')
   const ago = (ms: number) => new Date((row?.now.getTime() ?? 0) - ms)
   for (const runId of await unmergedLogs(domain, mergesPerPass)) {

@@ -75,14 +75,17 @@ async function writeRound(
     reports.flatMap(({ runId, handle }) => (handle ? [{ runId, handle }] : [])),
   )
   const moves: Move[][] = []
+  const over: string[] = []
   for (const report of reports) {
     const job = jobs.get(report.jobId)
-    if (job && isLate(job, report)) await keepLate(sql, report)
-    else if (job) moves.push(movesOf(job, report, startAttemptsMax))
-    states.set(report, job && !isLate(job, report) ? (moves.at(-1)?.at(-1)?.to ?? job.state) : null)
+    const late = job !== undefined && isLate(job, report)
+    if (late) await keepLate(sql, report)
+    const steps = job && !late ? movesOf(job, report, startAttemptsMax) : []
+    moves.push(steps)
+    if (steps.some(endsRun)) over.push(report.runId)
+    states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
-  const over = moves.flatMap((steps) => (steps.some(endsRun) ? (steps[0]?.jobId ?? []) : []))
-  for (const { jobId, runId } of reports) if (over.includes(jobId)) await seal(sql, runId)
+  await seal(sql, over)
   await transition(
     sql,
     moves.flatMap((steps) => steps[0] ?? []),

@@ -94,7 +94,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     server.domain.wakeups.poke('log')
     const first = await next(stream)
     expect(first).toMatchObject({ text: 'héllo\n', lines: [{ number: 1, text: 'héllo' }], isFinal: false })
-    await seal(sql, job.currentRun.id)
+    await seal(sql, [job.currentRun.id])
     await cancel(jobId)
     server.domain.wakeups.poke('log')
     expect((await rest(stream as Stream & AsyncIterable<Result>)).at(-1)).toMatchObject({ text: '', isFinal: true })

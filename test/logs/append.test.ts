@@ -47,8 +47,8 @@ test('of many pumps at one head exactly one writes', async () => {
 test('nothing is appended to a sealed log, whose open lines have ended', async () => {
   const { sql, runId, jobId, head } = await newLog()
   const next = await append(sql, head, { pieces: [out('a\nb')], position: null, bytesMax })
-  await seal(sql, runId)
-  await seal(sql, runId)
+  await seal(sql, [runId])
+  await seal(sql, [runId])
   await expect(append(sql, next, { pieces: [out('c')], position: null, bytesMax })).rejects.toBeInstanceOf(LogMoved)
   expect(await openLog(sql, { runId, jobId, number: 1 })).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
 })
@@ -97,7 +97,7 @@ test('a gap ends the open lines and has its place in the offsets', async () => {
 test('runs of a job follow each other under one cursor', async () => {
   const { sql, jobId, runId, head, read } = await newLog()
   await append(sql, head, { pieces: [out('first\n')], position: null, bytesMax })
-  await seal(sql, runId)
+  await seal(sql, [runId])
   await endRun(sql, runId)
   const second = await addRun(sql, { jobId, number: 2 })
   await append(sql, await openLog(sql, { runId: second, jobId, number: 2 }), {

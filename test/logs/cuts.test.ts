@@ -35,7 +35,7 @@ async function newLog() {
       head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
     },
     finish: async () => {
-      await seal(sql, runId)
+      await seal(sql, [runId])
       await finishJob(sql, jobId)
     },
   }

@@ -65,7 +65,7 @@ async function startPump(jobId: string, runId: string, number: number) {
       wakeups.poke('log')
     },
     async seal() {
-      await seal(sql, runId)
+      await seal(sql, [runId])
       wakeups.poke('log')
     },
   }

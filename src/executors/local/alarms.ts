@@ -10,7 +10,7 @@ export interface Alarm extends Disposable {
   ring(): void
 }
 
-export function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
+function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
   let rung = false
   let waiting: AbortController | undefined
   return {

@@ -39,7 +39,7 @@ export function readJournal(path: string): Journal | null {
 export const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
-export function parseJournal(text: string): Journal {
+function parseJournal(text: string): Journal {
   const journal: Journal = { claim: null, stopUp: null, deadlineFired: false, exit: null }
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
     const [word, ...fields] = line.split(' ')

@@ -65,7 +65,7 @@ async function detectGpus(): Promise<Gpu[]> {
 }
 
 /** Tensor cores came with compute capability 7.0. A driver serves every version of CUDA up to the one it names. */
-export function parseGpus(table: string, banner: string): Gpu[] {
+function parseGpus(table: string, banner: string): Gpu[] {
   const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
   return table
     .split('\n')

@@ -78,7 +78,7 @@ interface StartArgs {
   streams?: readonly (typeof logStreams)[number][] | null | undefined
 }
 
-export const logLinesMax = 5_000
+const logLinesMax = 5_000
 
 /** Where a reader wants to begin, checked. */
 export function logStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {

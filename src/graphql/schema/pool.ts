@@ -51,7 +51,7 @@ const PoolNodeState = builder.enumType('PoolNodeState', {
   values: ['READY', 'CORDONED', 'DRAINING', 'LOST'] as const,
 })
 
-export const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
+const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
 
 builder.node(PoolRef, {
   description: 'Nodes with one ordering policy, one leader and one or more executors.',

@@ -37,7 +37,7 @@ const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] a
 /** null: unlimited. */
 const limit = { nullable: true } as const
 
-export const QueueRef = builder.objectRef<QueueNumbers>('Queue')
+const QueueRef = builder.objectRef<QueueNumbers>('Queue')
 
 QueueRef.implement({
   description: 'The waiting line of a pool at one moment.',
