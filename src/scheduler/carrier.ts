@@ -1,8 +1,11 @@
 import type { Domain } from '../domain/domain.ts'
-import { type HoldingRun, markExpired } from '../domain/runs.ts'
+import { takeLeave } from '../domain/leaving.ts'
+import { loseNodes } from '../domain/lost-runs.ts'
+import { type HoldingRun, type Limit, markExpired } from '../domain/runs.ts'
 import type { JobState } from '../domain/state.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
+import type { Sql } from '../platform/tx.ts'
 import { runSpecOf } from './order.ts'
 import type { Report } from './outcome.ts'
 import { pumpLog } from './pump.ts'
@@ -11,7 +14,8 @@ import type { Leader } from './tick.ts'
 
 /**
  * Carries one run from its order to start until its end is stored: start it or find it again, pump its log, report that
- * it runs, ask for its end when it is cancelled or its time is over, and report the end after the last byte of its log.
+ * it runs, ask for its end when it is cancelled, its time is over or another job needs its room, and report the end after
+ * the last byte of its log.
  * All it knows can be found again from the run's row and the executor, so it may be dropped at any moment (`signal`),
  * and the next leader's carrier goes on.
  */
@@ -44,9 +48,12 @@ export class Carrier {
   readonly #over = new AbortController()
   readonly #lost = new AbortController()
   #gone: Observation | null = null
+  #silent = false
   #silentSince: number | null = null
   #running: boolean
-  #cancelled: boolean
+  /** Its end was asked for. */
+  #ends: boolean
+  #leaving = false
   #stopped = false
 
   constructor(run: HoldingRun, executor: Executor, carrying: Carrying & { signal: AbortSignal }) {
@@ -56,35 +63,51 @@ export class Carrier {
     this.#dropped = AbortSignal.any([carrying.signal, this.#over.signal])
     this.handle = run.handle
     this.#running = run.state === 'RUNNING'
-    this.#cancelled = run.state === 'CANCELLING'
+    this.#ends = run.state === 'CANCELLING' || run.expiredAt !== null
     this.done = this.#carry().finally(() => this.#over.abort())
   }
 
   /** The job is CANCELLING: asks for the end of the run as soon as there is one. */
   cancel(): void {
-    this.#cancelled = true
+    this.#ends = true
     void this.#stop()
   }
 
-  /** What the backend says now. The end itself is told by the log: it ends after the last byte. */
-  async observed(observation: Observation): Promise<void> {
-    const lost = this.#isLost(observation)
+  /** Another job needs its room: asks for the end of the run, unless it is spared at the last moment. */
+  leave(): void {
+    if (this.#leaving) return
+    this.#leaving = true
+    this.#aside(this.#takeLeave())
+  }
+
+  async #takeLeave(): Promise<void> {
+    const leave = await this.#retrying('leave', () => this.#asLeader((sql) => takeLeave(sql, this.#run)))
+    this.#leaving = leave === 'SIGNAL'
+    if (leave !== 'SIGNAL') return
+    this.#ends = true
+    await this.#stop()
+  }
+
+  /** What the backend says at a moment of the database's. The end itself is told by the log: it ends after the last byte. */
+  async observed(observation: Observation, atMs: number): Promise<void> {
+    const lost = this.#isLost(observation, atMs)
     if (lost) {
       this.#gone = lost
       this.#lost.abort()
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
       await this.#report({ kind: 'seen', observation })
-      void this.#watchDeadline(observation.startedAt ?? null)
+      this.#watchDeadlines(observation.startedAt ?? null)
     }
   }
 
-  #isLost(observation: Observation): Observation | null {
+  /** Silence counts from when this leader noticed it: while nobody listened nothing was silent. */
+  #isLost(observation: Observation, atMs: number): Observation | null {
     if (observation.state === 'gone') return observation
-    const now = this.#carrying.domain.clock.now()
-    this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? now) : null
-    if (this.#silentSince === null || now - this.#silentSince < this.#carrying.nodeLostAfterMs) return null
-    return { state: 'gone', info: `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s` }
+    this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
+    if (this.#silentSince === null || atMs - this.#silentSince < this.#carrying.nodeLostAfterMs) return null
+    this.#silent = true
+    return { state: 'gone' }
   }
 
   async #carry(): Promise<void> {
@@ -92,8 +115,9 @@ export class Carrier {
     try {
       this.handle ??= await this.#start()
       if (this.handle === null || this.#dropped.aborted) return
-      if (this.#cancelled || this.#run.expiredAt) void this.#stop()
-      if (this.#run.state === 'RUNNING') void this.#watchDeadline(this.#run.startedAt)
+      if (this.#ends) void this.#stop()
+      else if (this.#run.leaves !== null) this.leave()
+      if (this.#run.state === 'RUNNING') this.#watchDeadlines(this.#run.startedAt)
       await this.#retrying('log', () => this.#pump(this.handle ?? ''))
       await this.#end(this.handle)
     } catch (error) {
@@ -105,7 +129,7 @@ export class Carrier {
   async #start(): Promise<Handle | null> {
     const { domain, jobUrl } = this.#carrying
     // The order was read a moment ago; a cancel that comes from now on is seen when the start is reported.
-    if (this.#run.state === 'CANCELLING') await this.#report({ kind: 'neverStarted' })
+    if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
     try {
       const handle = await this.executor.start(runSpecOf(this.#run, jobUrl))
@@ -120,6 +144,14 @@ export class Carrier {
     }
   }
 
+  /** Cancelled, and no handle is kept: an earlier leader may have started it and died before it could say so. */
+  async #findStarted(): Promise<Handle | null> {
+    const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
+    if (handle) await this.#begun(handle)
+    if (handle === null) await this.#report({ kind: 'neverStarted' })
+    return handle ?? null
+  }
+
   /** Stores the handle and, when it runs already, RUNNING in the same transaction; sees a cancel that came meanwhile. */
   async #begun(handle: Handle): Promise<void> {
     const [now] = await this.executor.inspect([handle])
@@ -129,8 +161,8 @@ export class Carrier {
     if (observation.state === 'gone') return
     this.#running = observation.state === 'running'
     const state = await this.#report({ kind: 'seen', observation }, handle)
-    if (state === 'CANCELLING') this.#cancelled = true
-    if (observation.state === 'running') void this.#watchDeadline(observation.startedAt ?? null)
+    if (state === 'CANCELLING') this.#ends = true
+    if (observation.state === 'running') this.#watchDeadlines(observation.startedAt ?? null)
   }
 
   async #pump(handle: Handle): Promise<void> {
@@ -145,11 +177,20 @@ export class Carrier {
   }
 
   async #end(handle: Handle): Promise<void> {
+    if (this.#silent) return this.#lose()
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
     // Dropped before it was stored: the next leader's carrier must find the end where this one found it.
     if (told !== undefined) await this.executor.forget?.(handle)
+  }
+
+  /** What it holds is given back only once nothing can be placed there; what the backend keeps of it is still needed. */
+  async #lose(): Promise<void> {
+    const { pool } = this.#carrying.leader
+    await this.#retrying('loss', () => this.#asLeader((sql) => loseNodes(sql, pool, this.#run.runId)))
+    const info = `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s`
+    if (!this.#dropped.aborted) await this.#report({ kind: 'lost', info })
   }
 
   async #lastObservation(handle: Handle): Promise<Observation | null> {
@@ -168,22 +209,43 @@ export class Carrier {
     await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
   }
 
-  async #watchDeadline(startedAt: Date | null): Promise<void> {
-    const { domain, leader } = this.#carrying
-    const { clock } = domain
-    const maxMs = Math.ceil(this.#run.spec.maxRunTimeSeconds * 1000)
-    if (maxMs === 0) return
-    const deadline = (startedAt?.getTime() ?? clock.now()) + maxMs
+  /** Its own maximum counts from when the command began; a hard reservation ends when it ends. */
+  #watchDeadlines(startedAt: Date | null): void {
+    const { spec, mustEndAt } = this.#run
+    const maxMs = Math.ceil(spec.maxRunTimeSeconds * 1000)
+    if (maxMs > 0) {
+      const beganMs = startedAt?.getTime() ?? this.#carrying.domain.clock.now()
+      this.#aside(this.#expire(beganMs + maxMs, 'MAXIMUM'))
+    }
+    if (mustEndAt) this.#aside(this.#expire(mustEndAt.getTime(), 'RESERVATION'))
+  }
+
+  async #expire(deadline: number, limit: Limit): Promise<void> {
+    const { clock } = this.#carrying.domain
     for (let left = deadline - clock.now(); left > 0 && !this.#dropped.aborted; left = deadline - clock.now())
       await clock.sleep(Math.min(left, waitMsMax), this.#dropped)
     if (this.#dropped.aborted) return
-    await this.#retrying('deadline', () =>
-      domain.db.transaction(async (sql) => {
-        await fence(sql, leader.pool, leader.epoch)
-        await markExpired(sql, this.#run.runId)
-      }),
-    )
+    const { runId } = this.#run
+    const expired = await this.#retrying('deadline', () => this.#asLeader((sql) => markExpired(sql, runId, limit)))
+    if (!expired) return
+    this.#ends = true
     await this.#stop()
+  }
+
+  /** What goes on beside the carrying. A leader that is fenced meanwhile has nothing more to do here. */
+  #aside(work: Promise<void>): void {
+    work.catch((error: unknown) => {
+      if (!(error instanceof Fenced))
+        this.#carrying.domain.log.error({ err: error, run: this.#run.runId }, 'a run was not watched to its end')
+    })
+  }
+
+  #asLeader<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    const { domain, leader } = this.#carrying
+    return domain.db.transaction(async (sql) => {
+      await fence(sql, leader.pool, leader.epoch)
+      return work(sql)
+    })
   }
 
   #report(report: Report, handle?: Handle): Promise<JobState | null | undefined> {

@@ -10,15 +10,27 @@ import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
 export type Report =
   | { kind: 'seen'; observation: Observation }
   | { kind: 'startFailed'; reason: StartFailed['reason']; message: string }
-  /** Cancelled before the executor was asked to start it. */
+  /** Cancelled, and the executor has never started it. */
   | { kind: 'neverStarted' }
+  /** Its node has not answered for so long that it counts as lost. */
+  | { kind: 'lost'; info: string }
 
 export type Step = Pick<
   Move,
-  'to' | 'reason' | 'info' | 'exitCode' | 'runEnds' | 'eligibleInMs' | 'startedAt' | 'finishedAt' | 'nativeId'
+  | 'to'
+  | 'reason'
+  | 'info'
+  | 'exitCode'
+  | 'runEnds'
+  | 'eligibleInMs'
+  | 'losesTurn'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'nativeId'
 >
 
 const backOffMsMax = 300_000
+const rotationTier = 2
 
 export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: number): Step[] {
   switch (report.kind) {
@@ -26,6 +38,8 @@ export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: numb
       return job.state === 'CANCELLING'
         ? [{ to: 'CANCELLED', reason: 'CANCELLED', info: 'Cancelled before it was started' }]
         : []
+    case 'lost':
+      return [gone(job, report.info)]
     case 'startFailed':
       return [startFailed(job, report, startAttemptsMax)]
     case 'seen':
@@ -55,10 +69,10 @@ function seen(job: ReportedJob, observation: Observation): Step[] {
     case 'unreachable':
       return []
     case 'running':
-      return job.state === 'STARTING' ? [running(observation)] : []
+      return job.state === 'STARTING' ? [running(job, observation)] : []
     case 'ended':
       return job.state === 'STARTING'
-        ? [running(observation), ended({ ...job, state: 'RUNNING' }, observation)]
+        ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'gone':
       return [gone(job, observation.info ?? 'The backend does not know the run any more')]
@@ -67,12 +81,10 @@ function seen(job: ReportedJob, observation: Observation): Step[] {
   }
 }
 
-const running = ({ startedAt, nativeId }: { startedAt?: Date; nativeId?: string }): Step => ({
-  to: 'RUNNING',
-  reason: null,
-  ...(startedAt && { startedAt }),
-  ...(nativeId && { nativeId }),
-})
+function running({ leaving }: ReportedJob, { startedAt, nativeId }: { startedAt?: Date; nativeId?: string }): Step {
+  const why = leaving === null ? { reason: null } : { reason: 'PREEMPTING' as const, info: leaving }
+  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...(nativeId && { nativeId }) }
+}
 
 function gone(job: ReportedJob, info: string): Step {
   if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: 'NODE_LOST', info }
@@ -88,19 +100,23 @@ function ended(job: ReportedJob, end: Ended): Step {
     return {
       to: 'FAILED',
       reason: 'MAX_RUN_TIME',
-      info: `It ran for its maximum of ${job.spec.maxRunTimeSeconds} s`,
+      info: job.reservationOver
+        ? 'Its capacity reservation is over'
+        : `It ran for its maximum of ${job.spec.maxRunTimeSeconds} s`,
       ...facts,
     }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...facts }
-  if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, end, facts)
+  if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
   const reason: StateReason = end.cause ?? (end.signal === null ? 'EXIT_CODE' : 'SIGNAL')
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
 }
 
-function preempted(job: ReportedJob, end: Ended, facts: { exitCode: number }): Step {
-  const step = { reason: 'PREEMPTED' as const, info: describe(end), ...facts }
-  return job.spec.restartable ? { to: 'QUEUED', runEnds: 'INTERRUPTED', ...step } : { to: 'INTERRUPTED', ...step }
+/** Whoever lost a rotation waits behind those who wait now, so that everybody gets their turn. */
+function preempted(job: ReportedJob, facts: Pick<Step, 'info' | 'exitCode' | 'finishedAt'>): Step {
+  const step = { reason: 'PREEMPTED' as const, ...facts }
+  if (!job.spec.restartable) return { to: 'INTERRUPTED', ...step }
+  return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === rotationTier && { losesTurn: true }), ...step }
 }
 
 function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boolean {

@@ -1,7 +1,10 @@
+import { forgetUnheard } from '../domain/changes.ts'
 import type { Domain } from '../domain/domain.ts'
 import { sweepKeys } from '../domain/keys.ts'
 import { forgetQuestions } from '../domain/questions.ts'
-import { expireEvents, expireJobs, unmergedLogs } from '../domain/retention.ts'
+import { expireEvents, expireJobs, expireSlots, unmergedLogs } from '../domain/retention.ts'
+import { findingsOfRuns } from '../domain/selfcheck.ts'
+import { foldTally } from '../domain/tally.ts'
 import { sweepLedger } from '../domain/usage.ts'
 import { expireLogs, mergeChunks } from '../logs/keep.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
@@ -16,6 +19,7 @@ export interface Retention {
 
 const pollMs = 60_000
 const mergesPerPass = 100
+const findingsTold = 20
 
 export const createPruner = (domain: Domain, retention: Retention): Loop =>
   createLoop({
@@ -38,5 +42,10 @@ async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention
   if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
   await sweepKeys(domain)
   await sweepLedger(domain)
+  await expireSlots(domain)
   await forgetQuestions(domain)
+  await forgetUnheard(domain, signal)
+  await foldTally(domain.db.sql)
+  for (const finding of (await findingsOfRuns(domain.db.sql)).slice(0, findingsTold))
+    domain.log.error(finding, 'the self-check found a breach')
 }

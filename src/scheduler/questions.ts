@@ -1,11 +1,11 @@
+import { basePriority } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
-import { lockPool } from '../domain/limits.ts'
-import { answerQuestion, holdQuestion, type OpenQuestion, openQuestions } from '../domain/questions.ts'
-import { standingOf } from '../domain/queue.ts'
-import { blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from '../domain/reason.ts'
-import { inWords, shapeOf } from '../domain/shape.ts'
-import type { JobSpec } from '../domain/spec.ts'
+import { closedGateOf } from '../domain/gates.ts'
+import { laneOf } from '../domain/lanes.ts'
+import { placeOf } from '../domain/position.ts'
+import { answerQuestion, holdQuestion, type OpenQuestion } from '../domain/questions.ts'
+import type { Reason } from '../domain/reason.ts'
 import {
   type AskedJob,
   type DryRunAnswer,
@@ -17,22 +17,32 @@ import { readSubmission } from '../domain/submission.ts'
 import { submitInTransaction } from '../domain/submit.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
-import { findPlace, type Place, plan, type Verdict, type WaitingJob } from './plan.ts'
-import { fromTheBeginning, type Leader, readRoom, readWaiting, startRuns } from './tick.ts'
+import type { Start, Waiting } from './plan/model.ts'
+import type { Candidate, World } from './plan/world.ts'
+import { isConflict, startRuns, takeTurn } from './stored/committing.ts'
+import type { Leader, Pass, Planner } from './tick.ts'
 
 /**
- * The leader's answers, after a pass, each in one transaction under its epoch. A job at the end of the line would start
- * now when `plan`, having gone over everybody who waits, still finds room for it.
+ * The leader's answers, each in one transaction under its epoch. What would become of a job is tried out in the world
+ * as it is after a pass: at its ordinary place, behind everybody who comes before it.
  *
  * NO_WAIT submits and starts in that transaction, or leaves nothing behind. It is READ COMMITTED and not SERIALIZABLE
- * like other submissions: the gate alone keeps submissions apart, and limits that were set while it waited for the row of
- * the pool must be seen.
+ * like other submissions: the gate alone keeps submissions apart, and once it is held nobody else can come before this
+ * one. What came just before the gate was held may be unheard still: then it hears, and tries again.
  */
-export async function answerQuestions(domain: Domain, leader: Leader): Promise<number> {
-  const questions = await openQuestions(domain, leader.pool)
+export interface Answering {
+  domain: Domain
+  leader: Leader
+  planner: Planner
+  /** What was just done for those who asked for a pass; null: none was made. */
+  pass: Pass | null
+}
+
+export async function answerQuestions(answering: Answering, questions: readonly OpenQuestion[]): Promise<void> {
+  const { domain, leader } = answering
   for (const question of questions) {
     try {
-      await answer(domain, leader, question)
+      await answer(answering, question)
     } catch (error) {
       if (error instanceof Fenced) throw error
       // One question that cannot be answered must not keep the others waiting; its asker gives up at the deadline.
@@ -40,85 +50,73 @@ export async function answerQuestions(domain: Domain, leader: Leader): Promise<n
     }
   }
   if (questions.length > 0) domain.wakeups.poke('answer')
-  return questions.length
 }
 
-async function answer(domain: Domain, leader: Leader, { id, kind, payload }: OpenQuestion): Promise<void> {
+async function answer(answering: Answering, { id, kind, payload }: OpenQuestion): Promise<void> {
   switch (kind) {
     case 'DRY_RUN':
-      return domain.db.transaction(async (sql) => {
-        await fence(sql, leader.pool, leader.epoch)
-        const { spec, ...asked } = payload as AskedJob
-        const line = { pool: leader.pool, spec, job: candidateOf({ spec, ...asked }, null) }
-        await answerQuestion(sql, id, shown(await tryOut(domain, sql, line)))
-      })
+      return write(answering, id, await dryRun(answering, payload as AskedJob))
     case 'NO_WAIT':
-      return startNow(domain, leader, { id, ...(payload as NoWaitQuestion) })
+      return startNow(answering, { id, ...(payload as NoWaitQuestion) })
+    case 'PASS':
+      return answering.pass ? write(answering, id, answering.pass) : undefined
     default:
       return kind satisfies never
   }
 }
 
-interface Trial {
-  place: Place | null
-  reasons: Reason[]
-  position: number
+function write({ domain, leader }: Answering, id: string, said: unknown): Promise<void> {
+  return domain.db.transaction(async (sql) => {
+    await fence(sql, leader.pool, leader.epoch)
+    await answerQuestion(sql, id, said)
+  })
 }
 
-async function tryOut(domain: Domain, sql: Sql, { pool, spec, job }: Line): Promise<Trial> {
-  const { position, gate } = await standingOf(sql, pool, spec)
+// ── what would become of it ──
+
+async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): Promise<DryRunAnswer> {
+  const candidate = candidateOf(leader.pool, asked)
+  const [gate, position] = await Promise.all([
+    closedGateOf(domain.db.sql, asked.spec),
+    placeOf(domain.db.sql, candidate.lane, candidate.entry.bid),
+  ])
   if (gate) return { place: null, reasons: [gate], position }
-  const verdict = await atTheEnd(domain, sql, { pool, job })
-  return { place: verdict.place, reasons: verdict.place ? [] : [verdict.reason], position }
+  const { start, reasons } = tryOut(await planner.hear(), candidate)
+  if (!start) return { place: null, reasons, position }
+  const nodes = [...new Set(start.placements.map(({ node }) => node))]
+  return { place: { nodes, gpuIds: start.placements.flatMap(({ gpuIds }) => gpuIds) }, reasons, position }
 }
 
-function shown({ place, reasons, position }: Trial): DryRunAnswer {
-  if (!place) return { place, reasons, position }
-  const nodes = [...new Set(place.placements.map(({ node }) => node))]
-  return { place: { nodes, gpuIds: place.placements.flatMap(({ gpuIds }) => gpuIds) }, reasons, position }
-}
+/** Behind all others of its lane. */
+const lastInLine = Number.MAX_SAFE_INTEGER
 
-interface Line {
-  pool: string
-  spec: JobSpec
-  job: Candidate
-}
-
-/** `jobId` null: it is not stored. */
-type Candidate = Omit<WaitingJob, 'jobId' | 'runId' | 'run' | 'version'> & { jobId: string | null }
-
-function candidateOf({ spec, teamId, userId, userName }: AskedJob, jobId: string | null): Candidate {
-  const shape = shapeOf(spec.resources)
-  const { team, queue, project } = spec
-  return { jobId, userId, userName, teamId, team, queue, project, gpu: shape.gpu * shape.copies, shape }
-}
-
-/** Where the job would go once everybody before it has had their turn, or why it would not start. */
-async function atTheEnd(
-  domain: Domain,
-  sql: Sql,
-  { pool, job }: Omit<Line, 'spec'>,
-): Promise<{ place: Place } | { place: null; reason: Reason }> {
-  let room = await readRoom(sql, domain, pool)
-  let after = fromTheBeginning
-  for (;;) {
-    const page = await readWaiting(sql, room, after)
-    const waiting = page.waiting.filter(({ jobId }) => jobId !== job.jobId)
-    const { left, blockedBy: ahead } = plan({ ...room, waiting }, waiting.length + 1)
-    room = left
-    after = page.waiting.at(-1)?.sequence ?? after
-    if (ahead) return { place: null, reason: reasonOf(findPlace(job, room), job) ?? blockedBy(ahead) }
-    if (!page.isLast) continue
-    const verdict = findPlace(job, room)
-    return verdict.place ? verdict : { place: null, reason: reasonOf(verdict, job) ?? noCapacity(inWords(job.shape)) }
+function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
+  const { spec, userId, userName, teamId, level } = asked
+  const lane = laneOf({ pool, userId, teamId, spec, basePriority: basePriority[level], override: null })
+  const entry: Waiting = {
+    jobId: stored?.jobId ?? '',
+    runId: stored?.runId ?? '',
+    laneId: lane.id,
+    run: 1,
+    bid: spec.bid ?? 0,
+    sequence: lastInLine,
+    sinceMs: 0,
   }
+  return { lane, userName, team: spec.team, entry }
 }
 
-/** What would hold the job back whoever else waits; null: nothing but capacity. */
-function reasonOf(verdict: Verdict, { shape }: Candidate): Reason | null {
-  if (verdict.place || verdict.why === 'NO_CAPACITY') return null
-  return verdict.why === 'UNSATISFIABLE' ? unsatisfiable(inWords(shape)) : limitedBy(verdict.why)
+/** Its entry counts as one that begins to wait now, with the bid that the policy counts. */
+function tryOut(
+  world: World,
+  candidate: Candidate,
+): { start: Omit<Start, 'lane' | 'entry'> | null; reasons: Reason[] } {
+  const { lane, entry } = candidate
+  const bid = world.settings.policy === 'FAIR_SHARE' || lane.interactive ? entry.bid : 0
+  const verdict = world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.nowMs } })
+  return verdict.start ? { start: verdict.start, reasons: [] } : { start: null, reasons: [verdict.reason] }
 }
+
+// ── now, or not at all ──
 
 /** Takes everything back that the transaction has written. */
 class NotNow extends Error {
@@ -130,40 +128,92 @@ class NotNow extends Error {
   }
 }
 
-async function startNow(domain: Domain, leader: Leader, question: NoWaitQuestion & { id: string }): Promise<void> {
-  try {
-    await domain.db.transaction(async (sql) => {
-      await fence(sql, leader.pool, leader.epoch)
-      if (!(await holdQuestion(sql, question.id))) return
-      const started = await submitAndStart(domain, sql, { pool: leader.pool, question })
-      await answerQuestion(sql, question.id, { started } satisfies NoWaitAnswer)
-    })
-    for (const topic of ['event', 'run']) domain.wakeups.poke(topic)
-  } catch (error) {
-    const answer =
-      error instanceof NotNow ? error.answer : error instanceof Refusal ? ({ changed: true } as const) : null
-    if (!answer) throw error
-    await answerQuestion(domain.db.sql, question.id, answer)
+/** Takes everything back: there is something to be heard first. */
+class Unheard extends Error {
+  override name = 'Unheard'
+}
+
+/** Times that others may come in between. */
+const looksMax = 5
+
+async function startNow(answering: Answering, question: NoWaitQuestion & { id: string }): Promise<void> {
+  const { domain, planner } = answering
+  for (let look = 1; ; look++) {
+    try {
+      return await submitAndStart(answering, question)
+    } catch (error) {
+      if (error instanceof Unheard && look < looksMax) {
+        await planner.pass(1)
+        continue
+      }
+      const said = answerTo(error)
+      // It may have been committed, or the tables know better what is free.
+      if (!said) planner.forget()
+      if (!said && !isConflict(error)) throw error
+      return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })
+    }
   }
 }
 
-async function submitAndStart(
-  domain: Domain,
-  sql: Sql,
-  { pool, question }: { pool: string; question: NoWaitQuestion },
-): Promise<{ jobId: string; warnings: string[] }> {
-  const nowMs = domain.clock.now()
+function answerTo(error: unknown): NoWaitAnswer | null {
+  if (error instanceof NotNow) return error.answer
+  return error instanceof Refusal || error instanceof Unheard ? { changed: true } : null
+}
+
+async function submitAndStart(answering: Answering, question: NoWaitQuestion & { id: string }): Promise<void> {
+  const { domain, leader, planner } = answering
+  const world = await planner.hear()
+  const start = await domain.db.transaction(async (sql) => {
+    if (!(await takeTurn(sql, leader, world.settings.revision))) throw new Unheard()
+    if (!(await holdQuestion(sql, question.id))) return null
+    const { candidate, warnings } = await submitOne({ sql, domain, leader }, question)
+    const { entry, lane } = candidate
+    if (await isUnheard(sql, leader.pool, entry.jobId)) throw new Unheard()
+    const found = await tryStored(sql, world, candidate)
+    if (!found.start) throw new NotNow({ rejected: found.reasons })
+    const taken: Start = { lane, entry, ...found.start }
+    if ((await startRuns(sql, [taken], domain.clock.now())).size !== 1) throw new NotNow({ changed: true })
+    await answerQuestion(sql, question.id, { started: { jobId: entry.jobId, warnings } } satisfies NoWaitAnswer)
+    return taken
+  })
+  if (!start) return
+  world.started(start)
+  for (const topic of ['event', 'run'] as const) domain.wakeups.poke(topic)
+}
+
+interface Submitted {
+  candidate: Candidate & { spec: AskedJob['spec'] }
+  warnings: string[]
+}
+
+async function submitOne(
+  { sql, domain, leader }: { sql: Sql; domain: Domain; leader: Leader },
+  question: NoWaitQuestion,
+): Promise<Submitted> {
   const viewer = viewerWho(question)
-  const [decision] = await submitInTransaction(domain, sql, [readSubmission(viewer, question.input, nowMs)])
-  if (!decision || !('job' in decision) || decision.job.pool !== pool || decision.job.approval)
+  const [decision] = await submitInTransaction(domain, sql, [
+    readSubmission(viewer, question.input, domain.clock.now()),
+  ])
+  if (!decision || !('job' in decision) || decision.job.pool !== leader.pool || decision.job.approval)
     throw new NotNow({ changed: true })
-  const { job: stored, warnings } = decision
-  const { id: jobId, runId, spec, teamId } = stored
-  const job = candidateOf({ spec, teamId, userId: viewer.userId, userName: viewer.userName }, jobId)
-  await lockPool(sql, pool)
-  const { place, reasons } = await tryOut(domain, sql, { pool, spec, job })
-  if (!place) throw new NotNow({ rejected: reasons })
-  const start = { job: { ...job, jobId, runId, run: 1, version: 1 }, ...place }
-  if ((await startRuns(sql, [start], nowMs)) !== 1) throw new NotNow({ changed: true })
-  return { jobId, warnings }
+  const { job, warnings } = decision
+  const { userId, userName, level } = viewer
+  const asked = { spec: job.spec, teamId: job.teamId, userId, userName, level }
+  const candidate = candidateOf(leader.pool, asked, { jobId: job.id, runId: job.runId })
+  return { candidate: { ...candidate, spec: job.spec }, warnings }
+}
+
+async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitted['candidate']) {
+  const gate = await closedGateOf(sql, spec)
+  return gate ? { start: null, reasons: [gate] } : tryOut(world, candidate)
+}
+
+/** Told to the leader, not yet heard, and not about this job. */
+async function isUnheard(sql: Sql, pool: string, jobId: string): Promise<boolean> {
+  const rows = await sql.query(
+    'SELECT 1 FROM pool_change WHERE pool = $1 AND job_id IS DISTINCT FROM $2 LIMIT 1',
+    [pool, jobId],
+    'is_unheard',
+  )
+  return rows.length > 0
 }

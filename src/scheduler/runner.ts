@@ -1,12 +1,15 @@
+import { readNowMs } from '../domain/lost-runs.ts'
 import { type HoldingRun, readHoldingRuns, readRunOrders } from '../domain/runs.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { createLoop } from '../platform/loop.ts'
+import type { Sql } from '../platform/tx.ts'
 import { Carrier, type Carrying } from './carrier.ts'
+import { createSearch } from './search.ts'
 
 /**
  * The runner of a pool: as long as this process leads the pool, every run that holds resources has a carrier here, and
- * nobody else talks to the executors. It is woken by orders (a start was committed, a job was cancelled) and by what
- * backends push; every few seconds it asks the backends about all runs at once, in case they said nothing.
+ * nobody else talks to the executors. It is woken by orders (a start was committed, a job was cancelled or has to leave)
+ * and by what backends push; every few seconds it asks the backends about all runs at once, in case they said nothing.
  */
 export interface Runner {
   start(): void
@@ -20,6 +23,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   const { domain, leader } = carrying
   const { clock, log } = domain
   const carriers = new Map<string, Carrier>()
+  const lookForLost = createSearch(carrying, executors)
   const dropped = new AbortController()
   const { signal } = dropped
 
@@ -28,6 +32,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
       const known = carriers.get(run.runId)
       const executor = executors.get(run.executor)
       if (known && run.state === 'CANCELLING') known.cancel()
+      else if (known && run.leaves === 'ASKED') known.leave()
       else if (!known && executor) {
         const carrier = new Carrier(run, executor, { ...carrying, signal })
         carriers.set(run.runId, carrier)
@@ -44,7 +49,9 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   async function inspectAll() {
     takeUp(await readHoldingRuns(domain.db.sql, leader.pool))
     const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
-    for (const [executor, group] of Map.groupBy(asked, (carrier) => carrier.executor)) await inspect(executor, group)
+    const groups = Map.groupBy(asked, (carrier) => carrier.executor)
+    for (const [executor, group] of groups) await inspect(domain.db.sql, executor, group)
+    await lookForLost()
   }
 
   const orders = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: followOrders, clock, log })
@@ -60,7 +67,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   async function watch(executor: Executor) {
     for await (const handle of executor.watch?.(signal) ?? []) {
       const carrier = [...carriers.values()].find((candidate) => candidate.handle === handle)
-      if (carrier) await inspect(executor, [carrier])
+      if (carrier) await inspect(domain.db.sql, executor, [carrier])
     }
   }
 
@@ -84,13 +91,15 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 }
 
-async function inspect(executor: Executor, carriers: readonly Carrier[]): Promise<void> {
+async function inspect(sql: Sql, executor: Executor, carriers: readonly Carrier[]): Promise<void> {
   const handles = carriers.flatMap((carrier): Handle[] => (carrier.handle === null ? [] : [carrier.handle]))
   const observations: readonly Observation[] = await executor.inspect(handles)
+  const isAnySilent = observations.some(({ state }) => state === 'unreachable')
+  const atMs = isAnySilent ? await readNowMs(sql) : 0
   await Promise.all(
     carriers.map((carrier, index) => {
       const observation = observations[index]
-      return observation && carrier.observed(observation)
+      return observation && carrier.observed(observation, atMs)
     }),
   )
 }

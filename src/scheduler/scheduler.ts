@@ -1,12 +1,12 @@
-import { cancelHopeless } from '../domain/dependencies.ts'
 import type { Domain } from '../domain/domain.ts'
 import type { Executor } from '../executors/executor.ts'
-import { createLeadership, Fenced } from '../platform/leadership.ts'
+import { createLeadership } from '../platform/leadership.ts'
 import { createLoop } from '../platform/loop.ts'
-import { answerQuestions } from './questions.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
-import { type Leader, tick } from './tick.ts'
+import { createStored } from './stored.ts'
+import type { Leader } from './tick.ts'
+import { createTurns } from './turns.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership, and while it leads, plans and carries runs.
@@ -32,8 +32,6 @@ export interface SchedulerOptions {
   logBytesPerRunMax: number
   jobUrl: string
 }
-
-const pollMs = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { domain, pool, holder, host, direct } = options
@@ -80,13 +78,8 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const runner = createRunner({ domain, leader, report, ...options }, executors)
-  const ticks = createLoop({
-    name: `scheduler ${leader.pool}`,
-    pollMs,
-    clock,
-    log,
-    runOnce: () => pass(domain, leader),
-  })
+  const turns = createTurns({ domain, leader, store: createStored(domain, leader) })
+  const ticks = createLoop({ name: `scheduler ${leader.pool}`, pollMs: turns.pauseMs, clock, log, runOnce: turns.take })
   let unsubscribe = () => {}
   let stopped = false
   return {
@@ -104,16 +97,5 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
       unsubscribe()
       await Promise.all([ticks.stop(), runner.stop()])
     },
-  }
-}
-
-async function pass(domain: Domain, leader: Leader): Promise<void> {
-  try {
-    await tick(domain, leader)
-    await answerQuestions(domain, leader)
-    await cancelHopeless(domain)
-  } catch (error) {
-    // Another process leads: this one is told in a moment, and nothing was written.
-    if (!(error instanceof Fenced)) throw error
   }
 }

@@ -1,146 +1,167 @@
-import { holdsSql } from '../domain/dependencies.ts'
-import type { Domain } from '../domain/domain.ts'
-import { fullScopes, heldBack, heldByModel, isFull, readCeilings, withJob } from '../domain/in-use.ts'
-import { lockPool } from '../domain/limits.ts'
-import { allocate, readNodes } from '../domain/nodes.ts'
-import { shapeOf } from '../domain/shape.ts'
-import type { Resources } from '../domain/spec.ts'
-import { transition } from '../domain/transition.ts'
-import { fence } from '../platform/leadership.ts'
-import { type Sql, sqlState } from '../platform/tx.ts'
-import { plan, type Room, type Start, type WaitingJob } from './plan.ts'
+import { memoryMs } from '../domain/scheduling.ts'
+import type { Log } from '../platform/log.ts'
+import type { Decisions } from './plan/model.ts'
+import { plan } from './plan/pass.ts'
+import { createWorld, type World } from './plan/world.ts'
+import type { Committed, Store } from './store.ts'
 
 /**
- * One pass of a pool: observe → plan → apply. Starts are committed in batches under the leader's epoch; a job that
- * somebody cancelled meanwhile loses its compare-and-set and nothing else happens. The runner is woken by the commit.
+ * The planner of one term: what it knows of its pool, kept up by what it hears, and the passes over it. A pass hears,
+ * plans, commits, and does so again until nothing is left to decide. Whatever fails on the way, what was known is dropped
+ * and loaded again: nothing is repaired.
  */
 export interface Leader {
   pool: string
   epoch: number
 }
 
-const startsPerBatch = 50
-const lookAtMax = 200
-
+/** What passes did. */
 export interface Pass {
   considered: number
   started: number
+  preempted: number
 }
 
-export async function tick(domain: Domain, leader: Leader): Promise<Pass> {
-  const pass: Pass = { considered: 0, started: 0 }
-  let after = fromTheBeginning
-  for (;;) {
-    const room = await readRoom(domain.db.sql, domain, leader.pool)
-    const page = await readWaiting(domain.db.sql, room, after)
-    const decisions = plan({ ...room, waiting: page.waiting }, startsPerBatch)
-    pass.considered += decisions.considered
-    pass.started += await apply(domain, leader, decisions.starts)
-    // What did not start stays where it is: the next page begins after the last one looked at.
-    after = page.waiting[decisions.considered - 1]?.sequence ?? after
-    const lookedAtAll = decisions.considered === page.waiting.length && page.isLast
-    if (decisions.blockedBy || decisions.full || lookedAtAll) return pass
+export interface Planner {
+  /** The world as it is now; loaded when nothing is known. */
+  hear(): Promise<World>
+  /** Hears, and decides until nothing is left or `roundsMax` commits were made. */
+  pass(roundsMax: number): Promise<Pass & { isDone: boolean }>
+  /** Shows readers what changed; false: nothing did. */
+  publish(): Promise<boolean>
+  /** Something changed that readers are not shown yet. */
+  readonly owes: boolean
+  /** Milliseconds until time alone may change something; null: it will not. */
+  waitMs(): number | null
+  /** What was known is not to be trusted any more. */
+  forget(): void
+}
+
+export const startsPerCommit = 50
+/** A long silence is heard in parts. */
+const hearingsMax = 1_000
+/** Of the same pass: after so many the tables contradict each other, and somebody must be told. */
+const conflictsMax = 3
+/** Windows of lanes that are read for one decision. */
+const refillsMax = 10_000
+
+export function createPlanner(store: Store, { log, pool }: { log: Log; pool: string }): Planner {
+  let world: World | null = null
+  let nextDueMs: number | null = null
+  let nextMs: number | null = null
+  /** Something was heard or decided, or has aged, since it was last shown. */
+  let changed = false
+
+  /** What was known before a failure is dropped. */
+  async function trusting<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      world = null
+      throw error
+    }
   }
-}
 
-export const fromTheBeginning = -1
-
-export async function readRoom(sql: Sql, { singleUser }: Domain, pool: string): Promise<Room> {
-  return { ceilings: await readCeilings(sql, pool, singleUser), nodes: await readNodes(sql, pool) }
-}
-
-export interface Page {
-  waiting: (WaitingJob & { sequence: number })[]
-  isLast: boolean
-}
-
-/** The next jobs with every gate open, in order, less those of scopes that are full; none when the pool is. */
-export async function readWaiting(sql: Sql, { ceilings }: Room, after: number): Promise<Page> {
-  if (isFull(ceilings)) return { waiting: [], isLast: true }
-  const rows = await sql.query<Omit<Page['waiting'][number], 'shape'> & { resources: Resources }>(
-    waitingSql,
-    [ceilings.pool, after, lookAtMax, fullScopes(ceilings)],
-    'read_waiting',
-  )
-  const waiting = rows.map(({ resources, ...row }) => ({ ...row, shape: shapeOf(resources) }))
-  return { waiting, isLast: rows.length < lookAtMax }
-}
-
-const waitingSql = `
-SELECT j.id AS "jobId", r.id AS "runId", j.run_number AS run, j.version, q.sequence, j.spec->'resources' AS resources,
-  j.user_id AS "userId", u.name AS "userName", j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu
-FROM queue_entry q JOIN job j ON j.id = q.job_id JOIN run r ON r.job_id = j.id AND r.number = j.run_number
-JOIN "user" u ON u.id = j.user_id LEFT JOIN team t ON t.id = j.team_id
-WHERE q.pool = $1 AND q.sequence > $2 AND q.eligible_at <= berth_now() AND NOT q.scopes && $4::text[]
-  AND NOT EXISTS (SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = j.id AND NOT ${holdsSql})
-ORDER BY q.sequence LIMIT $3`
-
-async function apply(domain: Domain, leader: Leader, starts: readonly Start[]): Promise<number> {
-  if (starts.length === 0) return 0
-  try {
-    return await commit(domain, leader, starts)
-  } catch (error) {
-    if (!['23505', '23514'].includes(sqlState(error) ?? '')) throw error
-    // A device or an amount was not free after all: the batch is tried one by one, and what conflicts waits for the next pass.
-    domain.log.warn({ err: error, pool: leader.pool, starts: starts.length }, 'a start met a conflict')
-    let started = 0
-    if (starts.length > 1) for (const start of starts) started += await apply(domain, leader, [start])
-    return started
+  /** Orders to leave that were forgotten count again. */
+  function reload(): Promise<World> {
+    world = null
+    return hear()
   }
-}
 
-async function commit(domain: Domain, leader: Leader, starts: readonly Start[]): Promise<number> {
-  const started = await domain.db.transaction(async (sql: Sql) => {
-    await fence(sql, leader.pool, leader.epoch)
-    return startRuns(sql, await withinLimits(sql, { domain, pool: leader.pool }, starts), domain.clock.now())
-  })
-  if (started > 0) {
-    domain.wakeups.poke('event')
-    domain.wakeups.poke('run')
+  async function hear(): Promise<World> {
+    if (!world) changed = true
+    const known = world ?? createWorld(await store.load())
+    for (let i = 0; i < hearingsMax; i++) {
+      const heard = await store.changes(known)
+      const rememberedMs = memoryMs(known.settings)
+      known.hear(heard)
+      if (memoryMs(known.settings) > rememberedMs) return reload()
+      nextDueMs = heard.nextDueMs
+      if (heard.changes.length > 0) changed = true
+      if (!heard.more) break
+    }
+    world = known
+    return known
   }
-  return started
-}
 
-/**
- * Limits are asked again here, where they hold: starts and changes of limits of a pool take turns at its row, and each
- * counts what was committed before it.
- */
-async function withinLimits(
-  sql: Sql,
-  { domain, pool }: { domain: Domain; pool: string },
-  starts: readonly Start[],
-): Promise<Start[]> {
-  await lockPool(sql, pool)
-  let ceilings = await readCeilings(sql, pool, domain.singleUser)
-  return starts.filter(({ job, models }) => {
-    if (heldBack(ceilings, job) || heldByModel(ceilings, job, models)) return false
-    ceilings = { ...ceilings, tally: withJob(ceilings, job, models) }
+  async function decide(): Promise<{ decisions: Decisions; isDone: boolean; committed: Committed | null }> {
+    const now = await hear()
+    const decisions = await planned(now, store)
+    if (decisions.considered > 0 || (nextMs !== null && nextMs <= now.nowMs)) changed = true
+    nextMs = decisions.nextMs
+    // What is due and was not looked at would be due for ever: the poll comes back to it.
+    if (decisions.considered === 0 && nextMs !== null && nextMs <= now.nowMs) nextMs = null
+    if (isEmpty(decisions)) return { decisions, isDone: nextMs === null || nextMs > now.nowMs, committed: null }
+    const committed = await store.commit(decisions, now.settings.revision)
+    if (committed.kind === 'committed') now.lose(committed.lost, decisions)
+    else if (committed.kind === 'stale') now.undo(decisions)
+    else world = null
+    return { decisions, isDone: false, committed }
+  }
+
+  async function pass(roundsMax: number): Promise<Pass & { isDone: boolean }> {
+    const done = { considered: 0, started: 0, preempted: 0 }
+    let conflicts = 0
+    for (let round = 0; round < roundsMax; round++) {
+      const { decisions, isDone, committed } = await decide()
+      done.considered += decisions.considered
+      if (committed?.kind === 'conflict' && ++conflicts === conflictsMax)
+        throw new Error(`Decisions of the pool ${pool} meet conflicts again and again`)
+      if (committed?.kind === 'committed') {
+        const lost = new Set(committed.lost)
+        done.started += decisions.starts.filter(({ entry }) => !lost.has(entry.jobId)).length
+        done.preempted += decisions.evictions
+          .filter(({ claimant }) => !lost.has(claimant.jobId))
+          .reduce((sum, { victims }) => sum + victims.length, 0)
+      }
+      if (isDone) return { ...done, isDone }
+    }
+    log.debug({ pool, ...done }, 'a pass goes on')
+    return { ...done, isDone: false }
+  }
+
+  async function publish(): Promise<boolean> {
+    if (!world || !changed) return false
+    await store.publish(world.views())
+    changed = false
     return true
-  })
-}
+  }
 
-/** STARTING with its allocation, for those that nobody moved meanwhile; in the open transaction of a leader. */
-export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<number> {
-  const moved = await transition(sql, starts.map(startMove), nowMs)
-  const won = new Set(moved.map(({ jobId }) => jobId))
-  const runs = starts.filter(({ job }) => won.has(job.jobId))
-  if (runs.length > 0)
-    await allocate(
-      sql,
-      runs.map(({ job, placements }) => ({ runId: job.runId, placements })),
-    )
-  return runs.length
-}
-
-function startMove({ job, placements }: Start) {
   return {
-    jobId: job.jobId,
-    run: job.run,
-    version: job.version,
-    from: 'QUEUED' as const,
-    to: 'STARTING' as const,
-    reason: null,
-    nodes: [...new Set(placements.map(({ node }) => node))],
-    gpuIds: placements.flatMap(({ gpuIds }) => gpuIds),
+    hear: () => trusting(async () => refilled(await hear(), store)),
+    pass: (roundsMax) => trusting(() => pass(roundsMax)),
+    publish: () => trusting(publish),
+    get owes() {
+      return changed
+    },
+    waitMs() {
+      if (!world) return 0
+      const moments = [nextDueMs, nextMs].filter((moment) => moment !== null)
+      return moments.length === 0 ? null : Math.max(0, Math.min(...moments) - world.nowMs)
+    },
+    forget() {
+      world = null
+    },
   }
 }
+
+/** What was heard may have emptied windows that no pass has read on since. */
+async function refilled(world: World, store: Store): Promise<World> {
+  const { needs } = world.order
+  if (needs.length > 0) world.refill(await store.first(needs))
+  return world
+}
+
+/** Plans; where a window of a lane has run dry, reads on before the pass goes on. */
+async function planned(world: World, store: Store): Promise<Decisions> {
+  for (let i = 0; i < refillsMax; i++) {
+    const decisions = plan(world, { startsMax: startsPerCommit })
+    if (decisions.needs.length === 0) return decisions
+    world.refill(await store.first(decisions.needs))
+    if (!isEmpty(decisions)) return decisions
+  }
+  throw new Error(`Lanes of the pool ${world.settings.pool} stay empty however often they are read`)
+}
+
+const isEmpty = ({ starts, evictions, holds, refused }: Decisions): boolean =>
+  starts.length + evictions.length + holds.put.length + holds.drop.length + refused.length === 0

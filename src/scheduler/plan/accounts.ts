@@ -1,0 +1,96 @@
+import type { FreeNode, Placement } from '../../domain/placement.ts'
+import { compareFractions, inMillionths, nothing } from './fractions.ts'
+import type { Amounts, Fraction } from './model.ts'
+
+export const resources = ['cpu', 'memory', 'gpu'] as const
+
+export const none: Amounts = { cpu: 0, memory: 0, gpu: 0 }
+
+export const amountsOf = (placements: readonly Placement[]): Amounts =>
+  placements.reduce(
+    (sum, { cpuMillis, memoryBytes, gpuIds }) => ({
+      cpu: sum.cpu + cpuMillis,
+      memory: sum.memory + memoryBytes,
+      gpu: sum.gpu + gpuIds.length,
+    }),
+    none,
+  )
+
+export const added = (a: Amounts, b: Amounts, sign: 1 | -1): Amounts => ({
+  cpu: a.cpu + sign * b.cpu,
+  memory: a.memory + sign * b.memory,
+  gpu: a.gpu + sign * b.gpu,
+})
+
+/**
+ * What the accounts of a pool hold, as a share of its healthy nodes: the greatest part of any resource over the account's
+ * weight. Whoever was asked to leave counts as gone, and the job that its room is kept for as if it were there: so an
+ * order to leave settles the shares at once.
+ */
+export class Accounts {
+  private capacity: Amounts = none
+  private weights: ReadonlyMap<string, number> = new Map()
+  private readonly held = new Map<string, Amounts>()
+  private readonly shares = new Map<string, Fraction>()
+
+  setCapacity(nodes: readonly FreeNode[]): void {
+    this.shares.clear()
+    const healthy = nodes.filter(({ state }) => state !== 'LOST')
+    this.capacity = healthy.reduce(
+      (sum, { cpuMillis, memoryBytes, devices }) =>
+        added(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
+      none,
+    )
+  }
+
+  setWeights(weights: ReadonlyMap<string, number>): void {
+    this.shares.clear()
+    this.weights = weights
+  }
+
+  change(account: string, placements: readonly Placement[], sign: 1 | -1): void {
+    const left = added(this.held.get(account) ?? none, amountsOf(placements), sign)
+    if (resources.some((resource) => left[resource] !== 0)) this.held.set(account, left)
+    else this.held.delete(account)
+    this.shares.delete(account)
+  }
+
+  share(account: string): Fraction {
+    const held = this.held.get(account)
+    if (!held) return nothing
+    const known = this.shares.get(account)
+    if (known) return known
+    const share = this.shareOf(account, held)
+    this.shares.set(account, share)
+    return share
+  }
+
+  /** As it would be with these added and taken away. */
+  shareWith(account: string, extra: Amounts, without: Amounts): Fraction {
+    const held = added(added(this.held.get(account) ?? none, extra, 1), without, -1)
+    return this.shareOf(account, held)
+  }
+
+  weightOf(account: string): number {
+    return this.weights.get(account) ?? 1
+  }
+
+  /** Whether these amounts together are at most this part of everything. */
+  isWithin(amounts: readonly Amounts[], part: number): boolean {
+    if (part >= 1) return true
+    const sum = amounts.reduce((a, b) => added(a, b, 1), none)
+    const millionths = part > 0 ? inMillionths(part) : 0n
+    return resources.every(
+      (resource) =>
+        sum[resource] === 0 || BigInt(sum[resource]) * 1_000_000n <= millionths * BigInt(this.capacity[resource]),
+    )
+  }
+
+  private shareOf(account: string, held: Amounts): Fraction {
+    const weight = inMillionths(this.weightOf(account))
+    return resources
+      .filter((resource) => this.capacity[resource] > 0 && held[resource] > 0)
+      .map((resource) => ({ num: BigInt(held[resource]) * 1_000_000n, den: BigInt(this.capacity[resource]) * weight }))
+      .reduce((a, b) => (compareFractions(a, b) < 0 ? b : a), nothing)
+  }
+}

@@ -1,0 +1,128 @@
+import {
+  type Fitting,
+  type FreeNode,
+  fittingOf,
+  giveBack,
+  type Placement,
+  place,
+  take,
+} from '../../domain/placement.ts'
+import type { Shape } from '../../domain/shape.ts'
+import { none } from './accounts.ts'
+import type { Amounts, Running, WorldView } from './model.ts'
+
+/**
+ * The pool as it would be without some of its runs, to try out who has to leave. The nodes of the world are changed
+ * meanwhile; `close` leaves them as they were. How many copies of the job fit is kept per node, so taking a run away or
+ * putting it back costs no more than a look at its nodes.
+ */
+export interface Asking {
+  shape: Shape
+  interactive: boolean
+  view: (node: FreeNode) => FreeNode | null
+}
+
+export class Clearing {
+  private readonly fitting: Fitting
+  private readonly nodes: readonly FreeNode[]
+  private readonly asking: Asking
+  /** By place of the node. */
+  private readonly copies: Int32Array
+  private readonly gone = new Set<Running>()
+  private total = 0
+
+  constructor({ nodes }: Pick<WorldView, 'nodes'>, asking: Asking) {
+    this.nodes = nodes
+    this.asking = asking
+    this.fitting = fittingOf(asking.shape, nodes, asking)
+    this.copies = new Int32Array(nodes.length)
+    for (const at of nodes.keys()) this.count(at)
+  }
+
+  /** All copies find a place. */
+  get fits(): boolean {
+    return this.total >= this.asking.shape.copies
+  }
+
+  /** At least one copy does on this node. */
+  fitsOn(nodeId: string): boolean {
+    return (this.copies[this.fitting.placeOf(nodeId) ?? -1] ?? 0) > 0
+  }
+
+  /** At least one copy does on one of its nodes. */
+  fitsWith({ placements }: Running): boolean {
+    return placements.some(({ nodeId }) => this.fitsOn(nodeId))
+  }
+
+  remove(running: Running): void {
+    if (this.gone.has(running)) return
+    this.gone.add(running)
+    this.move(running, giveBack)
+  }
+
+  putBack(running: Running): void {
+    if (this.gone.delete(running)) this.move(running, take)
+  }
+
+  /** Many at once: each node is counted once. */
+  removeAll(runs: readonly Running[]): void {
+    const leaving = runs.filter((running) => !this.gone.has(running))
+    for (const running of leaving) this.gone.add(running)
+    this.moveAll(leaving, giveBack)
+  }
+
+  putAllBack(): void {
+    this.moveAll(this.gone, take)
+    this.gone.clear()
+  }
+
+  place(): Placement[] | null {
+    const { shape, ...options } = this.asking
+    return place(shape, this.nodes, options)
+  }
+
+  /** What one copy lacks on the node, at least. */
+  lacksOn(nodeId: string): Amounts {
+    const { shape, view } = this.asking
+    const node = this.fitting.nodes[this.fitting.placeOf(nodeId) ?? -1]
+    const seen = node && view(node)
+    if (!seen) return none
+    const { cpuMillis, memoryBytes } = shape.exclusive ? seen : shape
+    return {
+      cpu: cpuMillis - seen.freeCpu,
+      memory: memoryBytes - seen.freeMemory,
+      gpu: shape.gpu - seen.devices.filter(({ free }) => free).length,
+    }
+  }
+
+  /** The world is as it was. */
+  close(): void {
+    if (this.gone.size > 0) this.putAllBack()
+  }
+
+  private moveAll(runs: Iterable<Running>, how: typeof take): void {
+    const touched = new Set<number>()
+    for (const running of runs) this.shift(running, how, (at) => touched.add(at))
+    for (const at of touched) this.count(at)
+  }
+
+  private move(running: Running, how: typeof take): void {
+    this.shift(running, how, this.count)
+  }
+
+  private shift({ placements }: Running, how: typeof take, touched: (at: number) => void): void {
+    for (const placement of placements) {
+      const at = this.fitting.placeOf(placement.nodeId)
+      const node = at === undefined ? undefined : this.fitting.nodes[at]
+      if (at === undefined || !node) continue
+      how(node, placement)
+      touched(at)
+    }
+  }
+
+  private readonly count = (at: number): void => {
+    const copies = this.fitting.copiesAt(at)
+    this.total += copies - (this.copies[at] ?? 0)
+    this.copies[at] = copies
+  }
+}

@@ -1,0 +1,182 @@
+import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/placement.ts'
+import { amountsOf } from './accounts.ts'
+import { numberOf } from './fractions.ts'
+import { byNode, type Claim, endMs, freedNodes, isVoid, roomFor, subtract } from './holds.ts'
+import type { Eviction, Hold, JobClass, Running, WorldView } from './model.ts'
+import { reservedNodes } from './reservations.ts'
+
+/**
+ * Drain holds, against starvation: a head that waited too long gets the nodes that free soonest, one hold per class, so
+ * no more than six in a pool. A hold keeps clear of what others hold: of two jobs of several copies each none can have a
+ * part of what the other waits for.
+ *
+ * How long a head waited counts from the moment it could start, not from when it became the head: that is in the
+ * database, so a new leader grants the same holds at the same times.
+ */
+export interface Head extends Claim {
+  class: JobClass
+}
+
+/** When the head will have waited long enough for a drain hold; null: another of its class has one. */
+export function drainDueMs({ holds, settings }: WorldView, { entry, class: ofClass }: Head): number | null {
+  for (const hold of holds.values())
+    if (hold.kind === 'DRAIN' && hold.class === ofClass && hold.jobId !== entry.jobId) return null
+  return entry.sinceMs + settings.holdAfterMs
+}
+
+/**
+ * The nodes that free soonest for a head that waited too long; null: it did not, has a hold already, or another of its
+ * class has. Runs are taken to end by their maximum run time; of those without one, the longest running first.
+ */
+export function drainHoldFor(world: WorldView, head: Head): Hold | null {
+  const { nowMs } = world
+  const dueMs = drainDueMs(world, head)
+  const own = world.holds.get(head.entry.jobId)
+  if (dueMs === null || dueMs > nowMs || (own && !isOverdue(world, own) && !isVoid(world, own, head.lane))) return null
+  const found = soonest(world, head)
+  return (
+    found && {
+      id: holdId(head.entry.jobId),
+      jobId: head.entry.jobId,
+      kind: 'DRAIN',
+      class: head.class,
+      placements: found.placements,
+      sinceMs: own?.sinceMs ?? nowMs,
+      expectedMs: found.expectedMs,
+    }
+  )
+}
+
+/** It was made for a moment that has passed: the nodes that free soonest may be others now. */
+const isOverdue = ({ nowMs }: WorldView, { kind, expectedMs }: Hold): boolean =>
+  kind === 'DRAIN' && expectedMs !== null && expectedMs <= nowMs
+
+/** A job has at most one hold. */
+export const holdId = (jobId: string): string => `hold_${jobId.slice(jobId.indexOf('_') + 1)}`
+
+function soonest(world: WorldView, head: Head): { placements: Placement[]; expectedMs: number | null } | null {
+  const order = [...world.running.values()]
+    .map((running) => ({ running, endMs: expectedEndMs(world, running) }))
+    .sort((a, b) => compare(a.endMs, b.endMs) || a.running.sinceMs - b.running.sinceMs)
+  const { lane } = head
+  const view = untouched(world, head)
+  const nodes = new Map(world.nodes.map((node) => [node.id, node]))
+  const gone = order.map(({ running: { placements } }) =>
+    placements.flatMap((placement) => {
+      const node = nodes.get(placement.nodeId)
+      return node ? [{ node, placement }] : []
+    }),
+  )
+  // The world's own nodes, put back at once: of copies everything about machines would have to be found out again.
+  const withEnds = (count: number) => {
+    const ended = gone.slice(0, count).flat()
+    for (const { node, placement } of ended) giveBack(node, placement)
+    try {
+      return place(lane.shape, world.nodes, { view, interactive: lane.interactive })
+    } finally {
+      for (const { node, placement } of ended) take(node, placement)
+    }
+  }
+  let best = withEnds(order.length)
+  if (!best) return null
+  let [tooFew, enough] = [-1, order.length]
+  while (enough - tooFew > 1) {
+    const middle = Math.floor((tooFew + enough) / 2)
+    const placements = withEnds(middle)
+    if (placements) [best, enough] = [placements, middle]
+    else tooFew = middle
+  }
+  const expected = enough === 0 ? world.nowMs + overrunMs : order[enough - 1]?.endMs
+  return { placements: best, expectedMs: expected !== undefined && Number.isFinite(expected) ? expected : null }
+}
+
+/** What leaves, or should have ended, will be gone in a moment: a grace, and its report. */
+const overrunMs = 30_000
+
+function expectedEndMs({ nowMs }: WorldView, running: Running): number {
+  const end = endMs(running)
+  return running.leaving || end <= nowMs ? nowMs + overrunMs : end
+}
+
+const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1)
+
+/** Of other holds nothing may be counted on, however soon they are expected to be over. */
+function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) => FreeNode | null {
+  const mayUse = reservedNodes(world, lane)
+  const kept = byNode([...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId))
+  return (node) => {
+    if (mayUse && !mayUse(node)) return null
+    const here = kept.get(node.id)
+    if (!here) return node
+    const left = { cpu: node.freeCpu, memory: node.freeMemory }
+    for (const { placement } of here) subtract(left, placement)
+    const devices = new Set(here.flatMap(({ placement }) => placement.gpuIds))
+    return {
+      ...node,
+      freeCpu: Math.max(0, left.cpu),
+      freeMemory: Math.max(0, left.memory),
+      infinibandFree: node.infinibandFree && here.every(({ placement }) => !placement.infiniband),
+      devices: node.devices.map((device) => (devices.has(device.index) ? { ...device, free: false } : device)),
+    }
+  }
+}
+
+// ── backfill has to leave ──
+
+/**
+ * Who has to leave when the holder needs nothing but the room of those that were backfilled on its hold: the most
+ * recently started first, and nobody whose room is not needed. null: their room would not be enough.
+ */
+export function backfillEviction(
+  world: WorldView,
+  { lane, entry }: Claim,
+): { placements: Placement[]; victims: Eviction['victims'] } | null {
+  const { view } = roomFor(world, { lane, entry })
+  const without = (gone: readonly Running[]) =>
+    place(lane.shape, freedNodes(world.nodes, gone), { view, interactive: lane.interactive })
+  const chosen: Running[] = []
+  let placements: Placement[] | null = null
+  for (const running of backfilledOn(world, entry.jobId)) {
+    chosen.push(running)
+    placements = without(chosen)
+    if (placements) break
+  }
+  if (!placements) return null
+  for (const running of chosen.slice(0, -1).reverse()) {
+    const fewer = chosen.filter((one) => one !== running)
+    const still = without(fewer)
+    if (!still) continue
+    chosen.splice(chosen.indexOf(running), 1)
+    placements = still
+  }
+  return { placements, victims: chosen.map((running) => victimOf(world, { lane, running, placements })) }
+}
+
+const backfilledOn = ({ running }: WorldView, jobId: string): Running[] =>
+  [...running.values()]
+    .filter((run) => run.backfilledOn === jobId && !run.leaving && run.state !== 'CANCELLING')
+    .sort((a, b) => b.sinceMs - a.sinceMs || compare(b.runId, a.runId))
+
+interface Leaving {
+  lane: Claim['lane']
+  running: Running
+  placements: readonly Placement[] | null
+}
+
+function victimOf(world: WorldView, { lane, running, placements }: Leaving): Eviction['victims'][number] {
+  const { account } = running.lane
+  return {
+    running,
+    tier: 3,
+    shares: {
+      claimant: [
+        numberOf(world.share(lane.account)),
+        numberOf(world.share(lane.account, { extra: amountsOf(placements ?? []) })),
+      ],
+      victim: [
+        numberOf(world.share(account)),
+        numberOf(world.share(account, { without: amountsOf(running.placements) })),
+      ],
+    },
+  }
+}

@@ -1,0 +1,16 @@
+import type { Accounts } from './accounts.ts'
+import { compareFractions } from './fractions.ts'
+import { compareHeads } from './lanes.ts'
+import type { OrderingPolicy } from './policy.ts'
+
+/** The account that uses least first; within one the higher bid, then who came first. */
+export function fairShare(accounts: Accounts): OrderingPolicy {
+  return {
+    groupOf: ({ lane }) => lane.account,
+    compare: (a, b) =>
+      (a.lane.account === b.lane.account
+        ? 0
+        : compareFractions(accounts.share(a.lane.account), accounts.share(b.lane.account))) || compareHeads(a, b),
+    age: () => null,
+  }
+}

@@ -1,0 +1,136 @@
+import type { Lane } from '../../domain/lanes.ts'
+import { amountsOf, resources } from './accounts.ts'
+import type { Clearing } from './clearing.ts'
+import type { Running, WorldView } from './model.ts'
+
+/**
+ * The fewest jobs that have to leave so that one copy fits, and of those the ones that lose least work; others than the
+ * own account's first. It is looked for node by node, exactly, within a number of steps: machines with fewer to move
+ * come first, so what is found when the steps are used up is near the best. null: not found, or there are several copies.
+ */
+export interface Search {
+  clearing: Clearing
+  candidates: readonly Running[]
+  lane: Lane
+}
+
+const stepsMax = 20_000
+
+export function fewestFor(world: WorldView, { clearing, candidates, lane }: Search): Running[] | null {
+  if (lane.shape.copies > 1) return null
+  const isOther = ({ lane: { account } }: Running) => account !== lane.account
+  const search = { world, clearing, steps: stepsMax }
+  return fewestOf(search, candidates.filter(isOther)) ?? fewestOf(search, candidates)
+}
+
+interface Budget {
+  world: WorldView
+  clearing: Clearing
+  steps: number
+}
+
+interface Found {
+  runs: Running[]
+  lostMs: number
+}
+
+function fewestOf(budget: Budget, candidates: readonly Running[]): Running[] | null {
+  const sets = nodeSets(budget, candidates)
+  let best: Found | null = null
+  for (const { runs, atLeast } of sets) {
+    if (best && atLeast > best.runs.length) break
+    best = fewestOn(budget, { runs, atLeast, best }) ?? best
+  }
+  return best?.runs ?? null
+}
+
+interface NodeSet {
+  /** Who loses least first. */
+  runs: Running[]
+  /** Fewer of them cannot be enough. */
+  atLeast: number
+}
+
+/** Of each node that would serve if all of its candidates left; easy ones first. */
+function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): NodeSet[] {
+  const byNode = new Map<string, Running[]>()
+  for (const running of candidates)
+    for (const nodeId of new Set(running.placements.map((placement) => placement.nodeId)))
+      byNode.set(nodeId, [...(byNode.get(nodeId) ?? []), running])
+  const sets: NodeSet[] = []
+  for (const [nodeId, runs] of byNode) {
+    const atLeast = leastOn(clearing, nodeId, runs)
+    if (atLeast !== null) sets.push({ runs: runs.toSorted((a, b) => lostMs(world, a) - lostMs(world, b)), atLeast })
+  }
+  return sets.toSorted((a, b) => a.atLeast - b.atLeast || lostMs(world, a.runs[0]) - lostMs(world, b.runs[0]))
+}
+
+const lostMs = ({ nowMs }: WorldView, running: Running | undefined): number =>
+  running ? nowMs - (running.startedMs ?? running.sinceMs) : 0
+
+/** As many as cover what is lacking of the resource that needs most of them; null: all of them do not make room. */
+function leastOn(clearing: Clearing, nodeId: string, runs: readonly Running[]): number | null {
+  const lacks = clearing.lacksOn(nodeId)
+  clearing.removeAll(runs)
+  const serves = clearing.fitsOn(nodeId)
+  clearing.putAllBack()
+  if (!serves) return null
+  const given = runs.map(({ placements }) => amountsOf(placements.filter((placement) => placement.nodeId === nodeId)))
+  return Math.max(
+    1,
+    ...resources.map((resource) =>
+      coverOf(
+        given.map((amounts) => amounts[resource]),
+        lacks[resource],
+      ),
+    ),
+  )
+}
+
+function coverOf(amounts: readonly number[], lacks: number): number {
+  let left = lacks
+  let count = 0
+  for (const amount of amounts.toSorted((a, b) => b - a)) {
+    if (left <= 0) break
+    left -= amount
+    count++
+  }
+  return count
+}
+
+interface Depth {
+  budget: Budget
+  runs: readonly Running[]
+  /** How many leave. */
+  count: number
+  chosen: Running[]
+  best: Found | null
+}
+
+function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Found | null }): Found | null {
+  const most = best ? best.runs.length : runs.length
+  for (let count = atLeast; count <= most; count++) {
+    const depth: Depth = { budget, runs, count, chosen: [], best: best?.runs.length === count ? best : null }
+    descend(depth, 0, 0)
+    if (depth.best && depth.best !== best) return depth.best
+  }
+  return null
+}
+
+/** Whoever loses least stands in front: where those who follow lose too much, so do all after them. */
+function descend(depth: Depth, from: number, lost: number): void {
+  const { budget, runs, count, chosen } = depth
+  const missing = count - chosen.length
+  for (let at = from; at + missing <= runs.length && budget.steps > 0; at++) {
+    const running = runs[at]
+    const next = lostMs(budget.world, running)
+    if (!running || (depth.best && lost + missing * next >= depth.best.lostMs)) return
+    budget.steps--
+    budget.clearing.remove(running)
+    chosen.push(running)
+    if (missing > 1) descend(depth, at + 1, lost + next)
+    else if (budget.clearing.fits) depth.best = { runs: [...chosen], lostMs: lost + next }
+    chosen.pop()
+    budget.clearing.putBack(running)
+  }
+}

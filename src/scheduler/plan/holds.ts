@@ -1,0 +1,174 @@
+import type { Lane } from '../../domain/lanes.ts'
+import type { FreeNode, Placement } from '../../domain/placement.ts'
+import type { Hold, Running, Waiting, WorldView } from './model.ts'
+import { reservedNodes } from './reservations.ts'
+
+/**
+ * Holds keep parts of nodes for one waiting job. A PREEMPTION hold is exactly what its victims leave behind: nobody else
+ * touches it, not even for the seconds of their grace. A DRAIN hold is what a head that waited too long will get when
+ * those before it end: its devices and amounts may be used by jobs that end before it is expected to be complete, and by
+ * preemptable ones, which are marked as backfilled and leave when the holder needs nothing but their room; all others
+ * have what is beside it.
+ *
+ * How they are granted: drains.ts.
+ */
+export interface Claim {
+  lane: Lane
+  entry: Waiting
+}
+
+export interface Room {
+  /** What of the node the job may use; the node itself if that is all of it, null if nothing. */
+  view(node: FreeNode): FreeNode | null
+  /** The job on whose hold it would run there until that job needs it; null: on nobody's. */
+  backfilled(placements: readonly Placement[]): string | null
+}
+
+export function roomFor(world: WorldView, { lane, entry }: Claim): Room {
+  const mayUse = reservedNodes(world, lane)
+  const others = [...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
+  if (others.length === 0) return { view: mayUse ? (node) => (mayUse(node) ? node : null) : whole, backfilled: nobody }
+  const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, hold)))
+  const drained = byNode(others.filter(({ kind }) => kind === 'DRAIN'))
+  return {
+    view(node) {
+      if (mayUse && !mayUse(node)) return null
+      const kept = closed.get(node.id)
+      return kept ? beside(world, node, kept) : node
+    },
+    backfilled: mayBeEvicted(lane) ? (placements) => holderUnder(world, placements, drained) : nobody,
+  }
+}
+
+const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
+const whole = (node: FreeNode) => node
+const nobody = () => null
+
+/** What one hold keeps of one node. */
+export interface Kept {
+  hold: Hold
+  placement: Placement
+}
+
+export function byNode(holds: readonly Hold[]): ReadonlyMap<string, readonly Kept[]> {
+  const kept = holds.flatMap((hold) => hold.placements.map((placement) => ({ hold, placement })))
+  return Map.groupBy(kept, ({ placement }) => placement.nodeId)
+}
+
+function mayBackfill({ nowMs }: WorldView, lane: Lane, { kind, expectedMs }: Hold): boolean {
+  if (kind === 'PREEMPTION') return false
+  if (mayBeEvicted(lane)) return true
+  return lane.runSeconds !== null && expectedMs !== null && nowMs + lane.runSeconds * 1_000 <= expectedMs
+}
+
+/** The node without held devices, and with no more cores and memory free than will be left over beside the holders. */
+function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
+  const left = leftBeside(world, node, kept)
+  const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
+  return {
+    ...node,
+    freeCpu: Math.min(node.freeCpu, Math.max(0, left.cpu)),
+    freeMemory: Math.min(node.freeMemory, Math.max(0, left.memory)),
+    infinibandFree: node.infinibandFree && kept.every(({ placement }) => !placement.infiniband),
+    devices: node.devices.map((device) => (devices.has(device.index) ? { ...device, free: false } : device)),
+  }
+}
+
+function leftBeside(world: WorldView, node: FreeNode, kept: readonly Kept[]): { cpu: number; memory: number } {
+  const left = { cpu: node.cpuMillis, memory: node.memoryBytes }
+  for (const { placement } of kept) subtract(left, placement)
+  for (const running of world.runsOn(node.id)) {
+    if (kept.every(({ hold }) => goesFor(running, hold))) continue
+    for (const placement of running.placements) if (placement.nodeId === node.id) subtract(left, placement)
+  }
+  return left
+}
+
+export function subtract(left: { cpu: number; memory: number }, { cpuMillis, memoryBytes }: Placement): void {
+  left.cpu -= cpuMillis
+  left.memory -= memoryBytes
+}
+
+/**
+ * Whether the run will be gone when the holder needs its room. Where nobody knows when that is, those that ran before the
+ * hold was made are what it waits for, and those that began after it stay.
+ */
+function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
+  if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
+  if (kind === 'PREEMPTION') return false
+  return expectedMs === null ? running.sinceMs < sinceMs : endMs(running) <= expectedMs
+}
+
+function holderUnder(
+  world: WorldView,
+  placements: readonly Placement[],
+  drained: ReadonlyMap<string, readonly Kept[]>,
+): string | null {
+  for (const placement of placements) {
+    const kept = drained.get(placement.nodeId)
+    const node = kept && world.nodes.find(({ id }) => id === placement.nodeId)
+    if (!node) continue
+    const view = beside(world, node, kept)
+    const takesHeld =
+      placement.cpuMillis > view.freeCpu ||
+      placement.memoryBytes > view.freeMemory ||
+      placement.gpuIds.some((id) => view.devices.find(({ index }) => index === id)?.free !== true)
+    if (takesHeld) return kept[0]?.hold.jobId ?? null
+  }
+  return null
+}
+
+// ── what becomes of a hold ──
+
+/** The claimant of a PREEMPTION hold may start exactly there: everything is free. */
+export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean {
+  if (placements.length === 0) return false
+  for (const [nodeId, own] of Map.groupBy(placements, (placement) => placement.nodeId)) {
+    const node = nodes.find(({ id }) => id === nodeId)
+    if (node?.state !== 'READY') return false
+    const free = new Set(node.devices.filter((device) => device.free).map(({ index }) => index))
+    const wants = { cpu: node.freeCpu, memory: node.freeMemory }
+    for (const placement of own) subtract(wants, placement)
+    if (wants.cpu < 0 || wants.memory < 0) return false
+    if (
+      own.some(({ gpuIds, infiniband }) => gpuIds.some((id) => !free.has(id)) || (infiniband && !node.infinibandFree))
+    )
+      return false
+  }
+  return true
+}
+
+/** It keeps nothing, or what its job cannot have any more: a node is gone, takes no runs, or was reserved for others. */
+export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
+  if (placements.length === 0) return true
+  const mayUse = owner ? reservedNodes(world, owner) : null
+  return placements.some(({ nodeId }) => {
+    const node = world.nodes.find(({ id }) => id === nodeId)
+    return node?.state !== 'READY' || mayUse?.(node) === false
+  })
+}
+
+/** When it ends at the latest, as far as anybody knows. */
+export function endMs({ lane, startedMs, sinceMs }: Running): number {
+  return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
+}
+
+/** The nodes as they are once these runs have ended; those that change are copies. */
+export function freedNodes(nodes: readonly FreeNode[], ended: readonly Running[]): FreeNode[] {
+  const back = Map.groupBy(
+    ended.flatMap(({ placements }) => placements),
+    ({ nodeId }) => nodeId,
+  )
+  return nodes.map((node) => {
+    const placements = back.get(node.id)
+    if (!placements) return node
+    const devices = new Set(placements.flatMap(({ gpuIds }) => gpuIds))
+    return {
+      ...node,
+      freeCpu: placements.reduce((sum, { cpuMillis }) => sum + cpuMillis, node.freeCpu),
+      freeMemory: placements.reduce((sum, { memoryBytes }) => sum + memoryBytes, node.freeMemory),
+      infinibandFree: node.infinibandFree || placements.some(({ infiniband }) => infiniband),
+      devices: node.devices.map((device) => (devices.has(device.index) ? { ...device, free: true } : device)),
+    }
+  })
+}

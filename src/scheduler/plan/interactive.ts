@@ -1,0 +1,28 @@
+import type { Lane } from '../../domain/lanes.ts'
+import { quotaInfo } from '../../domain/one-interactive.ts'
+import { because, type Reason } from '../../domain/reason.ts'
+import type { WorldView } from './model.ts'
+
+/**
+ * One interactive run per user. Who has one in this pool is known here; who has one in another is found when the start is
+ * committed (domain/one-interactive.ts), and the partial unique index has the last word.
+ */
+export type InteractiveVerdict =
+  | { kind: 'GO' }
+  /** The only one is on its way out: people end one and submit the next at once. */
+  | { kind: 'WAIT'; reason: Reason }
+  /** It ends, with this sentence. */
+  | { kind: 'REFUSE'; info: string }
+
+export function interactiveVerdict(world: Pick<WorldView, 'running'>, lane: Lane): InteractiveVerdict {
+  let leaving: string | null = null
+  for (const { jobId, state, lane: other } of world.running.values()) {
+    if (!other.interactive || other.userId !== lane.userId) continue
+    if (state !== 'CANCELLING') return { kind: 'REFUSE', info: quotaInfo(jobId) }
+    leaving = jobId
+  }
+  return leaving === null ? { kind: 'GO' } : { kind: 'WAIT', reason: quotaReason(leaving) }
+}
+
+const quotaReason = (jobId: string) =>
+  because('INTERACTIVE_QUOTA', `Waits until the user's interactive job ${jobId} has ended`, jobId)

@@ -1,0 +1,165 @@
+import type { Counted } from '../../domain/in-use.ts'
+import type { Lane } from '../../domain/lanes.ts'
+import type { Reason } from '../../domain/reason.ts'
+import { type ClassOrBand, classOf } from './classes.ts'
+import type { LaneState, Waiting } from './model.ts'
+
+/**
+ * The first entries of a lane. The rest stays in the database and is read when these are gone (`dry`). What is shown by
+ * a read may be heard of later, and what was started is still to be heard of as LEFT:
+ *
+ * - `whole`: every entry that the database had at the last read is here. Then the entries themselves are the count.
+ * - otherwise `told` counts what was heard: each JOINED and LEFT is delivered once, and one that repeats what an entry
+ *   of the window says already is recognised. An entry that a read showed before its JOINED came is `untold` until then.
+ * - `taken`: started from here, LEFT not heard yet. A JOINED of the same run that comes late must not put it back.
+ */
+export const windowSize = 32
+
+/** Entries that join beyond this are left to the next read. */
+const windowMax = 4 * windowSize
+
+/** How lanes of a pool are ordered by what does not change with time. */
+export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
+
+/** A job whose turn it is. */
+export interface Turn {
+  window: LaneWindow
+  entry: Waiting
+}
+
+export class LaneWindow {
+  readonly lane: Lane
+  readonly counted: Counted
+  readonly class: ClassOrBand
+  /** Of its head, under PRIORITY: raised by waiting. */
+  effective: number
+  /** When time alone raises its head. */
+  dueMs: number | null = null
+  /** Why it was parked; null: it was not, or it waits behind others. */
+  reason: Reason | null = null
+  consideredMs = 0
+  private entries: Waiting[] = []
+  private readonly untold = new Set<string>()
+  private readonly taken = new Map<string, string>()
+  private told = 0
+  private whole = true
+
+  constructor({ lane, userName, team }: Omit<LaneState, 'waiting' | 'first'>) {
+    this.lane = lane
+    const { userId, teamId, queue, project, shape } = lane
+    this.counted = { userId, userName, teamId, team, queue, project, gpu: shape.gpu * shape.copies }
+    this.class = classOf(lane)
+    this.effective = lane.priority
+  }
+
+  get head(): Waiting | undefined {
+    return this.entries[0]
+  }
+
+  get waiting(): number {
+    if (this.whole) return this.entries.length
+    const toldOf = (jobIds: Iterable<string>) => [...jobIds].filter((jobId) => !this.untold.has(jobId)).length
+    return Math.max(this.told - toldOf(this.taken.keys()), this.entries.length)
+  }
+
+  /** There is more, and it must be read. */
+  get dry(): boolean {
+    return this.entries.length === 0 && !this.whole
+  }
+
+  /** Nothing is left to know of it. */
+  get isOver(): boolean {
+    return this.entries.length === 0 && this.whole && this.taken.size === 0
+  }
+
+  load(waiting: number, first: readonly Waiting[]): void {
+    this.entries = first.toSorted(compareEntries)
+    this.told = waiting
+    this.whole = waiting <= first.length
+  }
+
+  /** The first entries as a read shows them that came after all that was heard. */
+  refill(first: readonly Waiting[]): void {
+    this.whole = first.length < windowSize
+    this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
+    this.untold.clear()
+    for (const { jobId } of this.entries) this.untold.add(jobId)
+    this.count()
+  }
+
+  join(entry: Waiting): void {
+    const { jobId, runId } = entry
+    const known = this.entries.find((other) => other.jobId === jobId)
+    const isTaken = this.taken.get(jobId) === runId
+    if ((isTaken || known?.runId === runId) && !this.untold.has(jobId)) return
+    this.told++
+    this.untold.delete(jobId)
+    if (known) this.entries.splice(this.entries.indexOf(known), 1)
+    if (!isTaken && (this.whole || known || this.isInside(entry))) this.insert(entry)
+    this.count()
+  }
+
+  leave(jobId: string): void {
+    const at = this.entries.findIndex((entry) => entry.jobId === jobId)
+    if (at >= 0) this.entries.splice(at, 1)
+    this.taken.delete(jobId)
+    if (!this.untold.delete(jobId)) this.told--
+    this.count()
+  }
+
+  find(jobId: string): Waiting | undefined {
+    return this.entries.find((entry) => entry.jobId === jobId)
+  }
+
+  /** It starts. */
+  take(entry: Waiting): void {
+    const at = this.entries.findIndex(({ jobId }) => jobId === entry.jobId)
+    if (at < 0) throw new Error(`The job ${entry.jobId} does not wait in the lane ${this.lane.id}`)
+    this.entries.splice(at, 1)
+    this.taken.set(entry.jobId, entry.runId)
+  }
+
+  /** A job that was never seen waiting was started. */
+  takeUnseen({ jobId, runId }: Waiting): void {
+    this.taken.set(jobId, runId)
+    this.untold.add(jobId)
+  }
+
+  hasTaken({ jobId, runId }: Waiting): boolean {
+    return this.taken.get(jobId) === runId
+  }
+
+  /** It did not start after all. */
+  putBack(entry: Waiting): void {
+    this.taken.delete(entry.jobId)
+    this.insert(entry)
+  }
+
+  /** Somebody moved it before it could start: what became of it is still to be heard. */
+  lose(jobId: string): void {
+    this.taken.delete(jobId)
+    this.count()
+  }
+
+  private isInside(entry: Waiting): boolean {
+    const last = this.entries.at(-1)
+    return last !== undefined && compareEntries(entry, last) < 0
+  }
+
+  private insert(entry: Waiting): void {
+    let at = this.entries.length
+    while (at > 0 && compareEntries(entry, this.entries[at - 1] ?? entry) < 0) at--
+    this.entries.splice(at, 0, entry)
+    if (this.entries.length <= windowMax) return
+    this.count()
+    this.entries.pop()
+    this.whole = false
+  }
+
+  private count(): void {
+    if (this.whole) this.told = this.entries.length + this.taken.size
+  }
+}
+
+export const compareHeads = (a: LaneWindow, b: LaneWindow): number =>
+  a.head && b.head ? compareEntries(a.head, b.head) : 0

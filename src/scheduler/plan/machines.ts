@@ -1,0 +1,184 @@
+import { type Amount, type Counted, count, type Rule } from '../../domain/in-use.ts'
+import type { Lane } from '../../domain/lanes.ts'
+import { untouched } from '../../domain/machines.ts'
+import { countFree, type FreeNode, giveBack, machinesOf, type Placement, take } from '../../domain/placement.ts'
+import { Accounts, added, amountsOf, none } from './accounts.ts'
+import type { Hold, Running, Start } from './model.ts'
+
+/**
+ * What the pool has and who holds it. What is free is never told from outside: it is what the nodes have less what the
+ * runs hold that are known here, so a run counts exactly from its start to its end, wherever either was decided.
+ */
+export class Machines {
+  /** In the order in which they were started. */
+  readonly running = new Map<string, Running>()
+  /** By job. */
+  readonly holds = new Map<string, Hold>()
+  readonly accounts = new Accounts()
+  readonly tally = new Map<string, Amount>()
+  nodes: FreeNode[] = []
+  /** How many GPUs are free on each, in the order of their names. */
+  freeGpus = new Int32Array()
+  /** What is held by those whom nobody can ask to leave, and who are not interactive; or promised to them. */
+  unpreemptable = none
+  /** Runs of each account that has any. */
+  readonly runsOf = new Map<string, number>()
+  /** Runs whose room others left. */
+  won = 0
+  /** Runs that can be asked to leave. */
+  preemptable = 0
+  /** The lanes of the jobs that have holds. */
+  private readonly owners = new Map<string, Lane>()
+  private readonly byNode = new Map<string, Set<Running>>()
+  private readonly models = new Map<string, readonly string[]>()
+  private byId = new Map<string, FreeNode>()
+  private placeOf = (_nodeId: string): number | undefined => undefined
+  private rules: readonly Rule[] = []
+
+  setNodes(nodes: readonly FreeNode[]): void {
+    this.nodes = nodes.map(untouched)
+    this.byId = new Map(this.nodes.map((node) => [node.id, node]))
+    this.accounts.setCapacity(this.nodes)
+    const inOrder = machinesOf(this.nodes)
+    this.placeOf = inOrder.placeOf
+    this.freeGpus = Int32Array.from(inOrder.nodes, countFree)
+    for (const { placements } of this.running.values()) this.move(placements, take)
+  }
+
+  setRules(rules: readonly Rule[]): void {
+    this.rules = rules
+    this.tally.clear()
+    for (const run of this.running.values()) this.count(run, 1)
+  }
+
+  /** Answers the scopes that it counts for. */
+  add(run: Running): readonly string[] {
+    this.running.set(run.runId, run)
+    return this.enter(run)
+  }
+
+  /** It keeps its place in the order of starts, by which those who have to leave are chosen. */
+  replace(known: Running, run: Running): void {
+    this.withdraw(known)
+    this.add(run)
+  }
+
+  private enter(run: Running): readonly string[] {
+    this.models.set(run.runId, this.modelsOf(run.placements))
+    for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
+    this.move(run.placements, take)
+    this.countUnpreemptable(run, 1)
+    this.countKinds(run, 1)
+    if (!run.leaving) this.accounts.change(run.lane.account, run.placements, 1)
+    return this.count(run, 1)
+  }
+
+  remove(run: Running): readonly string[] {
+    this.running.delete(run.runId)
+    return this.withdraw(run)
+  }
+
+  private withdraw(run: Running): readonly string[] {
+    for (const { nodeId } of run.placements) this.byNode.get(nodeId)?.delete(run)
+    this.move(run.placements, giveBack)
+    this.countUnpreemptable(run, -1)
+    this.countKinds(run, -1)
+    if (!run.leaving) this.accounts.change(run.lane.account, run.placements, -1)
+    const scopes = this.count(run, -1)
+    this.models.delete(run.runId)
+    return scopes
+  }
+
+  /** In place of the one that the job has. */
+  putHold(hold: Hold, lane: Lane | undefined): void {
+    this.dropHold(hold.jobId)
+    this.holds.set(hold.jobId, hold)
+    if (!lane) return
+    this.owners.set(hold.jobId, lane)
+    this.promise(hold, 1)
+  }
+
+  dropHold(jobId: string): Hold | undefined {
+    const hold = this.holds.get(jobId)
+    if (!hold) return undefined
+    this.promise(hold, -1)
+    this.holds.delete(jobId)
+    this.owners.delete(jobId)
+    return hold
+  }
+
+  ownerOf(jobId: string): Lane | undefined {
+    return this.owners.get(jobId)
+  }
+
+  runsOn(nodeId: string): Iterable<Running> {
+    return this.byNode.get(nodeId) ?? []
+  }
+
+  /** Of the GPUs among them. */
+  modelsOf(placements: readonly Placement[]): string[] {
+    return placements.flatMap(({ nodeId, gpuIds }) => {
+      const devices = this.byId.get(nodeId)?.devices ?? []
+      return gpuIds.flatMap((id) => devices.find(({ index }) => index === id)?.model ?? [])
+    })
+  }
+
+  private move(placements: readonly Placement[], how: typeof take): void {
+    for (const placement of placements) {
+      const node = this.byId.get(placement.nodeId)
+      if (!node) continue
+      how(node, placement)
+      const at = this.placeOf(node.id)
+      if (at !== undefined) this.freeGpus[at] = countFree(node)
+    }
+  }
+
+  private countKinds({ lane, wonTier }: Running, one: 1 | -1): void {
+    const { account } = lane
+    const runs = (this.runsOf.get(account) ?? 0) + one
+    if (runs > 0) this.runsOf.set(account, runs)
+    else this.runsOf.delete(account)
+    if (wonTier !== null) this.won += one
+    if (lane.preemptable || lane.restartable) this.preemptable += one
+  }
+
+  /** What others leave for a job counts as its own. */
+  private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
+    const lane = this.owners.get(jobId)
+    if (kind !== 'PREEMPTION' || !lane) return
+    this.accounts.change(lane.account, placements, sign)
+    this.countUnpreemptable({ lane, placements }, sign)
+  }
+
+  private countUnpreemptable({ lane, placements }: Pick<Running, 'lane' | 'placements'>, sign: 1 | -1): void {
+    if (lane.preemptable || lane.interactive) return
+    this.unpreemptable = added(this.unpreemptable, amountsOf(placements), sign)
+  }
+
+  private count({ runId, lane }: Running, jobs: 1 | -1): readonly string[] {
+    const { userId, teamId, queue, project, shape } = lane
+    const job: Counted = { userId, userName: '', teamId, team: null, queue, project, gpu: shape.gpu * shape.copies }
+    return count(this.tally, this.rules, { ...job, jobs, models: this.models.get(runId) ?? [] })
+  }
+}
+
+/** The run that a start will be. */
+export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {
+  const { runId, jobId, run } = entry
+  return {
+    runId,
+    jobId,
+    run,
+    lane,
+    state: 'STARTING',
+    placements,
+    sinceMs: nowMs,
+    startedMs: null,
+    leaving: false,
+    backfilledOn,
+    wonTier,
+  }
+}
+
+export const isSameRoom = (a: Running, b: Running): boolean =>
+  JSON.stringify(a.placements) === JSON.stringify(b.placements)

@@ -1,0 +1,212 @@
+import { type Ceilings, type Held, hasModelLimits, heldBack } from '../../domain/in-use.ts'
+import type { Reason } from '../../domain/reason.ts'
+import type { Accounts } from './accounts.ts'
+import { batchClasses, type ClassOrBand, isForGpus } from './classes.ts'
+import { fairShare } from './fair-share.ts'
+import { Heap } from './heap.ts'
+import type { LaneWindow } from './lanes.ts'
+import type { JobClass, PoolSettings } from './model.ts'
+import { interactiveBand, type OrderingPolicy } from './policy.ts'
+import { priority } from './priority.ts'
+import { ClassQueue } from './queues.ts'
+import type { Touched } from './touched.ts'
+
+/** The head that keeps its class waiting, while it is the first of it. */
+export interface Closure {
+  lane: LaneWindow
+  jobId: string
+  reason: Reason
+  consideredMs: number
+  /** It waits for machines, and not for its part of them. */
+  forRoom: boolean
+  /** Something that is done once per pass might open it. */
+  forThisPass: boolean
+}
+
+/** Lots beside those of limits. */
+export const lots = { capacity: 'CAPACITY', unsatisfiable: 'UNSATISFIABLE' } as const
+
+const policyOf = (settings: PoolSettings, accounts: Accounts): OrderingPolicy =>
+  settings.policy === 'FAIR_SHARE' ? fairShare(accounts) : priority(settings.starvationThresholdMs)
+
+/**
+ * Who is next. Interactive jobs come first and block nobody. Then the first of each class, unless a head closed it: under
+ * FAIR_SHARE a head closes its class, under PRIORITY every class of the same machines behind itself, since size must not
+ * beat priority. What closed a class lasts until something becomes free.
+ */
+export class Order {
+  readonly closures = new Map<JobClass, Closure>()
+  /** More or less is held than when those with a hold were looked at last. */
+  hasMoved = true
+  private weighs = false
+  /** Lanes whose next entries must be read. */
+  readonly dry = new Set<LaneWindow>()
+  private readonly settings: PoolSettings
+  private readonly touched: Touched
+  private readonly policy: OrderingPolicy
+  private readonly queues: ReadonlyMap<ClassOrBand, ClassQueue>
+  private readonly timers = new Heap<LaneWindow>((a, b) => (a.dueMs ?? Infinity) < (b.dueMs ?? Infinity))
+  /** Keys of lots, by the key of the tally that they wait for. */
+  private readonly lotsOf = new Map<string, Set<string>>()
+
+  constructor(settings: PoolSettings, { accounts, touched }: { accounts: Accounts; touched: Touched }) {
+    this.settings = settings
+    this.touched = touched
+    this.policy = policyOf(settings, accounts)
+    const batch = batchClasses.map((name) => [name, new ClassQueue(name, this.policy)] as const)
+    this.queues = new Map<ClassOrBand, ClassQueue>([
+      ['INTERACTIVE', new ClassQueue('INTERACTIVE', interactiveBand)],
+      ...batch,
+    ])
+  }
+
+  /** The lane's head may be another one: it goes where it belongs. */
+  put(lane: LaneWindow, nowMs: number): void {
+    this.touched.lane(lane)
+    if (lane.dry) this.dry.add(lane)
+    else this.dry.delete(lane)
+    lane.dueMs = lane.class === 'INTERACTIVE' ? null : this.policy.age(lane, nowMs)
+    this.queueOf(lane).put(lane)
+    if (lane.dueMs === null) this.timers.remove(lane)
+    else this.timers.put(lane)
+  }
+
+  forget(lane: LaneWindow): void {
+    this.touched.lane(lane)
+    this.dry.delete(lane)
+    this.timers.remove(lane)
+    this.queueOf(lane).remove(lane)
+  }
+
+  /** Heads whose time has come rise. */
+  age(nowMs: number): LaneWindow[] {
+    const risen: LaneWindow[] = []
+    for (;;) {
+      const lane = this.timers.first
+      if (!lane || (lane.dueMs ?? Infinity) > nowMs) return risen
+      this.put(lane, nowMs)
+      risen.push(lane)
+    }
+  }
+
+  get needs(): string[] {
+    return [...this.dry].map(({ lane }) => lane.id)
+  }
+
+  get nextMs(): number | null {
+    return this.timers.first?.dueMs ?? null
+  }
+
+  next(): LaneWindow | undefined {
+    const interactive = this.queues.get('INTERACTIVE')?.first
+    if (interactive) return interactive
+    const open = batchClasses.flatMap((name) => this.openFirst(name) ?? [])
+    return open.reduce<LaneWindow | undefined>((a, b) => (a && this.policy.compare(a, b) <= 0 ? a : b), undefined)
+  }
+
+  isBefore(a: LaneWindow, b: LaneWindow): boolean {
+    if ((a.class === 'INTERACTIVE') !== (b.class === 'INTERACTIVE')) return a.class === 'INTERACTIVE'
+    return (a.class === 'INTERACTIVE' ? interactiveBand : this.policy).compare(a, b) < 0
+  }
+
+  /** The head that keeps this lane waiting if it is not the first of its class. */
+  closedBy(lane: LaneWindow): Closure | undefined {
+    if (lane.class === 'INTERACTIVE') return undefined
+    const closures = batchClasses.flatMap((name) => this.closureFor(name, lane) ?? [])
+    return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
+  }
+
+  close(jobClass: JobClass, closure: Closure): void {
+    this.closures.set(jobClass, closure)
+  }
+
+  /** A pass begins. */
+  reopen(): void {
+    if (this.weighs) this.release(lots.capacity)
+    this.weighs = false
+    for (const [name, { forThisPass }] of this.closures) if (forThisPass) this.closures.delete(name)
+  }
+
+  parkOnLimit(lane: LaneWindow, { code, key, asked }: Held): void {
+    const lot = `${code} ${asked} ${key}`
+    this.lotsOf.set(key, (this.lotsOf.get(key) ?? new Set()).add(lot))
+    this.queueOf(lane).park(lane, lot)
+  }
+
+  /** What holds these lanes back holds them no longer, or does again. */
+  touchTurned(): void {
+    for (const queue of this.queues.values()) for (const lane of queue.turned()) this.touched.lane(lane)
+  }
+
+  /** Something named holds it back, whoever else waits. */
+  isParked(lane: LaneWindow): boolean {
+    return this.queueOf(lane).sleeps(lane)
+  }
+
+  park(lane: LaneWindow, lot: string): void {
+    this.queueOf(lane).park(lane, lot)
+  }
+
+  /** Less is held, and less counts for these scopes. */
+  freed(scopes: readonly string[]): void {
+    this.closures.clear()
+    this.hasMoved = true
+    this.release(lots.capacity)
+    for (const scope of scopes) {
+      const waiting = this.lotsOf.get(scope) ?? []
+      this.lotsOf.delete(scope)
+      for (const lot of waiting) for (const queue of this.queues.values()) queue.wake(lot)
+    }
+  }
+
+  /** More is held: a head that a limit holds back now, or that is over its part, closes its class for room no more. */
+  taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
+    const ofModels = hasModelLimits(ceilings)
+    for (const [name, { forRoom, lane }] of this.closures) {
+      const { preemptable, shape } = lane.lane
+      const isInDoubt = (isPart && !preemptable) || (ofModels && shape.gpu > 0) || heldBack(ceilings, lane.counted)
+      if (forRoom && isInDoubt) this.closures.delete(name)
+    }
+    this.hasMoved = true
+  }
+
+  /** Others may have to leave now for those who wait for machines: the next pass asks for each of them. */
+  weighAgain(): void {
+    this.weighs = true
+    for (const closure of this.closures.values()) if (closure.forRoom) closure.forThisPass = true
+  }
+
+  release(lot: string): void {
+    for (const queue of this.queues.values()) for (const lane of queue.release(lot)) this.touched.lane(lane)
+  }
+
+  /** What the account holds changes: its lanes find their places again. */
+  moving<T>(account: string, change: () => T): T {
+    this.touched.account(account)
+    const moves = [...this.queues.values()].map((queue) => queue.setAside(account))
+    const result = change()
+    for (const move of moves) move()
+    return result
+  }
+
+  private openFirst(name: JobClass): LaneWindow | undefined {
+    const lane = this.queues.get(name)?.first
+    return lane && batchClasses.every((other) => !this.closureFor(other, lane)) ? lane : undefined
+  }
+
+  /** The closure of the class, as far as it concerns a lane. */
+  private closureFor(name: JobClass, lane: LaneWindow): Closure | undefined {
+    const closure = this.closures.get(name)
+    if (!closure || this.queues.get(name)?.first !== closure.lane || closure.lane.head?.jobId !== closure.jobId)
+      return undefined
+    if (name === lane.class) return closure
+    const reaches = this.settings.policy === 'PRIORITY' && closure.forRoom && isForGpus(name) === isForGpus(lane.class)
+    return reaches && this.policy.compare(closure.lane, lane) < 0 ? closure : undefined
+  }
+
+  private queueOf(lane: LaneWindow): ClassQueue {
+    const queue = this.queues.get(lane.class)
+    if (!queue) throw new Error(`There is no class ${lane.class}`)
+    return queue
+  }
+}

@@ -1,0 +1,201 @@
+import type { FreeNode, Placement } from '../../domain/placement.ts'
+import type { Shape } from '../../domain/shape.ts'
+import { added, amountsOf, none } from './accounts.ts'
+import { Clearing } from './clearing.ts'
+import { fewestFor } from './fewest.ts'
+import { compareFractions, numberOf } from './fractions.ts'
+import { Heap } from './heap.ts'
+import { type Claim, roomFor } from './holds.ts'
+import type { Amounts, Eviction, Fraction, JobClass, Running, WorldView } from './model.ts'
+import { type Claiming, compareVictims, type Rule, rulesFor } from './victims.ts'
+
+/**
+ * Who has to leave so that a job that found no place gets one. The rules (victims.ts) are tried in turn; each takes runs
+ * away, one after another, until all copies of the job fit, then puts back whoever need not leave after all, last taken
+ * first, and asks for each of the rest once more whether it may be taken. If the job does not fit even without all of
+ * them, nobody leaves.
+ *
+ * Whoever is leaving already counts as gone in the shares, but its room is kept for the job that it leaves for: it is no
+ * room here. The world is as before afterwards; whoever commits the plan changes it.
+ */
+export interface Claimant extends Claim {
+  class: JobClass | 'INTERACTIVE'
+  /** What the job may use of a node; default: what holds and reservations leave it. */
+  view?: (node: FreeNode) => FreeNode | null
+}
+
+export interface EvictionPlan {
+  placements: Placement[]
+  victims: Eviction['victims']
+}
+
+export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
+  const { lane, entry } = claimant
+  const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
+  const view = claimant.view ?? roomFor(world, claimant).view
+  const asking = { shape: lane.shape, interactive: lane.interactive, view }
+  for (const rule of rulesFor(world, claiming)) {
+    const eager = eagerFor(world, rule)
+    const plan = eager.length > 0 && tryRule(world, { rule, claiming, clearing: new Clearing(world, asking), eager })
+    if (plan) return withinBudget(world, plan.victims.length) ? plan : null
+  }
+  return null
+}
+
+const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): Amounts => ({
+  cpu: copies * cpuMillis,
+  memory: copies * memoryBytes,
+  gpu: copies * gpu,
+})
+
+const budgetMs = 60_000
+
+function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
+  const max = settings.maxPreemptionsPerMinute
+  return max === null || preemptions.filter(({ atMs }) => atMs > nowMs - budgetMs).length + more <= max
+}
+
+// ── one rule ──
+
+interface Attempt {
+  rule: Rule
+  claiming: Claiming
+  clearing: Clearing
+  /** Whom the rule would take from, wherever they run. */
+  eager: readonly Running[]
+}
+
+/** Groups first: mostly nobody of a group of thousands may leave, and then none of them is asked. */
+function eagerFor(world: WorldView, rule: Rule): Running[] {
+  const eager = new Map<string, boolean>()
+  const isEager = (group: string) => {
+    const known = eager.get(group) ?? rule.eagerness(group, none) !== null
+    eager.set(group, known)
+    return known
+  }
+  const all: Running[] = []
+  for (const running of world.running.values())
+    if (isEager(rule.groupOf(running)) && rule.mayLeave(running)) all.push(running)
+  return all
+}
+
+function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
+  const { clearing, rule, claiming } = attempt
+  try {
+    const candidates = candidatesFor(attempt)
+    if (candidates.length === 0) return null
+    const fewest = rule.tier === 0 ? fewestFor(world, { clearing, candidates, lane: claiming.lane }) : null
+    const leaving = fewest ?? takeInOrder(attempt, candidates)
+    if (!leaving) return null
+    for (const running of leaving) clearing.remove(running)
+    const placements = clearing.place()
+    return placements && settled(world, attempt, { placements, leaving })
+  } finally {
+    clearing.close()
+  }
+}
+
+/** Those that could help: they run on a node that could serve the job if all of them left. None if that is not enough. */
+function candidatesFor({ clearing, eager }: Attempt): Running[] {
+  if (clearing.fits) return []
+  clearing.removeAll(eager)
+  const helping = clearing.fits ? eager.filter((running) => clearing.fitsWith(running)) : []
+  clearing.putAllBack()
+  return helping
+}
+
+interface Group {
+  name: string
+  waiting: Running[]
+  lost: Amounts
+  eagerness: Fraction
+}
+
+/** One after another from the gladdest group until the job fits, then back whoever need not leave; null: it never does. */
+function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
+  const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
+  for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
+    const eagerness = rule.eagerness(name, none)
+    // Stable: of those that started in the same moment the last started stays last, and is the next to leave.
+    const waiting = members.toSorted((a, b) => compareVictims(b, a))
+    if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
+  }
+  const taken: Running[] = []
+  while (!clearing.fits) {
+    const group = groups.first
+    const running = group?.waiting.pop()
+    if (!group || !running) return null
+    clearing.remove(running)
+    taken.push(running)
+    group.lost = added(group.lost, amountsOf(running.placements), 1)
+    const eagerness = group.waiting.length > 0 ? rule.eagerness(group.name, group.lost) : null
+    if (!eagerness) groups.remove(group)
+    else {
+      group.eagerness = eagerness
+      groups.put(group)
+    }
+  }
+  return spare(clearing, taken)
+}
+
+/** Groups that are alike: by who would be the next to leave. */
+function compareNext(a: Group, b: Group): number {
+  const [first, second] = [a.waiting.at(-1), b.waiting.at(-1)]
+  return (first && second && compareVictims(first, second)) || (a.name < b.name ? -1 : 1)
+}
+
+/** Whoever need not leave stays, last taken first; those in whose place nothing fits need not in any case. */
+function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
+  const leaving = new Set(taken)
+  for (const running of taken) {
+    if (clearing.fitsWith(running)) continue
+    clearing.putBack(running)
+    leaving.delete(running)
+  }
+  for (const running of [...leaving].toReversed()) {
+    clearing.putBack(running)
+    if (clearing.fits) leaving.delete(running)
+    else clearing.remove(running)
+  }
+  return [...leaving]
+}
+
+// ── the plan ──
+
+interface Chosen {
+  placements: Placement[]
+  leaving: readonly Running[]
+}
+
+/** With what the job is really given: an exclusive one gets more than it asks for. null: the rule does not hold for it. */
+function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
+  const asked = amountsOf(placements)
+  const final = rule.tier === 1 ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
+  const { account } = claiming.lane
+  const claimant: [number, number] = [numberOf(world.share(account)), numberOf(world.share(account, { extra: asked }))]
+  const lost = new Map<string, Amounts>()
+  const victims = leaving.map((running) => {
+    const group = final.groupOf(running)
+    const before = lost.get(group) ?? none
+    const after = added(before, amountsOf(running.placements), 1)
+    lost.set(group, after)
+    const isAllowed = final.eagerness(group, before) !== null
+    return {
+      running,
+      tier: rule.tier,
+      shares: { claimant, victim: sharesOf(world, running, { before, after }) },
+      isAllowed,
+    }
+  })
+  if (victims.some(({ isAllowed }) => !isAllowed)) return null
+  return { placements, victims: victims.map(({ isAllowed: _, ...victim }) => victim) }
+}
+
+function sharesOf(
+  world: WorldView,
+  { lane }: Running,
+  { before, after }: { before: Amounts; after: Amounts },
+): [number, number] {
+  const share = (without: Amounts) => numberOf(world.share(lane.account, { without }))
+  return [share(before), share(after)]
+}

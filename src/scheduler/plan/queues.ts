@@ -1,0 +1,147 @@
+import type { ClassOrBand } from './classes.ts'
+import { Heap } from './heap.ts'
+import type { LaneWindow } from './lanes.ts'
+import { Line } from './line.ts'
+import type { OrderingPolicy } from './policy.ts'
+
+/**
+ * The lanes of one class. Those of which a named thing says that they cannot start stand in the *lot* of that thing, in
+ * order too, and are looked at again when it changes: a lot that wakes offers its first lane beside the others, and when
+ * that one is told the same again, nobody of the lot can start and all of it sleeps. So nobody pays for the length of a lot.
+ */
+interface Lot {
+  key: string
+  line: Line
+  /** When `turned` was asked last. */
+  slept: boolean
+}
+
+export class ClassQueue {
+  readonly class: ClassOrBand
+  private readonly policy: OrderingPolicy
+  private readonly main: Line
+  private readonly lots = new Map<string, Lot>()
+  private readonly where = new Map<LaneWindow, Lot | null>()
+  /** Lines in which a group has lanes. */
+  private readonly byGroup = new Map<string, Set<Line>>()
+  /** The main line and the lots that are awake, none of them empty. */
+  private readonly awake: Heap<Line>
+
+  constructor(name: ClassOrBand, policy: OrderingPolicy) {
+    this.class = name
+    this.policy = policy
+    this.main = new Line(policy)
+    this.awake = new Heap(
+      (a, b) => a.first !== undefined && b.first !== undefined && policy.compare(a.first, b.first) < 0,
+    )
+  }
+
+  get first(): LaneWindow | undefined {
+    return this.awake.first?.first
+  }
+
+  get lanes(): Iterable<LaneWindow> {
+    return this.where.keys()
+  }
+
+  /** Its head is another one, or moved: the lane finds its place. Without a head it has none. */
+  put(lane: LaneWindow): void {
+    if (!lane.head) {
+      this.remove(lane)
+      return
+    }
+    const lot = this.where.get(lane) ?? null
+    this.where.set(lane, lot)
+    const line = lot?.line ?? this.main
+    this.enter(line, lane)
+    if (!lot || this.awake.has(line)) this.awake.put(line)
+  }
+
+  remove(lane: LaneWindow): void {
+    const lot = this.where.get(lane)
+    if (lot === undefined) return
+    this.where.delete(lane)
+    const line = lot?.line ?? this.main
+    this.quit(line, lane)
+    if (line.first) {
+      if (this.awake.has(line)) this.awake.put(line)
+      return
+    }
+    this.awake.remove(line)
+    if (lot) this.lots.delete(lot.key)
+  }
+
+  /** The lane cannot start because of what `key` names; and so can nobody else of its lot. */
+  park(lane: LaneWindow, key: string): void {
+    const before = this.where.get(lane)
+    if (before?.key === key) {
+      this.awake.remove(before.line)
+      return
+    }
+    this.remove(lane)
+    const lot = this.lots.get(key) ?? { key, line: new Line(this.policy), slept: true }
+    this.awake.remove(lot.line)
+    this.lots.set(key, lot)
+    this.enter(lot.line, lane)
+    this.where.set(lane, lot)
+  }
+
+  /** What was said of the lane when it was parked still holds. */
+  sleeps(lane: LaneWindow): boolean {
+    const lot = this.where.get(lane)
+    return lot != null && !this.awake.has(lot.line)
+  }
+
+  wake(key: string): void {
+    const lot = this.lots.get(key)
+    if (lot) this.awake.put(lot.line)
+  }
+
+  /** Each lane of the lot is looked at for itself. */
+  release(key: string): readonly LaneWindow[] {
+    const lanes = this.lots.get(key)?.line.all() ?? []
+    for (const lane of lanes) {
+      this.remove(lane)
+      this.put(lane)
+    }
+    return lanes
+  }
+
+  /** Of lots that sleep now and did not at the last call, or did and do not. */
+  turned(): LaneWindow[] {
+    const turned: LaneWindow[] = []
+    for (const lot of this.lots.values()) {
+      const sleeps = !this.awake.has(lot.line)
+      if (sleeps !== lot.slept) turned.push(...lot.line.all())
+      lot.slept = sleeps
+    }
+    return turned
+  }
+
+  /** What the group holds is about to change: its lines step aside, and the answer puts them where they belong then. */
+  setAside(group: string): () => void {
+    const lines = [...(this.byGroup.get(group) ?? [])]
+    const offered = lines.filter((line) => this.awake.has(line))
+    for (const line of offered) this.awake.remove(line)
+    return () => {
+      for (const line of lines) line.move(group)
+      for (const line of offered) this.awake.put(line)
+    }
+  }
+
+  private enter(line: Line, lane: LaneWindow): void {
+    line.put(lane)
+    const group = this.policy.groupOf(lane)
+    const lines = this.byGroup.get(group) ?? new Set()
+    this.byGroup.set(group, lines.add(line))
+  }
+
+  private quit(line: Line, lane: LaneWindow): void {
+    line.remove(lane)
+    const group = this.policy.groupOf(lane)
+    const lines = this.byGroup.get(group)
+    if (!lines || line.hasGroup(group)) return
+    lines.delete(line)
+    if (lines.size === 0) this.byGroup.delete(group)
+  }
+}

@@ -1,0 +1,57 @@
+import type { Lane } from '../../domain/lanes.ts'
+import type { FreeNode } from '../../domain/placement.ts'
+import { because, type Reason } from '../../domain/reason.ts'
+import type { Reservation, WorldView } from './model.ts'
+
+/**
+ * Capacity reservations: nodes for the jobs of a project in a window of time. Jobs of a reservation wait for its window
+ * and run on its nodes alone. Whoever is not of it uses those nodes only as long as the window has not begun, and only
+ * with jobs that end before it does; so inside the window its jobs are ahead of all others there, whatever their order.
+ * Jobs of a reservation are outside the rule of the blocked head: they neither block a class nor are blocked by one.
+ */
+type World = Pick<WorldView, 'nowMs' | 'settings'>
+
+/** Why the jobs of the lane cannot start at this time, and when that may change; null: nothing of this keeps them. */
+export function reservationGate(world: World, lane: Lane): { reason: Reason; untilMs: number | null } | null {
+  if (lane.reservationId === null) return null
+  const reservation = reservationOf(world, lane.reservationId)
+  if (!reservation || reservation.endsMs <= world.nowMs)
+    return { reason: because('RESERVATION_WINDOW', 'Its capacity reservation is over'), untilMs: null }
+  if (reservation.startsMs <= world.nowMs) return null
+  const begins = new Date(reservation.startsMs).toISOString()
+  return {
+    reason: because('RESERVATION_WINDOW', `Waits until its capacity reservation begins, ${begins}`),
+    untilMs: reservation.startsMs,
+  }
+}
+
+/** Which nodes the jobs of the lane may use; null: reservations keep none of them from it. */
+export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => boolean) | null {
+  const { nowMs, settings } = world
+  const own = lane.reservationId === null ? undefined : reservationOf(world, lane.reservationId)
+  if (lane.reservationId !== null) {
+    const mine = new Set(own?.nodes)
+    return ({ name }) => mine.has(name)
+  }
+  const endsMs = lane.runSeconds === null ? Number.POSITIVE_INFINITY : nowMs + lane.runSeconds * 1_000
+  const closing = settings.reservations.filter(({ startsMs, endsMs: over }) => over > nowMs && endsMs > startsMs)
+  if (closing.length === 0) return null
+  const closed = new Set(closing.flatMap(({ nodes }) => nodes))
+  return ({ name }) => !closed.has(name)
+}
+
+/** The nodes that the jobs of the lane could ever have, whoever runs there now. */
+export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lane): readonly FreeNode[] {
+  if (lane.reservationId === null) return world.nodes
+  const own = world.settings.reservations.find(({ id }) => id === lane.reservationId)
+  return world.nodes.filter(({ name }) => own?.nodes.includes(name))
+}
+
+/** When a window begins or ends next, and with it what may be placed where; null: never. */
+export function nextWindowMs({ nowMs, settings }: World): number | null {
+  const moments = settings.reservations.flatMap(({ startsMs, endsMs }) => [startsMs, endsMs]).filter((at) => at > nowMs)
+  return moments.length > 0 ? Math.min(...moments) : null
+}
+
+const reservationOf = ({ settings }: World, id: string): Reservation | undefined =>
+  settings.reservations.find((reservation) => reservation.id === id)

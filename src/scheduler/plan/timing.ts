@@ -1,0 +1,39 @@
+import { drainDueMs } from './drains.ts'
+import type { JobClass } from './model.ts'
+import { nextWindowMs } from './reservations.ts'
+import { budgetMs, type PoolState } from './state.ts'
+
+/** When time alone may open what is closed: whoever waits for machines is looked at again then. null: never. */
+export function lookAgainMs(state: PoolState): number | null {
+  const moments = [nextWindowMs(state), ...drains(state), ...preemptions(state)]
+  return soonest(moments.filter((moment) => moment !== null && moment > state.nowMs))
+}
+
+export function soonest(moments: readonly (number | null)[]): number | null {
+  const known = moments.filter((moment) => moment !== null)
+  return known.length > 0 ? Math.min(...known) : null
+}
+
+function drains(state: PoolState): (number | null)[] {
+  const due = [...state.order.closures].map(([jobClass, { lane, forRoom }]) =>
+    forRoom && lane.head ? drainDueMs(state, { lane: lane.lane, entry: lane.head, class: jobClass as JobClass }) : null,
+  )
+  const overdue = [...state.holds.values()].map(({ kind, expectedMs }) => (kind === 'DRAIN' ? expectedMs : null))
+  return [...due, ...overdue]
+}
+
+/** While anybody waits: when somebody may be asked to leave who may not be asked now. */
+function preemptions({ lanes, machines, preemptions: past, settings, nowMs }: PoolState): number[] {
+  if (lanes.size === 0 || machines.preemptable === 0) return []
+  const { rotationQuantumMs, minRunBeforePreemptMs, maxPreemptionsPerMinute } = settings
+  const quantum = Math.max(0, rotationQuantumMs)
+  const after = past.flatMap(({ atMs }) => [
+    ...(quantum > 0 ? [atMs + quantum] : []),
+    ...(maxPreemptionsPerMinute === null ? [] : [atMs + budgetMs]),
+  ])
+  if (minRunBeforePreemptMs === 0 && machines.won === 0) return after
+  const ripe = [...machines.running.values()]
+    .filter(({ lane }) => lane.preemptable || lane.restartable)
+    .flatMap(({ sinceMs, wonTier }) => [sinceMs + minRunBeforePreemptMs, wonTier === null ? 0 : sinceMs + quantum])
+  return [...after, soonest(ripe.filter((moment) => moment > nowMs)) ?? 0]
+}

@@ -1,0 +1,62 @@
+import { because, blockedBy } from '../../domain/reason.ts'
+import { consider } from './consider.ts'
+import { LaneWindow } from './lanes.ts'
+import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
+import { rehearse } from './pass.ts'
+import type { PoolState } from './state.ts'
+
+/** A job that is not stored, as if it stood in line. */
+export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
+  entry: Waiting
+}
+
+/** Starts that a trial makes before it says that the job has to wait for others. */
+const startsMax = 1_000
+
+/**
+ * What would become of the job at its ordinary place, now: those before it are started, it is looked at, and all of it is
+ * taken back.
+ */
+export function tryOut(state: PoolState, { entry, ...of }: Candidate): Verdict {
+  const window = new LaneWindow(of)
+  window.load(1, [entry])
+  const decisions = rehearse(state, { startsMax, before: window })
+  const verdict = isUndecided(decisions) ? othersAhead(decisions) : verdictOn(state, window, entry)
+  state.undo(decisions)
+  // What it found out about others was true of a pass that was taken back.
+  if (decisions.considered > 0) state.order.freed([])
+  return verdict
+}
+
+const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts.length === startsMax
+
+/** No further than lanes are known. */
+const othersAhead = ({ starts }: Decisions): Verdict => ({
+  start: null,
+  reason: because('CLASS_BLOCKED', `More than ${starts.length} jobs that may start are ahead of it`),
+  parkedOn: 'CLASS',
+})
+
+function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
+  const ahead = state.order.closedBy(window)
+  const outcome = consider(state, { window, entry })
+  switch (outcome.kind) {
+    case 'start':
+      return ahead ? waitsFor(ahead.jobId) : { start: outcome.start }
+    case 'capacity':
+    case 'part':
+      return ahead ? waitsFor(ahead.jobId) : { start: null, reason: outcome.reason, parkedOn: 'CLASS' }
+    case 'limited':
+      return { start: null, reason: outcome.reason, parkedOn: outcome.held }
+    case 'waiting':
+      return { start: null, reason: outcome.reason, parkedOn: 'CLASS' }
+    case 'refused':
+      return { start: null, reason: because('INTERACTIVE_QUOTA', outcome.info), parkedOn: 'CLASS' }
+    case 'unsatisfiable':
+      return { start: null, reason: outcome.reason, parkedOn: 'UNSATISFIABLE' }
+    default:
+      return outcome satisfies never
+  }
+}
+
+const waitsFor = (jobId: string): Verdict => ({ start: null, reason: blockedBy(jobId), parkedOn: 'CLASS' })

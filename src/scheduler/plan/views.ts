@@ -1,0 +1,74 @@
+import type { AccountRow, ClassRow, LaneRow, Views } from '../store.ts'
+import { batchClasses } from './classes.ts'
+import { numberOf } from './fractions.ts'
+import type { PoolState } from './state.ts'
+
+/** What readers were shown last, and what of it is no longer so. */
+export class Shown {
+  private readonly lanes = new Map<string, LaneRow>()
+  private readonly classes = new Map<string, ClassRow>()
+  private readonly accounts = new Map<string, AccountRow>()
+
+  changes(state: PoolState): Views {
+    state.order.touchTurned()
+    const touched = state.touched.take()
+    const lanes = touched?.lanes ?? new Set([...this.lanes.keys(), ...state.lanes.keys()])
+    const accounts =
+      touched?.accounts ??
+      new Set([...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()])
+    return {
+      lanes: changed(this.lanes, lanes, (id) => laneRow(state, id)),
+      classes: changed(this.classes, batchClasses, (name) => classRow(state, name)),
+      accounts: changed(this.accounts, accounts, (account) => accountRow(state, account)),
+    }
+  }
+}
+
+/** Brings these rows of `before` up to what they are, and answers the difference. */
+function changed<K extends string, T extends object>(
+  before: Map<string, T>,
+  keys: Iterable<K>,
+  rowOf: (key: K) => T | null,
+): Map<string, T | null> {
+  const different = new Map<string, T | null>()
+  for (const key of keys) {
+    const known = before.get(key)
+    const row = rowOf(key)
+    if (row ? isSame(known, row) : !known) continue
+    different.set(key, row)
+    if (row) before.set(key, row)
+    else before.delete(key)
+  }
+  return different
+}
+
+function isSame<T extends object>(a: T | undefined, b: T): boolean {
+  const known: Partial<T> = a ?? {}
+  return (Object.keys(b) as (keyof T)[]).every((key) => known[key] === b[key])
+}
+
+/** A reason that was true before something changed is not told: what is in the way now is the head of the class. */
+function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
+  const window = lanes.get(id)
+  if (!window?.head) return null
+  const { waiting, head, effective, consideredMs } = window
+  const reason = order.isParked(window) ? window.reason : null
+  const { jobId, bid, sequence } = head
+  return { waiting, headJobId: jobId, headBid: bid, headSequence: sequence, priority: effective, reason, consideredMs }
+}
+
+function classRow({ order }: PoolState, name: (typeof batchClasses)[number]): ClassRow | null {
+  const closure = order.closures.get(name)
+  return closure ? { blockedBy: closure.jobId, reason: closure.reason, consideredMs: closure.consideredMs } : null
+}
+
+function accountRow(state: PoolState, account: string): AccountRow | null {
+  const { machines } = state
+  const lanes = state.lanes.ofAccount.get(account)
+  const running = machines.runsOf.get(account)
+  if (!lanes && !running) return null
+  let queued = 0
+  for (const { waiting } of lanes ?? []) queued += waiting
+  const weight = machines.accounts.weightOf(account)
+  return { occupancy: numberOf(state.share(account)), weight, running: running ?? 0, queued }
+}

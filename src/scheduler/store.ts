@@ -1,0 +1,72 @@
+import type { Change, Decisions, LaneState, Snapshot, Waiting } from './plan/model.ts'
+
+/**
+ * Where a leader learns what to plan with, and where its decisions become true. Everything that is written is written
+ * under its epoch: a leader that leads no more gets `Fenced`. Over PostgreSQL: stored.ts; in memory, for the simulator:
+ * simulate/.
+ */
+export interface Store {
+  /** The whole of it, as of one moment; what was to be heard before is forgotten. */
+  load(): Promise<Snapshot>
+  /** What changed since, in order, and the moment; opens the gates that are due. `lanes`: those that the leader knows. */
+  changes(lanes: LaneBook): Promise<Heard>
+  /** The first entries of these lanes. */
+  first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
+  /** All of it or nothing. Starts of jobs that somebody moved meanwhile, and evictions for them, are left out, and named. */
+  commit(decisions: Decisions, revision: number): Promise<Committed>
+  /** Rows of the views that changed. */
+  publish(views: Views): Promise<void>
+}
+
+export interface LaneBook {
+  has(laneId: string): boolean
+}
+
+export interface Heard {
+  nowMs: number
+  changes: readonly Change[]
+  /** Lanes that were not known, named by `changes`; their `first` and `waiting` are empty: entries join by changes. */
+  lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
+  /** When the next gate that time opens is due; null: none. */
+  nextDueMs: number | null
+  /** There is more to be heard before anything is decided. */
+  more: boolean
+}
+
+export type Committed =
+  | { kind: 'committed'; lost: readonly string[] }
+  /** The settings were changed after they were read: hear of it, and plan again. */
+  | { kind: 'stale' }
+  /** Something was not free after all: nothing was written, and the world must be loaded again. */
+  | { kind: 'conflict' }
+
+/** What readers in every process are shown; null as a value: the row goes. */
+export interface Views {
+  lanes: ReadonlyMap<string, LaneRow | null>
+  classes: ReadonlyMap<string, ClassRow | null>
+  accounts: ReadonlyMap<string, AccountRow | null>
+}
+
+export interface LaneRow {
+  waiting: number
+  headJobId: string
+  headBid: number
+  headSequence: number
+  /** Raised by waiting. */
+  priority: number
+  reason: unknown
+  consideredMs: number
+}
+
+export interface ClassRow {
+  blockedBy: string | null
+  reason: unknown
+  consideredMs: number
+}
+
+export interface AccountRow {
+  occupancy: number
+  weight: number
+  running: number
+  queued: number
+}

@@ -1,0 +1,73 @@
+import { cancelHopeless, gatesMax, openGates } from '../domain/dependencies.ts'
+import type { Domain } from '../domain/domain.ts'
+import { readNodes } from '../domain/nodes.ts'
+import { memoryMs } from '../domain/scheduling.ts'
+import { fence } from '../platform/leadership.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { Snapshot } from './plan/model.ts'
+import type { Store } from './store.ts'
+import { commit } from './stored/committing.ts'
+import { createEar } from './stored/hearing.ts'
+import { publish } from './stored/publishing.ts'
+import {
+  readFirst,
+  readHolds,
+  readLanes,
+  readNow,
+  readPreemptions,
+  readRunning,
+  readSettings,
+} from './stored/reading.ts'
+import type { Leader } from './tick.ts'
+
+/** The store of a leader over PostgreSQL, for one term: reading, hearing, committing and publishing under its epoch. */
+export function createStored(domain: Domain, leader: Leader): Store {
+  const ear = createEar(domain, leader)
+  let replaces = true
+
+  return {
+    async load() {
+      const openedMs = await openAllDue(domain, leader)
+      await cancelHopeless(domain, { pool: leader.pool })
+      const snapshot = await domain.db.transaction((sql) => load(sql, domain, leader), { isolation: 'REPEATABLE READ' })
+      ear.begin(openedMs)
+      replaces = true
+      return snapshot
+    },
+    changes: (lanes) => ear.listen(lanes),
+    first: (laneIds) => readFirst(domain.db.sql, laneIds),
+    commit: (decisions, revision) => commit(domain, leader, { decisions, revision }),
+    async publish(views) {
+      await publish(domain, leader, { views, replaces })
+      replaces = false
+    },
+  }
+}
+
+/** Answers until when gates of time are open now. */
+async function openAllDue(domain: Domain, { pool, epoch }: Leader): Promise<number> {
+  const untilMs = await readNow(domain.db.sql)
+  for (let opened = gatesMax; opened === gatesMax; )
+    opened = await domain.db.transaction(async (sql) => {
+      await fence(sql, pool, epoch)
+      return openGates(sql, { pool, afterMs: 0, untilMs })
+    })
+  return untilMs
+}
+
+/** What was told and is seen here is forgotten, but for gates to be looked at; what is committed later will be heard. */
+async function load(sql: Sql, { singleUser }: Domain, { pool, epoch }: Leader): Promise<Snapshot> {
+  await fence(sql, pool, epoch)
+  await sql.query("DELETE FROM pool_change WHERE pool = $1 AND kind <> 'GATED'", [pool])
+  const nowMs = await readNow(sql)
+  const settings = await readSettings(sql, pool, singleUser)
+  return {
+    nowMs,
+    settings,
+    nodes: await readNodes(sql, pool),
+    lanes: await readLanes(sql, pool),
+    running: await readRunning(sql, pool),
+    holds: await readHolds(sql, pool),
+    preemptions: await readPreemptions(sql, pool, memoryMs(settings)),
+  }
+}

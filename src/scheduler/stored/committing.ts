@@ -1,0 +1,154 @@
+import { tellRuns } from '../../domain/changes.ts'
+import type { Domain } from '../../domain/domain.ts'
+import { dropHolds, putHolds, requestEvictions } from '../../domain/holds.ts'
+import { allocate } from '../../domain/nodes.ts'
+import { interactiveElsewhere } from '../../domain/one-interactive.ts'
+import { markPlaces } from '../../domain/runs.ts'
+import { type Move, transition } from '../../domain/transition.ts'
+import { Fenced } from '../../platform/leadership.ts'
+import { type Sql, sqlState } from '../../platform/tx.ts'
+import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
+import type { Committed } from '../store.ts'
+import type { Leader } from '../tick.ts'
+
+/**
+ * Decisions become true here: all of them in one transaction under the epoch, or none. Every start and every change of
+ * what starts are decided by takes its turn at the row of the pool, whose revision says whether they were decided by what
+ * holds now. A job that somebody moved meanwhile loses its compare-and-set, and is named.
+ */
+export async function commit(
+  domain: Domain,
+  leader: Leader,
+  { decisions, revision }: { decisions: Decisions; revision: number },
+): Promise<Committed> {
+  try {
+    const committed = await domain.db.transaction(async (sql): Promise<Committed> => {
+      if (!(await takeTurn(sql, leader, revision))) return { kind: 'stale' }
+      return { kind: 'committed', lost: await write(sql, { domain, leader }, decisions) }
+    })
+    if (committed.kind === 'committed') tell(domain, decisions)
+    return committed
+  } catch (error) {
+    if (!isConflict(error)) throw error
+    const { starts, evictions } = decisions
+    domain.log.warn(
+      { err: error, pool: leader.pool, starts: starts.length, evictions: evictions.length },
+      'decisions met a conflict',
+    )
+    return { kind: 'conflict' }
+  }
+}
+
+/** A device, an amount, or the one interactive run of a person was not free after all. */
+export const isConflict = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
+
+/** First statement of every decision. Throws Fenced; false: what it was decided by has changed. */
+export async function takeTurn(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
+  const [row] = await sql.query<{ leads: boolean; revision: number }>(turnSql, [pool, epoch], 'take_turn')
+  if (!row?.leads) throw new Fenced(`Epoch ${epoch} of ${pool} is over`)
+  return row.revision === revision
+}
+
+const turnSql = `
+WITH led AS MATERIALIZED (
+  SELECT 1 FROM scheduler_leader WHERE pool = $1 AND epoch = $2 AND holder IS NOT NULL FOR SHARE
+)
+SELECT EXISTS (SELECT FROM led) AS leads, revision FROM pool WHERE name = $1 FOR NO KEY UPDATE OF pool`
+
+interface Deciding {
+  domain: Domain
+  leader: Leader
+}
+
+/** Answers the jobs of starts and of evictions that somebody moved meanwhile. */
+async function write(
+  sql: Sql,
+  { domain, leader: { pool, epoch } }: Deciding,
+  { starts, refused, evictions, holds }: Decisions,
+): Promise<string[]> {
+  const nowMs = domain.clock.now()
+  const elsewhere = await readElsewhere(sql, starts)
+  const kept = starts.filter(({ entry: { jobId } }) => !elsewhere.has(jobId))
+  const won = await startRuns(sql, kept, nowMs)
+  await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => refusalOf(entry, elsewhere))], nowMs)
+  await dropHolds(sql, holds.drop)
+  await putHolds(sql, pool, holds.put)
+  await requestEvictions(sql, { pool, epoch, evictions })
+  const lost = starts.flatMap(({ entry }) => (won.has(entry.jobId) ? [] : [entry.jobId]))
+  return [...lost, ...(await lostClaimants(sql, pool, evictions))]
+}
+
+/** Starts of interactive jobs whose user has one in another pool: with the sentence that ends them, or null: they wait. */
+async function readElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
+  const interactive = starts.filter(({ lane }) => lane.interactive)
+  const { refused, postponed } = await interactiveElsewhere(
+    sql,
+    interactive.map(({ entry: { jobId }, lane: { userId } }) => ({ jobId, userId })),
+  )
+  return new Map([...refused, ...postponed.map((jobId) => [jobId, null] as const)])
+}
+
+function refusalOf(entry: Waiting, elsewhere: ReadonlyMap<string, string | null>): Decisions['refused'] {
+  const info = elsewhere.get(entry.jobId)
+  return info == null ? [] : [{ entry, info }]
+}
+
+const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
+  transition(
+    sql,
+    refused.map(({ entry, info }) => ({
+      jobId: entry.jobId,
+      run: entry.run,
+      from: 'QUEUED' as const,
+      to: 'FAILED' as const,
+      reason: 'INTERACTIVE_QUOTA' as const,
+      info,
+    })),
+    nowMs,
+  )
+
+/** Those who wait no more: nobody was told to leave for them, and so the leader hears how their victims stand. */
+async function lostClaimants(sql: Sql, pool: string, evictions: readonly Eviction[]): Promise<string[]> {
+  if (evictions.length === 0) return []
+  const claimants = evictions.map(({ claimant }) => claimant.jobId)
+  const rows = await sql.query<{ jobId: string }>(
+    'SELECT job_id AS "jobId" FROM hold WHERE job_id = ANY($1::text[])',
+    [claimants],
+    'claimants_held',
+  )
+  const held = new Set(rows.map(({ jobId }) => jobId))
+  const lost = evictions.filter(({ claimant }) => !held.has(claimant.jobId))
+  const victims = lost.flatMap((eviction) => eviction.victims.map(({ running }) => running.runId))
+  if (victims.length > 0) await tellRuns(sql, pool, victims)
+  return lost.map(({ claimant }) => claimant.jobId)
+}
+
+/** STARTING with its allocation, for those that nobody moved meanwhile; in the open transaction of a leader. Answers their jobs. */
+export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<ReadonlySet<string>> {
+  const moved = await transition(sql, starts.map(startMove), nowMs)
+  const won = new Set(moved.map(({ jobId }) => jobId))
+  const runs = starts
+    .filter(({ entry }) => won.has(entry.jobId))
+    .map(({ entry, ...start }) => ({ runId: entry.runId, ...start }))
+  if (runs.length > 0) await allocate(sql, runs)
+  await markPlaces(
+    sql,
+    runs.filter(({ wonTier, backfilledOn }) => wonTier !== null || backfilledOn !== null),
+  )
+  return won
+}
+
+const startMove = ({ entry, placements }: Start): Move => ({
+  jobId: entry.jobId,
+  run: entry.run,
+  from: 'QUEUED',
+  to: 'STARTING',
+  reason: null,
+  nodes: [...new Set(placements.map(({ node }) => node))],
+  gpuIds: placements.flatMap(({ gpuIds }) => gpuIds),
+})
+
+function tell({ wakeups }: Domain, { starts, evictions, holds, refused }: Decisions): void {
+  if (starts.length + evictions.length + refused.length > 0) wakeups.poke('event')
+  if (starts.length + evictions.length + holds.drop.length > 0) wakeups.poke('run')
+}

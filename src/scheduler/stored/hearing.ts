@@ -1,0 +1,173 @@
+import { cancelHopeless, gatesMax, openGates } from '../../domain/dependencies.ts'
+import type { Domain } from '../../domain/domain.ts'
+import { readNodes } from '../../domain/nodes.ts'
+import { Fenced, fence } from '../../platform/leadership.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Change } from '../plan/model.ts'
+import type { Heard, LaneBook } from '../store.ts'
+import type { Leader } from '../tick.ts'
+import { readNewLanes, readRuns, readSettings } from './reading.ts'
+
+/**
+ * What a leader hears: rows of `pool_change`, deleted as they are read. Looking costs one round trip and neither locks
+ * nor writes; only when something is there, or a gate is due, does a transaction follow, under the epoch. It is committed
+ * without waiting for the disk: what is heard twice changes nothing, and whoever fails in between loads everything again.
+ */
+export interface Ear {
+  /** Gates of time have been opened until this moment. */
+  begin(openedUntilMs: number): void
+  listen(lanes: LaneBook): Promise<Heard>
+}
+
+/** Rows of one transaction. */
+const heardMax = 10_000
+/** Nothing is known to open a gate and tell nobody; if something does, no job waits for longer than this. */
+const sweepMs = 30_000
+
+export function createEar(domain: Domain, leader: Leader): Ear {
+  const { pool } = leader
+  let openedMs = 0
+  let sweptMs = 0
+
+  function dueGates({ nowMs, nextDueMs }: Look): DueGates | null {
+    if (nowMs - sweptMs >= sweepMs) return { pool, afterMs: 0, untilMs: nowMs }
+    return nextDueMs !== null && nextDueMs <= nowMs ? { pool, afterMs: openedMs, untilMs: nowMs } : null
+  }
+
+  /** Everything that was due is open. */
+  function wasOpened({ afterMs, untilMs }: DueGates) {
+    openedMs = untilMs
+    if (afterMs === 0) sweptMs = untilMs
+  }
+
+  return {
+    begin(openedUntilMs) {
+      openedMs = openedUntilMs
+      sweptMs = openedUntilMs
+    },
+    async listen(known) {
+      const look = await lookAt(domain.db.sql, leader, openedMs)
+      const { nowMs, nextDueMs } = look
+      const gates = dueGates(look)
+      if (!look.changed && !gates) return { nowMs, nextDueMs, changes: [], lanes: [], more: false }
+      const heard = await domain.db.transaction((sql) => hear(sql, { domain, leader, lanes: known, gates }))
+      if (gates && !heard.dueLeft) wasOpened(gates)
+      if (gates?.afterMs === 0) await cancelHopeless(domain, { pool })
+      else if (heard.gated.length > 0) await cancelHopeless(domain, { jobIds: heard.gated })
+      const { changes, lanes } = heard
+      return { nowMs, nextDueMs: gates ? nowMs : nextDueMs, changes, lanes, more: heard.more || heard.dueLeft }
+    },
+  }
+}
+
+/** Gates of time that are due. */
+interface DueGates {
+  pool: string
+  /** 0: those as well that were looked at before. */
+  afterMs: number
+  untilMs: number
+}
+
+interface Look {
+  nowMs: number
+  changed: boolean
+  nextDueMs: number | null
+}
+
+async function lookAt(sql: Sql, { pool, epoch }: Leader, openedMs: number): Promise<Look> {
+  const [row] = await sql.query<Look & { leads: boolean }>(lookSql, [pool, epoch, openedMs], 'look_for_changes')
+  if (!row?.leads) throw new Fenced(`Epoch ${epoch} of ${pool} is over`)
+  return row
+}
+
+const lookSql = `
+SELECT epoch = $2 AND holder IS NOT NULL AS leads, (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs",
+  EXISTS (SELECT FROM pool_change c WHERE c.pool = $1) AS changed,
+  (SELECT (extract(epoch FROM q.eligible_at) * 1000)::float8 FROM queue_entry q
+   WHERE q.pool = $1 AND NOT q.open AND q.eligible_at > to_timestamp($3::float8 / 1000) ORDER BY q.eligible_at LIMIT 1) AS "nextDueMs"
+FROM scheduler_leader WHERE pool = $1`
+
+interface Hearing {
+  domain: Domain
+  leader: Leader
+  lanes: LaneBook
+  /** null: none is due. */
+  gates: DueGates | null
+}
+
+interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
+  /** Jobs whose gates were looked at. */
+  gated: string[]
+  /** Gates are due that this transaction did not come to. */
+  dueLeft: boolean
+}
+
+async function hear(sql: Sql, { domain, leader, lanes, gates }: Hearing): Promise<Told> {
+  await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
+  await fence(sql, leader.pool, leader.epoch)
+  const dueLeft = gates !== null && (await openGates(sql, gates)) === gatesMax
+  const rows = await takeRows(sql, leader.pool)
+  const gated = [...new Set(rows.flatMap(({ kind, jobId }) => (kind === 'GATED' && jobId ? [jobId] : [])))]
+  const opened = gated.length > 0 ? await openAll(sql, gated) : 0
+  const changes = await changesOf(sql, { domain, leader }, rows)
+  const unknown = changes.flatMap((change) =>
+    change.kind === 'JOINED' && !lanes.has(change.entry.laneId) ? [change.entry.laneId] : [],
+  )
+  const newLanes = await readNewLanes(sql, [...new Set(unknown)])
+  return { changes, lanes: newLanes, gated, dueLeft, more: rows.length === heardMax || opened > 0 }
+}
+
+async function openAll(sql: Sql, jobIds: readonly string[]): Promise<number> {
+  let opened = 0
+  for (let i = 0; i < jobIds.length; i += gatesMax)
+    opened += await openGates(sql, { jobIds: jobIds.slice(i, i + gatesMax) })
+  return opened
+}
+
+interface ChangeRow {
+  id: number
+  kind: 'JOINED' | 'LEFT' | 'GATED' | 'RUN' | 'NODES' | 'SETTINGS'
+  jobId: string | null
+  laneId: string | null
+  bid: number | null
+  sequence: number | null
+  runId: string | null
+  run: number | null
+  sinceMs: number | null
+}
+
+/** The oldest first: of one entry, what was committed later has the greater number. */
+async function takeRows(sql: Sql, pool: string): Promise<ChangeRow[]> {
+  const rows = await sql.query<ChangeRow>(
+    `DELETE FROM pool_change WHERE id IN (SELECT id FROM pool_change WHERE pool = $1 ORDER BY id LIMIT ${heardMax})
+     RETURNING id, kind, job_id AS "jobId", lane_id AS "laneId", bid, sequence, run_id AS "runId", run,
+       (extract(epoch FROM since) * 1000)::float8 AS "sinceMs"`,
+    [pool],
+    'take_changes',
+  )
+  return rows.sort((a, b) => a.id - b.id)
+}
+
+/** Runs, nodes and settings are read as they are after all that was told of them; each once. */
+async function changesOf(
+  sql: Sql,
+  { domain, leader }: Pick<Hearing, 'domain' | 'leader'>,
+  rows: readonly ChangeRow[],
+): Promise<Change[]> {
+  const runIds = [...new Set(rows.flatMap(({ kind, runId }) => (kind === 'RUN' && runId ? [runId] : [])))]
+  const runs = await readRuns(sql, runIds)
+  const changes: Change[] = rows.flatMap((row) => entryChange(row) ?? [])
+  for (const runId of runIds) changes.push({ kind: 'RUN', runId, running: runs.get(runId) ?? null })
+  if (rows.some(({ kind }) => kind === 'NODES'))
+    changes.push({ kind: 'NODES', nodes: await readNodes(sql, leader.pool) })
+  if (rows.some(({ kind }) => kind === 'SETTINGS'))
+    changes.push({ kind: 'SETTINGS', settings: await readSettings(sql, leader.pool, domain.singleUser) })
+  return changes
+}
+
+function entryChange({ kind, jobId, laneId, bid, sequence, runId, run, sinceMs }: ChangeRow): Change | null {
+  if (jobId === null || laneId === null) return null
+  if (kind === 'LEFT') return { kind, jobId, laneId }
+  if (kind !== 'JOINED' || runId === null || run === null || sequence === null) return null
+  return { kind, entry: { jobId, laneId, runId, run, bid: bid ?? 0, sequence, sinceMs: sinceMs ?? 0 } }
+}

@@ -1,0 +1,90 @@
+import type { Domain } from '../../domain/domain.ts'
+import { fence } from '../../platform/leadership.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Views } from '../store.ts'
+import type { Leader } from '../tick.ts'
+
+/** Rows of the views that readers in every process are shown. Nobody waits for the disk: they are rewritten by every leader. */
+export interface Publication {
+  views: Views
+  /** Whatever an earlier leader left goes. */
+  replaces: boolean
+}
+
+export async function publish(domain: Domain, leader: Leader, { views, replaces }: Publication): Promise<void> {
+  const { lanes, classes, accounts } = views
+  if (!replaces && lanes.size + classes.size + accounts.size === 0) return
+  await domain.db.transaction(async (sql) => {
+    await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
+    await fence(sql, leader.pool, leader.epoch)
+    for (const [table, rows] of [
+      [laneView, lanes],
+      [classView, classes],
+      [accountView, accounts],
+    ] as const)
+      await write(sql, leader.pool, { table, rows, replaces })
+  })
+}
+
+interface Table {
+  name: string
+  key: string
+  /** Rows of JSON as rows of the table; `key` is the key. */
+  upsert: string
+}
+
+const consideredAt = `to_timestamp(r."consideredMs" / 1000)`
+
+const laneView: Table = {
+  name: 'lane_view',
+  key: 'lane_id::text',
+  upsert: `
+    INSERT INTO lane_view (lane_id, pool, waiting, head_job_id, head_bid, head_sequence, priority, reason, considered_at)
+    SELECT r.key::uuid, $1, r.waiting, r."headJobId", r."headBid", r."headSequence", r.priority, nullif(r.reason, 'null'), ${consideredAt}
+    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, waiting int, "headJobId" text, "headBid" int, "headSequence" bigint,
+      priority int, reason jsonb, "consideredMs" float8)
+    ON CONFLICT (lane_id) DO UPDATE SET waiting = excluded.waiting, head_job_id = excluded.head_job_id,
+      head_bid = excluded.head_bid, head_sequence = excluded.head_sequence, priority = excluded.priority,
+      reason = excluded.reason, considered_at = excluded.considered_at`,
+}
+
+const classView: Table = {
+  name: 'class_view',
+  key: 'class',
+  upsert: `
+    INSERT INTO class_view (pool, class, blocked_by, reason, considered_at)
+    SELECT $1, r.key, r."blockedBy", nullif(r.reason, 'null'), ${consideredAt}
+    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, "blockedBy" text, reason jsonb, "consideredMs" float8)
+    ON CONFLICT (pool, class) DO UPDATE SET blocked_by = excluded.blocked_by, reason = excluded.reason,
+      considered_at = excluded.considered_at`,
+}
+
+const accountView: Table = {
+  name: 'account_view',
+  key: 'account',
+  upsert: `
+    INSERT INTO account_view (pool, account, occupancy, weight, running, queued)
+    SELECT $1, r.key, r.occupancy, r.weight, r.running, r.queued
+    FROM jsonb_to_recordset($2::text::jsonb) AS r(key text, occupancy float8, weight float8, running int, queued int)
+    ON CONFLICT (pool, account) DO UPDATE SET occupancy = excluded.occupancy, weight = excluded.weight,
+      running = excluded.running, queued = excluded.queued`,
+}
+
+interface Write {
+  table: Table
+  rows: ReadonlyMap<string, object | null>
+  replaces: boolean
+}
+
+async function write(sql: Sql, pool: string, { table, rows, replaces }: Write): Promise<void> {
+  const here = [...rows].flatMap(([key, row]) => (row ? [{ key, ...row }] : []))
+  const gone = [...rows].flatMap(([key, row]) => (row ? [] : [key]))
+  if (replaces)
+    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${table.key} <> ALL($2::text[])`, [
+      pool,
+      here.map(({ key }) => key),
+    ])
+  else if (gone.length > 0)
+    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${table.key} = ANY($2::text[])`, [pool, gone])
+  if (here.length > 0) await sql.query(table.upsert, [pool, JSON.stringify(here)])
+}

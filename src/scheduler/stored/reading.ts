@@ -1,0 +1,180 @@
+import { readRules } from '../../domain/in-use.ts'
+import type { Policy } from '../../domain/lanes.ts'
+import { limitsOf } from '../../domain/limits.ts'
+import type { Placement } from '../../domain/placement.ts'
+import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Hold, LaneState, PastPreemption, PoolSettings, Reservation, Running, Waiting } from '../plan/model.ts'
+
+/** What a leader plans with, out of the tables. Nothing here locks or writes. */
+
+/** First entries of a lane that a leader knows. */
+export const windowMax = 32
+
+const laneJson = `jsonb_build_object('id', l.id, 'pool', l.pool, 'userId', l.user_id, 'teamId', l.team_id, 'account', l.account,
+  'project', l.project, 'queue', l.queue, 'executor', l.executor, 'priority', l.priority, 'overridden', l.overridden,
+  'interactive', l.interactive, 'preemptable', l.preemptable, 'restartable', l.restartable,
+  'reservationId', l.reservation_id, 'runSeconds', l.run_seconds, 'shape', l.shape)`
+const namesJoined = 'JOIN "user" u ON u.id = l.user_id LEFT JOIN team t ON t.id = l.team_id'
+const ms = (moment: string) => `(extract(epoch FROM ${moment}) * 1000)::float8`
+
+// ── lanes ──
+
+type Entry = [jobId: string, runId: string, run: number, bid: number, sequence: number, sinceMs: number]
+
+/** The first open entries of the lane `lane`, as rows of `Entry`. */
+const firstOf = (lane: string) => `
+(SELECT json_agg(json_build_array(q.job_id, q.run_id, q.run, q.bid, q.sequence, ${ms('q.eligible_at')}) ORDER BY -q.bid, q.sequence)
+ FROM (SELECT * FROM queue_entry e WHERE e.lane_id = ${lane} AND e.open ORDER BY -e.bid, e.sequence LIMIT ${windowMax}) q)`
+
+const waitingOf = (laneId: string, entries: readonly Entry[] | null): Waiting[] =>
+  (entries ?? []).map(([jobId, runId, run, bid, sequence, sinceMs]) => ({
+    jobId,
+    laneId,
+    runId,
+    run,
+    bid,
+    sequence,
+    sinceMs,
+  }))
+
+type LaneRow = Omit<LaneState, 'first'> & { first: Entry[] | null }
+
+/** Every lane in which somebody waits with open gates. */
+export async function readLanes(sql: Sql, pool: string): Promise<LaneState[]> {
+  const rows = await sql.query<LaneRow>(
+    `WITH counted AS MATERIALIZED (SELECT lane_id, count(*) AS waiting FROM queue_entry WHERE pool = $1 AND open GROUP BY lane_id)
+     SELECT ${laneJson} AS lane, u.name AS "userName", t.name AS team, c.waiting, ${firstOf('c.lane_id')} AS first
+     FROM counted c JOIN lane l ON l.id = c.lane_id ${namesJoined}`,
+    [pool],
+  )
+  return rows.map((row) => ({ ...row, first: waitingOf(row.lane.id, row.first) }))
+}
+
+/** What these lanes are, without anybody in them. */
+export async function readNewLanes(
+  sql: Sql,
+  laneIds: readonly string[],
+): Promise<Omit<LaneState, 'waiting' | 'first'>[]> {
+  if (laneIds.length === 0) return []
+  return sql.query(
+    `SELECT ${laneJson} AS lane, u.name AS "userName", t.name AS team FROM lane l ${namesJoined} WHERE l.id = ANY($1::uuid[])`,
+    [laneIds],
+    'new_lanes',
+  )
+}
+
+export async function readFirst(
+  sql: Sql,
+  laneIds: readonly string[],
+): Promise<ReadonlyMap<string, readonly Waiting[]>> {
+  const rows = await sql.query<{ id: string; first: Entry[] | null }>(
+    `SELECT l.id, ${firstOf('l.id')} AS first FROM unnest($1::uuid[]) AS l(id)`,
+    [laneIds],
+    'first_of_lanes',
+  )
+  return new Map(rows.map(({ id, first }) => [id, waitingOf(id, first)]))
+}
+
+// ── runs ──
+
+interface RunRow extends Omit<Running, 'placements'> {
+  gpuIds: Record<string, number[]>
+  placements: Omit<Placement, 'gpuIds'>[]
+}
+
+const runningSql = (condition: string) => `
+SELECT r.id AS "runId", r.job_id AS "jobId", r.number AS run, ${laneJson} AS lane, r.state, ${ms('r.scheduled_at')} AS "sinceMs",
+  ${ms('r.started_at')} AS "startedMs", r.preempt_requested_at IS NOT NULL AS leaving, r.backfilled_on AS "backfilledOn",
+  r.won_tier AS "wonTier",
+  (SELECT jsonb_agg(jsonb_build_object('nodeId', a.node_id, 'node', n.name, 'replica', a.replica, 'cpuMillis', a.cpu_millis,
+    'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband,
+      'interactive', r.interactive_user_id IS NOT NULL) ORDER BY a.replica)
+   FROM allocation a JOIN node n ON n.id = a.node_id WHERE a.run_id = r.id) AS placements,
+  (SELECT coalesce(jsonb_object_agg(c.node_id, c.devices), '{}') FROM (
+    SELECT node_id, jsonb_agg(device ORDER BY device) AS devices FROM device_claim WHERE run_id = r.id GROUP BY node_id) c) AS "gpuIds"
+FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
+WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND ${condition}`
+
+export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
+  return (await sql.query<RunRow>(runningSql('r.pool = $1 ORDER BY r.scheduled_at, r.id'), [pool])).map(runningOf)
+}
+
+/** Those of these runs that hold something. */
+export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
+  if (runIds.length === 0) return new Map()
+  const rows = await sql.query<RunRow>(runningSql('r.id = ANY($1::text[])'), [runIds], 'runs_heard')
+  return new Map(rows.map((row) => [row.runId, runningOf(row)]))
+}
+
+/** Claims do not say which copy has which device of a node; the copies on one node share them evenly. */
+function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
+  const next = new Map<string, number>()
+  const each = run.lane.shape.gpu
+  return {
+    ...run,
+    placements: (placements ?? []).map((placement) => {
+      const from = next.get(placement.nodeId) ?? 0
+      next.set(placement.nodeId, from + each)
+      return { ...placement, gpuIds: (gpuIds[placement.nodeId] ?? []).slice(from, from + each) }
+    }),
+  }
+}
+
+// ── settings, holds, the past ──
+
+interface PoolRow {
+  policy: Policy
+  scheduling: StoredSettings
+  weights: Record<string, number>
+  revision: number
+}
+
+/** The revision first: a change in between makes what is planned stale, never the limits. */
+export async function readSettings(sql: Sql, pool: string, singleUser: boolean): Promise<PoolSettings> {
+  const [row] = await sql.query<PoolRow>('SELECT policy, scheduling, weights, revision FROM pool WHERE name = $1', [
+    pool,
+  ])
+  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  if (!row || !limits) throw new Error(`The pool ${pool} went away`)
+  const { policy, scheduling, weights, revision } = row
+  return {
+    ...settingsOf(policy, scheduling),
+    pool,
+    policy,
+    revision,
+    starvationThresholdMs: limits.starvationThresholdSeconds * 1_000,
+    rules: await readRules(sql, pool, limits),
+    weights: new Map(Object.entries(weights)),
+    reservations: await readReservations(sql, pool),
+  }
+}
+
+const readReservations = (sql: Sql, pool: string): Promise<Reservation[]> =>
+  sql.query<Reservation>(
+    `SELECT id, project, nodes, ${ms('starts_at')} AS "startsMs", ${ms('ends_at')} AS "endsMs", hard
+     FROM capacity_reservation WHERE pool = $1 AND ends_at > berth_now() ORDER BY starts_at, id`,
+    [pool],
+  )
+
+export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
+  sql.query<Hold>(
+    `SELECT id, job_id AS "jobId", kind, class, placements, ${ms('since')} AS "sinceMs", ${ms('expected_at')} AS "expectedMs"
+     FROM hold WHERE pool = $1 ORDER BY since, id`,
+    [pool],
+  )
+
+/** The budget per minute is counted from these as well. */
+const rememberedMsMin = 60_000
+
+export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>
+  sql.query<PastPreemption>(
+    `SELECT ${ms('at')} AS "atMs", tier, claimant_job_id AS "claimantJobId", victim_job_id AS "victimJobId"
+     FROM preemption WHERE pool = $1 AND at > berth_now() - $2 * interval '1 millisecond' ORDER BY at, id`,
+    [pool, Math.max(quantumMs, rememberedMsMin)],
+  )
+
+export async function readNow(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ nowMs: number }>(`SELECT ${ms('berth_now()')} AS "nowMs"`)
+  return row?.nowMs ?? 0
+}
