@@ -15,6 +15,7 @@ import {
   type userLevels,
 } from './config/file.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
+import { type PlanningConfig, planningOf } from './config/scheduling.ts'
 import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
 
 export { ConfigError, type ConfigProblem }
@@ -81,7 +82,7 @@ export interface OidcConfig {
 
 export interface PoolConfig {
   readonly name: string
-  readonly policy: 'PRIORITY'
+  readonly policy: 'PRIORITY' | 'FAIR_SHARE'
   readonly executors: readonly ExecutorName[]
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
@@ -90,7 +91,17 @@ export interface PoolConfig {
   readonly nodes: readonly NodeConfig[] | undefined
   /** null: unlimited. A name that is left out is not the file's business. */
   readonly limits: LimitsConfig
+  /** undefined: a job costs what its submitter says. */
+  readonly rates: RatesConfig | undefined
   readonly scheduling: SchedulingConfig
+  /** Of accounts; a missing one is 1. */
+  readonly weights: Readonly<Record<string, number>>
+}
+
+export interface RatesConfig {
+  readonly cpuHour: number
+  readonly gpuHour: number
+  readonly currency: string
 }
 
 export interface LimitsConfig {
@@ -102,6 +113,7 @@ export interface LimitsConfig {
   readonly localJobMaxConcurrent?: number | null | undefined
   readonly userMaxActive?: number | null | undefined
   readonly userMaxBlocked?: number | null | undefined
+  readonly starvationThresholdSeconds?: number
 }
 
 export interface NodeConfig {
@@ -125,6 +137,7 @@ export interface SchedulingConfig {
   readonly graceMs: number
   readonly startAttemptsMax: number
   readonly nodeLostAfterMs: number
+  readonly planning: PlanningConfig
 }
 
 export interface QueueConfig {
@@ -332,13 +345,21 @@ function poolOf(pool: PoolEntry): PoolConfig {
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
     nodes: pool.nodes?.map(nodeOf),
-    limits: pool.limits,
+    limits: limitsOf(pool),
+    rates: pool.rates,
     scheduling: {
       graceMs: scheduling.graceSeconds * 1_000,
       startAttemptsMax: scheduling.maxStartAttempts,
       nodeLostAfterMs: scheduling.nodeLostAfterSeconds * 1_000,
+      planning: planningOf(scheduling),
     },
+    weights: pool.weights,
   }
+}
+
+/** The threshold is changed at run time with the limits, so it is kept with them. */
+function limitsOf({ limits, scheduling: { starvationThresholdMinutes: minutes } }: PoolEntry): LimitsConfig {
+  return minutes === undefined ? limits : { ...limits, starvationThresholdSeconds: minutes * 60 }
 }
 
 function nodeOf(node: NodeEntry): NodeConfig {

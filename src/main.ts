@@ -178,7 +178,7 @@ async function createExecutor(
 }
 
 function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
-  const { name, policy, executors, relaxReplicas, limits } = pool
+  const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool
   const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
   const nodes = (pool.nodes ?? [detected]).map(
     ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
@@ -190,7 +190,8 @@ function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
       devices: devices.map((device, index) => ({ ...device, index })),
     }),
   )
-  return { name, policy, executors, relaxReplicas, nodes, limits }
+  const scheduling = pool.scheduling.planning
+  return { name, policy, executors, relaxReplicas, nodes, limits, rates, scheduling, weights }
 }
 
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))

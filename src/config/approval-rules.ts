@@ -1,22 +1,32 @@
-import type { z } from 'zod'
-import { amount, type ConfigProblem, flag, list, section, text, whole, word } from './value.ts'
+import { z } from 'zod'
+import { patternProblem } from '../domain/pattern.ts'
+import { amount, type ConfigProblem, flag, list, refusal, section, shortText, whole, word } from './value.ts'
 
 /** `approvalRules:` of the configuration file: when a submission needs a person's yes, with the names of the API. */
 const level = word(['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'])
 const yearSeconds = 31_536_000
 
+/** One that cannot be matched safely is refused here, with whatever else is wrong. */
+const pattern = (example: string) =>
+  z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
+    error: ({ input }) => {
+      const why = typeof input === 'string' ? patternProblem(input) : 'is not a text'
+      return refusal(`${JSON.stringify(input)} ${why}`, `for example ${example}; docs/quotas.md says what is known`)
+    },
+  })
+
 const condition = section({
   costAbove: amount('cost', [0, 1e12], '50').optional(),
-  hardware: text('"*h100*"').optional(),
-  executor: text('slurm').optional(),
+  hardware: pattern('"*h100*"').optional(),
+  executor: shortText('slurm').optional(),
   levelNotIn: list(level).optional(),
   jobsPerDayAbove: whole(0, 2 ** 31 - 1, '20').optional(),
   firstJob: flag.optional(),
-  name: text('"train-*"').optional(),
+  name: pattern('"train-*"').optional(),
 })
 
 export const approvalRuleSection = section({
-  name: text('expensive'),
+  name: shortText('expensive'),
   condition,
   priority: whole(-(2 ** 31 - 1), 2 ** 31 - 1, '10').default(0),
   enabled: flag.default(true),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { approvalRuleSection } from './approval-rules.ts'
 import { quotaSection } from './quotas.ts'
+import { schedulingSection } from './scheduling.ts'
 import {
   amount,
   flag,
@@ -30,26 +31,10 @@ export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 const executorNamesLater = ['container', 'slurm', 'kubernetes', 'handler']
 
 export const gibBytes = 2 ** 30
-const yearSeconds = 31_536_000
 const devicesMax = 1_024
 const coresMax = 100_000
 
 const days = whole(1, 36_500, '30, or null for ever').nullable()
-const seconds = (example: string) => amount('seconds', [0, yearSeconds], example)
-
-const scheduling = section({
-  graceSeconds: seconds('30').default(30),
-  maxStartAttempts: whole(1, 100, '3').default(3),
-  nodeLostAfterSeconds: seconds('60').default(60),
-  automatic: later,
-  starvationThresholdMinutes: later,
-  holdAfterSeconds: later,
-  onUnsatisfiable: later,
-  rotationQuantumSeconds: later,
-  nonPreemptableFraction: later,
-  minRunBeforePreemptSeconds: later,
-})
-
 const limit = whole(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
 
 const limits = section({
@@ -83,20 +68,27 @@ const node = section({
   gpus: list(gpu).default([]),
 })
 
+const rate = (example: string) => amount('cost', [0, 1e9], example)
+
 const executor = word(executorNames, executorNamesLater)
 
 const pool = section({
   name: name('local'),
-  policy: word(['PRIORITY'], ['FAIR_SHARE']).default('PRIORITY'),
+  policy: word(['PRIORITY', 'FAIR_SHARE']).default('PRIORITY'),
   executor: executor.optional(),
   executors: list(executor).optional(),
   environment: list(matching('the name of a variable', /^[A-Za-z_]\w*$/, 'CUDA_HOME')).default([]),
   relaxReplicas: flag.default(false),
   nodes: list(node).optional(),
   limits: limits.prefault({}),
-  scheduling: scheduling.prefault({}),
+  scheduling: schedulingSection.prefault({}),
+  weights: map(amount('weight', [0.000_001, 1_000_000], '2')).default({}),
+  rates: section({
+    cpuHour: rate('0.02'),
+    gpuHour: rate('1.5'),
+    currency: matching('the code of a currency', /^[A-Z]{3}$/, 'EUR'),
+  }).optional(),
   sharedDir: later,
-  rates: later,
 })
 
 const server = section({

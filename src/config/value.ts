@@ -21,7 +21,7 @@ export class ConfigError extends Error {
 
 const notYet = 'is not available in this version'
 
-const refusal = (reason: string, remedy: string) => `${reason}\n${remedy}`
+export const refusal = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
 /** What zod found, as problems. */
 export function problemsOf(error: z.ZodError): ConfigProblem[] {
@@ -84,6 +84,7 @@ export const flag = value<boolean>(
 export const matching = (what: string, pattern: RegExp, example: string) =>
   value<string>({ what, example }, (input) => typeof input === 'string' && pattern.test(input))
 export const text = (example: string) => matching('a text', /\S/, example)
+export const shortText = (example: string) => matching('a text of 1 to 255 characters', /^(?=.*\S).{1,255}$/s, example)
 export const name = (example: string) =>
   matching('a name: a letter or digit, then up to 62 of these and ". _ -"', /^[a-z0-9][\w.-]{0,62}$/i, example)
 export const url = (protocols: readonly string[], expected: Expected) =>

@@ -1,3 +1,4 @@
+import type { Job } from '../platform/generated/client.ts'
 import { together } from '../platform/together.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type ApprovalNeed, type ApprovalRule, approvalNeeded, needWithoutRule, readRules } from './approval-rules.ts'
@@ -10,11 +11,13 @@ import { type Limits, limitsOf } from './limits.ts'
 import { type Placed, type Places, place } from './place.ts'
 import { judge, type MetQuota, metQuotas, scopeText, subjectKey, subjectsOf, userSubject } from './quota-rules.ts'
 import { failClosed, readQuotasOf } from './quotas.ts'
+import { readReservations } from './reservations.ts'
 import { readDoors } from './routing.ts'
 import { openSlots } from './slots.ts'
 import type { Submission } from './submission.ts'
 import { readMemberships } from './teams.ts'
-import { type Measured, measuredOf, noUsage, readUsage, type Usage, windowHours, withJob } from './usage.ts'
+import { noUsage, type Usage, withJob } from './usage.ts'
+import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from './usage-bound.ts'
 
 /**
  * How a group of submissions is decided. What all of them need is read in sets, a constant number of statements; then
@@ -24,7 +27,14 @@ import { type Measured, measuredOf, noUsage, readUsage, type Usage, windowHours,
  * The order of the questions is a promise. The key comes first, so a retry is answered though its queue is gone; then
  * what the submission becomes (place.ts), and last what it takes: slot, quotas, and whether a person must say yes.
  */
-export type Decision = { job: NewJob; warnings: string[] } | { hit: string } | { refusal: Refusal }
+export type Decision = Accepted | { hit: string } | { refusal: Refusal }
+
+export interface Accepted {
+  job: NewJob
+  warnings: string[]
+  /** Once it is written, and queued. */
+  stored?: Job | undefined
+}
 
 interface World extends Places {
   rules: readonly ApprovalRule[]
@@ -38,27 +48,57 @@ interface World extends Places {
 
 type Candidate = { placed: Placed; quotas: MetQuota[] } | { refusal: Refusal }
 
-export async function decideGroup(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
+export interface Deciding {
+  domain: Domain
+  sql: Sql
+  /** null outside the gate. */
+  memory: UsageMemory | null
+}
+
+export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<Decision[]> {
+  const { domain, sql } = deciding
   const world = await readWorld(domain, sql, items)
+  const nowMs = domain.clock.now()
   const placed = items.map((item) =>
     settle<Placed | { hit: string } | { refusal: Refusal }>(
-      () => answeredByKey(item, world.keys) ?? place(item, world, domain.clock.now()),
+      () => answeredByKey(item, world.keys) ?? place(item, world, nowMs),
     ),
   )
+  const candidates = await failClosed(domain, () => measure(deciding, world, { items, placed }))
+  return items.map((item, index) => settle(() => decide(item, candidates[index] ?? missing(), world)))
+}
+
+interface Measuring {
+  items: readonly Submission[]
+  placed: readonly (Placed | Decision)[]
+}
+
+/** The quotas that each of them meets, and what is used of them already. */
+async function measure(
+  { domain, sql, memory }: Deciding,
+  world: World,
+  { items, placed }: Measuring,
+): Promise<(Candidate | Decision)[]> {
   const payers = placed.flatMap((one) => ('payer' in one ? [one.payer] : []))
+  const pools = new Set(world.doors.map(({ pool }) => pool))
+  const users = payers.map(({ userId }) => userId)
   const reads = together(sql)
-  const pools = [...new Set(world.doors.map(({ pool }) => pool))]
-  const [quotas, limits] = await failClosed(domain, () =>
-    Promise.all([readQuotasOf(reads, payers), limitsOf(reads, pools, domain.singleUser)]),
-  )
-  world.limits = limits
+  const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
+  const [quotas, limits, standing, blocked] = await Promise.all([
+    readQuotasOf(reads, payers),
+    limitsOf(reads, [...pools], domain.singleUser),
+    readStanding(reads, users),
+    mayBlock ? readBlocked(reads) : null,
+  ])
   const candidates = placed.map((one): Candidate | Decision => {
     if (!('payer' in one)) return one
-    const maxActive = world.limits.get(one.job.pool)?.userMaxActive ?? null
+    const maxActive = limits.get(one.job.pool)?.userMaxActive ?? null
     return { placed: one, quotas: metQuotas(quotas, one.payer, maxActive) }
   })
-  world.usage = await failClosed(domain, () => readUsage(sql, measuredOf(wantedUsage(items, candidates, world.rules))))
-  return items.map((item, index) => settle(() => decide(item, candidates[index] ?? missing(), world)))
+  const compared = comparisonsOf(items, candidates, world.rules)
+  world.limits = limits
+  world.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
+  return candidates
 }
 
 function missing(): never {
@@ -73,16 +113,18 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
   )
   const reads = together(sql)
   const users = items.map(({ viewer }) => viewer.userId)
-  const [keys, doors, memberships, rules, slots] = await failClosed(domain, () =>
+  const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
+  const [keys, doors, memberships, rules, slots, reservations] = await failClosed(domain, () =>
     Promise.all([
       readKeys(reads, keysOf(items)),
       readDoors(reads),
       readMemberships(reads, users),
       readRules(reads),
       openSlots(reads, items),
+      readReservations(reads, reservationIds),
     ]),
   )
-  return { keys, doors, named, memberships, rules, slots, limits: new Map(), usage: new Map() }
+  return { keys, doors, named, memberships, rules, slots, reservations, limits: new Map(), usage: new Map() }
 }
 
 export const keysOf = (items: readonly Submission[]) =>
@@ -107,23 +149,28 @@ export function answeredByKey(
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-/** Whose usage must be known to decide the group, and how far back. */
-function wantedUsage(
+/** What the usage of whom is compared with to decide the group. */
+function comparisonsOf(
   items: readonly Submission[],
   candidates: readonly (Candidate | Decision)[],
   rules: readonly ApprovalRule[],
-): Measured[] {
-  const ruleHours = rules.some(({ condition }) => 'jobsPerDayAbove' in condition) ? windowHours.JOBS_PER_DAY : 0
-  return candidates.flatMap((candidate, index): Measured[] => {
+): Comparison[] {
+  return candidates.flatMap((candidate, index): Comparison[] => {
     if (!('placed' in candidate)) return []
     const { placed, quotas } = candidate
+    const subject = userSubject(placed.payer)
     const mayBlock = rules.length > 0 || items[index]?.input.requiresApproval || quotas.some(asksApproval)
     return [
-      ...quotas.map(({ subject, type }) => ({ subject, hours: windowHours[type] })),
-      ...(mayBlock ? [{ subject: userSubject(placed.payer), hours: ruleHours }] : []),
+      ...quotas,
+      ...(mayBlock ? [blockedJobs, ...rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
     ]
   })
 }
+
+const blockedJobs = { type: 'BLOCKED', limit: Number.POSITIVE_INFINITY } as const
+
+const comparedBy = ({ condition: { jobsPerDayAbove: limit } }: ApprovalRule) =>
+  limit == null ? [] : [{ type: 'JOBS_PER_DAY' as const, limit }]
 
 const asksApproval = ({ action }: MetQuota) => action === 'REQUIRE_APPROVAL'
 
@@ -170,14 +217,14 @@ interface Asking {
 
 /** Whether a person must say yes, and why: a rule, a quota, or the submitter asks for it. */
 function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, world }: Asking): ApprovalNeed | null {
-  const { spec } = placed.job
+  const { spec, cost } = placed.job
   const { amounts, known, blocked } = world.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
   const need =
     approvalNeeded(world.rules, {
       level: viewer.level,
       name: spec.name,
       executor: spec.executor,
-      cost: spec.estimatedCost,
+      cost,
       gpuModel: spec.resources.gpuModel,
       cpuModel: spec.resources.cpuModel,
       jobsLastDay: amounts.JOBS_PER_DAY,

@@ -9,7 +9,7 @@ import { type AuditRecord, audit } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { InvalidInput, NotFound } from './errors.ts'
 import { parseInput } from './parse.ts'
-import { BadPattern, parsePattern, patternCharactersMax } from './pattern.ts'
+import { patternCharactersMax, patternProblem } from './pattern.ts'
 
 /**
  * Making, changing and removing approval rules. A rule holds for submissions from the commit on; jobs that wait already
@@ -24,7 +24,7 @@ const pattern = z
   .string()
   .max(patternCharactersMax, `must have at most ${patternCharactersMax} characters`)
   .superRefine((given, context) => {
-    const wrong = badPattern(given)
+    const wrong = patternProblem(given)
     if (wrong) context.addIssue({ code: 'custom', message: wrong })
   })
 
@@ -60,16 +60,6 @@ const changedRule = z.strictObject({
   name: name.nullish(),
   condition: condition.nullish(),
 })
-
-function badPattern(given: string): string | null {
-  try {
-    parsePattern(given)
-    return null
-  } catch (error) {
-    if (error instanceof BadPattern) return `is no safe pattern: ${error.message}`
-    throw error
-  }
-}
 
 /** Answers the id. */
 export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {

@@ -1,3 +1,4 @@
+import type { Approval } from '../platform/generated/client.ts'
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { ApprovalNeed } from './approval-rules.ts'
@@ -59,6 +60,23 @@ export async function cancelApprovals(sql: Sql, jobIds: readonly string[], byUse
     `UPDATE approval SET status = 'CANCELLED', decided_by = $2, decided_at = berth_now()
      WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
     [jobIds, byUserId],
+  )
+}
+
+/** Whether the request of the table alias waits for a decision: its time is not over, whether or not it was swept. */
+export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
+
+/** Requests as people see them: what is over by the clock of the database is EXPIRED though nobody has swept it yet. */
+export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<Approval[]> {
+  return sql.query<Approval>(
+    `SELECT a.id, a.job_id AS "jobId", CASE WHEN late THEN 'EXPIRED' ELSE a.status::text END AS status, a.reason,
+       a.rule_name AS "ruleName", a.required_level::text AS "requiredLevel", a.requested_by AS "requestedById",
+       a.requested_at AS "requestedAt", a.expires_at AS "expiresAt", a.decided_by AS "decidedById",
+       CASE WHEN late THEN a.expires_at ELSE a.decided_at END AS "decidedAt", a.comment
+     FROM approval a, LATERAL (SELECT a.status = 'PENDING' AND NOT (${isOpenSql('a')}) AS late) l
+     WHERE a.${by} = ANY($1::text[])`,
+    [keys],
+    `approvals_by_${by}`,
   )
 }
 

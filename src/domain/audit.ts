@@ -14,14 +14,21 @@ export interface AuditRecord {
 }
 
 /** `viewer` null: the system itself. */
-export async function audit(
+export const audit = (sql: Sql, viewer: Viewer | null, records: readonly AuditRecord[], nowMs: number): Promise<void> =>
+  auditAll(
+    sql,
+    records.map((record) => ({ ...record, viewer })),
+    nowMs,
+  )
+
+/** What several people did, in one statement. */
+export async function auditAll(
   sql: Sql,
-  viewer: Viewer | null,
-  records: readonly AuditRecord[],
+  records: readonly (AuditRecord & { viewer: Viewer | null })[],
   nowMs: number,
 ): Promise<void> {
   if (records.length === 0) return
-  const rows = records.map(({ action, objectId, detail }) => ({
+  const rows = records.map(({ viewer, action, objectId, detail }) => ({
     id: newId('audit', nowMs),
     actor: viewer?.userId ?? null,
     name: viewer?.userName ?? 'system',

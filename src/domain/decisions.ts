@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Sql } from '../platform/tx.ts'
 import { demand, maySee, type UserLevel, userLevels, type Viewer } from './access.ts'
+import { isOpenSql } from './approvals.ts'
 import { audit } from './audit.ts'
 import { demandVersion, lockJobs } from './cancel.ts'
 import type { Domain } from './domain.ts'
@@ -124,7 +125,7 @@ interface BlockedJob {
 async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
   const jobs = await lockJobs(sql, ids)
   const rows = await sql.query<{ jobId: string; requiredLevel: UserLevel; open: boolean }>(
-    `SELECT job_id AS "jobId", required_level::text AS "requiredLevel", status = 'PENDING' AND expires_at > berth_now() AS open
+    `SELECT job_id AS "jobId", required_level::text AS "requiredLevel", ${isOpenSql('approval')} AS open
      FROM approval WHERE job_id = ANY($1::text[])`,
     [ids],
   )
@@ -182,12 +183,18 @@ const suffices = (level: UserLevel, required: UserLevel): boolean =>
 
 /** What people see of a request. */
 export interface Request {
+  status: string
   requestedById: string
   requiredLevel: UserLevel
 }
 
-/** Whether a decision of this viewer on an open request would be taken. */
-export const mayDecide = (viewer: Viewer, { requestedById, requiredLevel }: Request, singleUser: boolean): boolean =>
+/** Whether a decision of this viewer on the request would be taken. */
+export const mayDecide = (
+  viewer: Viewer,
+  { status, requestedById, requiredLevel }: Request,
+  singleUser: boolean,
+): boolean =>
+  status === 'PENDING' &&
   viewer.permissions.has('job.approve') &&
   !isOwn(viewer, requestedById, singleUser) &&
   suffices(viewer.level, requiredLevel)

@@ -46,18 +46,53 @@ export const holdsSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDED', 'FIN
   OR o.state = 'FAILED' AND d."on" IN ('FAILED', 'FINISHED')
   OR o.state IN ('INTERRUPTED', 'CANCELLED') AND d."on" = 'FINISHED')`
 
-const sweepMax = 500
+/** Entries opened or cancelled by one statement. */
+export const gatesMax = 500
+
+/** Which entries are looked at: these, or those of a pool whose time came after one moment and until another. */
+export type Gates = { jobIds: readonly string[] } | { pool: string; afterMs: number; untilMs: number }
+
+const chosenSql = {
+  jobs: 'q.job_id = ANY($1::text[])',
+  times:
+    'q.pool = $1 AND q.eligible_at > to_timestamp($2::float8 / 1000) AND q.eligible_at <= to_timestamp($3::float8 / 1000)',
+}
+
+/**
+ * Opens the entries whose time has come and whose dependencies hold, at most `gatesMax`; answers how many. Of those that
+ * waited for jobs, waiting to start begins now.
+ */
+export async function openGates(sql: Sql, gates: Gates): Promise<number> {
+  const [condition, values, name] =
+    'jobIds' in gates
+      ? [chosenSql.jobs, [gates.jobIds], 'open_gates']
+      : [chosenSql.times, [gates.pool, gates.afterMs, gates.untilMs], 'open_due']
+  const opened = await sql.query(openSql(condition), values, name)
+  return opened.length
+}
+
+/** Jobs are locked before their entries, as every move does. */
+const openSql = (condition: string) => `
+WITH due AS MATERIALIZED (
+  SELECT q.job_id, EXISTS (SELECT FROM dependency d WHERE d.job_id = q.job_id) AS depends FROM queue_entry q
+  WHERE NOT q.open AND q.eligible_at <= berth_now() AND ${condition}
+    AND NOT EXISTS (SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${holdsSql})
+  ORDER BY q.eligible_at LIMIT ${gatesMax}
+),
+locked AS MATERIALIZED (
+  SELECT job.id, berth_now() AS now FROM job WHERE id IN (SELECT job_id FROM due) ORDER BY id FOR NO KEY UPDATE
+),
+waited AS (
+  UPDATE job SET eligible_at = locked.now FROM locked JOIN due ON due.job_id = locked.id WHERE job.id = locked.id AND due.depends
+)
+UPDATE queue_entry SET open = true, eligible_at = CASE WHEN due.depends THEN locked.now ELSE queue_entry.eligible_at END
+FROM due JOIN locked ON locked.id = due.job_id WHERE queue_entry.job_id = due.job_id AND NOT queue_entry.open
+RETURNING 1`
 
 /** Cancels waiting jobs whose dependency can no longer hold, unless they asked to keep waiting. Answers how many. */
-export async function cancelHopeless({ db, clock, wakeups }: Domain): Promise<number> {
+export async function cancelHopeless({ db, clock, wakeups }: Domain, among: Hopeless): Promise<number> {
   const moved = await db.transaction(async (sql) => {
-    const hopeless = await sql.query<{ id: string; run: number; onJobId: string; state: JobState; on: string }>(
-      `SELECT DISTINCT ON (j.id) j.id, j.run_number AS run, o.id AS "onJobId", o.state, d."on"
-       FROM queue_entry q JOIN dependency d ON d.job_id = q.job_id JOIN job o ON o.id = d.on_job_id JOIN job j ON j.id = q.job_id
-       WHERE o.log_closed AND NOT ${holdsSql} AND j.spec->>'onDependencyFailure' = 'CANCEL'
-       ORDER BY j.id LIMIT $1`,
-      [sweepMax],
-    )
+    const hopeless = await readHopeless(sql, among)
     const moves = hopeless.map(({ id, run, onJobId, state, on }) => ({
       jobId: id,
       run,
@@ -68,6 +103,31 @@ export async function cancelHopeless({ db, clock, wakeups }: Domain): Promise<nu
     }))
     return transition(sql, moves, clock.now())
   })
-  if (moved.length > 0) wakeups.poke('event')
+  if (moved.length > 0) for (const topic of ['event', 'queue'] as const) wakeups.poke(topic)
   return moved.length
+}
+
+export type Hopeless = { jobIds: readonly string[] } | { pool: string }
+
+interface HopelessRow {
+  id: string
+  run: number
+  onJobId: string
+  state: JobState
+  on: string
+}
+
+function readHopeless(sql: Sql, among: Hopeless): Promise<HopelessRow[]> {
+  const [condition, value, name] =
+    'jobIds' in among
+      ? ['q.job_id = ANY($1::text[])', among.jobIds, 'hopeless']
+      : ['q.pool = $1', among.pool, 'hopeless_of']
+  return sql.query<HopelessRow>(
+    `SELECT DISTINCT ON (j.id) j.id, j.run_number AS run, o.id AS "onJobId", o.state, d."on"
+     FROM queue_entry q JOIN dependency d ON d.job_id = q.job_id JOIN job o ON o.id = d.on_job_id JOIN job j ON j.id = q.job_id
+     WHERE ${condition} AND NOT q.open AND o.log_closed AND NOT ${holdsSql} AND j.spec->>'onDependencyFailure' = 'CANCEL'
+     ORDER BY j.id LIMIT ${gatesMax}`,
+    [value],
+    name,
+  )
 }

@@ -1,4 +1,4 @@
-import { prismaSql, type Sql, withRetry } from '../platform/tx.ts'
+import type { Ending, Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
 /**
@@ -7,25 +7,22 @@ import type { Domain } from './domain.ts'
  * must be the first statement: it takes no snapshot, so whoever waited sees what the one before wrote.
  */
 const triesMax = 8
-const transactionWaitMs = 5_000
-const transactionMsMax = 10_000
 
 export const lockGate = (sql: Sql) => sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
 
-/** `again`: further failures after which the same transaction may well succeed. */
-export function behindGate<T>(
+export const behindGate = <T>(domain: Domain, work: (sql: Sql) => Promise<T>): Promise<T> =>
+  endBehindGate(domain, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }))
+
+/** The last writes go with the commit. `again`: further failures after which the same transaction may well succeed. */
+export const endBehindGate = <T>(
   { db }: Domain,
-  work: (sql: Sql) => Promise<T>,
+  work: (sql: Sql) => Promise<Ending<T>>,
   again?: (error: unknown) => boolean,
-): Promise<T> {
-  const once = () =>
-    db.prisma.$transaction(
-      async (tx) => {
-        const sql = prismaSql(tx)
-        await lockGate(sql)
-        return work(sql)
-      },
-      { isolationLevel: 'Serializable', maxWait: transactionWaitMs, timeout: transactionMsMax },
-    )
-  return withRetry(triesMax, once, again)
-}
+): Promise<T> =>
+  db.endingTransaction(
+    async (sql) => {
+      const [, ending] = await Promise.all([lockGate(sql), work(sql)])
+      return ending
+    },
+    { isolation: 'SERIALIZABLE', tries: triesMax, alsoRetry: again },
+  )

@@ -9,7 +9,6 @@ import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } fr
  *
  * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the pool's
  * "local jobs"). Limits of a GPU model count per scope and model, so they can be asked only once devices are chosen.
- * Keys are spelled as berth_scopes() spells them in queue entries; `gpu/` before one means: only jobs with GPUs.
  */
 export interface Counted {
   userId: string
@@ -44,7 +43,7 @@ export interface Rule {
   model: string | null
 }
 
-interface Amount {
+export interface Amount {
   jobs: number
   gpus: number
 }
@@ -65,12 +64,15 @@ export interface Held {
   scope: string
   limit: number
   used: number
+  /** What is counted, as the tally spells it, and how many more it would have been. */
+  key: string
+  asked: number
 }
 
 // ── rules ──
 
 /** In the order in which they are told: pool, user, team, the limits of scopes, GPUs of the machine. */
-function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
+export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
   const rule = (code: LimitCode, max: number | null, rest: Partial<Rule> & { on: string }): Rule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
   const { maxConcurrent, userMaxConcurrent, enableFairShare, teamMaxConcurrent } = limits
@@ -113,12 +115,11 @@ function tallyOf(rules: readonly Rule[], holdings: readonly Holding[]): Tally {
   return tally
 }
 
-/** The tally with one more job that holds GPUs of these models. */
-export function withJob({ rules, tally }: Ceilings, job: Counted, models: readonly string[]): Tally {
-  if (rules.length === 0) return tally
-  const more = new Map(tally)
-  add(more, rules, { ...job, jobs: 1, models })
-  return more
+/** Keeps a tally up: `jobs` more, or less if negative. Answers the scopes that they count for. */
+export function count(tally: Map<string, Amount>, rules: readonly Rule[], holding: Holding): readonly string[] {
+  if (rules.length === 0) return []
+  add(tally, rules, holding)
+  return scopesOf(holding)
 }
 
 function add(tally: Map<string, Amount>, rules: readonly Rule[], { jobs, models, ...job }: Holding): void {
@@ -137,7 +138,9 @@ const ofModel = (scope: string, filter: string) => `${filter.length}/${filter}/$
 
 function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): void {
   const before = tally.get(key)
-  tally.set(key, { jobs: (before?.jobs ?? 0) + jobs, gpus: (before?.gpus ?? 0) + gpus })
+  const after = { jobs: (before?.jobs ?? 0) + jobs, gpus: (before?.gpus ?? 0) + gpus }
+  if (after.jobs === 0 && after.gpus === 0) tally.delete(key)
+  else tally.set(key, after)
 }
 
 const matching = (models: readonly string[], filter: string) =>
@@ -153,33 +156,52 @@ export function heldBack({ pool, rules, tally }: Ceilings, job: Counted): Held |
     const asked = rule.counts === 'jobs' ? 1 : job.gpu
     if (key === undefined || asked === 0) continue
     const used = tally.get(key)?.[rule.counts] ?? 0
-    if (used + asked > rule.max) return held(rule, used, { pool, job })
+    if (used + asked > rule.max) return held(rule, { pool, job, key, used, asked })
   }
   return null
 }
 
 /** The first limit of a GPU model that these devices would break, with the filter of that model. */
-export function heldByModel(
+export function heldByModel(ceilings: Ceilings, job: Counted, models: readonly string[]): HeldModel | null {
+  for (const over of overModels(ceilings, job, (model) => matching(models, model))) return over
+  return null
+}
+
+/** The limits of GPU models that so many GPUs would break, were they all of that model. */
+export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): HeldModel[] => [
+  ...overModels(ceilings, job, () => gpus),
+]
+
+export const hasModelLimits = ({ rules }: Pick<Ceilings, 'rules'>): boolean => rules.some(({ model }) => model !== null)
+
+export interface HeldModel {
+  held: Held
+  model: string
+}
+
+function* overModels(
   { pool, rules, tally }: Ceilings,
   job: Counted,
-  models: readonly string[],
-): { held: Held; model: string } | null {
+  gpusOf: (model: string) => number,
+): Generator<HeldModel, void, void> {
   const scopes = scopesOf(job)
   for (const rule of rules) {
     const key = scopeUnder(rule, scopes)
-    const gpus = rule.model === null ? 0 : matching(models, rule.model)
+    const gpus = rule.model === null ? 0 : gpusOf(rule.model)
     if (rule.model === null || key === undefined || gpus === 0) continue
-    const used = tally.get(ofModel(key, rule.model))?.[rule.counts] ?? 0
-    if (used + (rule.counts === 'jobs' ? 1 : gpus) > rule.max)
-      return { held: held(rule, used, { pool, job }), model: rule.model }
+    const counted = ofModel(key, rule.model)
+    const used = tally.get(counted)?.[rule.counts] ?? 0
+    const asked = rule.counts === 'jobs' ? 1 : gpus
+    if (used + asked > rule.max) yield { held: held(rule, { pool, job, key: counted, used, asked }), model: rule.model }
   }
-  return null
 }
 
 const scopeUnder = ({ on, each }: Rule, scopes: readonly string[]) =>
   scopes.find((scope) => (each ? scope.startsWith(on) : scope === on))
 
-function held(rule: Rule, used: number, { pool, job }: { pool: string; job: Counted }): Held {
+type Found = Pick<Held, 'key' | 'used' | 'asked'> & { pool: string; job: Counted }
+
+function held(rule: Rule, { pool, job, key, used, asked }: Found): Held {
   const { code, max, counts, model } = rule
   const scope = scopeName(rule.on, { pool, job })
   const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of the model ${model}`
@@ -187,7 +209,7 @@ function held(rule: Rule, used: number, { pool, job }: { pool: string; job: Coun
     code === 'POOL_PAUSED'
       ? `The pool ${pool} is paused`
       : `The limit of ${max} ${what} of ${scope} is reached: ${used}`
-  return { code, message, scope, limit: max, used }
+  return { code, message, scope, limit: max, used, key, asked }
 }
 
 /** People have names where counting has ids. */
@@ -197,31 +219,18 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
   return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
 }
 
-/** Nobody may start now. */
-export const isFull = ({ rules, tally }: Ceilings): boolean =>
-  rules.some(({ on, max }) => on === 'pool' && (tally.get('pool')?.jobs ?? 0) >= max)
-
-/** The scopes of which no job may start now, as queue entries spell them. */
-export function fullScopes({ rules, tally }: Ceilings): string[] {
-  const full = rules
-    .filter(({ model, on }) => model === null && on !== 'pool')
-    .flatMap(({ on, each, counts, max }) => {
-      const keys = each ? [...tally.keys()].filter((key) => key.startsWith(on)) : [on]
-      return keys
-        .filter((key) => (tally.get(key)?.[counts] ?? 0) >= max)
-        .map((key) => (counts === 'gpus' && key !== 'gpu' ? `gpu/${key}` : key))
-    })
-  return [...new Set(full)]
-}
-
 // ── reading ──
 
 /** What holds in the pool now. Without any limit nothing is counted. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
-  const rules = limits ? rulesOf(limits, await readScopeLimits(sql, pool)) : []
+  const rules = limits ? await readRules(sql, pool, limits) : []
   return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
 }
+
+/** These limits of the pool and those of its scopes, in the order in which they are told. */
+export const readRules = async (sql: Sql, pool: string, limits: Limits): Promise<Rule[]> =>
+  rulesOf(limits, await readScopeLimits(sql, pool))
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
 

@@ -16,6 +16,9 @@ const filter = text(255).refine((value) => value !== '!', 'a bare ! names nothin
 const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
 const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
 
+/** As the queue keeps it. */
+const bidMax = 2_147_483_647
+
 const resources = z.strictObject({
   cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000').nullish(),
   memoryGib: positive.max(1_048_576, 'must be at most 1,048,576').nullish(),
@@ -97,7 +100,7 @@ const spec = z.strictObject({
   project: text(255).nullish(),
   account: text(255).nullish(),
   capacityReservationId: text(255).nullish(),
-  bid: natural.nullish(),
+  bid: natural.max(bidMax, `must be at most ${bidMax.toLocaleString('en-US')}`).nullish(),
   interactive: z.boolean().nullish(),
   preemptable: z.boolean().nullish(),
   restartable: z.boolean().nullish(),
@@ -136,6 +139,8 @@ const submission = z.strictObject({
   spec,
   ...submissionFields,
   requiresApproval: z.boolean().nullish(),
+  /** Written by a retry alone (retry.ts), which made `spec` of these two. */
+  retried: z.strictObject({ retryOf: z.string(), overrides: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 })
 export type SubmissionInput = z.output<typeof submission>
 export type SpecInput = SubmissionInput['spec']

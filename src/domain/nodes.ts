@@ -9,27 +9,31 @@ export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
 const nodesSql = `
 SELECT n.id, n.name, n.state, n.cpu_millis AS "cpuMillis", n.memory_bytes AS "memoryBytes", n.free_cpu_millis AS "freeCpu",
   n.free_memory_bytes AS "freeMemory", n.cpu_model AS "cpuModel", n.infiniband,
+  n.infiniband AND NOT EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id AND a.infiniband) AS "infinibandFree",
+  (SELECT count(*)::int FROM allocation a JOIN run r ON r.id = a.run_id
+    WHERE a.node_id = n.id AND r.interactive_user_id IS NOT NULL) AS interactive,
   coalesce((SELECT jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
       'tensorCores', d.tensor_cores, 'cuda', d.cuda, 'free', c.run_id IS NULL) ORDER BY d.device)
     FROM device d LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device WHERE d.node_id = n.id), '[]') AS devices
 FROM node n WHERE n.pool = $1 ORDER BY n.name`
 
 /**
- * Takes what starting runs need. The primary key of device_claim and the CHECKs of node refuse what is not free, even if
- * two leaders slipped through.
+ * Takes what starting runs need. The primary key of device_claim, the unique index of InfiniBand and
+ * the CHECKs of node refuse what is not free, even if two leaders slipped through.
  */
 export async function allocate(
   sql: Sql,
   runs: readonly { runId: string; placements: readonly Placement[] }[],
 ): Promise<void> {
   const rows = runs.flatMap(({ runId, placements }) =>
-    placements.map(({ nodeId, replica, cpuMillis, memoryBytes, gpuIds }) => ({
+    placements.map(({ nodeId, replica, cpuMillis, memoryBytes, gpuIds, infiniband }) => ({
       run_id: runId,
       node_id: nodeId,
       replica,
       cpu: cpuMillis,
       memory: memoryBytes,
       gpu_ids: gpuIds,
+      infiniband,
     })),
   )
   await sql.query(allocateSql, [JSON.stringify(rows)], 'allocate')
@@ -38,11 +42,11 @@ export async function allocate(
 const allocateSql = `
 WITH new AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb)
-    AS n(run_id text, node_id text, replica int, cpu int, memory bigint, gpu_ids int[])
+    AS n(run_id text, node_id text, replica int, cpu int, memory bigint, gpu_ids int[], infiniband boolean)
 ),
 allocated AS (
-  INSERT INTO allocation (run_id, replica, node_id, cpu_millis, memory_bytes)
-  SELECT run_id, replica, node_id, cpu, memory FROM new
+  INSERT INTO allocation (run_id, replica, node_id, cpu_millis, memory_bytes, infiniband)
+  SELECT run_id, replica, node_id, cpu, memory, infiniband FROM new
 ),
 claimed AS (
   INSERT INTO device_claim (node_id, device, run_id) SELECT node_id, unnest(gpu_ids), run_id FROM new

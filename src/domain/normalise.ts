@@ -110,15 +110,21 @@ function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | 
   return overlaid
 }
 
-/** interactive > restartable > preemptable > neither. */
+/** interactive > restartable > preemptable > neither: a job is one of these, and restartable ones are preemptable. */
 function victimFlags(input: SpecInput, warnings: string[]) {
   const interactive = input.interactive === true
   const restartable = input.restartable === true
   const preemptable = input.preemptable === true
   if (interactive && preemptable) warnings.push('preemptable was set to false: an interactive job is never preempted')
+  if (interactive && restartable)
+    warnings.push('restartable was set to false: an interactive job is not run again without its person')
   if (!interactive && restartable && input.preemptable === false)
     warnings.push('preemptable was set to true: a restartable job may be preempted')
-  return { interactive, restartable, preemptable: !interactive && (preemptable || restartable) }
+  return {
+    interactive,
+    restartable: !interactive && restartable,
+    preemptable: !interactive && (preemptable || restartable),
+  }
 }
 
 function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] {

@@ -37,6 +37,17 @@ export function parsePattern(text: string): Pattern {
   return { matches: (subject) => run(steps, subject) }
 }
 
+/** Why a text is no pattern; null: it is one. */
+export function patternProblem(text: string): string | null {
+  try {
+    parsePattern(text)
+    return null
+  } catch (error) {
+    if (error instanceof BadPattern) return `is no safe pattern: ${error.message}`
+    throw error
+  }
+}
+
 // ── from text to tree ──
 
 const anything: Test = () => true

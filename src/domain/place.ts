@@ -1,13 +1,16 @@
 import { newId } from '../platform/ids.ts'
+import { expectedCost } from './cost.ts'
 import { dependencyViolations, type NamedJob } from './dependencies.ts'
-import { InvalidInput } from './errors.ts'
+import { InvalidInput, Rejected } from './errors.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normalise } from './normalise.ts'
+import { couldEverFit } from './placement.ts'
 import type { Amounts, Payer } from './quota-rules.ts'
+import { unsatisfiable } from './reason.ts'
+import { type NamedReservation, reservationFor } from './reservations.ts'
 import { type Door, route } from './routing.ts'
-import { shapeOf, tooLarge } from './shape.ts'
-import type { JobSpec } from './spec.ts'
+import { inWords, shapeOf, tooLarge } from './shape.ts'
 import type { Submission } from './submission.ts'
 import { accountFor, type Memberships, noMemberships, teamFor } from './teams.ts'
 
@@ -24,44 +27,51 @@ export interface Places {
   named: ReadonlyMap<string, NamedJob>
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
+  reservations: ReadonlyMap<string, NamedReservation>
 }
 
-/** Throws InvalidInput. */
+/** Throws InvalidInput, and Rejected for what could never run where that is not to wait. */
 export function place({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
   const way = route(input.spec, places.doors)
+  const door = places.doors.find(({ queue }) => queue === way.queue)
   const memberships = places.memberships.get(viewer.userId) ?? noMemberships
   const team = teamFor(input.spec.team, memberships)
   const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
-  const violations = [...references(input.spec), ...dependencyViolations(input.spec, places.named, viewer)]
+  const violations = dependencyViolations(input.spec, places.named, viewer)
   if (violations.length > 0) throw new InvalidInput(violations)
   const { spec, warnings } = normalise({ ...input.spec, team: team?.name }, way, account)
-  const oversized = tooLarge(shapeOf(spec.resources))
+  const shape = shapeOf(spec.resources)
+  const oversized = tooLarge(shape)
   if (oversized.length > 0) throw new InvalidInput(oversized)
+  const reservationId = spec.capacityReservationId
+  const reservation =
+    reservationId === null
+      ? null
+      : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, places.reservations)
+  const nodes = door?.nodes?.filter(({ name }) => reservation?.nodes.includes(name) ?? true)
+  if (nodes && !couldEverFit(shape, nodes)) throw new Rejected([unsatisfiable(inWords(shape), reservationId)])
   const job = {
     id: newId('job', nowMs),
     runId: newId('run', nowMs),
     viewer,
     pool: way.pool,
+    policy: way.policy,
     spec,
+    cost: expectedCost(spec, door?.rates ?? null),
     teamId: team?.id ?? null,
     key,
     replacedKey: (key && places.keys.get(keyName(viewer.userId, key.key))) ?? null,
     retryOf,
+    opensMs: reservation?.startsMs ?? null,
   }
   const { userId, userName, level } = viewer
-  const isLocal = places.doors.some(({ queue, executors }) => queue === way.queue && executors.includes('local'))
-  return { job, warnings, payer: { userId, userName, level, team, account }, takes: takesOf(spec, isLocal) }
+  const isLocal = door?.executors.includes('local') ?? false
+  return { job, warnings, payer: { userId, userName, level, team, account }, takes: takesOf(job, isLocal) }
 }
 
-/** Capacity reservations that do not exist cannot be named. */
-function references({ capacityReservationId: id }: Submission['input']['spec']) {
-  const path = ['spec', 'capacityReservationId']
-  return id ? [{ path, message: `There is no capacity reservation ${id}` }] : []
-}
-
-function takesOf({ estimatedCost, resources }: JobSpec, isLocal: boolean): Amounts {
-  const { gpu, copies } = shapeOf(resources)
-  const cost = estimatedCost ?? 0
+function takesOf({ spec, cost: expected }: Pick<NewJob, 'spec' | 'cost'>, isLocal: boolean): Amounts {
+  const { gpu, copies } = shapeOf(spec.resources)
+  const cost = expected ?? 0
   return {
     CONCURRENT_JOBS: 1,
     JOBS_PER_HOUR: 1,

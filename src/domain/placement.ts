@@ -1,32 +1,18 @@
+import { type FreeNode, machinesOf, named, type Suit } from './machines.ts'
 import type { Shape } from './shape.ts'
 
+export { type FreeDevice, type FreeNode, machinesOf } from './machines.ts'
+
 /**
- * Where a job fits. Pure: nodes in, placement out. Filters say which nodes and devices may serve a copy; among those the
- * tightest node is taken, and the weakest adequate devices. A job of several copies is placed whole or not at all.
+ * Where a job fits. Pure: nodes in, placement out. Filters say which nodes and devices may serve a copy (machines.ts says
+ * it of what never changes); among those the best is taken, in this order: interactive jobs together; the weakest
+ * devices that will do; devices that were asked for, first named first; fewest GPUs left over; least cores, then least
+ * memory left over; jobs without GPUs away from machines with them; the first name. A job of several copies is placed
+ * whole or not at all.
+ *
+ * Nodes are changed in place by `take` and `giveBack` alone. A call allocates nothing per node: 1,000 nodes of 8 GPUs
+ * are searched in some 40 µs.
  */
-export interface FreeNode {
-  id: string
-  name: string
-  state: 'READY' | 'CORDONED' | 'DRAINING' | 'LOST'
-  cpuMillis: number
-  memoryBytes: number
-  freeCpu: number
-  freeMemory: number
-  cpuModel: string | null
-  infiniband: boolean
-  devices: readonly FreeDevice[]
-}
-
-export interface FreeDevice {
-  index: number
-  model: string
-  memoryGib: number
-  tensorCores: boolean
-  /** Lowest and highest CUDA version, or empty: any. */
-  cuda: readonly string[]
-  free: boolean
-}
-
 export interface Placement {
   nodeId: string
   node: string
@@ -34,119 +20,266 @@ export interface Placement {
   cpuMillis: number
   memoryBytes: number
   gpuIds: readonly number[]
+  /** It has the InfiniBand of the node for itself. */
+  infiniband: boolean
+  /** It is a copy of an interactive job. */
+  interactive: boolean
 }
 
-export function place(shape: Shape, nodes: readonly FreeNode[]): Placement[] | null {
-  const left = new Map(nodes.map((node) => [node.id, node]))
+export interface PlaceOptions {
+  /** What this job may see of a node: the same machine with less of it free; null: nothing. */
+  view?: ((node: FreeNode) => FreeNode | null) | undefined
+  interactive?: boolean | undefined
+  /** No more GPUs than that are free on each machine, in the order of their names: spares a look at the full ones. */
+  freeGpus?: ArrayLike<number> | undefined
+}
+
+export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
+  const machines = machinesOf(nodes)
+  const search: Search = { ...options, shape, nodes: machines.nodes, suits: machines.suits(shape) }
+  if (shape.copies > 1) return placeGang(search)
+  const best = findBest(search)
+  return best && [placementOn(search, best)]
+}
+
+/** Whether the job could start if nothing else ran. Nodes that take nothing new just now may come back. */
+export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean {
+  return machinesOf(nodes).ever(shape, (empty) => place(shape, empty) !== null)
+}
+
+/** The same question asked many times, while runs come and go: how many copies could this node take at once? */
+export interface Fitting {
+  nodes: readonly FreeNode[]
+  placeOf(nodeId: string): number | undefined
+  /** At most as many as the job has. */
+  copiesAt(place: number): number
+}
+
+export function fittingOf(shape: Shape, nodes: readonly FreeNode[], { view }: PlaceOptions = {}): Fitting {
+  const machines = machinesOf(nodes)
+  const suits = machines.suits(shape)
+  const score = newScore()
+  return {
+    nodes: machines.nodes,
+    placeOf: machines.placeOf,
+    copiesAt(place) {
+      const suit = suits[place]
+      const node = machines.nodes[place]
+      if (!suit || !node) return 0
+      const seen = view ? view(node) : node
+      return seen && hasRoom(shape, seen) ? copiesOn(shape, { seen, suit }, score) : 0
+    },
+  }
+}
+
+function copiesOn(shape: Shape, { seen, suit }: Candidate, score: Score): number {
+  const candidate = { seen: shape.copies > 1 ? copyOf(seen) : seen, suit }
+  let copies = 0
+  while (copies < shape.copies && rate({ shape }, candidate, score)) {
+    copies++
+    if (copies < shape.copies) take(candidate.seen, placementOn({ shape }, candidate))
+  }
+  return copies
+}
+
+// ── one copy ──
+
+interface Search extends PlaceOptions {
+  shape: Shape
+  nodes: readonly FreeNode[]
+  suits: readonly (Suit | null)[]
+}
+
+interface Candidate {
+  seen: FreeNode
+  suit: Suit
+}
+
+interface Rated extends Candidate {
+  score: Score
+}
+
+function findBest(search: Search): Candidate | null {
+  let best: Rated | null = null
+  let next: Rated | null = null
+  for (let at = 0; at < search.nodes.length; at++) {
+    const suit = search.suits[at]
+    const node = search.nodes[at]
+    if (!suit || !node || isFull(search, at)) continue
+    const seen = search.view ? search.view(node) : node
+    if (!seen || !hasRoom(search.shape, seen)) continue
+    next ??= { seen, suit, score: newScore() }
+    next.seen = seen
+    next.suit = suit
+    if (!rate(search, next, next.score) || (best && !isBetter(next.score, best.score))) continue
+    ;[best, next] = [next, best]
+  }
+  return best
+}
+
+const isFull = ({ shape, freeGpus }: Search, at: number): boolean =>
+  freeGpus !== undefined && (freeGpus[at] ?? 0) < shape.gpu
+
+function hasRoom(shape: Shape, { state, freeCpu, freeMemory, infinibandFree }: FreeNode): boolean {
+  return (
+    state === 'READY' &&
+    shape.cpuMillis <= freeCpu &&
+    shape.memoryBytes <= freeMemory &&
+    (!shape.infiniband || infinibandFree)
+  )
+}
+
+const isUntouched = ({ freeCpu, cpuMillis, freeMemory, memoryBytes, infiniband, infinibandFree }: FreeNode) =>
+  freeCpu === cpuMillis && freeMemory === memoryBytes && infiniband === infinibandFree
+
+/** Smaller is better, the first that differs decides. */
+interface Score {
+  apart: number
+  strength: number
+  place: number
+  gpus: number
+  cpu: number
+  memory: number
+  wasted: number
+}
+
+const newScore = (): Score => ({ apart: 0, strength: 0, place: 0, gpus: 0, cpu: 0, memory: 0, wasted: 0 })
+
+const isBetter = (a: Score, b: Score): boolean => compareScores(a, b) < 0
+
+const compareScores = (a: Score, b: Score): number =>
+  a.apart - b.apart ||
+  a.strength - b.strength ||
+  a.place - b.place ||
+  a.gpus - b.gpus ||
+  a.cpu - b.cpu ||
+  a.memory - b.memory ||
+  a.wasted - b.wasted
+
+/** How good a place it would be, into `score`; false: none at all. */
+function rate(
+  { shape, interactive }: Pick<Search, 'shape' | 'interactive'>,
+  candidate: Candidate,
+  score: Score,
+): boolean {
+  const { seen } = candidate
+  if (!hasRoom(shape, seen)) return false
+  const free = countFree(seen)
+  if (free < shape.gpu || (shape.exclusive && (!isUntouched(seen) || free < seen.devices.length))) return false
+  if (!rateDevices(shape, candidate, score)) return false
+  score.apart = interactive && seen.interactive === 0 ? 1 : 0
+  score.gpus = free - shape.gpu
+  score.cpu = seen.freeCpu - shape.cpuMillis
+  score.memory = seen.freeMemory - shape.memoryBytes
+  score.wasted = shape.gpu === 0 && seen.devices.length > 0 ? 1 : 0
+  return true
+}
+
+/** A set of devices is as strong as its strongest. */
+function rateDevices(shape: Shape, { seen, suit }: Candidate, score: Score): boolean {
+  const inOrder = named(shape)
+  let chosen = 0
+  score.strength = 0
+  score.place = 0
+  for (let i = 0; chosen < shape.gpu && i < suit.positions.length; i++) {
+    const at = suit.positions[i] ?? 0
+    if (!seen.devices[at]?.free) continue
+    chosen++
+    const strength = suit.strengths[at] ?? 0
+    if (strength > score.strength) score.strength = strength
+    if (inOrder) score.place += i
+  }
+  return chosen === shape.gpu
+}
+
+export function countFree({ devices }: Pick<FreeNode, 'devices'>): number {
+  let free = 0
+  for (let i = 0; i < devices.length; i++) if (devices[i]?.free) free++
+  return free
+}
+
+function placementOn(
+  { shape, interactive }: Pick<Search, 'shape' | 'interactive'>,
+  { seen, suit }: Candidate,
+): Placement {
+  const gpuIds: number[] = []
+  for (const at of suit.positions) {
+    const device = seen.devices[at]
+    if (gpuIds.length < shape.gpu && device?.free) gpuIds.push(device.index)
+  }
+  return {
+    nodeId: seen.id,
+    node: seen.name,
+    replica: 0,
+    cpuMillis: shape.exclusive ? seen.cpuMillis : shape.cpuMillis,
+    memoryBytes: shape.exclusive ? seen.memoryBytes : shape.memoryBytes,
+    gpuIds,
+    infiniband: shape.infiniband,
+    interactive: interactive === true,
+  }
+}
+
+// ── several copies ──
+
+/** Whoever gets a copy is rated again, with what is left of it; all others stay as they were. */
+function placeGang(search: Search): Placement[] | null {
+  const candidates = rateAll(search)
   const placements: Placement[] = []
-  for (let replica = 0; replica < shape.copies; replica++) {
-    const best = [...left.values()]
-      .flatMap((node) => fit(shape, node) ?? [])
-      .filter(({ nodeId }) => !shape.infiniband || placements.every((earlier) => earlier.nodeId !== nodeId))
-      .reduce<Fit | null>((a, b) => (a && a.leftover <= b.leftover ? a : b), null)
-    const node = best && left.get(best.nodeId)
-    if (!best || !node) return null
-    placements.push({ nodeId: best.nodeId, node: node.name, replica, ...best.takes })
-    left.set(best.nodeId, taken(node, best.takes))
+  for (let replica = 0; replica < search.shape.copies; replica++) {
+    const best = firstOf(candidates)
+    if (!best) return null
+    const placement = { ...placementOn(search, best), replica }
+    placements.push(placement)
+    take(best.seen, placement)
+    if (!rate(search, best, best.score)) candidates.delete(best)
   }
   return placements
 }
 
-/** Whether the job could start if nothing else ran. */
-export const couldEverFit = (shape: Shape, nodes: readonly FreeNode[]): boolean =>
-  place(
-    shape,
-    nodes.map((node) => ({
-      ...node,
-      state: 'READY',
-      freeCpu: node.cpuMillis,
-      freeMemory: node.memoryBytes,
-      devices: node.devices.map((device) => ({ ...device, free: true })),
-    })),
-  ) !== null
-
-export interface Takes {
-  cpuMillis: number
-  memoryBytes: number
-  gpuIds: readonly number[]
-}
-
-interface Fit {
-  nodeId: string
-  takes: Takes
-  /** Smaller is tighter: GPUs that stay free weigh most, then cores. */
-  leftover: number
-}
-
-function fit(shape: Shape, node: FreeNode): Fit | null {
-  if (
-    node.state !== 'READY' ||
-    (shape.infiniband && !node.infiniband) ||
-    !matchesAll(shape.cpuModel, node.cpuModel ?? '')
-  )
-    return null
-  const untouched = node.freeCpu === node.cpuMillis && node.freeMemory === node.memoryBytes
-  if (shape.exclusive && !untouched) return null
-  const cpuMillis = shape.exclusive ? node.cpuMillis : shape.cpuMillis
-  const memoryBytes = shape.exclusive ? node.memoryBytes : shape.memoryBytes
-  if (shape.cpuMillis > node.freeCpu || shape.memoryBytes > node.freeMemory) return null
-  const gpuIds = chooseDevices(shape, node.devices)
-  if (!gpuIds) return null
-  const freeGpus = node.devices.filter((device) => device.free).length - gpuIds.length
-  return {
-    nodeId: node.id,
-    takes: { cpuMillis, memoryBytes, gpuIds },
-    leftover: freeGpus * 1e9 + node.freeCpu - cpuMillis,
+function rateAll(search: Search): Set<Rated> {
+  const candidates = new Set<Rated>()
+  for (const [at, node] of search.nodes.entries()) {
+    const suit = search.suits[at]
+    if (!suit || isFull(search, at)) continue
+    const seen = search.view ? search.view(node) : node
+    if (!seen || !hasRoom(search.shape, seen)) continue
+    const score = newScore()
+    if (rate(search, { seen, suit }, score)) candidates.add({ seen: copyOf(seen), suit, score })
   }
+  return candidates
 }
 
-function chooseDevices(shape: Shape, devices: readonly FreeDevice[]): number[] | null {
-  if (shape.gpu === 0) return []
-  const adequate = devices.filter((device) => device.free && serves(shape, device))
-  const named = shape.gpuIds && !shape.anyGpu ? shape.gpuIds : null
-  const ordered = named
-    ? named.flatMap((id) => adequate.find((device) => device.index === id) ?? [])
-    : adequate.toSorted((a, b) => a.memoryGib - b.memoryGib || a.index - b.index)
-  return ordered.length < shape.gpu ? null : ordered.slice(0, shape.gpu).map((device) => device.index)
+function firstOf(candidates: Iterable<Rated>): Rated | null {
+  let best: Rated | null = null
+  for (const candidate of candidates) if (!best || isBetter(candidate.score, best.score)) best = candidate
+  return best
 }
 
-function serves(shape: Shape, { model, memoryGib, tensorCores, cuda }: FreeDevice): boolean {
-  const [lowest, highest] = cuda
-  const version = shape.cudaVersion
-  return (
-    memoryGib >= (shape.gpuMemoryGib ?? 0) &&
-    (tensorCores || !shape.gpuTensorCores) &&
-    (!version ||
-      !lowest ||
-      !highest ||
-      (compareVersions(lowest, version) <= 0 && compareVersions(version, highest) <= 0)) &&
-    matchesAll(shape.gpuModel, model)
-  )
+const copyOf = (node: FreeNode): FreeNode => ({ ...node, devices: node.devices.map((device) => ({ ...device })) })
+
+// ── taking and giving back ──
+
+export type Takes = Pick<Placement, 'cpuMillis' | 'memoryBytes' | 'gpuIds' | 'infiniband' | 'interactive'>
+
+export function take(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes): void {
+  node.freeCpu -= cpuMillis
+  node.freeMemory -= memoryBytes
+  if (infiniband) node.infinibandFree = false
+  if (interactive) node.interactive++
+  for (const id of gpuIds) setFree(node, id, { free: false })
 }
 
-/** All filters hold: a part of the name, whatever its case; `!x` means no such part. */
-function matchesAll(filters: readonly string[], name: string): boolean {
-  const lower = name.toLowerCase()
-  return filters.every((filter) =>
-    filter.startsWith('!') ? !lower.includes(filter.slice(1).toLowerCase()) : lower.includes(filter.toLowerCase()),
-  )
+/** The opposite of `take`: afterwards the node is as before. */
+export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Takes): void {
+  node.freeCpu += cpuMillis
+  node.freeMemory += memoryBytes
+  if (infiniband) node.infinibandFree = node.infiniband
+  if (interactive) node.interactive--
+  for (const id of gpuIds) setFree(node, id, { free: true })
 }
 
-/** Dotted integers: 9.10 is above 9.9. */
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [a.split('.').map(Number), b.split('.').map(Number)]
-  for (let i = 0; i < Math.max(left.length, right.length); i++) {
-    const difference = (left[i] ?? 0) - (right[i] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
-}
-
-export function taken(node: FreeNode, { cpuMillis, memoryBytes, gpuIds }: Takes): FreeNode {
-  return {
-    ...node,
-    freeCpu: node.freeCpu - cpuMillis,
-    freeMemory: node.freeMemory - memoryBytes,
-    devices: node.devices.map((device) => (gpuIds.includes(device.index) ? { ...device, free: false } : device)),
-  }
+/** A device that was taken out of the machine meanwhile is nobody's. */
+function setFree({ devices }: FreeNode, id: number, { free }: { free: boolean }): void {
+  const device = devices[id]?.index === id ? devices[id] : devices.find(({ index }) => index === id)
+  if (device) device.free = free
 }

@@ -9,7 +9,8 @@ import type { Domain } from './domain.ts'
  * answers any more: the answer and what was done for it are one transaction that locks the row first, and the asker
  * deletes the row before it gives up. So whoever is told UNAVAILABLE knows that nothing was done.
  */
-export type QuestionKind = 'DRY_RUN' | 'NO_WAIT'
+/** PASS: decide now all that can be decided, and say what was done. */
+export type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
 
 export interface OpenQuestion {
   id: string
@@ -17,8 +18,8 @@ export interface OpenQuestion {
   payload: unknown
 }
 
-const askMsMax = 5_000
-const pollMs = 250
+export const askMsMax = 5_000
+export const pollMs = 250
 /** Rows whose asker died. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
@@ -60,7 +61,7 @@ UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT 
 export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
   return db.sql.query<OpenQuestion>(
     `SELECT id, kind::text AS kind, payload FROM question
-     WHERE pool = $1 AND deadline > berth_now() AND answer IS NULL AND kind IN ('DRY_RUN', 'NO_WAIT')
+     WHERE pool = $1 AND deadline > berth_now() AND answer IS NULL
      ORDER BY id LIMIT $2`,
     [pool, questionsPerPass],
     'open_questions',

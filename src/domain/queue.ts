@@ -1,18 +1,14 @@
-import type { Sql } from '../platform/tx.ts'
 import type { Viewer } from './access.ts'
-import { holdsSql } from './dependencies.ts'
 import type { Domain } from './domain.ts'
 import { NotFound } from './errors.ts'
-import { type Ceilings, type Counted, fullScopes, heldBack, readCeilings } from './in-use.ts'
 import { type Limits, limitsOf } from './limits.ts'
-import { readNodes } from './nodes.ts'
-import { couldEverFit, type FreeNode, place } from './placement.ts'
-import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from './reason.ts'
-import { inWords, shapeOf } from './shape.ts'
-import type { JobSpec } from './spec.ts'
 import { holdingStates, type JobState } from './state.ts'
 
-/** What people are told about waiting: the numbers of a pool's queue, and why a job waits and for how long. */
+/**
+ * The numbers of a pool's queue. How many wait is the sum of the tally that the queue's triggers keep; what else is alive is
+ * found by partial indexes: so a snapshot costs the same however long the queue is. Who waits is counted by rows in a short
+ * queue, and as the leader last counted the lanes in a long one.
+ */
 export interface QueueNumbers {
   pool: string
   depth: number
@@ -24,6 +20,15 @@ export interface QueueNumbers {
   byUser: { userId: string; count: number }[]
   limits: Limits
   at: Date
+  /** Of a pool whose runs are processes of one machine. */
+  local: LocalNumbers | null
+}
+
+export interface LocalNumbers {
+  runningJobs: number
+  pendingJobs: number
+  allocatedGpus: number[]
+  availableGpus: number[]
 }
 
 /** `pool` null: the one that the default queue leads to. */
@@ -33,6 +38,10 @@ export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string 
 
 /** People in `byUser` at most: those with the most jobs. */
 const peopleMax = 1_000
+/** A queue up to this long is counted row by row where the tally does not say enough. */
+const shortMax = 20_000
+/** Starts whose waits are averaged: the last ones. */
+const startsMax = 500
 
 /** What is there, whoever asks; the rows of `users` are in it whatever their place. Not to be shown as it is. */
 export async function poolNumbers(
@@ -40,9 +49,13 @@ export async function poolNumbers(
   pool: string | null,
   users: readonly string[],
 ): Promise<QueueNumbers> {
-  const [row] = await db.sql.query<Omit<QueueNumbers, 'limits'>>(numbersSql, [pool, users, peopleMax], 'queue_numbers')
+  const [row] = await db.sql.query<Omit<QueueNumbers, 'limits'>>(
+    numbersSql,
+    [pool, users, peopleMax, shortMax, startsMax],
+    'queue_numbers',
+  )
   const limits = row && (await limitsOf(db.sql, [row.pool], singleUser)).get(row.pool)
-  if (!limits) throw new NotFound(`There is no pool ${pool ?? ''}`)
+  if (!limits) throw new NotFound(`There is no pool ${pool?.slice(0, 64) ?? ''}`)
   const count = (states: readonly JobState[]) =>
     row.byState.reduce((sum, entry) => sum + (states.includes(entry.state) ? entry.count : 0), 0)
   return { ...row, limits, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
@@ -56,133 +69,51 @@ export function numbersFor(viewer: Viewer, numbers: QueueNumbers): QueueNumbers 
   return { ...numbers, byUser }
 }
 
+const localSql = `
+  CASE WHEN executors && '{local,container,handler}' THEN jsonb_build_object(
+    'runningJobs', (SELECT count(*) FROM busy WHERE state <> 'BLOCKED'),
+    'pendingJobs', (SELECT entries FROM waiting),
+    'allocatedGpus', (SELECT coalesce(jsonb_agg(device ORDER BY device) FILTER (WHERE taken), '[]') FROM gpus),
+    'availableGpus', (SELECT coalesce(jsonb_agg(device ORDER BY device) FILTER (WHERE NOT taken), '[]') FROM gpus)) END`
+
 const numbersSql = `
-WITH chosen AS (
-  SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))
+WITH chosen AS MATERIALIZED (
+  SELECT name, executors FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))
 ),
-alive AS MATERIALIZED (
-  SELECT state, user_id FROM job JOIN chosen ON job.pool = chosen.name WHERE NOT log_closed
+waiting AS MATERIALIZED (
+  SELECT coalesce(sum(t.entries), 0)::int AS entries FROM queue_tally t JOIN chosen ON t.pool = chosen.name
+),
+busy AS MATERIALIZED (
+  SELECT r.state, j.user_id FROM chosen JOIN run r ON r.pool = chosen.name AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+  JOIN job j ON j.id = r.job_id
+  UNION ALL
+  SELECT j.state, j.user_id FROM approval a JOIN job j ON j.id = a.job_id JOIN chosen ON j.pool = chosen.name
+  WHERE a.status = 'PENDING' AND j.state = 'BLOCKED'
+),
+waiters AS (
+  SELECT l.user_id, count(*) AS count FROM chosen JOIN lane l ON l.pool = chosen.name JOIN queue_entry q ON q.lane_id = l.id
+  WHERE (SELECT entries FROM waiting) <= $4::int GROUP BY 1
+  UNION ALL
+  SELECT l.user_id, sum(v.waiting) FROM chosen JOIN lane_view v ON v.pool = chosen.name JOIN lane l ON l.id = v.lane_id
+  WHERE (SELECT entries FROM waiting) > $4::int GROUP BY 1
+),
+people AS (
+  SELECT user_id, sum(count)::int AS count FROM (SELECT user_id, 1 AS count FROM busy UNION ALL SELECT * FROM waiters) each GROUP BY 1
+),
+states AS (
+  SELECT state, count(*)::int AS count FROM busy GROUP BY 1
+  UNION ALL SELECT 'QUEUED', entries FROM waiting WHERE entries > 0
+),
+gpus AS MATERIALIZED (
+  SELECT d.device, c.run_id IS NOT NULL AS taken FROM chosen JOIN node n ON n.pool = chosen.name JOIN device d ON d.node_id = n.id
+  LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device
 )
-SELECT name AS pool, berth_now() AS at,
-  coalesce((SELECT jsonb_agg(s) FROM (SELECT state, count(*) AS count FROM alive GROUP BY state ORDER BY state) s), '[]') AS "byState",
+SELECT name AS pool, berth_now() AS at, ${localSql} AS local,
+  coalesce((SELECT jsonb_agg(s ORDER BY state) FROM states s), '[]') AS "byState",
   coalesce((SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'count', count) ORDER BY place)
-    FROM (SELECT user_id, count(*) AS count, row_number() OVER (ORDER BY count(*) DESC, user_id) AS place
-      FROM alive GROUP BY user_id) u
+    FROM (SELECT *, row_number() OVER (ORDER BY count DESC, user_id) AS place FROM people) u
     WHERE place <= $3::int OR user_id = ANY($2::text[])), '[]') AS "byUser",
-  (SELECT extract(epoch FROM avg(r.scheduled_at - greatest(j.eligible_at, r.created_at)))::float8 FROM run r JOIN job j ON j.id = r.job_id
-    WHERE r.pool = name AND r.scheduled_at > berth_now() - interval '24 hours') AS "avgWaitSeconds"
+  (SELECT extract(epoch FROM avg(r.scheduled_at - greatest(j.eligible_at, r.created_at)))::float8 FROM (
+      SELECT * FROM run WHERE pool = name AND scheduled_at > berth_now() - interval '24 hours' ORDER BY scheduled_at DESC LIMIT $5
+    ) r JOIN job j ON j.id = r.job_id) AS "avgWaitSeconds"
 FROM chosen`
-
-export interface Waiting {
-  position: number
-  reasons: Reason[]
-  gates: { code: string; open: boolean; detail: string | null; opensAt: Date | null }[]
-  fit: { freeNow: boolean; couldEverFit: boolean; missing: string[] }
-}
-
-interface WaitingRow extends Counted {
-  id: string
-  pool: string
-  spec: JobSpec
-  notBefore: Date | null
-  eligibleAt: Date
-  now: Date
-  ahead: number
-  /** The first that nothing but the machines can keep waiting. */
-  firstAhead: string | null
-  openDependency: string | null
-}
-
-interface PoolNow {
-  nodes: readonly FreeNode[]
-  ceilings: Ceilings
-}
-
-/** For every QUEUED job among `jobIds`: its place in line and why it waits. A few statements for each pool. */
-export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Waiting>> {
-  const { sql } = domain.db
-  const named = await sql.query<{ pool: string }>(poolsSql, [jobIds], 'pools_of_waiting')
-  const pools = new Map(await Promise.all(named.map(async ({ pool }) => [pool, await readPool(domain, pool)] as const)))
-  const full = [...pools].map(([pool, { ceilings }]) => ({ pool, scopes: fullScopes(ceilings) }))
-  const rows = await sql.query<WaitingRow>(waitingSql, [jobIds, JSON.stringify(full)], 'waiting_of')
-  return new Map(rows.map((row) => [row.id, explain(row, pools.get(row.pool) ?? emptyPool(row.pool))]))
-}
-
-async function readPool({ db: { sql }, singleUser }: Domain, pool: string): Promise<PoolNow> {
-  const [nodes, ceilings] = await Promise.all([readNodes(sql, pool), readCeilings(sql, pool, singleUser)])
-  return { nodes, ceilings }
-}
-
-const emptyPool = (pool: string): PoolNow => ({ nodes: [], ceilings: { pool, rules: [], tally: new Map() } })
-
-const poolsSql = 'SELECT DISTINCT pool FROM queue_entry WHERE job_id = ANY($1::text[])'
-
-const waitingSql = `
-SELECT j.id, j.pool, j.spec, j.not_before AS "notBefore", q.eligible_at AS "eligibleAt", berth_now() AS now,
-  j.user_id AS "userId", u.name AS "userName", j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
-  (SELECT count(*) FROM queue_entry a WHERE a.pool = q.pool AND a.sequence < q.sequence) AS ahead,
-  (SELECT a.job_id FROM queue_entry a WHERE a.pool = q.pool AND a.sequence < q.sequence AND a.eligible_at <= berth_now()
-    AND NOT a.scopes && coalesce(f.scopes, '{}') ORDER BY a.sequence LIMIT 1) AS "firstAhead",
-  (SELECT o.id FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = j.id AND NOT ${holdsSql}
-    ORDER BY d.position LIMIT 1) AS "openDependency"
-FROM queue_entry q JOIN job j ON j.id = q.job_id JOIN "user" u ON u.id = j.user_id LEFT JOIN team t ON t.id = j.team_id
-LEFT JOIN jsonb_to_recordset($2::text::jsonb) AS f(pool text, scopes text[]) ON f.pool = q.pool
-WHERE q.job_id = ANY($1::text[])`
-
-function explain(row: WaitingRow, { nodes, ceilings }: PoolNow): Waiting {
-  const shape = shapeOf(row.spec.resources)
-  const freeNow = place(shape, nodes) !== null
-  const fit = { freeNow, couldEverFit: couldEverFit(shape, nodes), missing: freeNow ? [] : [inWords(shape)] }
-  const gates = gatesOf(row)
-  const ahead = row.firstAhead
-  const reason =
-    gateReason(gates, row.openDependency) ??
-    (fit.couldEverFit ? limitReason(ceilings, row) : unsatisfiable(inWords(shape))) ??
-    (ahead ? blockedBy(ahead) : noCapacity(inWords(shape)))
-  return { position: row.ahead + 1, gates, fit, reasons: [reason] }
-}
-
-type GateRow = Pick<WaitingRow, 'notBefore' | 'eligibleAt' | 'now' | 'openDependency'>
-
-function gatesOf({ notBefore, eligibleAt, now, openDependency }: GateRow): Waiting['gates'] {
-  const gates: Waiting['gates'] = []
-  if (notBefore) gates.push({ code: 'NOT_BEFORE', open: notBefore <= now, detail: null, opensAt: notBefore })
-  if (eligibleAt > now && (!notBefore || notBefore < eligibleAt))
-    gates.push({ code: 'RESTART_BACKOFF', open: false, detail: null, opensAt: eligibleAt })
-  if (openDependency) gates.push({ code: 'DEPENDENCY', open: false, detail: openDependency, opensAt: null })
-  return gates
-}
-
-function gateReason(gates: Waiting['gates'], openDependency: string | null): Reason | null {
-  const closed = gates.find((gate) => !gate.open)
-  if (!closed) return null
-  if (closed.code === 'DEPENDENCY') return because(closed.code, `Waits for the job ${openDependency}`, openDependency)
-  return because(closed.code, `Waits until ${closed.opensAt?.toISOString()}`)
-}
-
-/** A limit of a GPU model is told by the leader alone: it depends on the devices that the job would get. */
-function limitReason(ceilings: Ceilings, job: Counted): Reason | null {
-  const held = heldBack(ceilings, job)
-  return held && limitedBy(held)
-}
-
-/** What a job that is not stored would meet: the end of the line, and whether a gate of its own is closed. */
-export async function standingOf(
-  sql: Sql,
-  pool: string,
-  spec: JobSpec,
-): Promise<{ position: number; gate: Reason | null }> {
-  const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
-  const [row] = await sql.query<{ now: Date; ahead: number; openDependency: string | null }>(standingSql, [
-    pool,
-    JSON.stringify(spec.dependsOn),
-  ])
-  if (!row) throw new Error('A query without tables has no row')
-  const gates = gatesOf({ ...row, notBefore, eligibleAt: row.now })
-  return { position: row.ahead + 1, gate: gateReason(gates, row.openDependency) }
-}
-
-const standingSql = `
-SELECT berth_now() AS now, (SELECT count(*) FROM queue_entry WHERE pool = $1) AS ahead,
-  (SELECT o.id FROM jsonb_to_recordset($2::text::jsonb) AS d("jobId" text, "on" text) JOIN job o ON o.id = d."jobId"
-    WHERE NOT ${holdsSql} LIMIT 1) AS "openDependency"`

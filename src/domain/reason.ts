@@ -17,8 +17,31 @@ export const because = (code: string, message: string, jobId: string | null = nu
   used: null,
 })
 
-export const limitedBy = (held: Omit<Reason, 'jobId'>): Reason => ({ ...held, jobId: null })
+export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'jobId'>): Reason => ({
+  code,
+  message,
+  jobId: null,
+  scope,
+  limit,
+  used,
+})
 /** `asks`: inWords(shape). */
-export const unsatisfiable = (asks: string) => because('UNSATISFIABLE', `No node of the pool could ever give ${asks}`)
+/** `reservationId`: of the capacity reservation on whose nodes alone it may run. */
+export const unsatisfiable = (asks: string, reservationId: string | null) =>
+  because(
+    'UNSATISFIABLE',
+    `No node of ${reservationId === null ? 'the pool' : `the reservation ${reservationId}`} could ever give ${asks}`,
+  )
 export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `The job ${jobId} is ahead of it`, jobId)
 export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waits for ${asks} to become free`)
+
+/** The same for somebody who may not see the job that it waits for: they learn that there is one, and nothing of it. */
+export const unnamed = (reason: Reason): Reason =>
+  reason.jobId === null
+    ? reason
+    : { ...reason, jobId: null, message: unnamedMessages[reason.code] ?? 'Waits for another job' }
+
+const unnamedMessages: Readonly<Record<string, string>> = {
+  CLASS_BLOCKED: 'Another job is ahead of it',
+  HOLD: 'What is free is kept for another job',
+}

@@ -2,19 +2,21 @@ import type { Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
 /** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
-const batchMax = 500
+export const jobsPerBatch = 500
+const batchMax = jobsPerBatch
 
 /** Removes final jobs that finished before then; answers how many. */
 export async function expireJobs({ db }: Domain, before: Date): Promise<number> {
-  return repeat(async () => {
-    const rows = await db.transaction(async (sql) => {
-      const ids = await oldJobs(sql, before)
-      await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
-      await sql.query(forgetSql('SELECT max(position) FROM event WHERE job_id = ANY($1::text[])'), [ids])
-      return sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
-    })
-    return rows.length
-  })
+  return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
+}
+
+/** The next ones, in the caller's transaction; fewer than `jobsPerBatch`: there were no more. */
+export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
+  const ids = await oldJobs(sql, before)
+  await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
+  await sql.query(forgetSql('SELECT max(position) FROM event WHERE job_id = ANY($1::text[])'), [ids])
+  const rows = await sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
+  return rows.length
 }
 
 async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
@@ -41,6 +43,21 @@ export async function expireEvents({ db }: Domain, before: Date): Promise<number
       [before, batchMax],
     )
     return row?.count ?? 0
+  })
+}
+
+const slotDaysKept = 31
+
+/** Removes slot reservations that were over long ago; their jobs do not need them. Answers how many. */
+export async function expireSlots({ db }: Domain): Promise<number> {
+  return repeat(async () => {
+    const rows = await db.sql.query(
+      `DELETE FROM slot_reservation WHERE id IN (
+         SELECT id FROM slot_reservation WHERE created_at < berth_now() - $1 * interval '1 day' LIMIT $2)
+       RETURNING 1`,
+      [slotDaysKept, batchMax],
+    )
+    return rows.length
   })
 }
 

@@ -10,38 +10,64 @@ import { readKeys } from './keys.ts'
 import { parseInput } from './parse.ts'
 import { respec } from './respec.ts'
 import type { JobSpec } from './spec.ts'
+import { dryRunOfHit, type Outcome, settle, submit } from './start-now.ts'
 import { isFinal, type JobState } from './state.ts'
-import { keyOf, readSubmission, type Submission } from './submission.ts'
-import { outcomeOf, type SubmitOutcome, submitOne } from './submit.ts'
+import { keyOf } from './submission.ts'
+import { outcomeOf } from './submit.ts'
 
 /**
  * A retry is a new job: final states never change. It is submitted from the spec of one that is over; quotas, rules and
  * approval are asked again. It takes its own key, whose payload is the job and the overrides, so that a retry of the
- * retry's request is answered though the original was deleted meanwhile.
+ * retry's request is answered though the original was deleted meanwhile. As a submission it carries both beside the spec
+ * that was made of them, so whoever reads it again, the leader of a pool too, finds the same key and the same original.
  */
 const retryInput = z.strictObject({
   jobId: z.string(),
   overrides: z.record(z.string(), z.unknown()).nullish(),
   expectedVersion: z.number().nullish(),
+  dryRun: z.boolean().nullish(),
+  noWait: z.boolean().nullish(),
   ...submissionFields,
 })
 
 type RetryInput = z.output<typeof retryInput>
 
-export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmitOutcome> {
+export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
   demand(viewer, 'job.submit')
   const input = parseInput(retryInput, raw)
-  const key = retryKey(input)
-  const keys = await readKeys(domain.db.sql, key ? [{ userId: viewer.userId, key: key.key }] : [])
-  const answered = answeredByKey({ viewer, key }, keys)
-  if (answered) return outcomeOf(answered)
-  return submitOne(domain, () => readRetry(domain, viewer, input))
+  const answered = await answerOfKey(domain, viewer, input)
+  if (answered) return input.dryRun && 'hit' in answered ? dryRunOfHit(domain, answered.hit) : outcomeOf(answered)
+  const submission = await settle(readRetry(domain, viewer, input))
+  if (submission instanceof Error) return submission
+  const [outcome] = await submit(domain, viewer, [submission])
+  return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? missing())
 }
 
-const retryKey = (input: RetryInput) => keyOf(input, { retryOf: input.jobId, overrides: input.overrides })
+/** What is wrong with a change is told of the change: the rest of the spec is the original's. */
+function inOwnWords({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
+  const changed = (field: string | undefined) => field !== undefined && Object.hasOwn(overrides ?? {}, field)
+  return new InvalidInput(
+    violations.map(({ path: [root = '', ...path], message }) => ({
+      path: [root === 'spec' && changed(path[0]) ? 'overrides' : root, ...path],
+      message,
+    })),
+  )
+}
 
-/** Throws refusals. */
-async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<Submission> {
+function missing(): never {
+  throw new Error('A retry was left out')
+}
+
+const payloadOf = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
+
+/** What its key answers already, though the original may be gone. */
+async function answerOfKey({ db }: Domain, viewer: Viewer, input: RetryInput) {
+  const key = keyOf(input, payloadOf(input))
+  return answeredByKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
+}
+
+/** The submission that it is. Throws refusals. */
+async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   const { jobId, overrides, expectedVersion, ...rest } = input
   const original = await readOriginal(domain.db.sql, jobId)
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
@@ -53,9 +79,7 @@ async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Pro
     throw new InvalidInput([
       { path: ['overrides', 'environment'], message: "Must be given: the variables of another's job are not yours" },
     ])
-  const spec = respec(original.spec, changes)
-  const submission = readSubmission(viewer, { ...rest, spec }, domain.clock.now())
-  return { ...submission, key: retryKey(input), retryOf: jobId }
+  return { ...rest, spec: respec(original.spec, changes), retried: payloadOf(input) }
 }
 
 interface Original {

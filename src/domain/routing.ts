@@ -1,29 +1,52 @@
 import type { Sql } from '../platform/tx.ts'
+import type { Rates } from './cost.ts'
 import { InvalidInput, type Violation } from './errors.ts'
 import type { SpecInput } from './input.ts'
+import type { Policy } from './lanes.ts'
+import { readNodes } from './nodes.ts'
+import type { FreeNode } from './placement.ts'
 
 /** Which door a submission goes through, which pool that leads to, and which executor there honours all of its fields. */
 export interface Door {
   queue: string
   isDefault: boolean
   pool: string
+  policy: Policy
   /** In order of preference. */
   executors: readonly string[]
   relaxReplicas: boolean
+  /** null: nothing is known of costs. */
+  rates: Rates | null
   /** Physical ids of the devices of the pool's nodes. */
   deviceIds: readonly number[]
+  /** What no node could ever run is refused: these are the nodes. null: it waits. */
+  nodes: readonly FreeNode[] | null
 }
 
 export interface Route {
   queue: string
   pool: string
+  policy: Policy
   executor: string
 }
 
+interface DoorRow extends Omit<Door, 'nodes'> {
+  refuses: boolean
+}
+
 /** All doors, the default one first. */
-export function readDoors(sql: Sql): Promise<Door[]> {
-  return sql.query<Door>(
-    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.executors, p.relax_replicas AS "relaxReplicas",
+export async function readDoors(sql: Sql): Promise<Door[]> {
+  const rows = await readRows(sql)
+  const refusing = new Set(rows.filter(({ refuses }) => refuses).map(({ pool }) => pool))
+  const nodes = new Map<string, FreeNode[]>()
+  for (const pool of refusing) nodes.set(pool, await readNodes(sql, pool))
+  return rows.map(({ refuses: _, ...door }) => ({ ...door, nodes: nodes.get(door.pool) ?? null }))
+}
+
+function readRows(sql: Sql): Promise<DoorRow[]> {
+  return sql.query<DoorRow>(
+    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates,
+       coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses,
        ARRAY(SELECT DISTINCT d.device FROM device d JOIN node n ON n.id = d.node_id WHERE n.pool = q.pool) AS "deviceIds"
      FROM submission_queue q JOIN pool p ON p.name = q.pool
      ORDER BY q.is_default DESC, q.position`,
@@ -43,7 +66,7 @@ export function route(spec: SpecInput, doors: readonly Door[]): Route {
     throw refuse('executor', `Queue ${door.queue} has no executor ${executor}; it has ${quoted(door.executors)}`)
   const violations = [...notHonoured(spec, executor), ...gangViolations(spec, door), ...deviceViolations(spec, door)]
   if (violations.length > 0) throw new InvalidInput(violations)
-  return { queue: door.queue, pool: door.pool, executor }
+  return { queue: door.queue, pool: door.pool, policy: door.policy, executor }
 }
 
 function findDoor(spec: SpecInput, doors: readonly Door[]): Door {
@@ -92,6 +115,16 @@ const honoured: Readonly<Record<string, readonly Field[]>> = {
   kubernetes: [...container, 'replicas'],
   handler: ['handler', 'input', ...files],
   simulated: [...container, 'replicas', ...launch, 'srun', ...files, 'handler', 'input'],
+}
+
+/** Launchers that jobs of this executor may name. */
+export function launchersOf(executor: string): string[] {
+  const may = honoured[executor] ?? []
+  return [
+    'single',
+    ...(may.includes('launcher') ? ['multiple', 'mpirun'] : []),
+    ...(may.includes('srun') ? ['srun'] : []),
+  ]
 }
 
 const asked: Readonly<Record<Field, (spec: SpecInput) => boolean>> = {

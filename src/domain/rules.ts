@@ -25,6 +25,12 @@ const commandRules: Rule[] = [
     input && !handler ? broken('input', 'Input is what a handler gets; there is no handler') : undefined,
 ]
 
+/** GPUs of one copy, asked for at once or for each of its processes. */
+function gpusOfCopy(r: SpecInput['resources']): number {
+  const processes = r?.nodeCount == null ? (r?.processCount ?? 1) : (r.processesPerNode ?? 1)
+  return r?.gpu ?? processes * (r?.gpuCoresPerProcess ?? 0)
+}
+
 const resourceRules: Rule[] = [
   ({ resources: r }) =>
     given(r?.memoryGib) && given(r?.memoryBytes)
@@ -54,13 +60,13 @@ const resourceRules: Rule[] = [
     )
     return field ? broken(`resources.${field}`, 'Needs gpu of at least 1') : undefined
   },
-  ({ resources: r }) =>
-    r?.gpuIds && !r.anyGpu && new Set(r.gpuIds).size < (r.gpu ?? 0)
-      ? broken(
-          'resources.gpuIds',
-          `Names ${new Set(r.gpuIds).size} devices for ${r.gpu} GPUs; name more, or set anyGpu`,
-        )
-      : undefined,
+  ({ resources: r }) => {
+    const named = new Set(r?.gpuIds).size
+    const gpus = gpusOfCopy(r)
+    return r?.gpuIds && !r.anyGpu && named < gpus
+      ? broken('resources.gpuIds', `Names ${named} devices for ${gpus} GPUs; name more, or set anyGpu`)
+      : undefined
+  },
   ({ resources: r, x11 }) => (x11?.gpu && (r?.gpu ?? 0) < 1 ? broken('x11.gpu', 'Needs gpu of at least 1') : undefined),
 ]
 
@@ -68,6 +74,16 @@ const timeRules: Rule[] = [
   ({ maxRunTimeSeconds, durationSeconds }) =>
     given(maxRunTimeSeconds) && given(durationSeconds) && maxRunTimeSeconds !== durationSeconds
       ? broken('durationSeconds', `Differs from maxRunTimeSeconds (${maxRunTimeSeconds}); give one of them`)
+      : undefined,
+]
+
+const restartRules: Rule[] = [
+  ({ resumable }) =>
+    resumable
+      ? broken(
+          'resumable',
+          'Jobs cannot save what they would go on from; use restartable, and let the job find its own',
+        )
       : undefined,
 ]
 
@@ -90,7 +106,7 @@ const listRules: Rule[] = [
   },
 ]
 
-const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...listRules]
+const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...restartRules, ...listRules]
 
 export function brokenRules(spec: SpecInput, nowMs: number): Violation[] {
   const found = rules.flatMap((rule) => rule(spec) ?? [])

@@ -57,11 +57,14 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   return found
 }
 
+/** In GiB to one place. */
+export const amount = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
+
 /** What a job asks for, in words. */
 export function inWords({ copies, cpuMillis, memoryBytes, gpu }: Shape): string {
   const each = [
     `${cpuMillis / 1000} cpu`,
-    `${Math.round((memoryBytes / 1024 ** 3) * 10) / 10} GiB`,
+    amount(memoryBytes),
     ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''} on one node`] : []),
   ].join(', ')
   return copies > 1 ? `${copies} × (${each})` : each

@@ -43,7 +43,7 @@ export type NoWaitAnswer =
   | { changed: true }
 
 /** A job that is not stored, as the leader is asked about it. */
-export type AskedJob = Pick<NewJob, 'spec' | 'teamId'> & { userId: string; userName: string }
+export type AskedJob = Pick<NewJob, 'spec' | 'teamId'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
 
 export interface NoWaitQuestion {
   viewer: Omit<Viewer, 'permissions' | 'granted'> & { permissions: string[]; granted: string[] }
@@ -55,17 +55,36 @@ export type Outcome = SubmitOutcome | DryRun
 const atOnceMax = 8
 const looksMax = 3
 
-/** One outcome per input of the contract, in order. Refusals are outcomes; anything else rejects. */
+/**
+ * One outcome per input of the contract, in order. Refusals are outcomes. What nobody foresaw rejects a single one; among
+ * others it is an outcome as well, for the jobs of the others are stored, and whoever sent them must learn of them.
+ */
 export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
+  const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settle(work))
   const wishes = inputs.map(wishOf)
-  const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
-  const submitted = ordinary.length > 0 ? submitJobs(domain, viewer, ordinary) : Promise.resolve([])
-  const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => settle(verb(domain, viewer, input))] : []))
+  const submitted = Promise.all(
+    wishes.flatMap(({ verb, input }) => (verb ? [] : [answered(submitOrdinary(domain, viewer, input))])),
+  )
+  const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
   const asked: Outcome[] = []
   for (let i = 0; i < asking.length; i += atOnceMax)
     asked.push(...(await Promise.all(asking.slice(i, i + atOnceMax).map((one) => one()))))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
   return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
+}
+
+async function submitOrdinary(domain: Domain, viewer: Viewer, input: unknown): Promise<Outcome> {
+  const [outcome] = await submitJobs(domain, viewer, [input])
+  return outcome ?? missing()
+}
+
+async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await settle(work)
+  } catch (error) {
+    log.error({ err: error }, 'a submission among others failed')
+    return new Unavailable('This submission could not be decided; the others are not concerned', { cause: error })
+  }
 }
 
 type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<Outcome>
@@ -80,7 +99,8 @@ function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
   return { verb: dry ? dryRun : noWait ? startNow : null, input }
 }
 
-async function settle(work: Promise<Outcome>): Promise<Outcome> {
+/** Refusals are answers. */
+export async function settle<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
   try {
     return await work
   } catch (error) {
@@ -103,7 +123,8 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const found = { warnings, idempotentJobId: null, spec: job.spec }
   if (job.approval)
     return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)], position: null }
-  const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId: viewer.userId, userName: viewer.userName }
+  const { userId, userName, level } = viewer
+  const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId, userName, level }
   const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: 'STARTING', ...answer.place, reasons: [], position: null }
   return { ...found, wouldBe: 'QUEUED', ...nowhere, reasons: answer.reasons, position: answer.position }
@@ -111,7 +132,8 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
 
 const nowhere = { nodes: [], gpuIds: [] }
 
-async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
+/** Of a submission whose key is stored: the job that it would be answered with. */
+export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
   const [job] = await db.sql.query<{ state: JobState; spec: JobSpec }>('SELECT state, spec FROM job WHERE id = $1', [
     jobId,
   ])

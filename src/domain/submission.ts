@@ -15,14 +15,14 @@ export interface Submission {
 
 const keyTtlSeconds = 86_400
 
-/** Throws refusals. `raw`: a SubmitJobInput of the contract. */
+/** Throws refusals. `raw`: a SubmitJobInput of the contract, or what a retry made of its own input. */
 export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Submission {
   demand(viewer, 'job.submit')
   const input = parseSubmission(raw)
   const violations = brokenRules(input.spec, nowMs)
   if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, requiresApproval } = input
-  return { viewer, input, key: keyOf(input, { spec, requiresApproval }), retryOf: null }
+  const { spec, requiresApproval, retried } = input
+  return { viewer, input, key: keyOf(input, retried ?? { spec, requiresApproval }), retryOf: retried?.retryOf ?? null }
 }
 
 /** `payload` is what the client sent of what it wants; the same key with another one is a conflict. */

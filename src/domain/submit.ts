@@ -1,16 +1,17 @@
-import { inspect } from 'node:util'
 import { createBatcher } from '../platform/batch.ts'
-import { type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
+import type { Job } from '../platform/generated/client.ts'
+import { brokenConstraint, type Ending, type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
 import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
 import type { Viewer } from './access.ts'
 import { insertApprovals } from './approvals.ts'
-import { audit } from './audit.ts'
+import { auditAll } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { Refusal } from './errors.ts'
-import { behindGate, lockGate } from './gate.ts'
+import { endBehindGate, lockGate } from './gate.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
 import { readSubmission, type Submission } from './submission.ts'
+import { memoryOf } from './usage-bound.ts'
 
 /**
  * Submission: checked against the input alone first, then in one SERIALIZABLE transaction. What arrives while a
@@ -23,6 +24,8 @@ import { readSubmission, type Submission } from './submission.ts'
  */
 export interface Submitted {
   jobId: string
+  /** As it was stored, where that is known. */
+  job?: Job | undefined
   idempotentHit: boolean
   warnings: string[]
 }
@@ -68,7 +71,7 @@ async function submitGroup(domain: Domain, items: readonly Submission[]): Promis
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
   const decided =
-    open.length > 0 ? await behindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
+    open.length > 0 ? await endBehindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
   if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
   const next = decided.values()
   return stored.map((answer) => outcomeOf(answer ?? next.next().value ?? missing()))
@@ -87,7 +90,7 @@ function missing(): never {
 export function outcomeOf(decision: Decision): SubmitOutcome {
   if ('refusal' in decision) return decision.refusal
   if ('hit' in decision) return { jobId: decision.hit, idempotentHit: true, warnings: [] }
-  return { jobId: decision.job.id, idempotentHit: false, warnings: decision.warnings }
+  return { jobId: decision.job.id, job: decision.stored, idempotentHit: false, warnings: decision.warnings }
 }
 
 /**
@@ -95,9 +98,8 @@ export function outcomeOf(decision: Decision): SubmitOutcome {
  * names, which the next try does without.
  */
 function mayPassNow(error: unknown): boolean {
-  const state = sqlState(error)
-  const names = (constraint: string) => inspect(error, { depth: 8 }).includes(constraint)
-  return (state === '23505' && names('idempotency_key_pkey')) || (state === '23503' && names('job_retry_of_id_fkey'))
+  const broken = `${sqlState(error)} ${brokenConstraint(error)}`
+  return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
 }
 
 /**
@@ -106,40 +108,47 @@ function mayPassNow(error: unknown): boolean {
  */
 export async function submitInTransaction(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
   await lockGate(sql)
-  return decideAndWrite(domain, sql, items)
+  const { result, writes } = await decideAndWrite(domain, sql, items)
+  await writes
+  return result
 }
 
-async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
-  const decided = await decideGroup(domain, sql, items)
+async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Ending<Decision[]>> {
+  const decided = await decideGroup({ domain, sql, memory: memoryOf(domain) }, items)
   const jobs = decided.flatMap((decision) => ('job' in decision ? [decision.job] : []))
-  await write(domain, sql, jobs)
-  return decided
+  return { result: decided, writes: write(domain, sql, jobs).then((stored) => tell(decided, stored)) }
 }
 
-async function write({ clock }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<void> {
+function tell(decided: readonly Decision[], jobs: readonly Job[]): void {
+  const stored = new Map(jobs.map((job) => [job.id, job]))
+  for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
+}
+
+/** Sends all of it at once. Answers the jobs that are queued. */
+async function write({ clock }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<Job[]> {
   const nowMs = clock.now()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
-  await forgetKeys(sql, replaced)
-  await insertJobs(sql, jobs)
   const requests = jobs.flatMap(({ id, viewer, approval }) =>
     approval ? [{ jobId: id, requestedById: viewer.userId, need: approval }] : [],
   )
-  await insertApprovals(sql, requests, nowMs)
-  for (const [viewer, own] of Map.groupBy(jobs, (job) => job.viewer))
-    await audit(
-      sql,
-      viewer,
-      own.map(({ id, retryOf }) => ({
-        action: retryOf ? 'job.retry' : 'job.submit',
-        objectId: id,
-        ...(retryOf && { detail: { retryOf } }),
-      })),
-      nowMs,
-    )
+  const [, stored] = await Promise.all([
+    forgetKeys(sql, replaced),
+    insertJobs(sql, jobs),
+    insertApprovals(sql, requests, nowMs),
+    auditAll(sql, jobs.map(auditRecord), nowMs),
+  ])
+  return stored
 }
+
+const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
+  viewer,
+  action: retryOf ? 'job.retry' : 'job.submit',
+  objectId: id,
+  ...(retryOf && { detail: { retryOf } }),
+})
 
 /** What would become of a submission now, without writing anything. */
 export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
-  const decided = await domain.db.transaction((sql) => decideGroup(domain, sql, [item]))
+  const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
   return decided[0] ?? missing()
 }

@@ -9,6 +9,11 @@ export interface Executor {
   readonly name: string
   /** Starts the run, or finds it: a second call with the same run id must not start it twice. Throws StartFailed. */
   start(run: RunSpec): Promise<Handle>
+  /**
+   * The handle of a run that somebody started, when nobody kept it; null: nothing of it runs, and a start that was begun
+   * and not ended will not go on. Starts nothing.
+   */
+  find(runId: string): Promise<Handle | null>
   /** What the backend says now, one observation per handle, in their order. `gone` is an answer, not an error. */
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
   /**

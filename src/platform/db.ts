@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
 import type { Log } from './log.ts'
-import { inTransaction, pgSql, preparedName, type Sql, type TransactionOptions } from './tx.ts'
+import { type Ending, endingTransaction, inTransaction, pgSql, type Sql, type TransactionOptions } from './tx.ts'
 
 /** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
 export interface Db {
@@ -12,6 +12,8 @@ export interface Db {
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** Its last writes go with the commit. */
+  endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
 }
 
@@ -28,6 +30,8 @@ const connectionTimeoutMillis = 5_000
 const idleInTransactionMs = 3_000
 const lockTimeoutMs = 5_000
 const int8 = 20
+/** Statements are sent though the one before is not answered yet. */
+const pipelined = { pipeline: true }
 
 export function openDb({ url, connectionsMax, log, applicationName }: DbOptions): Db {
   const pool = new pg.Pool({
@@ -38,14 +42,12 @@ export function openDb({ url, connectionsMax, log, applicationName }: DbOptions)
     lock_timeout: lockTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionMs,
     types: { getTypeParser },
+    ...pipelined,
   })
   // A connection that breaks while idle (PostgreSQL restarted) is replaced at the next use.
   pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, {
-      disposeExternalPool: false,
-      statementNameGenerator: ({ sql }) => preparedName(sql),
-    }),
+    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
   })
   return {
     url,
@@ -53,6 +55,7 @@ export function openDb({ url, connectionsMax, log, applicationName }: DbOptions)
     prisma,
     sql: pgSql(pool),
     transaction: (work, options) => inTransaction(pool, work, options),
+    endingTransaction: (work, options) => endingTransaction(pool, work, options),
     async close() {
       await prisma.$disconnect()
       await pool.end()

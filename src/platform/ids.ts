@@ -17,6 +17,7 @@ export type IdPrefix =
   | 'approval'
   | 'question'
   | 'audit'
+  | 'reservation'
 export type Id<P extends IdPrefix> = `${P}_${string}`
 export type JobId = Id<'job'>
 export type RunId = Id<'run'>
@@ -44,9 +45,4 @@ function base32(value: bigint): string {
   let text = ''
   for (let shift = 125n; shift >= 0n; shift -= 5n) text += alphabet[Number((value >> shift) & 31n)]
   return text
-}
-
-/** Whether a text has the form of an id of this kind; says nothing about its existence. */
-export function isId<P extends IdPrefix>(prefix: P, text: string): text is Id<P> {
-  return text.startsWith(`${prefix}_`) && /^[0-9a-hjkmnp-tv-z]{26}$/.test(text.slice(prefix.length + 1))
 }

@@ -69,6 +69,23 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
   if (rows.length === 0) throw new Fenced(`Epoch ${epoch} of ${key} is over`)
 }
 
+/**
+ * Whether nobody has led for so long; then nobody does until the open transaction ends, and a leader that only believes to
+ * lead must take over again: what it has not heard meanwhile may be forgotten.
+ */
+export async function vacate(sql: Sql, key: string, silentMs: number): Promise<boolean> {
+  await sql.query('INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING', [key])
+  await sql.query('SELECT 1 FROM scheduler_leader WHERE pool = $1 FOR UPDATE', [key])
+  const vacated = await sql.query(
+    `UPDATE scheduler_leader SET epoch = epoch + (holder IS NOT NULL)::int, holder = NULL, host = NULL
+     WHERE pool = $1 AND NOT EXISTS (
+       SELECT FROM scheduler_lease WHERE pool = $1 AND renewed_at > berth_now() - $2 * interval '1 millisecond')
+     RETURNING 1`,
+    [key, silentMs],
+  )
+  return vacated.length > 0
+}
+
 export const leaseTtlMs = 7_000
 export const renewMs = 2_000
 /** How often others look whether they may take over. */

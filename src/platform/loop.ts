@@ -14,7 +14,8 @@ export interface Loop {
 
 export interface LoopOptions {
   name: string
-  pollMs: number
+  /** Longest pause; a function: until the next pass, asked after each. */
+  pollMs: number | (() => number)
   runOnce: (signal: AbortSignal) => Promise<unknown>
   clock: Clock
   log: Log
@@ -44,7 +45,8 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
   async function wait() {
     if (abort.signal.aborted || (woken && failures === 0)) return
     wakeUp = new AbortController()
-    const pauseMs = failures === 0 ? pollMs : Math.min(retryMsMax, 100 * 2 ** Math.min(failures, 10))
+    const nextMs = typeof pollMs === 'number' ? pollMs : pollMs()
+    const pauseMs = failures === 0 ? nextMs : Math.min(retryMsMax, 100 * 2 ** Math.min(failures, 10))
     await clock.sleep(pauseMs, wakeUp.signal)
     wakeUp = undefined
   }

@@ -1,8 +1,9 @@
 import type pg from 'pg'
 
 /**
- * Transactions and the one retry list. Every statement of the product goes through `Sql`, whether the transaction
- * behind it was opened by `pg` or by Prisma, so a verb of the domain does not care which of them carries it.
+ * Transactions and the one retry list. Every hand-written statement of the product goes through `Sql`, so a verb of the
+ * domain does not care whether it runs by itself or in a transaction. Prisma reads rows by their models beside it, over
+ * the same pool, so its errors are understood here as well.
  */
 export interface Sql {
   /** `name`: a statement that is worth preparing once per connection. */
@@ -37,6 +38,22 @@ export function sqlState(error: unknown): string | undefined {
   for (const original of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode])
     if (isSqlState(original)) return original
   return isSqlState(code) && !/^P\d{4}$/.test(code) ? code : prismaState(code)
+}
+
+/** The constraint that a statement broke, from the same shapes. */
+export function brokenConstraint(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  const { constraint, cause, meta } = error as {
+    constraint?: unknown
+    cause?: { constraint?: unknown }
+    meta?: { driverAdapterError?: { cause?: { constraint?: unknown } } }
+  }
+  for (const named of [meta?.driverAdapterError?.cause?.constraint, cause?.constraint, constraint]) {
+    if (typeof named === 'string') return named
+    const index = (named as { index?: unknown } | null | undefined)?.index
+    if (typeof index === 'string') return index
+  }
+  return undefined
 }
 
 /** Five digits and letters; one digit at least, or EPIPE were one. */
@@ -96,15 +113,34 @@ export async function withRetry<T>(
 export interface TransactionOptions {
   isolation?: Isolation
   tries?: number
+  /** Further failures after which the same transaction may well succeed. */
+  alsoRetry?: ((error: unknown) => boolean) | undefined
+}
+
+/** What a transaction comes to, and its last writes, which were sent but not waited for: the commit goes with them. */
+export interface Ending<T> {
+  result: T
+  writes: Promise<unknown>
 }
 
 /** One transaction over the shared pool: committed when `work` resolves, rolled back when it throws. */
-export function inTransaction<T>(
+export const inTransaction = <T>(
   pool: pg.Pool,
   work: (sql: Sql) => Promise<T>,
-  { isolation = 'READ COMMITTED', tries = 8 }: TransactionOptions = {},
+  options?: TransactionOptions,
+): Promise<T> =>
+  endingTransaction(pool, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }), options)
+
+/**
+ * The same in fewer round trips. Connections pipeline: a statement is sent though the one before is not answered yet, so
+ * the first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of them failed.
+ */
+export function endingTransaction<T>(
+  pool: pg.Pool,
+  work: (sql: Sql) => Promise<Ending<T>>,
+  { isolation = 'READ COMMITTED', tries = 8, alsoRetry }: TransactionOptions = {},
 ): Promise<T> {
-  return withRetry(tries, async () => {
+  const once = async () => {
     const client = await pool.connect()
     let broken: Error | undefined
     // A session that PostgreSQL ends between two statements says so by an event, which nobody else listens to here.
@@ -113,9 +149,9 @@ export function inTransaction<T>(
     }
     client.on('error', onError)
     try {
-      await client.query(`BEGIN ISOLATION LEVEL ${isolation}`)
-      const result = await work(pgSql(client))
-      await client.query('COMMIT')
+      const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}`)
+      const [, { result, writes }] = await allOf([begun, work(pgSql(client))])
+      await allOf([writes, client.query('COMMIT')])
       return result
     } catch (error) {
       await client.query('ROLLBACK').catch(onError)
@@ -124,7 +160,14 @@ export function inTransaction<T>(
       client.off('error', onError)
       client.release(broken)
     }
-  })
+  }
+  return withRetry(tries, once, alsoRetry)
+}
+
+/** Waits for all of them, and throws what the first in order threw: what follows it failed in its wake. */
+async function allOf<T extends readonly unknown[]>(parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }]) {
+  await Promise.allSettled(parts)
+  return Promise.all(parts)
 }
 
 /** `Sql` over a pool (each statement its own transaction) or over a client. */
@@ -136,21 +179,3 @@ export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client): Sql {
     },
   }
 }
-
-interface PrismaTransaction {
-  $queryRawUnsafe<T>(text: string, ...values: unknown[]): Promise<T>
-}
-
-/** `Sql` over a transaction that Prisma has opened. Values must be text, numbers or booleans: Prisma guesses the rest. */
-export function prismaSql(tx: PrismaTransaction): Sql {
-  return {
-    query: <Row>(text: string, values: readonly unknown[] = [], name?: string) =>
-      tx.$queryRawUnsafe<Row[]>(name ? `/*via_prisma_${name}*/ ${text}` : text, ...values),
-  }
-}
-
-/**
- * The name under which the adapter prepares a statement: only for those that were named above. Prisma's own vary with
- * the length of their lists, and every variant would stay in every connection for ever. '': not at all.
- */
-export const preparedName = (sql: string): string => /^\/\*(\w+)\*\/ /.exec(sql)?.[1] ?? ''

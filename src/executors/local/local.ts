@@ -1,4 +1,4 @@
-import { type FSWatcher, mkdirSync, watch } from 'node:fs'
+import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { release, uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
@@ -81,6 +81,15 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     return readJournal(files.journal)
   }
 
+  /** One that nobody claimed yet will never be: who started it is not there any more to be told. */
+  async function find(runId: string): Promise<string | null> {
+    const files = filesOf(spoolDir, runId)
+    if (!files || !existsSync(files.directory)) return null
+    if (readJournal(files.journal)?.claim) return runId
+    await abandon(files)
+    return readJournal(files.journal) ? runId : null
+  }
+
   async function inspectOne(runId: string): Promise<Observation> {
     const files = filesOf(spoolDir, runId)
     return files ? observe(files) : { state: 'gone' }
@@ -146,6 +155,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   return {
     name: 'local',
     start,
+    find,
     inspect: (handles) => Promise.all(handles.map(inspectOne)),
     logs,
     stop,

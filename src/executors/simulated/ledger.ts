@@ -12,6 +12,8 @@ export interface Ledger {
   /** Keeps the handle unless the run has one; answers the one that counts. */
   claim(runId: string, handle: string): Promise<string>
   knows(runId: string): Promise<boolean>
+  /** The handle that counts; null: the run has none. */
+  find(runId: string): Promise<string | null>
   forget(runId: string): Promise<void>
   addStop(runId: string, stop: Stop): Promise<void>
   /** Of all runs of this directory, in order. */
@@ -31,6 +33,17 @@ export async function openLedger(directory: string): Promise<Ledger> {
   const pathOf = (runId: string) => {
     const name = /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? runId : createHash('sha256').update(runId).digest('hex')
     return join(runs, name)
+  }
+
+  async function find(runId: string): Promise<string | null> {
+    try {
+      const handle = await readFile(pathOf(runId), 'utf8')
+      known.add(runId)
+      return handle
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return null
+      throw error
+    }
   }
 
   async function readNewStops(): Promise<void> {
@@ -63,17 +76,8 @@ export async function openLedger(directory: string): Promise<Ledger> {
       known.add(runId)
       return handle
     },
-    async knows(runId) {
-      if (known.has(runId)) return true
-      try {
-        await readFile(pathOf(runId))
-      } catch (error) {
-        if (codeOf(error) === 'ENOENT') return false
-        throw error
-      }
-      known.add(runId)
-      return true
-    },
+    find,
+    knows: async (runId) => known.has(runId) || (await find(runId)) !== null,
     async forget(runId) {
       known.delete(runId)
       stops.delete(runId)

@@ -1,0 +1,56 @@
+import type { z } from 'zod'
+import { amount, flag, section, value, whole, word } from './value.ts'
+
+/** `scheduling:` of a pool: how its runs are carried, and how it is planned. Absent keys of the latter follow the policy. */
+const yearSeconds = 31_536_000
+const seconds = (example: string) => amount('seconds', [0, yearSeconds], example)
+const countMax = 1_000_000
+
+export const schedulingSection = section({
+  graceSeconds: amount('seconds', [1, 600], '30').default(30),
+  maxStartAttempts: whole(1, 100, '3').default(3),
+  nodeLostAfterSeconds: seconds('60').default(60),
+  automatic: flag.optional(),
+  starvationThresholdMinutes: amount('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
+  holdAfterSeconds: seconds('600').optional(),
+  rotationQuantumSeconds: value<number>(
+    { what: `a number of seconds from 0 to ${yearSeconds}, or -1`, example: '3600, or -1 for no rotations' },
+    (input) => typeof input === 'number' && (input === -1 || (input >= 0 && input <= yearSeconds)),
+  ).optional(),
+  nonPreemptableFraction: amount('parts of one', [0, 1], '0.25').optional(),
+  minRunBeforePreemptSeconds: seconds('600').optional(),
+  maxPreemptionsPerJob: whole(0, countMax, '2').optional(),
+  maxPreemptionsPerMinute: whole(0, countMax, '60, or null for no limit').nullable().optional(),
+  preemptLowerPriority: flag.optional(),
+  onUnsatisfiable: word(['WAIT', 'FAIL']).optional(),
+})
+
+/** How the leader of the pool plans; what is absent has the default of its policy. */
+export interface PlanningConfig {
+  readonly automatic?: boolean
+  readonly holdAfterMs?: number
+  readonly rotationQuantumMs?: number
+  readonly nonPreemptableFraction?: number
+  readonly minRunBeforePreemptMs?: number
+  readonly maxPreemptionsPerJob?: number
+  readonly maxPreemptionsPerMinute?: number | null
+  readonly preemptLowerPriority?: boolean
+  readonly onUnsatisfiable?: 'WAIT' | 'FAIL'
+}
+
+export function planningOf(file: z.output<typeof schedulingSection>): PlanningConfig {
+  const { holdAfterSeconds, rotationQuantumSeconds, minRunBeforePreemptSeconds } = file
+  const inMs = (given: number | undefined) => (given === undefined || given < 0 ? given : Math.round(given * 1_000))
+  const all = {
+    automatic: file.automatic,
+    holdAfterMs: inMs(holdAfterSeconds),
+    rotationQuantumMs: inMs(rotationQuantumSeconds),
+    nonPreemptableFraction: file.nonPreemptableFraction,
+    minRunBeforePreemptMs: inMs(minRunBeforePreemptSeconds),
+    maxPreemptionsPerJob: file.maxPreemptionsPerJob,
+    maxPreemptionsPerMinute: file.maxPreemptionsPerMinute,
+    preemptLowerPriority: file.preemptLowerPriority,
+    onUnsatisfiable: file.onUnsatisfiable,
+  }
+  return Object.fromEntries(Object.entries(all).filter(([, given]) => given !== undefined))
+}

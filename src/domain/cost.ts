@@ -1,0 +1,43 @@
+import type { Sql } from '../platform/tx.ts'
+import { rememberApplied } from './applied.ts'
+import { shapeOf } from './shape.ts'
+import type { JobSpec } from './spec.ts'
+
+/**
+ * What jobs cost. A pool may say what holding a core and a GPU for an hour costs. Before a job runs its cost is what is
+ * expected: the greater of what its submitter says and of what all of its resources cost for as long as it may run.
+ * From the end of each run on it is what was measured: what the run held, from RUNNING to its end. Quotas count the one
+ * until the other replaces it; a job that is to be run again is expected to cost the same once more.
+ */
+export interface Rates {
+  /** One core for an hour. */
+  cpuHour: number
+  gpuHour: number
+  /** Code of ISO 4217; nothing is converted. */
+  currency: string
+}
+
+const hourSeconds = 3_600
+
+/** null: nobody knows. */
+export function expectedCost(spec: JobSpec, rates: Rates | null): number | null {
+  const seconds = spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : spec.durationSeconds
+  if (!rates || seconds === null) return spec.estimatedCost
+  const { copies, cpuMillis, gpu } = shapeOf(spec.resources)
+  const perHour = copies * ((cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour)
+  return Math.max(spec.estimatedCost ?? 0, (perHour * seconds) / hourSeconds)
+}
+
+/** What a run costs that ends then, as an expression over `run` and a `pool` with rates; 0: it never was RUNNING. */
+export const measuredCostSql = (ended: string) => `
+  coalesce(greatest(extract(epoch FROM ${ended} - run.started_at)::float8, 0) / ${hourSeconds} * (
+    (pool.rates->>'cpuHour')::float8 * (SELECT coalesce(sum(a.cpu_millis), 0) FROM allocation a WHERE a.run_id = run.id) / 1000
+    + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM device_claim c WHERE c.run_id = run.id)), 0)`
+
+/** The rates of a pool as the configuration says them, where that is new or changed; answers whether it is. */
+export async function applyRates(sql: Sql, pool: string, rates: Rates | null): Promise<boolean> {
+  const applied = await rememberApplied(sql, `rates/${pool}`, rates)
+  if (!applied || (rates === null && applied.last === undefined)) return false
+  await sql.query('UPDATE pool SET rates = $2::jsonb WHERE name = $1', [pool, rates && JSON.stringify(rates)])
+  return true
+}

@@ -1,0 +1,46 @@
+import type { Sql } from '../platform/tx.ts'
+import { missing } from './missing.ts'
+import { readNodes } from './nodes.ts'
+import { couldEverFit, type FreeNode, place } from './placement.ts'
+import type { Shape } from './shape.ts'
+
+/** Whether the machines of its pool have what a waiting job asks for, as they are at the moment of reading. */
+export interface Fit {
+  freeNow: boolean
+  couldEverFit: boolean
+  missing: string[]
+}
+
+interface Shaped {
+  jobId: string
+  pool: string
+  laneId: string
+  shape: Shape
+  /** The nodes of its capacity reservation, where it may run alone. */
+  reserved: string[] | null
+}
+
+/** Of every QUEUED job among these. Jobs of a lane are alike: each lane is tried once. */
+export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
+  const rows = await sql.query<Shaped>(shapesSql, [jobIds], 'shapes_of_waiting')
+  const pools = [...new Set(rows.map(({ pool }) => pool))]
+  const nodes = new Map(await Promise.all(pools.map(async (pool) => [pool, await readNodes(sql, pool)] as const)))
+  const tried = new Map<string, Fit>()
+  return new Map(
+    rows.map(({ jobId, pool, laneId, shape, reserved }) => {
+      const mine = ({ name }: FreeNode) => reserved?.includes(name) ?? true
+      const fit = tried.get(laneId) ?? fitOn(shape, (nodes.get(pool) ?? []).filter(mine))
+      tried.set(laneId, fit)
+      return [jobId, fit]
+    }),
+  )
+}
+
+const shapesSql = `
+SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, c.nodes AS reserved
+FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN capacity_reservation c ON c.id = l.reservation_id WHERE q.job_id = ANY($1::text[])`
+
+function fitOn(shape: Shape, nodes: readonly FreeNode[]): Fit {
+  const freeNow = place(shape, nodes) !== null
+  return { freeNow, couldEverFit: freeNow || couldEverFit(shape, nodes), missing: freeNow ? [] : missing(shape, nodes) }
+}

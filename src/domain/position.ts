@@ -1,0 +1,288 @@
+import type { Sql } from '../platform/tx.ts'
+import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql } from './ageing.ts'
+import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from './lanes.ts'
+import { type Chunk, chunkSize, countEntries, readTally } from './tally.ts'
+
+/**
+ * Places in line: 1 is next. Everybody QUEUED in the pool counts, gated and limited ones too.
+ *
+ * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact, and
+ * never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
+ * that all of a chunk is ahead or nothing; only the few that are neither are counted by their rows.
+ *
+ * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now. Who waits in accounts with
+ * a smaller share is known from the leader's view where it would take long to count.
+ */
+export interface Position {
+  position: number
+  /** false: the rank if nothing changes. */
+  exact: boolean
+}
+
+interface Asked {
+  jobId: string
+  pool: string
+  policy: Policy
+  band: number
+  bid: number
+  sequence: number
+  account: string
+  overridden: boolean
+  open: boolean
+  sinceMs: number
+  thresholdMs: number
+  nowMs: number
+}
+
+export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
+  const asked = await sql.query<Asked>(askedSql, [jobIds], 'asked_positions')
+  const counted = await Promise.all(
+    [...Map.groupBy(asked, ({ pool }) => pool)].map(([pool, jobs]) => countAhead(sql, pool, jobs)),
+  )
+  const ahead = new Map(counted.flatMap((each) => [...each]))
+  return new Map(
+    asked.map(({ jobId, policy }) => [jobId, { position: (ahead.get(jobId) ?? 0) + 1, exact: policy === 'PRIORITY' }]),
+  )
+}
+
+/** The priority of each QUEUED job among these, raised by waiting. */
+export async function prioritiesOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const asked = await sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions')
+  const moment = (job: Asked) => (job.policy === 'PRIORITY' ? job : { ...job, thresholdMs: 0 })
+  return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
+}
+
+/** Where a job that is not stored would stand, behind all that are its like. */
+export async function placeOf(
+  sql: Sql,
+  lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
+  bid: number,
+): Promise<number> {
+  const [pool] = await sql.query<Pick<Asked, 'policy' | 'thresholdMs' | 'nowMs'>>(poolSql, [lane.pool], 'place_moment')
+  if (!pool) throw new Error(`There is no pool ${lane.pool}`)
+  const { policy, nowMs } = pool
+  const job: Asked = {
+    ...pool,
+    jobId: '',
+    pool: lane.pool,
+    account: lane.account,
+    overridden: lane.overridden,
+    band: bandOf(lane),
+    bid: countedBid(policy, { interactive: lane.interactive, bid }),
+    sequence: Number.MAX_SAFE_INTEGER,
+    open: true,
+    sinceMs: nowMs,
+  }
+  return ((await countAhead(sql, lane.pool, [job])).get('') ?? 0) + 1
+}
+
+const poolSql = `
+SELECT p.policy::text AS policy, ${thresholdSql} AS "thresholdMs", (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
+FROM pool p LEFT JOIN pool_limits pl ON pl.pool = p.name WHERE p.name = $1`
+
+/** Of one pool. */
+const countAhead = (sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> =>
+  jobs[0]?.policy === 'FAIR_SHARE' ? countShares(sql, pool, jobs) : countPriorities(sql, pool, jobs)
+
+/** How many come before each. */
+type Ahead = Map<string, number>
+
+const askedSql = `
+SELECT q.job_id AS "jobId", q.pool, p.policy::text AS policy, q.band, l.priority, q.bid, q.sequence, l.account, l.overridden, q.open,
+  (extract(epoch FROM q.eligible_at) * 1000)::bigint AS "sinceMs", ${thresholdSql} AS "thresholdMs",
+  (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
+FROM queue_entry q JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
+LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
+
+// ── PRIORITY ──
+
+/**
+ * Who of a band is ahead of somebody with this priority: whoever waits since `wholeMs` or longer, and of those who wait
+ * since `tiedMs` or longer whoever has an earlier place. Infinity: whatever they wait; -Infinity: nobody.
+ */
+interface Cutoffs {
+  wholeMs: number
+  tiedMs: number
+}
+
+function cutoffs(band: number, priority: number, moment: Moment): Cutoffs {
+  if (band > priority) return { wholeMs: Infinity, tiedMs: Infinity }
+  const after = (steps: number) => moment.nowMs - steps * moment.thresholdMs
+  const short = priority - band
+  if (!ages(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }
+  const reachesIt = priority <= boostedMax && short % boost === 0
+  return {
+    wholeMs: priority < boostedMax ? after(Math.floor(short / boost) + 1) : -Infinity,
+    tiedMs: short === 0 ? Infinity : reachesIt ? after(short / boost) : -Infinity,
+  }
+}
+
+/** A chunk whose rows must be looked at. Times as text: infinity has no number in JSON. */
+interface Doubt {
+  job: string
+  band: number
+  chunk: number
+  open: boolean
+  whole: string
+  tied: string
+  before: number
+}
+
+async function countPriorities(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
+  const chunks = await readTally(sql, pool)
+  const ahead: Ahead = new Map()
+  const doubts: Doubt[] = []
+  const interactive = chunks
+    .filter(({ band }) => band === interactiveBand)
+    .reduce((sum, { entries }) => sum + entries, 0)
+  for (const job of jobs) {
+    if (job.band === interactiveBand) continue
+    const counted = countChunks(job, chunks)
+    ahead.set(job.jobId, interactive + counted.sure)
+    doubts.push(...counted.doubts)
+  }
+  const bidders = jobs.filter(({ band }) => band === interactiveBand)
+  for (const counts of await Promise.all([
+    countRows(sql, pool, doubts),
+    correctOverridden(sql, pool, jobs),
+    countBidders(sql, pool, bidders),
+  ]))
+    for (const { job, count } of counts) ahead.set(job, (ahead.get(job) ?? 0) + count)
+  return ahead
+}
+
+function countChunks(job: Asked, chunks: readonly Chunk[]): { sure: number; doubts: Doubt[] } {
+  const priority = effectivePriority(job, job)
+  const own = Math.floor(job.sequence / chunkSize)
+  const ofBand = new Map<number, Cutoffs>()
+  let sure = 0
+  const doubts: Doubt[] = []
+  for (const each of chunks) {
+    if (each.band === interactiveBand) continue
+    const cut = ofBand.get(each.band) ?? cutoffs(each.band, priority, job)
+    ofBand.set(each.band, cut)
+    const part = partAhead(each, cut, own)
+    if (part === 'ALL') sure += each.entries
+    else if (part === 'SOME') doubts.push(doubtOf(job, each, cut))
+  }
+  return { sure, doubts }
+}
+
+/** How much of a chunk is ahead. Gated entries do not age: for them only infinite times count. */
+function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs, own: number): 'ALL' | 'SOME' | 'NONE' {
+  const still = (ms: number) => (open || ms === Infinity ? ms : -Infinity)
+  const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
+  const until = chunk < own ? Math.max(whole, tied) : whole
+  if ((sinceMaxMs ?? Infinity) <= until || until === Infinity) return 'ALL'
+  const nobody = (sinceMinMs ?? -Infinity) > until || until === -Infinity
+  if (chunk !== own) return nobody ? 'NONE' : 'SOME'
+  return nobody && tied === -Infinity ? 'NONE' : 'SOME'
+}
+
+const timeText = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity')
+
+const doubtOf = ({ jobId, sequence }: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
+  job: jobId,
+  band,
+  chunk,
+  open,
+  whole: timeText(wholeMs),
+  tied: timeText(tiedMs),
+  before: sequence,
+})
+
+interface Count {
+  job: string
+  count: number
+}
+
+const aheadSql = `(d.whole = 'infinity' OR (d.tied = 'infinity' AND q.sequence < d.before)
+  OR (q.open AND (q.eligible_at <= d.whole OR (q.eligible_at <= d.tied AND q.sequence < d.before))))`
+
+async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Promise<Count[]> {
+  if (doubts.length === 0) return []
+  return sql.query<Count>(doubtsSql, [pool, JSON.stringify(doubts), chunkSize], 'queue_doubts')
+}
+
+const doubtsSql = `
+SELECT d.job, sum(c.count)::int AS count FROM jsonb_to_recordset($2::text::jsonb) AS d(
+  job text, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, before bigint)
+CROSS JOIN LATERAL (SELECT count(*) FROM queue_entry q WHERE q.pool = $1 AND q.band = d.band
+  AND q.sequence >= d.chunk * $3::bigint AND q.sequence < (d.chunk + 1) * $3::bigint AND q.open = d.open AND ${aheadSql}) c
+GROUP BY d.job`
+
+/** Entries with a priority that a person set are among those that were counted as if waiting raised them; there are few. */
+async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
+  const asked = jobs.filter(({ band }) => band !== interactiveBand)
+  const doubts = asked.flatMap((job) =>
+    [0, 10, 20].flatMap((band) => {
+      const priority = effectivePriority(job, job)
+      const { wholeMs, tiedMs } = cutoffs(band, priority, job)
+      const aged = { job: job.jobId, band, before: job.sequence, whole: timeText(wholeMs), tied: timeText(tiedMs) }
+      return Number.isFinite(wholeMs) || Number.isFinite(tiedMs) ? [{ ...aged, same: band === priority }] : []
+    }),
+  )
+  if (doubts.length === 0) return []
+  return sql.query<Count>(overriddenSql, [pool, JSON.stringify(doubts)], 'queue_overridden')
+}
+
+const overriddenSql = `
+SELECT d.job, sum((d.same AND q.sequence < d.before)::int - ${aheadSql}::int)::int AS count
+FROM jsonb_to_recordset($2::text::jsonb) AS d(
+  job text, band int, whole timestamptz, tied timestamptz, before bigint, same boolean)
+JOIN lane l ON l.pool = $1 AND l.overridden AND NOT l.interactive AND l.priority = d.band
+JOIN queue_entry q ON q.lane_id = l.id GROUP BY d.job`
+
+/** Interactive jobs have nobody before them but each other. */
+async function countBidders(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
+  if (jobs.length === 0) return []
+  return sql.query<Count>(biddersSql, [pool, JSON.stringify(jobs), interactiveBand], 'queue_bidders')
+}
+
+const biddersSql = `
+SELECT a."jobId" AS job, count(*)::int AS count FROM jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, bid int, sequence bigint)
+JOIN queue_entry q ON q.pool = $1 AND q.band = $3 AND (q.bid > a.bid OR (q.bid = a.bid AND q.sequence < a.sequence))
+GROUP BY a."jobId"`
+
+// ── FAIR_SHARE ──
+
+/** Queues up to this long are counted entry by entry. */
+const countedMax = 20_000
+
+async function countShares(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
+  const isShort = (await countEntries(sql, pool)) <= countedMax
+  const batch = jobs.filter(({ band }) => band !== interactiveBand)
+  const [bidders, shares] = await Promise.all([
+    countBidders(
+      sql,
+      pool,
+      jobs.filter(({ band }) => band === interactiveBand),
+    ),
+    batch.length === 0
+      ? []
+      : sql.query<Count>(isShort ? sharesSql : longSharesSql, [pool, JSON.stringify(batch), interactiveBand]),
+  ])
+  return new Map([...bidders, ...shares].map(({ job, count }) => [job, count]))
+}
+
+const batchSql = `jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, account text, bid int, sequence bigint)
+LEFT JOIN account_view mine ON mine.pool = $1 AND mine.account = a.account`
+
+const sameAccountSql = '(q.bid > a.bid OR (q.bid = a.bid AND q.sequence < a.sequence))'
+
+const sharesSql = `
+SELECT a."jobId" AS job, count(*)::int AS count FROM ${batchSql}
+JOIN LATERAL (
+  SELECT 1 FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN account_view v ON v.pool = q.pool AND v.account = l.account
+  WHERE q.pool = $1 AND (q.band = $3 OR coalesce(v.occupancy, 0) < coalesce(mine.occupancy, 0)
+    OR (coalesce(v.occupancy, 0) = coalesce(mine.occupancy, 0) AND ${sameAccountSql}))
+) before ON true GROUP BY a."jobId"`
+
+/** The entries of other accounts as the leader last counted them; those of equal shares count as one account. */
+const longSharesSql = `
+SELECT a."jobId" AS job, ((SELECT count(*) FROM queue_entry q WHERE q.pool = $1 AND q.band = $3)
+  + (SELECT coalesce(sum(v.queued), 0) FROM account_view v WHERE v.pool = $1 AND v.occupancy < coalesce(mine.occupancy, 0))
+  + (SELECT count(*) FROM lane l LEFT JOIN account_view v ON v.pool = l.pool AND v.account = l.account
+    JOIN queue_entry q ON q.lane_id = l.id
+    WHERE l.pool = $1 AND NOT l.interactive AND coalesce(v.occupancy, 0) = coalesce(mine.occupancy, 0) AND ${sameAccountSql}))::int AS count
+FROM ${batchSql}`

@@ -1,0 +1,73 @@
+import type { Job, Prisma } from '../platform/generated/client.ts'
+import { basePriority, type Viewer } from './access.ts'
+import { shapeOf } from './shape.ts'
+import type { JobSpec } from './spec.ts'
+
+/** What a job begins with. */
+export interface Beginning {
+  id: string
+  viewer: Viewer
+  pool: string
+  spec: JobSpec
+  teamId: string | null
+  retryOf: string | null
+}
+
+/** What the database adds to a job. */
+export interface Inserted {
+  id: string
+  sequence: number
+  createdMs: number
+  eligibleMs: number
+}
+
+/** A queued job as its insertion has stored it: whoever submitted it is answered without reading it again. */
+export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): Job {
+  const { id, viewer, pool, spec, teamId, retryOf } = job
+  const { copies, cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
+  return {
+    ...unbegun,
+    id,
+    sequence: BigInt(sequence),
+    userId: viewer.userId,
+    name: spec.name,
+    labels: Object.fromEntries(spec.labels.map(({ key, value }) => [key, value])),
+    spec: spec as unknown as Prisma.JsonObject,
+    pool,
+    queue: spec.queue,
+    executor: spec.executor,
+    teamId,
+    account: spec.account,
+    retryOfId: retryOf,
+    project: spec.project,
+    basePriority: basePriority[viewer.level],
+    laneId,
+    estimatedCost: spec.estimatedCost,
+    cpuMillis: cpuMillis * copies,
+    memoryBytes: BigInt(memoryBytes * copies),
+    gpu: gpu * copies,
+    notBefore: spec.notBefore === null ? null : new Date(spec.notBefore),
+    createdAt: new Date(createdMs),
+    queuedAt: new Date(createdMs),
+    eligibleAt: new Date(eligibleMs),
+  }
+}
+
+/** What every job begins with: the defaults of its table. */
+const unbegun = {
+  state: 'QUEUED',
+  stateReason: null,
+  stateInfo: null,
+  version: 1n,
+  runNumber: 1,
+  priorityOverride: null,
+  turn: null,
+  cost: null,
+  exitCode: null,
+  progressFraction: null,
+  progressMessage: null,
+  progressAt: null,
+  logClosed: false,
+  startedAt: null,
+  finishedAt: null,
+} as const
