@@ -1,8 +1,8 @@
 import type { Viewer } from '../domain/access.ts'
 import { mayDecide, type Request } from '../domain/decisions.ts'
-import { isFinal, type JobState } from '../domain/state.ts'
+import { isFinal, type JobState, stateCategory } from '../domain/state.ts'
 
-export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'DELETE'
+export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'SET_PRIORITY' | 'DELETE'
 
 /** What the viewer may do with a job now: permission and state combined, for buttons that would not be refused. */
 export function allowedActions(
@@ -16,5 +16,10 @@ export function allowedActions(
   const retries: JobAction[] = job.userId === viewer.userId && viewer.permissions.has('job.submit') ? ['RETRY'] : []
   if (isFinal(job.state)) return may('delete') ? [...retries, 'DELETE'] : retries
   const decisions: JobAction[] = approval && mayDecide(viewer, approval, singleUser) ? ['APPROVE', 'REJECT'] : []
-  return [...(job.state !== 'CANCELLING' && may('cancel') ? (['CANCEL'] as const) : []), ...decisions]
+  const waits = stateCategory[job.state] === 'WAITING'
+  return [
+    ...(job.state !== 'CANCELLING' && may('cancel') ? (['CANCEL'] as const) : []),
+    ...decisions,
+    ...(waits && viewer.permissions.has('job.priority') ? (['SET_PRIORITY'] as const) : []),
+  ]
 }

@@ -6,8 +6,8 @@ import { isUnavailable, sqlState, Unavailable } from '../platform/tx.ts'
 
 /**
  * What a caller learns of a failure. Every error that leaves the server passes `presentError`, on every transport:
- * refusals keep their message and get their code; everything else is a defect, told as INTERNAL_SERVER_ERROR and logged
- * once with its cause under the same requestId. No stack, SQL or host name leaves.
+ * refusals keep their message and get their code, and so does what is unavailable now; everything else is a defect, told
+ * as INTERNAL_SERVER_ERROR and logged once with its cause under the same requestId. No stack, SQL or host name leaves.
  *
  * `extensions.http` is a word to the HTTP transport (status; `spec` = only for application/graphql-response+json) and is
  * removed before anything is sent.
@@ -76,7 +76,8 @@ interface Description {
 function describe(cause: unknown, located: GraphQLError | undefined): Description {
   if (cause instanceof Refusal)
     return { message: cause.message, code: cause.code === 'INVALID_INPUT' ? 'BAD_REQUEST' : cause.code }
-  if (saysUnavailable(cause)) return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
+  if (cause instanceof Unavailable) return { message: `${cause.message}; try again`, code: 'UNAVAILABLE' }
+  if (isUnavailable(cause)) return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
   const refused = sqlRefusals[sqlState(cause) ?? '']
   if (refused) return refused
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])

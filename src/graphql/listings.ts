@@ -1,3 +1,4 @@
+import { leadSql, lineJoins } from '../domain/line.ts'
 import type { Listing } from './keyset.ts'
 
 /** The lists of the API: what they hold and in what order. Nested ones use parent.id. */
@@ -7,7 +8,7 @@ const jobKeys = {
   CREATED_AT: { sql: 'j.created_at', type: 'timestamptz' },
   // Jobs that are alive come after all others.
   FINISHED_AT: { sql: "coalesce(j.finished_at, 'infinity')", type: 'timestamptz' },
-  PRIORITY: { sql: 'j.base_priority::bigint', type: 'bigint' },
+  PRIORITY: { sql: 'coalesce(j.priority_override, j.base_priority)::bigint', type: 'bigint' },
 } as const satisfies Record<JobOrderField, Listing['keys'][number]>
 
 export const jobsListing = (field: JobOrderField, descending: boolean): Listing => ({
@@ -18,17 +19,20 @@ export const jobsListing = (field: JobOrderField, descending: boolean): Listing 
   descending,
 })
 
-/** Queue order: what runs, then what waits in the order of its turn, then what is over. */
+/** Queue order: what runs, then what waits in the order of its turn, then what needs a person, then what is over. */
 export const queueEntriesListing: Listing = {
   name: 'queue',
-  from: 'job j',
+  from: `job j LEFT JOIN (queue_entry q ${lineJoins}) ON q.job_id = j.id`,
   id: 'j.id',
   keys: [
     {
       sql: "(CASE WHEN j.state IN ('STARTING', 'RUNNING', 'CANCELLING') THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint",
       type: 'bigint',
     },
-    { sql: 'j.sequence', type: 'bigint' },
+    { sql: `coalesce(CASE WHEN q.job_id IS NULL THEN 0 ELSE ${leadSql} END, 0)`, type: 'bigint' },
+    { sql: '(-coalesce(q.bid, 0))::bigint', type: 'bigint' },
+    { sql: 'coalesce(q.sequence, j.sequence)', type: 'bigint' },
+    { sql: 'j.id', type: 'text' },
   ],
   descending: false,
 }
@@ -104,6 +108,17 @@ export const approvalRulesListing: Listing = {
     { sql: '(-r.priority)::bigint', type: 'bigint' },
     { sql: 'r.created_at', type: 'timestamptz' },
     { sql: 'r.id', type: 'text' },
+  ],
+  descending: false,
+}
+
+export const capacityReservationsListing: Listing = {
+  name: 'capacityReservations',
+  from: 'capacity_reservation c',
+  id: 'c.id',
+  keys: [
+    { sql: 'c.starts_at', type: 'timestamptz' },
+    { sql: 'c.id', type: 'text' },
   ],
   descending: false,
 }

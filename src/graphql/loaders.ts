@@ -1,7 +1,7 @@
 import DataLoader from 'dataloader'
 import { maySee, seesPeople, type Viewer, visibleTo } from '../domain/access.ts'
+import { readApprovals } from '../domain/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
-import { type Waiting, waitingOf } from '../domain/queue.ts'
 import { readVisibleQuotas } from '../domain/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/slots.ts'
 import type { FeedEvent } from '../feed/event.ts'
@@ -21,6 +21,7 @@ import {
   tokensOfUserListing,
 } from './listings.ts'
 import { type EventKey, parseEventId } from './typed-id.ts'
+import { waitingLoaders } from './waiting-loaders.ts'
 
 /**
  * How rows are read: each kind by its key, many at a time, so a query costs a constant number of statements whatever it
@@ -31,6 +32,7 @@ export type Loaders = ReturnType<typeof createLoaders>
 
 export const createLoaders = (domain: Domain, viewer: Viewer) => ({
   ...jobLoaders(domain, viewer),
+  ...waitingLoaders(domain),
   ...machineLoaders(domain, viewer),
   ...peopleLoaders(domain, viewer),
   ...ruleLoaders(domain, viewer),
@@ -56,10 +58,6 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
     currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
       cacheKeyFn: (job) => job.id,
-    }),
-    waiting: new DataLoader<string, Waiting | null>(async (ids) => {
-      const found = await waitingOf(domain, ids)
-      return ids.map((id) => found.get(id) ?? null)
     }),
     dependencies: byParent(
       (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
@@ -115,6 +113,10 @@ function machineLoaders(domain: Domain, viewer: Viewer) {
     ),
     poolCapacity: new DataLoader<string, PoolCapacity>((names) => readPoolCapacities(domain, names)),
     leader: new DataLoader<string, Leader | null>((names) => readLeaders(domain, names)),
+    capacityReservation: byKey(
+      (ids) => prisma.capacityReservation.findMany({ where: { id: { in: ids } } }),
+      (reservation) => reservation.id,
+    ),
     nodesOfPool: new NestedList(sql, poolNodesListing, always),
     runsOnNode: new NestedList(sql, nodeRunsListing, visible),
   }
@@ -162,11 +164,11 @@ function ruleLoaders(domain: Domain, viewer: Viewer) {
       (quota) => quota.id,
     ),
     approval: byKey(
-      (ids) => prisma.approval.findMany({ where: { id: { in: ids } } }),
+      (ids) => readApprovals(sql, 'id', ids),
       (approval) => approval.id,
     ),
     approvalOfJob: byKey(
-      (jobIds) => prisma.approval.findMany({ where: { jobId: { in: jobIds } } }),
+      (jobIds) => readApprovals(sql, 'job_id', jobIds),
       (approval) => approval.jobId,
     ),
     approvalRule: byKey(

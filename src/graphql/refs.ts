@@ -6,6 +6,7 @@ import type {
   Approval,
   ApprovalRule,
   AuditEntry,
+  CapacityReservation,
   Device,
   Job,
   Pool,
@@ -16,6 +17,7 @@ import type {
   User,
 } from '../platform/generated/client.ts'
 import { builder } from './builder.ts'
+import type { HoldRow } from './waiting-loaders.ts'
 
 /** The nouns with the rows they resolve from. Here, apart from their fields, so that nouns can name each other. */
 export const JobRef = builder.objectRef<Job>('Job')
@@ -27,10 +29,12 @@ export const TeamRef = builder.objectRef<Team>('Team')
 export const ApiTokenRef = builder.objectRef<Omit<ApiToken, 'hash'>>('ApiToken')
 export const PoolRef = builder.objectRef<Pool>('Pool')
 export const PoolNodeRef = builder.objectRef<PoolNode>('PoolNode')
+export const HoldRef = builder.objectRef<HoldRow>('Hold')
 export const DeviceRef = builder.objectRef<Device>('Device')
 export const SlotReservationRef = builder.objectRef<Slot>('SlotReservation')
 export const QuotaRef = builder.objectRef<Quota>('Quota')
 export const SubmissionQueueRef = builder.objectRef<SubmissionQueue>('SubmissionQueue')
 export const ApprovalRef = builder.objectRef<Approval>('Approval')
 export const ApprovalRuleRef = builder.objectRef<ApprovalRule>('ApprovalRule')
+export const CapacityReservationRef = builder.objectRef<CapacityReservation>('CapacityReservation')
 export const AuditEntryRef = builder.objectRef<AuditEntry>('AuditEntry')

@@ -9,6 +9,7 @@ import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
 import { readiness } from './health.ts'
+import { answerPost } from './json-post.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
 
@@ -99,7 +100,7 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
         'close',
         guests.enter(viewer, () => response.destroy()),
       )
-    await engine(request, response, { viewer })
+    await answerPost(engine, { viewer }, { request, response })
   }
 
   async function identify({ headers: { authorization }, socket }: IncomingMessage) {

@@ -11,12 +11,14 @@ const types = {
   token: 'ApiToken',
   pool: 'Pool',
   node: 'PoolNode',
+  hold: 'Hold',
   queue: 'SubmissionQueue',
   slot: 'SlotReservation',
   quota: 'Quota',
   approval: 'Approval',
   rule: 'ApprovalRule',
   audit: 'AuditEntry',
+  reservation: 'CapacityReservation',
 } as const
 
 type Prefix = keyof typeof types

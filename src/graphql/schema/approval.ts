@@ -1,4 +1,5 @@
 import { visibleTo } from '../../domain/access.ts'
+import { isOpenSql } from '../../domain/approvals.ts'
 import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/decisions.ts'
 import {
   ApprovalNotAllowed,
@@ -94,7 +95,7 @@ builder.queryField('approvals', (t) =>
     async resolve(_root, { pendingOnly, ...args }, { domain: { db }, viewer, load }) {
       const filter = { pendingOnly: pendingOnly !== false }
       const where = (bind: Bind) =>
-        `${visibleTo(viewer, 'j', bind)} AND ${filter.pendingOnly ? "a.status = 'PENDING'" : 'TRUE'}`
+        `${visibleTo(viewer, 'j', bind)} AND ${filter.pendingOnly ? isOpenSql('a') : 'TRUE'}`
       const page = requestPage(approvalsListing, filter, args)
       const query = { listing: approvalsListing, where, parents: [''], filterOf: () => filter, page }
       const pages = await readPages(db.sql, query)

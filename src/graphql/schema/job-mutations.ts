@@ -28,7 +28,7 @@ const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implem
     job: t.field({
       type: JobRef,
       description: 'The job.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ jobId, job }, _args, { load }) => job ?? seen(load.job.load(jobId)),
     }),
     idempotentHit: t.exposeBoolean('idempotentHit', {
       description: 'Whether an earlier submission is answered again.',

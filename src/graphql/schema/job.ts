@@ -20,7 +20,7 @@ import { Scheduling } from './scheduling.ts'
 /** A job as people see it. */
 const JobAction = builder.enumType('JobAction', {
   description: 'What can be done with a job.',
-  values: ['CANCEL', 'RETRY', 'APPROVE', 'REJECT', 'DELETE'] as const,
+  values: ['CANCEL', 'RETRY', 'APPROVE', 'REJECT', 'SET_PRIORITY', 'DELETE'] as const,
 })
 
 const Progress = builder.objectRef<Job & { progressAt: Date }>('Progress').implement({
@@ -117,9 +117,20 @@ builder.node(JobRef, {
       description: "The backend's name of the last run.",
       resolve: async (job, _args, { load }) => (await load.currentRun.load(job)).nativeId,
     }),
-    priority: t.exposeInt('basePriority', { description: 'Its priority now; higher comes first.' }),
+    priority: t.int({
+      description:
+        'Its priority now, higher comes first: the one that was set, else that of the level, raised by waiting.',
+      resolve: async (job, _args, { load }) =>
+        (job.state === 'QUEUED' ? await load.priorityNow.load(job.id) : null) ??
+        job.priorityOverride ??
+        job.basePriority,
+    }),
     basePriority: t.exposeInt('basePriority', {
       description: 'Priority by the level of the user at submission: 30, 20, 10, 0.',
+    }),
+    priorityOverride: t.exposeInt('priorityOverride', {
+      nullable: true,
+      description: 'The priority that a person set; null: none.',
     }),
     attempt: t.exposeInt('runNumber', { description: 'Number of the last run.' }),
     maxAttempts: t.int({
@@ -129,6 +140,11 @@ builder.node(JobRef, {
     estimatedCost: t.exposeFloat('estimatedCost', {
       nullable: true,
       description: 'What the submitter expects it to cost.',
+    }),
+    cost: t.float({
+      nullable: true,
+      description: 'What its runs have cost by the rates of its pool; null while it is alive, or without rates.',
+      resolve: ({ state, cost }) => (isAlive(state) ? null : cost),
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Submitted.' }),
     queuedAt: t.expose('queuedAt', { type: 'DateTime', nullable: true, description: 'First QUEUED.' }),
@@ -201,12 +217,16 @@ builder.node(JobRef, {
       type: Scheduling,
       nullable: true,
       description: 'Why it waits; null unless QUEUED.',
-      resolve: (job, _args, { load }) => load.waiting.load(job.id),
+      async resolve({ id, state }, _args, { load }) {
+        const waiting = state === 'QUEUED' ? await load.waiting.load(id) : null
+        return waiting && { ...waiting, jobId: id }
+      },
     }),
     queuePosition: t.int({
       nullable: true,
       description: "Its place in the pool's order, from 1; null unless QUEUED.",
-      resolve: async (job, _args, { load }) => (await load.waiting.load(job.id))?.position ?? null,
+      resolve: async ({ id, state }, _args, { load }) =>
+        state === 'QUEUED' ? ((await load.position.load(id))?.position ?? null) : null,
     }),
     eventCursor: t.field({
       type: 'Cursor',

@@ -1,10 +1,13 @@
+import type { Rates } from '../../domain/cost.ts'
 import { limitsInUse } from '../../domain/in-use.ts'
+import type { Pool } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import { pageCost } from '../page.ts'
-import { DeviceRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../refs.ts'
+import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../refs.ts'
 import { nameOf, poolId, queueId } from '../typed-id.ts'
+import type { AccountShareRow } from '../waiting-loaders.ts'
 import { LimitsRef } from './limits.ts'
 import { RunConnection } from './run.ts'
 
@@ -46,9 +49,34 @@ const PoolPolicy = builder.enumType('PoolPolicy', {
   values: ['PRIORITY', 'FAIR_SHARE'] as const,
 })
 
-const PoolNodeState = builder.enumType('PoolNodeState', {
+export const PoolNodeState = builder.enumType('PoolNodeState', {
   description: 'READY takes new runs; CORDONED and DRAINING take none; LOST does not answer.',
   values: ['READY', 'CORDONED', 'DRAINING', 'LOST'] as const,
+})
+
+const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
+  description: 'What holding resources of a pool for an hour costs.',
+  fields: (t) => ({
+    cpuHour: t.exposeFloat('cpuHour', { description: 'A core.' }),
+    gpuHour: t.exposeFloat('gpuHour', { description: 'A GPU.' }),
+    currency: t.exposeString('currency', { description: 'In which currency, by ISO 4217. Nothing is converted.' }),
+  }),
+})
+
+/** The domain wrote it. */
+const ratesOf = ({ rates }: Pool) => rates as unknown as Rates | null
+
+const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
+  description: 'What an account holds of a pool, as the leader of the pool last counted it.',
+  fields: (t) => ({
+    account: t.exposeString('account', { description: 'The account.' }),
+    occupancy: t.exposeFloat('occupancy', {
+      description: 'The greatest part of any resource that its running jobs hold, over its weight.',
+    }),
+    weight: t.exposeFloat('weight', { description: 'Its weight.' }),
+    running: t.exposeInt('running', { description: 'Its jobs that hold something.' }),
+    queued: t.exposeInt('queued', { description: 'Its jobs that wait, and whose gates are open.' }),
+  }),
 })
 
 const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
@@ -68,10 +96,15 @@ builder.node(PoolRef, {
       description: 'What may run at once.',
       resolve: ({ name }, _args, { domain, viewer }) => limitsInUse(domain, viewer, name),
     }),
+    rates: t.field({
+      type: PoolRates,
+      nullable: true,
+      description: 'What its resources cost; null: a job costs what its submitter says.',
+      resolve: ratesOf,
+    }),
     paused: t.boolean({
       description: 'Whether nothing new is started: maxConcurrent is 0.',
-      resolve: async ({ name }, _args, { domain, viewer }) =>
-        (await limitsInUse(domain, viewer, name)).maxConcurrent === 0,
+      resolve: async ({ name }, _args, { load }) => (await load.limitsOfPool.load(name)).maxConcurrent === 0,
     }),
     capacity: t.field({
       type: Capacity,
@@ -88,6 +121,16 @@ builder.node(PoolRef, {
       nullable: true,
       description: 'Who plans for it; null: nobody, and what waits goes on waiting.',
       resolve: ({ name }, _args, { load }) => load.leader.load(name),
+    }),
+    holds: t.field({
+      type: [HoldRef],
+      description: 'Nodes that are kept for jobs, at most 6.',
+      resolve: ({ name }, _args, { load }) => load.holdsOfPool.load(name),
+    }),
+    accounts: t.field({
+      type: [AccountShare],
+      description: 'Accounts with running or waiting jobs, those that hold most first, at most 500.',
+      resolve: ({ name }, _args, { load }) => load.accountsOfPool.load(name),
     }),
     nodes: t.field({
       type: PoolNodeConnection,

@@ -1,11 +1,11 @@
-import { visibleTo } from '../../domain/access.ts'
-import { type QueueNumbers, queueNumbers } from '../../domain/queue.ts'
+import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue.ts'
 import { jobStates } from '../../domain/state.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
-import { type Bind, readCounts, readPages, requestPage } from '../keyset.ts'
+import { readCounts, requestPage } from '../keyset.ts'
 import { queueEntriesListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
+import { entriesWhere, readEntries } from '../queue-entries.ts'
 import { UserRef } from '../refs.ts'
 import { JobState } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
@@ -32,10 +32,43 @@ const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount')
   }),
 })
 
-const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const
-
 /** null: unlimited. */
 const limit = { nullable: true } as const
+const indexes: ['Int'] = ['Int']
+
+const LocalQueue = builder.objectRef<QueueNumbers & { local: LocalNumbers }>('LocalQueue').implement({
+  description: 'The same for a pool whose runs are processes of one machine.',
+  fields: (t) => ({
+    runningJobs: t.int({ description: 'Jobs that hold something.', resolve: ({ local }) => local.runningJobs }),
+    pendingJobs: t.int({ description: 'Jobs that are QUEUED.', resolve: ({ local }) => local.pendingJobs }),
+    allocatedGpus: t.field({
+      type: indexes,
+      description: 'Indexes of the GPUs that runs hold.',
+      resolve: ({ local }) => local.allocatedGpus,
+    }),
+    availableGpus: t.field({
+      type: indexes,
+      description: 'Indexes of those that nobody holds.',
+      resolve: ({ local }) => local.availableGpus,
+    }),
+    totalGpus: t.int({
+      description: 'How many GPUs there are.',
+      resolve: ({ local }) => local.allocatedGpus.length + local.availableGpus.length,
+    }),
+    maxConcurrentGpus: t.int({
+      ...limit,
+      description: 'Most GPUs in use.',
+      resolve: ({ limits }) => limits.localGpuMaxConcurrent,
+    }),
+    maxConcurrentJobs: t.int({
+      ...limit,
+      description: 'Most running jobs with GPUs.',
+      resolve: ({ limits }) => limits.localJobMaxConcurrent,
+    }),
+  }),
+})
+
+const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const
 
 const QueueRef = builder.objectRef<QueueNumbers>('Queue')
 
@@ -78,12 +111,18 @@ QueueRef.implement({
     blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
     avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
       nullable: true,
-      description: 'Average wait of what started in the last 24 hours.',
+      description: 'Average wait of the last 500 that started within 24 hours; null: none did.',
     }),
     byState: t.expose('byState', { type: [StateCount], description: 'Jobs by state.' }),
     byUser: t.expose('byUser', {
       type: [UserCount],
       description: 'Jobs by person; your own only, unless you may see all.',
+    }),
+    local: t.field({
+      type: LocalQueue,
+      nullable: true,
+      description: 'Of a pool whose runs are processes of one machine; null: it is not one.',
+      resolve: ({ local, ...numbers }) => local && { ...numbers, local },
     }),
     entries: t.field({
       type: JobConnection,
@@ -97,14 +136,12 @@ QueueRef.implement({
       async resolve({ pool }, { states, includeCompleted, ...args }, { domain: { db }, viewer, load, head }) {
         const wanted = states ?? (includeCompleted ? jobStates : aliveStates)
         const filter = { pool, states: wanted }
-        const where = (bind: Bind) =>
-          `${visibleTo(viewer, 'j', bind)} AND j.pool = ${bind(pool)} AND j.state = ANY(${bind(wanted)}::text[]::job_state[])`
-        const query = { listing: queueEntriesListing, where, parents: [''], filterOf: () => filter }
+        const query = { pool, states: wanted, viewer, filter }
         const page = requestPage(queueEntriesListing, filter, args)
         const position = await head()
-        const pages = await readPages(db.sql, { ...query, page })
-        const connection = await toConnection(pages.get(''), (ids) => load.job.loadMany(ids))
-        return { ...connection, head: position, count: async () => (await readCounts(db.sql, query)).get('') ?? null }
+        const connection = await toConnection(await readEntries(db.sql, query, page), (ids) => load.job.loadMany(ids))
+        const counted = { listing: queueEntriesListing, parents: [''], where: entriesWhere(query) }
+        return { ...connection, head: position, count: async () => (await readCounts(db.sql, counted)).get('') ?? null }
       },
     }),
   }),

@@ -17,6 +17,10 @@ const RetryJobInput = builder.inputType('RetryJobInput', {
     idempotencyKey: t.string({ description: 'Your name for this retry; as for `submitJob`.' }),
     idempotencyTtlSeconds: t.int({ description: 'How long the key is kept, 60 … 2,592,000 s; default a day.' }),
     slotReservationId: t.id({ description: 'A slot that you reserved.' }),
+    dryRun: t.boolean({
+      description: 'Only say what would become of it; the answer is DryRun, and nothing is written.',
+    }),
+    noWait: t.boolean({ description: 'Start it now or refuse it: then nothing is stored, its key neither.' }),
     expectedVersion: t.field({ type: 'UInt53', description: 'Only if the original is still at this version.' }),
   }),
 })

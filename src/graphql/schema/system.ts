@@ -1,4 +1,5 @@
 import { freemem, loadavg, totalmem } from 'node:os'
+import { launchersOf } from '../../domain/routing.ts'
 import type { Device, DeviceClaim } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
@@ -19,6 +20,11 @@ const GpuCapability = builder.objectRef<Device>('GpuCapability').implement({
     memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
     tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
+    driverVersion: t.string({
+      nullable: true,
+      description: 'Version of its driver; null: it was declared, not found.',
+      resolve: () => null,
+    }),
   }),
 })
 
@@ -67,6 +73,15 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
   description: 'A mechanism that runs runs.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
+    version: t.string({
+      nullable: true,
+      description: 'Version of the backend; null: it has none of its own.',
+      resolve: () => null,
+    }),
+    launchers: t.stringList({
+      description: 'Launchers that jobs may name.',
+      resolve: ({ name }) => launchersOf(name),
+    }),
     available: t.exposeBoolean('led', { description: 'Whether a process carries its runs.' }),
     message: t.string({
       nullable: true,

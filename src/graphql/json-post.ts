@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ExecutionResult } from 'graphql'
+import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
+import type { Caller, Engine } from './engine.ts'
+import { limits } from './limits.ts'
+
+/**
+ * The ordinary request: a JSON document posted as a whole and answered once. Yoga's transport speaks the Fetch API, whose
+ * requests, bodies and streams cost more than executing a mutation, so these are read and answered on the sockets of Node
+ * and only executed by yoga, with every hook of the engine. Whatever is out of the ordinary (a stream, a subscription, a
+ * list, an unknown length, a malformed body) is left to yoga's transport, which says what is wrong with it.
+ */
+const typeOfAccept: Readonly<Record<string, string>> = {
+  '*/*': 'application/json',
+  'application/json': 'application/json',
+  'application/graphql-response+json': 'application/graphql-response+json',
+  'application/graphql-response+json, application/json': 'application/graphql-response+json',
+}
+
+/** All that yoga's hooks ask of a request that was read already. */
+const posted = new Request('http://localhost/graphql', { method: 'POST' })
+
+/** The type of the answer, or null: not for here. */
+function ordinary({ method, headers }: IncomingMessage): string | null {
+  if (method !== 'POST' || headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined)
+    return null
+  const length = headers['content-length'] ?? ''
+  if (!/^[1-9]\d*$/.test(length) || Number(length) > limits.bodyBytesMax) return null
+  return typeOfAccept[headers.accept ?? '*/*'] ?? null
+}
+
+interface Exchange {
+  request: IncomingMessage
+  response: ServerResponse
+}
+
+export async function answerPost(engine: Engine, caller: Caller, { request, response }: Exchange): Promise<void> {
+  const type = ordinary(request)
+  if (type === null) return void (await engine(request, response, caller))
+  const text = await readBody(request)
+  if (text === null) return
+  const params = parseParams(text)
+  // Yoga takes a body that was read already from there.
+  if (!params) return void (await engine(Object.assign(request, { body: text }), response, caller))
+  const result = await engine.getResultForParams({ params, request: posted }, { ...caller })
+  if (!result || Symbol.asyncIterator in result)
+    throw new Error('A document that is no subscription was answered by one')
+  if (result.errors) return answerErrors(engine, response, { result, type })
+  // Head and body in one write: writeHead would send the head alone, for a body of unknown length.
+  response.setHeader('content-type', `${type}; charset=utf-8`)
+  response.end(JSON.stringify(result))
+}
+
+/** Which status they deserve is yoga's to say. */
+async function answerErrors(engine: Engine, response: ServerResponse, { result, type }: Answer): Promise<void> {
+  const made = processRegularResult(result, engine.fetchAPI, type)
+  const text = await made.text()
+  response.writeHead(made.status, Object.fromEntries(made.headers))
+  response.end(text)
+}
+
+interface Answer {
+  result: ExecutionResult
+  type: string
+}
+
+/** null: the sender is gone. */
+function readBody(request: IncomingMessage): Promise<string | null> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.once('end', () => resolve(Buffer.concat(parts).toString()))
+    request.once('error', () => resolve(null))
+    request.once('close', () => resolve(null))
+  })
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parseParams(text: string): GraphQLParams | null {
+  const body = parseJson(text)
+  if (!isObject(body)) return null
+  const { query, variables, operationName, ...rest } = body
+  const plain =
+    typeof query === 'string' &&
+    (variables == null || isObject(variables)) &&
+    (operationName == null || typeof operationName === 'string') &&
+    Object.keys(rest).length === 0
+  // The word may stand elsewhere in a document; then it takes the other way for nothing.
+  return plain && !query.includes('subscription') ? body : null
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

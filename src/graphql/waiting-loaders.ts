@@ -1,0 +1,90 @@
+import DataLoader from 'dataloader'
+import type { Domain } from '../domain/domain.ts'
+import { type Estimate, estimatesOf } from '../domain/estimate.ts'
+import { type Waiting, waitingOf } from '../domain/explain.ts'
+import { type Fit, fitsOf } from '../domain/fit.ts'
+import { type Limits, limitsOf } from '../domain/limits.ts'
+import { type Position, positionsOf, prioritiesOf } from '../domain/position.ts'
+
+/** What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED. */
+export function waitingLoaders(domain: Domain) {
+  const { sql } = domain.db
+  return {
+    waiting: byJob<Waiting>((ids) => waitingOf(domain, ids)),
+    position: byJob<Position>((ids) => positionsOf(sql, ids)),
+    fit: byJob<Fit>((ids) => fitsOf(sql, ids)),
+    estimate: byJob<Estimate | null>((ids) => estimatesOf(domain, ids)),
+    priorityNow: byJob<number>((ids) => prioritiesOf(sql, ids)),
+    hold: new DataLoader<string, HoldRow | null>(async (ids) => {
+      const holds = await sql.query<HoldRow>(holdsSql('h.id = ANY($1::text[])'), [ids], 'holds_by_id')
+      const byId = new Map(holds.map((hold) => [hold.id, hold]))
+      return ids.map((id) => byId.get(id) ?? null)
+    }),
+    limitsOfPool: new DataLoader<string, Limits>(async (pools) => {
+      const limits = await limitsOf(sql, pools, domain.singleUser)
+      return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} went away`))
+    }),
+    holdsOfPool: byPool<HoldRow>((pools) =>
+      sql.query<HoldRow>(holdsSql('h.pool = ANY($1::text[])'), [pools], 'holds_of_pools'),
+    ),
+    accountsOfPool: byPool<AccountShareRow>((pools) =>
+      sql.query<AccountShareRow>(accountsSql, [pools, accountsMax], 'accounts_of_pools'),
+    ),
+  }
+}
+
+function byJob<Value>(read: (ids: readonly string[]) => Promise<ReadonlyMap<string, Value>>) {
+  return new DataLoader<string, Value | null>(async (ids) => {
+    const found = await read(ids)
+    return ids.map((id) => found.get(id) ?? null)
+  })
+}
+
+function byPool<Row extends { pool: string }>(read: (pools: readonly string[]) => Promise<Row[]>) {
+  return new DataLoader<string, Row[]>(async (pools) => {
+    const rows = Map.groupBy(await read(pools), ({ pool }) => pool)
+    return pools.map((pool) => rows.get(pool) ?? [])
+  })
+}
+
+export interface HoldRow {
+  id: string
+  pool: string
+  jobId: string
+  nodes: string[]
+  since: Date
+  expectedAt: Date | null
+  waitingForVictims: number
+}
+
+/** A pool has at most one hold per class. */
+const holdsMax = 6
+
+const holdsSql = (condition: string) => `
+SELECT id, pool, "jobId", nodes, since, "expectedAt", "waitingForVictims" FROM (
+  SELECT h.id, h.pool, h.job_id AS "jobId", h.since, h.expected_at AS "expectedAt",
+    ARRAY(SELECT DISTINCT n.node FROM jsonb_to_recordset(h.placements) AS n(node text) ORDER BY 1) AS nodes,
+    (SELECT count(*) FROM preemption e JOIN run r ON r.id = e.victim_run_id
+      WHERE e.pool = h.pool AND e.claimant_job_id = h.job_id AND e.at >= h.since
+        AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')) AS "waitingForVictims",
+    row_number() OVER (PARTITION BY h.pool ORDER BY h.since, h.id) AS place
+  FROM hold h WHERE ${condition}
+) each WHERE place <= ${holdsMax} ORDER BY since, id`
+
+export interface AccountShareRow {
+  pool: string
+  account: string
+  occupancy: number
+  weight: number
+  running: number
+  queued: number
+}
+
+const accountsMax = 500
+
+/** Those that hold most come first, then those for which most wait. */
+const accountsSql = `
+SELECT pool, account, occupancy, weight, running, queued FROM (
+  SELECT *, row_number() OVER (PARTITION BY pool ORDER BY occupancy DESC, queued DESC, account) AS place
+  FROM account_view WHERE pool = ANY($1::text[])
+) v WHERE place <= $2::int ORDER BY pool, place`
