@@ -7,13 +7,21 @@ import type { Cli } from './cli.ts'
 import { addApprove } from './commands/approve.ts'
 import { addAudit } from './commands/audit.ts'
 import { addCancel } from './commands/cancel.ts'
+import { addCleanup } from './commands/cleanup.ts'
+import { addDoctor } from './commands/doctor.ts'
+import { addGpus } from './commands/gpus.ts'
 import { addInfo } from './commands/info.ts'
 import { addKey } from './commands/key.ts'
 import { addLimits } from './commands/limits.ts'
 import { addLogs } from './commands/logs.ts'
 import { addLs } from './commands/ls.ts'
+import { addNode } from './commands/node.ts'
+import { addPriority } from './commands/priority.ts'
+import { addProcess } from './commands/process.ts'
+import { addQueue } from './commands/queue.ts'
 import { addQuota } from './commands/quota.ts'
 import { addReject } from './commands/reject.ts'
+import { addReservation } from './commands/reservation.ts'
 import { addRetry } from './commands/retry.ts'
 import { addRm } from './commands/rm.ts'
 import { addRules } from './commands/rules.ts'
@@ -21,6 +29,7 @@ import { addServe } from './commands/serve.ts'
 import { addSubmit } from './commands/submit.ts'
 import { addTeam } from './commands/team.ts'
 import { addToken } from './commands/token.ts'
+import { addTop } from './commands/top.ts'
 import { addUp } from './commands/up.ts'
 import { addUser } from './commands/user.ts'
 import { addWait } from './commands/wait.ts'
@@ -82,6 +91,9 @@ function createProgram(): Command {
     addSubmit,
     addLs,
     addInfo,
+    addQueue,
+    addTop,
+    addGpus,
     addLogs,
     addWait,
     addCancel,
@@ -90,6 +102,8 @@ function createProgram(): Command {
     addApprove,
     addReject,
     addRules,
+    addPriority,
+    addProcess,
     addKey,
     addQuota,
     addLimits,
@@ -97,6 +111,10 @@ function createProgram(): Command {
     addTeam,
     addToken,
     addAudit,
+    addNode,
+    addReservation,
+    addCleanup,
+    addDoctor,
   ])
     add(program, cli)
   return program

@@ -11,3 +11,9 @@ export function readAmount(given: string): number {
   if (given.trim() === '' || !(amount >= 0)) throw new InvalidArgumentError('It must be a number from 0.')
   return amount
 }
+
+export const readUpTo = (max: number) => (given: string) => {
+  const count = readWhole(given)
+  if (count < 1 || count > max) throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`)
+  return count
+}

@@ -18,6 +18,7 @@ export interface SpecFlags {
   mem?: number
   gpu?: number
   gpuModel?: string[]
+  gpuIds?: number[]
   anyGpu?: boolean
   queue?: string
   executor?: string
@@ -28,6 +29,10 @@ export interface SpecFlags {
   after?: string[]
   restartable?: boolean
   preemptable?: boolean
+  interactive?: boolean
+  bid?: number
+  reservation?: string
+  duration?: number
   attempts?: number
   set?: string[]
 }
@@ -88,17 +93,22 @@ function fromFlags(flags: SpecFlags): JobSpecInput {
     project: flags.project,
     account: flags.account,
     maxRunTimeSeconds: flags.maxRunTime,
+    durationSeconds: flags.duration,
     notBefore: flags.notBefore,
     dependsOn: flags.after?.map((jobId) => ({ jobId })),
     restartable: flags.restartable,
     preemptable: flags.preemptable,
+    interactive: flags.interactive,
+    bid: flags.bid,
+    capacityReservationId: flags.reservation,
     retry: flags.attempts === undefined ? undefined : { maxAttempts: flags.attempts },
   })
 }
 
-function resourcesFromFlags({ cpu, mem, gpu, gpuModel, anyGpu }: SpecFlags): NonNullable<JobSpecInput['resources']> {
+function resourcesFromFlags(flags: SpecFlags): NonNullable<JobSpecInput['resources']> {
+  const { cpu, mem, gpu, gpuModel, gpuIds, anyGpu } = flags
   const memoryBytes = mem === undefined ? undefined : Math.round(mem * gibBytes)
-  return given({ cpu, memoryBytes, gpu, gpuModel, anyGpu })
+  return given({ cpu, memoryBytes, gpu, gpuModel, gpuIds, anyGpu })
 }
 
 /** Only what was said: a flag that is left out must not hide the file's value. */

@@ -7,6 +7,8 @@ export interface Terminal {
   write(text: string): Promise<void>
   say(line: string): void
   readonly colour: boolean
+  /** Somebody looks at it: what was shown can be shown anew in its place. */
+  readonly live: boolean
 }
 
 export type Style = Parameters<typeof styleText>[0]
@@ -20,6 +22,7 @@ export interface Streams {
 export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal {
   return {
     colour: Boolean(stdout.isTTY) && !noColour,
+    live: Boolean(stdout.isTTY),
     say: (line) => void stderr.write(`${line}\n`),
     write: (text) =>
       new Promise((resolve) => {

@@ -13,6 +13,8 @@ import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
 export interface Resumable {
   after?: string | null | undefined
   lastLines?: number | null | undefined
+  /** Of snapshots of a pool: they have no cursor, and the next one says it all. */
+  pool?: string | null | undefined
 }
 
 export interface Flow {

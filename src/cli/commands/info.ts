@@ -26,7 +26,10 @@ function entriesOf(job: Job): [string, string | null][] {
     ['state', stateText(job)],
     ['why', job.stateInfo],
     ['waits for', scheduling?.reasons.map(({ message }) => message).join('; ') ?? null],
-    ['position', job.queuePosition === null ? null : `${job.queuePosition} in ${job.pool}`],
+    ['missing', scheduling?.fit.missing.join('; ') ?? null],
+    ['position', positionText(job)],
+    ['may start', startText(job)],
+    ['kept for it', holdText(job)],
     ['command', command.map(shellWord).join(' ')],
     ['workdir', spec.workdir],
     ['asks for', resourcesText(job)],
@@ -38,10 +41,29 @@ function entriesOf(job: Job): [string, string | null][] {
     ['gpus', run.gpuIds.join(', ')],
     ['native id', job.nativeId],
     ['progress', progressText(job)],
+    ['cost', job.cost === null ? null : String(+job.cost.toFixed(4))],
     ['created', timeText(job.createdAt)],
     ['started', timeText(job.startedAt)],
     ['finished', timeText(job.finishedAt)],
   ]
+}
+
+function positionText({ queuePosition, pool, scheduling }: Job): string | null {
+  if (queuePosition === null) return null
+  return `${queuePosition} in ${pool}${scheduling?.positionIsExact === false ? ', if nothing changes' : ''}`
+}
+
+function startText({ scheduling }: Job): string | null {
+  const start = scheduling?.estimatedStart
+  if (!start) return null
+  return `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`
+}
+
+function holdText({ scheduling }: Job): string | null {
+  const hold = scheduling?.hold
+  if (!hold) return null
+  const leaving = hold.waitingForVictims > 0 ? `, ${hold.waitingForVictims} jobs have still to leave` : ''
+  return `${hold.nodes.join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
 }
 
 /** As it would be typed. */

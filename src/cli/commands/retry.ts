@@ -1,15 +1,14 @@
 import type { Command } from 'commander'
 import { RetryJobDocument } from '../../client/generated/graphql.ts'
-import { type Cli, successOf } from '../cli.ts'
+import type { Cli } from '../cli.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import {
   addSpecFlags,
   addSubmissionFlags,
   attemptsOf,
+  finish,
   type SubmissionOptions,
   submissionInput,
-  tell,
-  watch,
 } from './submit.ts'
 
 export function addRetry(program: Command, cli: Cli): void {
@@ -20,6 +19,6 @@ export function addRetry(program: Command, cli: Cli): void {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null })
       const input = { jobId, overrides, ...submissionInput(options) }
       const { retryJob } = await cli.connection().request(RetryJobDocument, { input }, attemptsOf(options))
-      await watch(cli, await tell(cli, successOf(retryJob, 'SubmitJobSuccess'), options), options)
+      await finish(cli, retryJob, options)
     })
 }

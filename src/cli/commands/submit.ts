@@ -1,7 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError } from 'commander'
 import { stringify } from 'yaml'
-import { type JobRowFragment, type JobSpecInput, SubmitJobDocument } from '../../client/generated/graphql.ts'
+import {
+  type JobRowFragment,
+  type JobSpecInput,
+  type RetryJobMutation,
+  SubmitJobDocument,
+  type SubmitJobMutation,
+} from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'
@@ -14,14 +20,15 @@ export interface SubmissionOptions extends OutputOptions {
   keyTtl?: number
   slot?: string
   follow?: boolean
+  /** false: --no-wait. */
   wait?: boolean
+  dryRun?: boolean
 }
 
 interface SubmitOptions extends SpecFlags, SubmissionOptions {
   file?: string
   printSpec?: boolean
   requiresApproval?: boolean
-  dryRun?: boolean
 }
 
 export function addSubmit(program: Command, cli: Cli): void {
@@ -31,16 +38,13 @@ export function addSubmit(program: Command, cli: Cli): void {
     .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags win over it')
     .option('--print-spec', 'print the spec that -f reads, and submit nothing')
     .option('--requires-approval', 'a person must say yes before it waits for its turn')
-    .option('--dry-run', 'only say whether and where it would start now')
-    .option('--no-wait', 'start it now, or refuse it and store nothing')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
       const spec = buildSpec({ ...cli, command, flags: options, yaml: await readSpecFile(cli, options.file) })
       if (options.printSpec) return cli.terminal.write(stringify(spec))
       if (command.length === 0 && options.file === undefined)
         throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
-      const job = await send(cli, spec, options)
-      if (job) await watch(cli, job, options)
+      await send(cli, spec, options)
     })
 }
 
@@ -52,12 +56,16 @@ export function addSubmissionFlags(command: Command): Command {
     .option('--slot <id>', 'use a slot that was reserved')
     .option('--follow', 'print the output as it comes and end as the job ends; Ctrl-C leaves, the job goes on')
     .option('--wait', 'wait for the end and exit with the exit code of the job')
+    .option('--dry-run', 'only say whether and where it would start now')
+    .option('--no-wait', 'start it now, or refuse it and store nothing')
 }
 
-export const submissionInput = ({ idempotencyKey, keyTtl, slot }: SubmissionOptions) => ({
+export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: SubmissionOptions) => ({
   ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
   ...(keyTtl === undefined ? {} : { idempotencyTtlSeconds: keyTtl }),
   ...(slot === undefined ? {} : { slotReservationId: slot }),
+  ...(dryRun && { dryRun }),
+  ...(wait === false && { noWait: true }),
 })
 
 /** With a key it may be sent again without making a second job. */
@@ -76,17 +84,22 @@ export function addSpecFlags(submit: Command): Command {
     .option('--cpu <cores>', 'cores, may be a fraction', readAmount)
     .option('--mem <GiB>', 'memory, may be a fraction', readAmount)
     .option('--gpu <count>', 'number of GPUs', readAmount)
-    .option('--gpu-model <glob>', 'acceptable GPU models; may be repeated', append)
-    .option('--any-gpu', 'when the preferred GPUs are taken, others will do')
+    .option('--gpu-model <text>', 'what the GPU model contains; !text: what it does not; may be repeated', append)
+    .option('--gpu-ids <ids>', 'these GPUs of the machine, e.g. 0,1', readIds)
+    .option('--any-gpu', 'when the GPUs of --gpu-ids are taken, others will do')
     .option('--queue <name>', 'the queue to submit to')
     .option('--executor <name>', 'what runs it')
     .option('--project <name>', 'the project it is for')
     .option('--account <account>', 'the account it counts for')
     .option('--max-run-time <time>', 'stop it after this long: 90s, 10m, 2h, 1d', readSeconds)
+    .option('--duration <time>', 'how long it is expected to take', readSeconds)
     .option('--not-before <time>', 'do not start it before this moment (RFC 3339)')
     .option('--after <job>', 'start it when this job has succeeded; may be repeated', append)
     .option('--restartable', 'run it again when it was preempted or its machine was lost')
     .option('--preemptable', 'it may be stopped for a job that goes first')
+    .option('--interactive', 'somebody sits in front of it: it goes first, one at a time for each person')
+    .option('--bid <amount>', 'among the jobs of an account the highest bid goes first', readAmount)
+    .option('--reservation <id>', 'run it on the nodes of this capacity reservation')
     .option('--attempts <count>', 'run it up to this often while it fails', readAmount)
     .option('--set <field=value>', 'any field of the spec, e.g. resources.infiniband=true; may be repeated', append)
 }
@@ -99,22 +112,19 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
   })
 }
 
-/** null: it was a dry run, and there is no job. */
-async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<JobRowFragment | null> {
-  const { requiresApproval = false, dryRun = false } = options
-  const input = {
-    spec,
-    ...submissionInput(options),
-    ...(requiresApproval && { requiresApproval }),
-    ...(dryRun && { dryRun }),
-    ...(options.wait === false && { noWait: true }),
-  }
+async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
+  const { requiresApproval = false } = options
+  const input = { spec, ...submissionInput(options), ...(requiresApproval && { requiresApproval }) }
   const { submitJob } = await cli.connection().request(SubmitJobDocument, { input }, attemptsOf(options))
-  if (submitJob.__typename === 'DryRun') {
-    await tellDryRun(cli, submitJob, options.output)
-    return null
-  }
-  return tell(cli, successOf(submitJob, 'SubmitJobSuccess'), options)
+  await finish(cli, submitJob, options)
+}
+
+type SubmitAnswer = SubmitJobMutation['submitJob'] | RetryJobMutation['retryJob']
+
+/** Says what became of it, and stays with the job if that was asked for. */
+export async function finish(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
+  if (answer.__typename === 'DryRun') return tellDryRun(cli, answer, options.output)
+  await watch(cli, await tell(cli, successOf(answer, 'SubmitJobSuccess'), options), options)
 }
 
 interface Taken {
@@ -124,7 +134,7 @@ interface Taken {
 }
 
 /** The id on stdout, what is to be known beside it on stderr. */
-export async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
+async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
   const { job, warnings, idempotentHit } = taken
   if (idempotentHit) cli.terminal.say(`berth: this key was used before; ${job.id} is its job`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
@@ -135,7 +145,7 @@ export async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): 
 }
 
 /** With --follow stdout is the job's output, so the id goes to stderr. */
-export async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
+async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
   if (!follow && !wait) return
   detachOnInterrupt(cli, id)
   if (follow) await followLog(cli, id)
@@ -150,6 +160,11 @@ function readAmount(text: string): number {
   const amount = Number(text)
   if (text.trim() === '' || !Number.isFinite(amount)) throw new InvalidArgumentError('It must be a number.')
   return amount
+}
+
+function readIds(text: string): number[] {
+  if (!/^\d{1,6}(,\d{1,6})*$/.test(text)) throw new InvalidArgumentError('Write device numbers: 0,1.')
+  return text.split(',').map(Number)
 }
 
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 } as const

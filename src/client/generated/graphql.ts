@@ -4,6 +4,24 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
+/** A machine that a pool gets. */
+export type AddNodeInput = {
+  /** Cores. */
+  cpu: number;
+  /** Processor, for filters. */
+  cpuModel?: string | null | undefined;
+  /** Its GPUs, at most 1,024. */
+  gpus?: Array<DeviceInput> | null | undefined;
+  /** Whether it has InfiniBand. */
+  infiniband?: boolean | null | undefined;
+  /** GiB of memory. */
+  memoryGib: number;
+  /** Name, unique in its pool. */
+  name: string;
+  /** The pool; not one that is bound to one machine. */
+  pool: string;
+};
+
 /** A condition on a submission. */
 export type ApprovalConditionInput =
   {   /** The submission costs more than this. */
@@ -81,6 +99,26 @@ export type CreateApprovalRuleInput = {
   requiredLevel?: UserLevel | null | undefined;
 };
 
+/** Nodes for a project in a window of time. A node is in one reservation at a time. */
+export type CreateCapacityReservationInput = {
+  /** End of the window. */
+  endsAt: string;
+  /** End its jobs with it; else they finish. */
+  hard?: boolean | null | undefined;
+  /** Name to show, unique in its pool. */
+  name: string;
+  /** The backend's name of it. */
+  nativeId?: string | null | undefined;
+  /** Names of the nodes, 1 … 1,000. */
+  nodes: Array<string>;
+  /** The pool. */
+  pool: string;
+  /** Whose jobs may use it. */
+  project: string;
+  /** Beginning of the window. */
+  startsAt: string;
+};
+
 /** A new quota; there is one of each type, action, scope and key. */
 export type CreateQuotaInput = {
   /** What crossing it does. */
@@ -141,6 +179,12 @@ export type DeleteApprovalRuleInput = {
   id: string;
 };
 
+/** Which reservation is to go. */
+export type DeleteCapacityReservationInput = {
+  /** The reservation. */
+  id: string;
+};
+
 /** Which job is to go. */
 export type DeleteJobInput = {
   /** Only if the job is still at this version. */
@@ -180,6 +224,20 @@ export type DependencyOn =
   | 'FAILED'
   | 'FINISHED'
   | 'SUCCEEDED';
+
+/** GPUs of one kind. */
+export type DeviceInput = {
+  /** How many; their indexes follow on each other. */
+  count?: number | null | undefined;
+  /** Lowest and highest CUDA version; default: any. */
+  cuda?: Array<string> | null | undefined;
+  /** GiB of memory of each. */
+  memoryGib: number;
+  /** Model. */
+  model: string;
+  /** Whether they have tensor cores. */
+  tensorCores?: boolean | null | undefined;
+};
 
 /** A variable of the environment. */
 export type EnvironmentVariableInput = {
@@ -380,6 +438,13 @@ export type OnDependencyFailure =
   | 'CANCEL'
   | 'WAIT';
 
+/** READY takes new runs; CORDONED and DRAINING take none; LOST does not answer. */
+export type PoolNodeState =
+  | 'CORDONED'
+  | 'DRAINING'
+  | 'LOST'
+  | 'READY';
+
 /** What kind of failure it is, for programs. */
 export type ProblemCode =
   | 'APPROVAL_NOT_ALLOWED'
@@ -426,6 +491,12 @@ export type RejectJobInput = {
   jobId: string;
   /** Why, for the submitter to read; at most 1,000 characters. */
   reason: string;
+};
+
+/** Which machine is to go. */
+export type RemoveNodeInput = {
+  /** The node. */
+  id: string;
 };
 
 /** What the job asks for; amounts are per copy. */
@@ -482,6 +553,8 @@ export type RetryInput = {
 
 /** Which job to submit once more, and with what changes. */
 export type RetryJobInput = {
+  /** Only say what would become of it; the answer is DryRun, and nothing is written. */
+  dryRun?: boolean | null | undefined;
   /** Only if the original is still at this version. */
   expectedVersion?: number | null | undefined;
   /** Your name for this retry; as for `submitJob`. */
@@ -490,10 +563,20 @@ export type RetryJobInput = {
   idempotencyTtlSeconds?: number | null | undefined;
   /** A job that is over. */
   jobId: string;
+  /** Start it now or refuse it: then nothing is stored, its key neither. */
+  noWait?: boolean | null | undefined;
   /** Fields that replace those of the original, in `resources` too; null: the default. A field at its default value leaves the original. */
   overrides?: JobSpecInput | null | undefined;
   /** A slot that you reserved. */
   slotReservationId?: string | null | undefined;
+};
+
+/** A priority that replaces the one of the level. */
+export type SetJobPriorityInput = {
+  /** The job. */
+  jobId: string;
+  /** 0 … 50, higher comes first; null: that of the level counts again. */
+  priority?: number | null | undefined;
 };
 
 /** A limit of a queue, a project, a team or a user. Without maxJobs and maxGpus it goes. */
@@ -587,6 +670,14 @@ export type UpdateLimitsInput = {
   userMaxBlocked?: number | null | undefined;
   /** Running jobs of each user. */
   userMaxConcurrent?: number | null | undefined;
+};
+
+/** A change of a machine. */
+export type UpdateNodeInput = {
+  /** The node. */
+  id: string;
+  /** READY takes runs; CORDONED takes no more; DRAINING neither, for it is to go. LOST cannot be set. */
+  state: PoolNodeState;
 };
 
 /** A change of a quota; what is left out stays. */
@@ -685,9 +776,117 @@ export type SetScopeLimitMutation = { setScopeLimit:
     | { __typename: 'UpdateLimitsSuccess', limits: { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> } }
    };
 
+export type SetJobPriorityMutationVariables = Exact<{
+  input: SetJobPriorityInput;
+}>;
+
+
+export type SetJobPriorityMutation = { setJobPriority:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type CleanupJobsMutationVariables = Exact<{
+  olderThanDays?: number | null | undefined;
+}>;
+
+
+export type CleanupJobsMutation = { cleanupJobs:
+    | { __typename: 'CleanupJobsSuccess', deletedCount: number }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type ProcessQueueMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ProcessQueueMutation = { processQueue: { considered: number, started: number, preempted: number } };
+
+export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> } };
+
+export type NodeRowFragment = { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
+
+export type PoolNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type PoolNamesQuery = { pools: Array<{ id: string, name: string }> };
+
+export type PoolNodesQueryVariables = Exact<{
+  pool: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type PoolNodesQuery = { node:
+    | { __typename: 'ApiToken' }
+    | { __typename: 'Approval' }
+    | { __typename: 'ApprovalRule' }
+    | { __typename: 'AuditEntry' }
+    | { __typename: 'CapacityReservation' }
+    | { __typename: 'Hold' }
+    | { __typename: 'Job' }
+    | { __typename: 'JobEvent' }
+    | { __typename: 'Pool', nodes: { nodes: Array<{ id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } }
+    | { __typename: 'PoolNode' }
+    | { __typename: 'Quota' }
+    | { __typename: 'Run' }
+    | { __typename: 'SlotReservation' }
+    | { __typename: 'SubmissionQueue' }
+    | { __typename: 'Team' }
+    | { __typename: 'User' }
+   | null };
+
+export type AddNodeMutationVariables = Exact<{
+  input: AddNodeInput;
+}>;
+
+
+export type AddNodeMutation = { addNode:
+    | { __typename: 'AddNodeSuccess', node: { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type UpdateNodeMutationVariables = Exact<{
+  input: UpdateNodeInput;
+}>;
+
+
+export type UpdateNodeMutation = { updateNode:
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UpdateNodeSuccess', node: { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } } }
+   };
+
+export type RemoveNodeMutationVariables = Exact<{
+  input: RemoveNodeInput;
+}>;
+
+
+export type RemoveNodeMutation = { removeNode:
+    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export type JobRowFragment = { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, reasons: Array<{ code: string, message: string }> } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
 
@@ -789,7 +988,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, reasons: Array<{ code: string, message: string }> } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -848,7 +1047,7 @@ export type RetryJobMutationVariables = Exact<{
 
 
 export type RetryJobMutation = { retryJob:
-    | { __typename: 'DryRun' }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1166,6 +1365,69 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
+
+export type QueueRowFragment = { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
+
+export type QueueQueryVariables = Exact<{
+  pool?: string | null | undefined;
+  first?: number | null | undefined;
+  states?: Array<JobState> | JobState | null | undefined;
+}>;
+
+
+export type QueueQuery = { queue: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+
+export type QueueStatusSubscriptionVariables = Exact<{
+  pool?: string | null | undefined;
+  first?: number | null | undefined;
+  states?: Array<JobState> | JobState | null | undefined;
+}>;
+
+
+export type QueueStatusSubscription = { queueStatus: { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } } };
+
+export type GpusQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type GpusQuery = { system: { gpus: Array<{ node: string, index: number, name: string, memoryGib: number, tensorCores: boolean, cuda: Array<string>, allocated: boolean, job: { id: string, name: string | null, user: { name: string } } | null }> } };
+
+export type CapacityReservationRowFragment = { id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null };
+
+export type CapacityReservationsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type CapacityReservationsQuery = { capacityReservations: { nodes: Array<{ id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type CreateCapacityReservationMutationVariables = Exact<{
+  input: CreateCapacityReservationInput;
+}>;
+
+
+export type CreateCapacityReservationMutation = { createCapacityReservation:
+    | { __typename: 'CreateCapacityReservationSuccess', capacityReservation: { id: string, name: string, pool: string, project: string, nodes: Array<string>, startsAt: string, endsAt: string, hard: boolean, nativeId: string | null } }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
+export type DeleteCapacityReservationMutationVariables = Exact<{
+  input: DeleteCapacityReservationInput;
+}>;
+
+
+export type DeleteCapacityReservationMutation = { deleteCapacityReservation:
+    | { __typename: 'DeleteSuccess', id: string }
+    | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
+    | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+   };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -1227,6 +1489,27 @@ export const DryRunRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"DryRunRow"}) as unknown as TypedDocumentString<DryRunRowFragment, unknown>;
+export const NodeRowFragmentDoc = new TypedDocumentString(`
+    fragment NodeRow on PoolNode {
+  id
+  name
+  pool
+  state
+  cpuModel
+  infiniband
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  lastSeenAt
+}
+    `, {"fragmentName":"NodeRow"}) as unknown as TypedDocumentString<NodeRowFragment, unknown>;
 export const JobRowFragmentDoc = new TypedDocumentString(`
     fragment JobRow on Job {
   id
@@ -1257,6 +1540,7 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
   nativeId
   priority
   maxAttempts
+  cost
   queuedAt
   labels {
     key
@@ -1270,10 +1554,29 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
   queuePosition
   scheduling {
     jobsAhead
+    positionIsExact
     reasons {
       code
       message
     }
+    gates {
+      code
+      open
+      opensAt
+    }
+    fit {
+      missing
+    }
+    hold {
+      nodes
+      expectedAt
+      waitingForVictims
+    }
+    estimatedStart {
+      earliest
+      latest
+    }
+    lastConsideredAt
   }
   currentRun {
     number
@@ -1459,6 +1762,89 @@ export const TokenRowFragmentDoc = new TypedDocumentString(`
   revokedAt
 }
     `, {"fragmentName":"TokenRow"}) as unknown as TypedDocumentString<TokenRowFragment, unknown>;
+export const QueueEntryFragmentDoc = new TypedDocumentString(`
+    fragment QueueEntry on Job {
+  id
+  name
+  state
+  priority
+  queuePosition
+  user {
+    name
+  }
+  currentRun {
+    nodes
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      earliest
+      latest
+    }
+  }
+}
+    `, {"fragmentName":"QueueEntry"}) as unknown as TypedDocumentString<QueueEntryFragment, unknown>;
+export const QueueRowFragmentDoc = new TypedDocumentString(`
+    fragment QueueRow on Queue {
+  pool
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  maxConcurrent
+  entries(first: $first, states: $states) {
+    nodes {
+      ...QueueEntry
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    fragment QueueEntry on Job {
+  id
+  name
+  state
+  priority
+  queuePosition
+  user {
+    name
+  }
+  currentRun {
+    nodes
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      earliest
+      latest
+    }
+  }
+}`, {"fragmentName":"QueueRow"}) as unknown as TypedDocumentString<QueueRowFragment, unknown>;
+export const CapacityReservationRowFragmentDoc = new TypedDocumentString(`
+    fragment CapacityReservationRow on CapacityReservation {
+  id
+  name
+  pool
+  project
+  nodes
+  startsAt
+  endsAt
+  hard
+  nativeId
+}
+    `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
 export const LimitsDocument = new TypedDocumentString(`
     query Limits($pool: String) {
   limits(pool: $pool) {
@@ -1582,6 +1968,258 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<SetScopeLimitMutation, SetScopeLimitMutationVariables>;
+export const SetJobPriorityDocument = new TypedDocumentString(`
+    mutation SetJobPriority($input: SetJobPriorityInput!) {
+  setJobPriority(input: $input) {
+    __typename
+    ... on SetJobPrioritySuccess {
+      job {
+        ...JobRow
+        priority
+      }
+    }
+    ...Problem
+  }
+}
+    fragment JobRow on Job {
+  id
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<SetJobPriorityMutation, SetJobPriorityMutationVariables>;
+export const CleanupJobsDocument = new TypedDocumentString(`
+    mutation CleanupJobs($olderThanDays: Int) {
+  cleanupJobs(olderThanDays: $olderThanDays) {
+    __typename
+    ... on CleanupJobsSuccess {
+      deletedCount
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<CleanupJobsMutation, CleanupJobsMutationVariables>;
+export const ProcessQueueDocument = new TypedDocumentString(`
+    mutation ProcessQueue {
+  processQueue {
+    considered
+    started
+    preempted
+  }
+}
+    `) as unknown as TypedDocumentString<ProcessQueueMutation, ProcessQueueMutationVariables>;
+export const SelfCheckDocument = new TypedDocumentString(`
+    query SelfCheck {
+  selfCheck {
+    ok
+    at
+    findings {
+      rule
+      objectId
+      message
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<SelfCheckQuery, SelfCheckQueryVariables>;
+export const PoolNamesDocument = new TypedDocumentString(`
+    query PoolNames {
+  pools {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
+export const PoolNodesDocument = new TypedDocumentString(`
+    query PoolNodes($pool: ID!, $first: Int, $after: Cursor) {
+  node(id: $pool) {
+    __typename
+    ... on Pool {
+      nodes(first: $first, after: $after) {
+        nodes {
+          ...NodeRow
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+}
+    fragment NodeRow on PoolNode {
+  id
+  name
+  pool
+  state
+  cpuModel
+  infiniband
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  lastSeenAt
+}`) as unknown as TypedDocumentString<PoolNodesQuery, PoolNodesQueryVariables>;
+export const AddNodeDocument = new TypedDocumentString(`
+    mutation AddNode($input: AddNodeInput!) {
+  addNode(input: $input) {
+    __typename
+    ... on AddNodeSuccess {
+      node {
+        ...NodeRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment NodeRow on PoolNode {
+  id
+  name
+  pool
+  state
+  cpuModel
+  infiniband
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  lastSeenAt
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<AddNodeMutation, AddNodeMutationVariables>;
+export const UpdateNodeDocument = new TypedDocumentString(`
+    mutation UpdateNode($input: UpdateNodeInput!) {
+  updateNode(input: $input) {
+    __typename
+    ... on UpdateNodeSuccess {
+      node {
+        ...NodeRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment NodeRow on PoolNode {
+  id
+  name
+  pool
+  state
+  cpuModel
+  infiniband
+  capacity {
+    cpu
+    memoryBytes
+    gpu
+  }
+  free {
+    cpu
+    memoryBytes
+    gpu
+  }
+  lastSeenAt
+}
+fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<UpdateNodeMutation, UpdateNodeMutationVariables>;
+export const RemoveNodeDocument = new TypedDocumentString(`
+    mutation RemoveNode($input: RemoveNodeInput!) {
+  removeNode(input: $input) {
+    __typename
+    ... on DeleteSuccess {
+      id
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
 export const SubmitJobDocument = new TypedDocumentString(`
     mutation SubmitJob($input: SubmitJobInput!) {
   submitJob(input: $input) {
@@ -1776,6 +2414,7 @@ fragment JobDetail on Job {
   nativeId
   priority
   maxAttempts
+  cost
   queuedAt
   labels {
     key
@@ -1789,10 +2428,29 @@ fragment JobDetail on Job {
   queuePosition
   scheduling {
     jobsAhead
+    positionIsExact
     reasons {
       code
       message
     }
+    gates {
+      code
+      open
+      opensAt
+    }
+    fit {
+      missing
+    }
+    hold {
+      nodes
+      expectedAt
+      waitingForVictims
+    }
+    estimatedStart {
+      earliest
+      latest
+    }
+    lastConsideredAt
   }
   currentRun {
     number
@@ -1950,6 +2608,7 @@ export const RetryJobDocument = new TypedDocumentString(`
     mutation RetryJob($input: RetryJobInput!) {
   retryJob(input: $input) {
     __typename
+    ...DryRunRow
     ... on SubmitJobSuccess {
       idempotentHit
       warnings
@@ -1960,7 +2619,25 @@ export const RetryJobDocument = new TypedDocumentString(`
     ...Problem
   }
 }
-    fragment JobRow on Job {
+    fragment DryRunRow on DryRun {
+  wouldBe
+  nodes
+  gpuIds
+  queuePosition
+  reasons {
+    code
+    message
+    jobId
+    scope
+    limit
+    used
+  }
+  dryRunWarnings: warnings
+  idempotentJob {
+    id
+  }
+}
+fragment JobRow on Job {
   id
   name
   state
@@ -2814,3 +3491,207 @@ fragment TokenRow on ApiToken {
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<RevokeTokenMutation, RevokeTokenMutationVariables>;
+export const QueueDocument = new TypedDocumentString(`
+    query Queue($pool: String, $first: Int, $states: [JobState!]) {
+  queue(pool: $pool) {
+    ...QueueRow
+  }
+}
+    fragment QueueEntry on Job {
+  id
+  name
+  state
+  priority
+  queuePosition
+  user {
+    name
+  }
+  currentRun {
+    nodes
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      earliest
+      latest
+    }
+  }
+}
+fragment QueueRow on Queue {
+  pool
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  maxConcurrent
+  entries(first: $first, states: $states) {
+    nodes {
+      ...QueueEntry
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}`) as unknown as TypedDocumentString<QueueQuery, QueueQueryVariables>;
+export const QueueStatusDocument = new TypedDocumentString(`
+    subscription QueueStatus($pool: String, $first: Int, $states: [JobState!]) {
+  queueStatus(pool: $pool) {
+    ...QueueRow
+  }
+}
+    fragment QueueEntry on Job {
+  id
+  name
+  state
+  priority
+  queuePosition
+  user {
+    name
+  }
+  currentRun {
+    nodes
+    gpuIds
+    startedAt
+  }
+  scheduling {
+    reasons {
+      code
+      message
+    }
+    estimatedStart {
+      earliest
+      latest
+    }
+  }
+}
+fragment QueueRow on Queue {
+  pool
+  at
+  depth
+  running
+  blocked
+  avgWaitSeconds
+  maxConcurrent
+  entries(first: $first, states: $states) {
+    nodes {
+      ...QueueEntry
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}`) as unknown as TypedDocumentString<QueueStatusSubscription, QueueStatusSubscriptionVariables>;
+export const GpusDocument = new TypedDocumentString(`
+    query Gpus {
+  system {
+    gpus {
+      node
+      index
+      name
+      memoryGib
+      tensorCores
+      cuda
+      allocated
+      job {
+        id
+        name
+        user {
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<GpusQuery, GpusQueryVariables>;
+export const CapacityReservationsDocument = new TypedDocumentString(`
+    query CapacityReservations($first: Int, $after: Cursor) {
+  capacityReservations(first: $first, after: $after) {
+    nodes {
+      ...CapacityReservationRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment CapacityReservationRow on CapacityReservation {
+  id
+  name
+  pool
+  project
+  nodes
+  startsAt
+  endsAt
+  hard
+  nativeId
+}`) as unknown as TypedDocumentString<CapacityReservationsQuery, CapacityReservationsQueryVariables>;
+export const CreateCapacityReservationDocument = new TypedDocumentString(`
+    mutation CreateCapacityReservation($input: CreateCapacityReservationInput!) {
+  createCapacityReservation(input: $input) {
+    __typename
+    ... on CreateCapacityReservationSuccess {
+      capacityReservation {
+        ...CapacityReservationRow
+      }
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}
+fragment CapacityReservationRow on CapacityReservation {
+  id
+  name
+  pool
+  project
+  nodes
+  startsAt
+  endsAt
+  hard
+  nativeId
+}`) as unknown as TypedDocumentString<CreateCapacityReservationMutation, CreateCapacityReservationMutationVariables>;
+export const DeleteCapacityReservationDocument = new TypedDocumentString(`
+    mutation DeleteCapacityReservation($input: DeleteCapacityReservationInput!) {
+  deleteCapacityReservation(input: $input) {
+    __typename
+    ... on DeleteSuccess {
+      id
+    }
+    ...Problem
+  }
+}
+    fragment Problem on Problem {
+  __typename
+  code
+  message
+  retryable
+  ... on InvalidInputProblem {
+    violations {
+      path
+      message
+    }
+  }
+  ... on ForbiddenProblem {
+    requiredPermission
+  }
+}`) as unknown as TypedDocumentString<DeleteCapacityReservationMutation, DeleteCapacityReservationMutationVariables>;

@@ -1,0 +1,32 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { CleanupJobsDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { structured } from '../render.ts'
+
+export function addCleanup(program: Command, cli: Cli): void {
+  withOutput(program.command('cleanup'))
+    .description('remove jobs that ended long ago, with their logs')
+    .option('--older-than <days>', 'days since they ended, 1d … 365d', readDays, 30)
+    .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {
+      const deletedCount = await removeAll(cli, olderThan)
+      const text = `${deletedCount} ${deletedCount === 1 ? 'job' : 'jobs'} removed\n`
+      await cli.terminal.write(output === 'table' ? text : structured({ deletedCount }, output))
+    })
+}
+
+/** A call of the server removes a part; what is over once stays over, so asking again is safe. */
+async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
+  let total = 0
+  for (;;) {
+    const { cleanupJobs } = await cli.connection().request(CleanupJobsDocument, { olderThanDays }, { attempts: 4 })
+    const { deletedCount } = successOf(cleanupJobs, 'CleanupJobsSuccess')
+    total += deletedCount
+    if (deletedCount === 0) return total
+  }
+}
+
+function readDays(text: string): number {
+  const [, days] = /^(\d{1,9})d?$/.exec(text) ?? []
+  if (days === undefined) throw new InvalidArgumentError('Write a number of days: 30d.')
+  return Number(days)
+}

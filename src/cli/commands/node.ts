@@ -1,0 +1,118 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { parse as parseYaml, YAMLError } from 'yaml'
+import {
+  AddNodeDocument,
+  type AddNodeInput,
+  type DeviceInput,
+  type NodeRowFragment,
+  type PoolNodeState,
+  RemoveNodeDocument,
+  UpdateNodeDocument,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+import { nodeNamed, nodesOf, poolMeant } from '../nodes.ts'
+import { readAmount, readWhole } from '../numbers.ts'
+import { type Column, type Format, structured, table } from '../render.ts'
+
+interface PoolOptions extends OutputOptions {
+  pool?: string
+}
+
+interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
+  mem: number
+  cpuModel?: string
+  infiniband?: true
+  gpu?: DeviceInput[]
+}
+
+export function addNode(program: Command, cli: Cli): void {
+  const node = program.command('node').description('the machines of a pool')
+  withPool(node.command('ls', { isDefault: true }))
+    .description('list them')
+    .action(async ({ output, pool }: PoolOptions) => print(cli, await nodesOf(cli, pool), output))
+  withPool(node.command('add').argument('<name>'))
+    .description('give a pool another machine')
+    .requiredOption('--cpu <cores>', 'its cores', readAmount)
+    .requiredOption('--mem <GiB>', 'its memory', readWhole)
+    .option('--cpu-model <text>', 'its processor, for filters')
+    .option('--infiniband', 'it has InfiniBand')
+    .option('--gpu <yaml>', "GPUs of one kind: '{model: T4, memoryGib: 16, count: 2}'; may be repeated", readGpus)
+    .action((name: string, options: AddOptions) => add(cli, name, options))
+  change(cli, node, { verb: 'cordon', state: 'CORDONED', description: 'start nothing more there; what runs goes on' })
+  change(cli, node, { verb: 'drain', state: 'DRAINING', description: 'the same, for it is to go' })
+  change(cli, node, { verb: 'uncordon', state: 'READY', description: 'start jobs there again' })
+  withPool(node.command('rm').argument('<node...>'))
+    .description('take machines that nothing runs on from their pool')
+    .action(async (said: string[], { output, pool }: PoolOptions) => {
+      const known = await nodesOf(cli, pool)
+      const gone = await forEachJob(cli, said, async (each) => {
+        const input = { id: nodeNamed(known, each).id }
+        const { removeNode } = await cli.connection().request(RemoveNodeDocument, { input })
+        return successOf(removeNode, 'DeleteSuccess').id
+      })
+      await cli.terminal.write(output === 'table' ? gone.map((id) => `${id}\n`).join('') : structured(gone, output))
+    })
+}
+
+const withPool = (command: Command) => withOutput(command).option('--pool <name>', 'the pool; default: whichever')
+
+async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
+  const input = { name, pool: await poolMeant(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }
+  const { addNode: added } = await cli.connection().request(AddNodeDocument, { input })
+  await print(cli, [successOf(added, 'AddNodeSuccess').node], output)
+}
+
+interface Verb {
+  verb: string
+  state: PoolNodeState
+  description: string
+}
+
+function change(cli: Cli, node: Command, { verb, state, description }: Verb): void {
+  withPool(node.command(verb).argument('<node...>'))
+    .description(description)
+    .action(async (said: string[], { output, pool }: PoolOptions) => {
+      const known = await nodesOf(cli, pool)
+      const changed = await forEachJob(cli, said, async (each) => {
+        const input = { id: nodeNamed(known, each).id, state }
+        const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
+        return successOf(updateNode, 'UpdateNodeSuccess').node
+      })
+      await print(cli, changed, output)
+    })
+}
+
+/** The words of the configuration; the server checks them. */
+function readGpus(text: string, before: DeviceInput[] = []): DeviceInput[] {
+  const gpu = parsed(text)
+  if (typeof gpu !== 'object' || gpu === null || Array.isArray(gpu))
+    throw new InvalidArgumentError('Write {model: T4, memoryGib: 16, count: 2}.')
+  return [...before, gpu as DeviceInput]
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseYaml(text)
+  } catch (error) {
+    if (error instanceof YAMLError) return undefined
+    throw error
+  }
+}
+
+const gibBytes = 2 ** 30
+const gib = (bytes: number) => String(Math.round((bytes / gibBytes) * 10) / 10)
+
+const columns: readonly Column<NodeRowFragment>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => (state === 'READY' ? 'green' : 'yellow') },
+  { title: 'CPU', cell: ({ free, capacity }) => `${free.cpu} of ${capacity.cpu}` },
+  { title: 'GIB', cell: ({ free, capacity }) => `${gib(free.memoryBytes)} of ${gib(capacity.memoryBytes)}` },
+  { title: 'GPUS FREE', cell: ({ free, capacity }) => `${free.gpu} of ${capacity.gpu}` },
+]
+
+async function print({ terminal }: Cli, nodes: readonly NodeRowFragment[], format: Format): Promise<void> {
+  await terminal.write(format === 'table' ? table(terminal, nodes, columns) : structured(nodes, format))
+}

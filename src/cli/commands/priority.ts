@@ -1,0 +1,31 @@
+import type { Command } from 'commander'
+import { SetJobPriorityDocument, type SetJobPriorityMutation } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { usage } from '../exit.ts'
+import { readWhole } from '../numbers.ts'
+import { type Column, stateText, structured, table } from '../render.ts'
+
+type Prioritised = Extract<SetJobPriorityMutation['setJobPriority'], { __typename: 'SetJobPrioritySuccess' }>['job']
+
+const columns: readonly Column<Prioritised>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name ?? '-' },
+  { title: 'STATE', cell: stateText },
+  { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
+]
+
+export function addPriority(program: Command, cli: Cli): void {
+  withOutput(program.command('priority').argument('<job>').argument('[priority]', '0 … 50', readWhole))
+    .description('set the priority of a job that waits; higher comes first')
+    .option('--clear', "back to the priority of its submitter's level")
+    .action(async (jobId: string, given: number | undefined, options: OutputOptions & { clear?: true }) => {
+      const { clear, output } = options
+      if ((given === undefined) !== (clear === true))
+        throw usage('what the priority is to be is not said', 'write "berth priority JOB 40", or --clear')
+      const input = { jobId, priority: given ?? null }
+      // Setting the same twice is setting it once, so it may be asked again.
+      const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
+      const jobs = [successOf(setJobPriority, 'SetJobPrioritySuccess').job]
+      await cli.terminal.write(output === 'table' ? table(cli.terminal, jobs, columns) : structured(jobs, output))
+    })
+}

@@ -1,0 +1,14 @@
+import type { Command } from 'commander'
+import { ProcessQueueDocument } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { sheet, structured } from '../render.ts'
+
+export function addProcess(program: Command, cli: Cli): void {
+  withOutput(program.command('process'))
+    .description('make a pass over what waits in every pool, and say what it did')
+    .action(async ({ output }: OutputOptions) => {
+      const { processQueue: done } = await cli.connection().request(ProcessQueueDocument, {}, { attempts: 4 })
+      const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)
+      await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(done, output))
+    })
+}

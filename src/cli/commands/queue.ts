@@ -1,0 +1,42 @@
+import { type Command, Option } from 'commander'
+import { type JobState, QueueDocument, type QueueRowFragment } from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { readUpTo } from '../numbers.ts'
+import { queueView } from '../queue-view.ts'
+import { structured } from '../render.ts'
+
+export interface QueueOptions extends OutputOptions {
+  pool?: string
+  state?: JobState[]
+  limit: number
+}
+
+const states = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const satisfies readonly JobState[]
+const entriesMax = 100
+
+/** What is asked for is the same for one look and for the live view. */
+export const withQueue = (command: Command, usual: number) =>
+  withOutput(command)
+    .option('--pool <name>', 'the pool; default: the one of the default queue')
+    .addOption(
+      new Option('-s, --state <state...>', 'only jobs in these states').choices(states.map((s) => s.toLowerCase())),
+    )
+    .option('-n, --limit <count>', `how many jobs at most, up to ${entriesMax}`, readUpTo(entriesMax), usual)
+
+export const asked = ({ pool, state, limit }: QueueOptions) => ({
+  ...(pool !== undefined && { pool }),
+  ...(state !== undefined && { states: state.map((each) => each.toUpperCase() as JobState) }),
+  first: limit,
+})
+
+export function addQueue(program: Command, cli: Cli): void {
+  withQueue(program.command('queue'), 50)
+    .description('show what runs and what waits, in the order of its turn, and why')
+    .action(async (options: QueueOptions) => {
+      const { queue } = await cli.connection().request(QueueDocument, asked(options))
+      await cli.terminal.write(shown(cli, queue, options.output))
+    })
+}
+
+export const shown = ({ terminal }: Cli, queue: QueueRowFragment, output: OutputOptions['output']) =>
+  output === 'table' ? queueView(terminal, queue) : structured(queue, output)

@@ -1,0 +1,81 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import {
+  type CapacityReservationRowFragment,
+  CapacityReservationsDocument,
+  CreateCapacityReservationDocument,
+  DeleteCapacityReservationDocument,
+} from '../../client/generated/graphql.ts'
+import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { forEachJob } from '../each.ts'
+import { poolMeant } from '../nodes.ts'
+import { everyNode } from '../pages.ts'
+import { type Column, structured, table, timeText } from '../render.ts'
+
+interface CreateOptions extends OutputOptions {
+  pool?: string
+  project: string
+  node: string[]
+  from: string
+  until: string
+  hard?: true
+  nativeId?: string
+}
+
+export function addReservation(program: Command, cli: Cli): void {
+  const reservation = program.command('reservation').description('nodes for a project in a window of time')
+  withOutput(reservation.command('ls', { isDefault: true }))
+    .description('list them by the beginning of their windows')
+    .action(async ({ output }: OutputOptions) => print(cli, await readReservations(cli), output))
+  withOutput(reservation.command('create').argument('<name>'))
+    .description('reserve nodes')
+    .requiredOption('--project <name>', 'whose jobs may use it')
+    .requiredOption('--node <name...>', 'the nodes')
+    .requiredOption('--from <time>', 'beginning of the window, such as 2030-01-31T12:00:00Z', readTime)
+    .requiredOption('--until <time>', 'its end', readTime)
+    .option('--pool <name>', 'the pool; default: the only one')
+    .option('--hard', 'end its jobs with it; else they finish')
+    .option('--native-id <name>', "the backend's name of it")
+    .action((name: string, options: CreateOptions) => create(cli, name, options))
+  reservation
+    .command('rm')
+    .argument('<reservation...>')
+    .description('remove reservations; their jobs that run go on')
+    .action(async (ids: string[]) => {
+      await forEachJob(cli, ids, async (id) => {
+        const { deleteCapacityReservation } = await cli
+          .connection()
+          .request(DeleteCapacityReservationDocument, { input: { id } })
+        await cli.terminal.write(`${successOf(deleteCapacityReservation, 'DeleteSuccess').id}\n`)
+      })
+    })
+}
+
+async function create(cli: Cli, name: string, { output, pool, node, from, until, ...rest }: CreateOptions) {
+  const input = { name, pool: await poolMeant(cli, pool), nodes: node, startsAt: from, endsAt: until, ...rest }
+  const { createCapacityReservation } = await cli.connection().request(CreateCapacityReservationDocument, { input })
+  const success = successOf(createCapacityReservation, 'CreateCapacityReservationSuccess')
+  await print(cli, [success.capacityReservation], output)
+}
+
+function readTime(given: string): string {
+  const at = Date.parse(given)
+  if (!Number.isFinite(at)) throw new InvalidArgumentError('Write 2030-01-31T12:00:00Z.')
+  return new Date(at).toISOString()
+}
+
+const columns: readonly Column<CapacityReservationRowFragment>[] = [
+  { title: 'ID', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name },
+  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'PROJECT', cell: ({ project }) => project },
+  { title: 'NODES', cell: ({ nodes }) => nodes.join(',') },
+  { title: 'FROM', cell: ({ startsAt }) => timeText(startsAt) ?? '-' },
+  { title: 'UNTIL', cell: ({ endsAt }) => timeText(endsAt) ?? '-' },
+  { title: 'END', cell: ({ hard }) => (hard ? 'hard' : 'jobs finish') },
+]
+
+const print = (cli: Cli, rows: readonly CapacityReservationRowFragment[], output: OutputOptions['output']) =>
+  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))
+
+const readReservations = (cli: Cli): Promise<CapacityReservationRowFragment[]> =>
+  everyNode(async (page) => (await cli.connection().request(CapacityReservationsDocument, page)).capacityReservations)

@@ -1,0 +1,20 @@
+import type { Command } from 'commander'
+import { QueueStatusDocument } from '../../client/generated/graphql.ts'
+import type { Cli } from '../cli.ts'
+import { asked, type QueueOptions, shown, withQueue } from './queue.ts'
+
+/** Up to the left, and away with what is there. */
+const clearScreen = '\u001B[H\u001B[J'
+
+export function addTop(program: Command, cli: Cli): void {
+  withQueue(program.command('top'), 20)
+    .description('watch the queue live, until Ctrl-C; in a pipe, one view after the other')
+    .action(async (options: QueueOptions) => {
+      cli.leaveOnInterrupt('left; everything goes on')
+      for await (const { queueStatus } of cli.connection().follow(QueueStatusDocument, asked(options))) {
+        const view = shown(cli, queueStatus, options.output)
+        const separator = options.output === 'yaml' ? '---\n' : options.output === 'table' ? '\n' : ''
+        await cli.terminal.write(cli.terminal.live ? `${clearScreen}${view}` : `${view}${separator}`)
+      }
+    })
+}

@@ -1,0 +1,40 @@
+import { type NodeRowFragment, PoolNamesDocument, PoolNodesDocument } from '../client/generated/graphql.ts'
+import type { Cli } from './cli.ts'
+import { exitCodes, Stop, usage } from './exit.ts'
+import { everyNode } from './pages.ts'
+
+/** Machines by the names that people give them: the API knows them by id. */
+export async function nodesOf(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
+  const chosen = (await poolsOf(cli)).filter(({ name }) => pool === undefined || name === pool)
+  if (chosen.length === 0) throw new Stop(exitCodes.notFound, `there is no pool ${pool ?? ''}`.trim())
+  const lists = []
+  for (const { id } of chosen) lists.push(await everyNode((page) => readPage(cli, { pool: id, ...page })))
+  return lists.flat()
+}
+
+const poolsOf = async (cli: Cli) => (await cli.connection().request(PoolNamesDocument, {})).pools
+
+async function readPage(cli: Cli, variables: { pool: string; first: number; after: string | null }) {
+  const { node } = await cli.connection().request(PoolNodesDocument, variables)
+  if (node?.__typename !== 'Pool') throw new Stop(exitCodes.notFound, 'the pool went away')
+  return node.nodes
+}
+
+/** The pool that is meant when none is named: the only one. */
+export async function poolMeant(cli: Cli, named: string | undefined): Promise<string> {
+  if (named !== undefined) return named
+  const pools = await poolsOf(cli)
+  const [only] = pools
+  if (!only || pools.length > 1)
+    throw usage('the pool is not said', `give --pool: ${pools.map(({ name }) => name).join(', ')}`)
+  return only.name
+}
+
+/** By id or by name; a name that two pools have needs the pool. */
+export function nodeNamed(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
+  const found = nodes.filter(({ id, name }) => id === said || name === said)
+  const [node] = found
+  if (!node) throw new Stop(exitCodes.notFound, `there is no node ${said}`, 'see "berth node ls"')
+  if (found.length > 1) throw usage(`${found.length} pools have a node ${said}`, 'give --pool')
+  return node
+}

@@ -1,0 +1,53 @@
+import type { QueueEntryFragment, QueueRowFragment } from '../client/generated/graphql.ts'
+import { type Column, stateStyles, table, timeText } from './render.ts'
+import { styled, type Terminal } from './terminal.ts'
+
+/** The waiting line of a pool on a terminal: its numbers, then its jobs. */
+export function queueView(terminal: Terminal, queue: QueueRowFragment): string {
+  const { nodes, pageInfo } = queue.entries
+  const rest = pageInfo.hasNextPage ? styled(terminal, 'dim', 'and more; see --limit\n') : ''
+  return `${numbersText(terminal, queue)}${nodes.length > 0 ? `\n${table(terminal, nodes, columns)}${rest}` : ''}`
+}
+
+function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
+  const { pool, at, depth, running, blocked, avgWaitSeconds, maxConcurrent } = queue
+  const parts = [
+    `${running}${maxConcurrent === null ? '' : ` of ${maxConcurrent}`} running`,
+    `${depth} waiting`,
+    ...(blocked > 0 ? [`${blocked} blocked`] : []),
+    ...(avgWaitSeconds === null ? [] : [`average wait ${secondsText(avgWaitSeconds)}`]),
+    ...(maxConcurrent === 0 ? ['paused'] : []),
+  ]
+  return `${styled(terminal, 'bold', pool)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
+}
+
+/** `0.4 s`, `12 s`, `3 min`, `2.5 h` */
+function secondsText(seconds: number): string {
+  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`
+  return seconds < 3_600 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
+}
+
+const columns: readonly Column<QueueEntryFragment>[] = [
+  { title: 'POS', cell: ({ queuePosition }) => (queuePosition === null ? '-' : String(queuePosition)) },
+  { title: 'JOB', cell: ({ id }) => id },
+  { title: 'NAME', cell: ({ name }) => name ?? '-' },
+  { title: 'USER', cell: ({ user }) => user.name },
+  { title: 'STATE', cell: ({ state }) => state, style: ({ state }) => stateStyles[state] },
+  { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
+  { title: 'START', cell: startText },
+  { title: 'REASON', cell: reasonText },
+]
+
+/** When it started, or when it may start at the earliest. */
+function startText({ currentRun, scheduling }: QueueEntryFragment): string {
+  if (!scheduling) return timeText(currentRun.startedAt) ?? '-'
+  const earliest = timeText(scheduling.estimatedStart?.earliest ?? null)
+  return earliest === null ? '-' : `from ${earliest}`
+}
+
+function reasonText({ scheduling, currentRun }: QueueEntryFragment): string {
+  const [reason] = scheduling?.reasons ?? []
+  if (reason) return `${reason.code}: ${reason.message}`
+  const gpus = currentRun.gpuIds.length > 0 ? `, GPU ${currentRun.gpuIds.join(' ')}` : ''
+  return currentRun.nodes.length > 0 ? `on ${currentRun.nodes.join(' ')}${gpus}` : '-'
+}
