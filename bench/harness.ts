@@ -77,7 +77,7 @@ export function printLatencies(title: string, series: Readonly<Record<string, re
 
 const percentiles = (values: readonly number[]) => [0.5, 0.9, 0.99, 1].map((p) => ms(percentile(values, p)))
 
-function printLines(title: string, lines: readonly string[][]): void {
+export function printLines(title: string, lines: readonly string[][]): void {
   const widths = (lines[0] ?? []).map((_, i) => Math.max(...lines.map((line) => line[i]?.length ?? 0)))
   const text = lines.map((line) =>
     line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i] ?? 0) : cell.padStart(widths[i] ?? 0))).join('  '),
@@ -86,11 +86,11 @@ function printLines(title: string, lines: readonly string[][]): void {
 }
 
 /** POSTs one GraphQL document over kept-alive connections, and throws unless the answer has data and no errors. */
-export function poster(url: string, clients: number) {
+export function poster(url: string, clients: number, more: Readonly<Record<string, string>> = {}) {
   const agent = new Agent({ keepAlive: true, maxSockets: clients })
   const post = (body: string) =>
     new Promise<string>((resolve, reject) => {
-      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+      const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body), ...more }
       const sent = request(`${url}/graphql`, { method: 'POST', agent, headers }, (response) => {
         let text = ''
         response.setEncoding('utf8')

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -20,13 +20,16 @@ async function withFolder(work: (dataDir: string) => Promise<void>): Promise<voi
   }
 }
 
-/** A server in a process of its own, on the embedded database unless the environment names another. */
+/** A server in a process of its own, on the embedded database unless the environment names another. `config`: of its file. */
 export async function withServer(
   work: (url: string) => Promise<void>,
   env: Record<string, string> = {},
+  config = '{}',
 ): Promise<void> {
   await withFolder(async (dataDir) => {
-    const server = await startBerth({ dataDir, port: await freePort(), env })
+    const file = join(dataDir, 'berth.yaml')
+    await writeFile(file, config)
+    const server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_CONFIG: file } })
     try {
       await work(server.url)
     } finally {

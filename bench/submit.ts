@@ -2,7 +2,8 @@ import { type Contestant, poster, printRace, race } from './harness.ts'
 import { withDatabases, withRivals, withServer } from './server.ts'
 
 /**
- * Submissions over HTTP from 64 kept-alive clients, each with a key of its own, against the same schema on the same yoga
+ * Submissions over HTTP from 64 kept-alive clients, each with a key of its own, under two quotas and a rule of approval
+ * that are far from refusing or stopping anything, against the same schema on the same yoga
  * with a resolver that does nothing (the ceiling), that hands the job to pg-boss, or to graphile-worker; then the same in
  * bulk, 1,000 at a time from one client. Nothing is started meanwhile: the server is an API without a scheduler.
  * Goals: ≥ 0.7 × no-op, ≥ 1.8 × pg-boss, ≥ 3 × graphile-worker.
@@ -23,6 +24,18 @@ let keys = 0
 const input = () => ({ idempotencyKey: `bench-${keys++}`, spec: { command: ['/bin/true'] } })
 const single = () => JSON.stringify({ query: one, variables: { input: input() } })
 const bulk = () => JSON.stringify({ query: many, variables: { inputs: Array.from({ length: bulkSize }, input) } })
+
+const rules = `mutation {
+  jobs: createQuota(input: { type: CONCURRENT_JOBS, action: BLOCK, scope: GLOBAL, limit: 1e9 }) { __typename ... on Problem { message } }
+  hour: createQuota(input: { type: JOBS_PER_HOUR, action: BLOCK, scope: GLOBAL, limit: 1e9 }) { __typename ... on Problem { message } }
+  costly: createApprovalRule(input: { name: "costly", condition: { costAbove: 100 }, requiredLevel: LEAD }) { __typename ... on Problem { message } }
+}`
+
+async function makeRules(url: string): Promise<void> {
+  const to = poster(url, 1)
+  await to.send(JSON.stringify({ query: rules }))
+  to.close()
+}
 
 function contestants(
   urls: ReadonlyMap<string, string>,
@@ -48,6 +61,10 @@ async function compare(urls: ReadonlyMap<string, string>): Promise<void> {
 await withDatabases(['berth_bench', 'pg-boss', 'graphile-worker'], async (databases) => {
   const { berth_bench: own = '', ...others } = Object.fromEntries(databases)
   await withRivals(new Map(Object.entries(others)), async (rivals) => {
-    await withServer((url) => compare(new Map([...rivals, ['Berth', url]])), { BERTH_ROLES: 'api', DATABASE_URL: own })
+    const measure = async (url: string) => {
+      await makeRules(url)
+      await compare(new Map([...rivals, ['Berth', url]]))
+    }
+    await withServer(measure, { BERTH_ROLES: 'api', DATABASE_URL: own })
   })
 })

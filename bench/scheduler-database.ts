@@ -1,0 +1,121 @@
+import { loadavg } from 'node:os'
+import { transition } from '../src/domain/transition.ts'
+import { plan } from '../src/scheduler/plan/pass.ts'
+import { createWorld, type World } from '../src/scheduler/plan/world.ts'
+import type { Store } from '../src/scheduler/store.ts'
+import { commit } from '../src/scheduler/stored/committing.ts'
+import { createStored } from '../src/scheduler/stored.ts'
+import { createPlanner, startsPerCommit } from '../src/scheduler/tick.ts'
+import { percentile, printLines } from './harness.ts'
+import { type LongQueue, openLongQueue } from './long-queue.ts'
+import { withDatabases } from './server.ts'
+
+/**
+ * A leader over PostgreSQL, with 10,000 and with 1,000,000 jobs in 6,000 lanes of as many accounts, 1,000 nodes of 8 GPUs:
+ *
+ * - taking over: from nothing to the first start committed (goal: < 10 s at 1,000,000);
+ * - committed starts per second, all in all, beside the same statements without a planner (the ceiling);
+ * - from the commit of an end to the commit of the next start, when the pool is full (goal: p99 < 250 ms; as good as
+ *   with 10,000);
+ * - memory of this process, which is the leader alone (goal: < 512 MiB).
+ *
+ * The database is durable, and in the same machine. Lengths as arguments: `node bench/scheduler-database.ts 10000`.
+ */
+const asked = process.argv.slice(2).map(Number)
+const lengths = asked.length > 0 ? asked : [10_000, 1_000_000]
+const lanes = 6_000
+const nodes = 1_000
+const batches = 40
+const ends = 1_000
+const warmUp = 50
+
+async function measure(queue: LongQueue, jobs: number): Promise<void> {
+  const { domain, leader } = queue
+  const began = performance.now()
+  const store = createStored(domain, leader)
+  const loaded = performance.now()
+  const world = createWorld(await store.load())
+  const read = performance.now() - loaded
+  await start(store, world, 1)
+  const takenOver = performance.now() - began
+  const rate = await rates(queue, world, store)
+  const latencies = await gaps(queue, createStored(domain, leader))
+  const [half, most] = [percentile(latencies, 0.5), percentile(latencies, 0.99)]
+  const load = loadavg()
+    .map((one) => one.toFixed(1))
+    .join(' ')
+  printLines(`${jobs} queued; load ${load}`, [
+    ['what', 'figure', 'goal'],
+    ['taking over, to the first start committed', seconds(takenOver), '< 10 s'],
+    ['  of which reading', seconds(read), ''],
+    ['starts committed, of 50 each', `${Math.round(rate.all)}/s`, ''],
+    ['  the same statements alone', `${Math.round(rate.bare)}/s`, ''],
+    ['an end to the next start, both committed, p50', `${half.toFixed(1)} ms`, '< 50 ms'],
+    ['  p99', `${most.toFixed(1)} ms`, '< 250 ms'],
+    ['memory of the leader', `${Math.round(process.memoryUsage().rss / 2 ** 20)} MiB`, '< 512 MiB'],
+  ])
+}
+
+const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`
+
+async function start(store: Store, world: World, startsMax: number): Promise<number> {
+  world.hear(await store.changes(world))
+  const decisions = plan(world, { startsMax })
+  const committed = await store.commit(decisions, world.settings.revision)
+  if (committed.kind !== 'committed') throw new Error(committed.kind)
+  if (decisions.needs.length > 0) world.refill(await store.first(decisions.needs))
+  return decisions.starts.length
+}
+
+/** In turns, so that a noisy neighbour hits both: decisions made before are committed alone, then others with everything. */
+async function rates(
+  { domain, leader }: LongQueue,
+  world: World,
+  store: Store,
+): Promise<{ bare: number; all: number }> {
+  const spent = { bare: 0, all: 0 }
+  const started = { bare: 0, all: 0 }
+  for (let i = 0; i < batches; i++) {
+    world.hear(await store.changes(world))
+    const decisions = plan(world, { startsMax: startsPerCommit })
+    if (decisions.needs.length > 0) world.refill(await store.first(decisions.needs))
+    let at = performance.now()
+    await commit(domain, leader, { decisions, revision: world.settings.revision })
+    spent.bare += performance.now() - at
+    started.bare += decisions.starts.length
+    world.hear(await store.changes(world))
+    at = performance.now()
+    started.all += await start(store, world, startsPerCommit)
+    spent.all += performance.now() - at
+  }
+  const rate = (kind: 'bare' | 'all') => (started[kind] / spent[kind]) * 1_000
+  return { bare: rate('bare'), all: rate('all') }
+}
+
+/** The pool is filled; then one run ends after the other. */
+async function gaps({ domain, leader }: LongQueue, store: Store): Promise<number[]> {
+  const planner = createPlanner(store, { log: domain.log, pool: leader.pool })
+  for (let isDone = false; !isDone; ) ({ isDone } = await planner.pass(100))
+  await planner.publish()
+  const { sql } = domain.db
+  const running = await sql.query<{ jobId: string }>(
+    `SELECT job_id AS "jobId" FROM run WHERE state = 'STARTING' ORDER BY scheduled_at LIMIT $1`,
+    [ends + warmUp],
+  )
+  const latencies: number[] = []
+  for (const { jobId } of running) {
+    await transition(sql, [{ jobId, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }], domain.clock.now())
+    await transition(sql, [{ jobId, run: 1, from: 'RUNNING', to: 'SUCCEEDED', reason: null }], domain.clock.now())
+    const at = performance.now()
+    const { started } = await planner.pass(1)
+    latencies.push(performance.now() - at)
+    if (started > 1) throw new Error(`${started} starts for one end`)
+  }
+  return latencies.slice(warmUp)
+}
+
+for (const jobs of lengths)
+  await withDatabases(['bench'], async (urls) => {
+    await using queue = await openLongQueue(urls.get('bench') ?? '', { jobs: jobs + 10_000, lanes, nodes })
+    await measure(queue, jobs)
+  })

@@ -1,0 +1,87 @@
+import { type Amount, type Counted, count, heldBack, heldByModel } from '../src/domain/in-use.ts'
+import type { Start } from '../src/scheduler/plan/model.ts'
+import type { SimulatedJob } from './jobs.ts'
+import type { Memory } from './memory.ts'
+
+/** What must hold at the moment at which a start is written, whatever was known when it was decided. */
+export const breachesOf = (memory: Memory, written: Written): string[] => [
+  ...beyondLimit(memory, written),
+  ...inTheWrongPlace(memory, written),
+]
+
+interface Written {
+  job: SimulatedJob
+  start: Start
+  /** Jobs whose holds go with the same decision. */
+  dropped: ReadonlySet<string>
+}
+
+export const countedOf = ({ lane }: SimulatedJob): Counted => ({
+  userId: lane.userId,
+  userName: lane.userId,
+  teamId: null,
+  team: null,
+  queue: lane.queue,
+  project: lane.project,
+  gpu: lane.shape.gpu * lane.shape.copies,
+})
+
+/** What runs count now. */
+export function tallyOf(memory: Memory): Map<string, Amount> {
+  const tally = new Map<string, Amount>()
+  for (const other of memory.holding()) {
+    const models = modelsOf(memory, other.run.placements)
+    count(tally, memory.settings.rules, { ...countedOf(other), jobs: 1, models })
+  }
+  return tally
+}
+
+function beyondLimit(memory: Memory, { job, start }: Written): string[] {
+  const { rules, pool } = memory.settings
+  if (rules.length === 0) return []
+  const ceilings = { pool, rules, tally: tallyOf(memory) }
+  const counted = countedOf(job)
+  const held = heldBack(ceilings, counted) ?? heldByModel(ceilings, counted, modelsOf(memory, start.placements))?.held
+  return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
+}
+
+function modelsOf(memory: Memory, placements: Start['placements']): string[] {
+  return placements.flatMap(({ nodeId, gpuIds }) => {
+    const devices = memory.nodes.find(({ id }) => id === nodeId)?.devices ?? []
+    return devices.filter(({ index }) => gpuIds.includes(index)).map(({ model }) => model)
+  })
+}
+
+/** On a node that takes runs, and nowhere that others were sent away for somebody else. */
+function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }: Written): string[] {
+  const { nodes, holds, settings, heardMs } = memory
+  const closed = placements.flatMap(({ nodeId, node }) => {
+    const state = nodes.find(({ id }) => id === nodeId)?.state
+    return state === 'READY' ? [] : [`${job.id} started on ${node}, which is ${state}`]
+  })
+  const kept = [...holds.values()]
+    .filter(({ kind, jobId }) => kind === 'PREEMPTION' && jobId !== job.id && !dropped.has(jobId))
+    .filter((hold) =>
+      hold.placements.some((held) =>
+        placements.some(
+          ({ nodeId, gpuIds }) => nodeId === held.nodeId && gpuIds.some((id) => held.gpuIds.includes(id)),
+        ),
+      ),
+    )
+    .map(({ jobId }) => `${job.id} started on a GPU that is kept for ${jobId}`)
+  const foreign = settings.reservations
+    .filter(({ id, startsMs, endsMs }) => id !== job.lane.reservationId && startsMs <= heardMs && endsMs > heardMs)
+    .filter((reservation) => placements.some(({ node }) => reservation.nodes.includes(node)))
+    .map(({ id }) => `${job.id} started on a node that is reserved as ${id}`)
+  return [...closed, ...kept, ...foreign]
+}
+
+/** A job is the victim of batch jobs at most so often within a quantum. */
+export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId: string): string[] {
+  const { rotationQuantumMs, maxPreemptionsPerJob } = settings
+  const since = nowMs - Math.max(rotationQuantumMs, 0)
+  const times = preemptions.filter(
+    ({ tier, atMs, victimJobId }) => victimJobId === jobId && (tier === 1 || tier === 2) && atMs > since,
+  ).length
+  return times > maxPreemptionsPerJob ? [`${jobId} was evicted ${times} times in a quantum`] : []
+}

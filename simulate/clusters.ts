@@ -1,0 +1,208 @@
+import type { Lane } from '../src/domain/lanes.ts'
+import { type Placement, place } from '../src/domain/placement.ts'
+import { amountsOf } from '../src/scheduler/plan/accounts.ts'
+import { classOf } from '../src/scheduler/plan/classes.ts'
+import { compareFractions } from '../src/scheduler/plan/fractions.ts'
+import type { Running, Tier } from '../src/scheduler/plan/model.ts'
+import { type EvictionPlan, evictionFor } from '../src/scheduler/plan/preemption.ts'
+import { gpus, node, v100 } from '../test/support/machines.ts'
+import { lane, range, TestPool } from '../test/support/pool.ts'
+import { Random } from './random.ts'
+
+/**
+ * Small random clusters whose jobs never end, to see whether preemption comes to rest. A pass fills in order of the
+ * shares, one plan of preemption per class; victims are gone and the claimant is there at once, so nothing but the rules
+ * decides. What must never be: a plan whose places are not free, a job evicted more often than its bound, evictions
+ * without end.
+ */
+export interface Kind {
+  nodes: 1 | 2
+  /** How many passes a quantum has; null: no rotations, and no bound per job either, so that the rule alone is seen. */
+  quantumPasses: number | null
+  passes: number
+}
+
+export interface Outcome {
+  /** How many in each pass; the last number is not 0: it never came to rest. */
+  evicted: readonly number[]
+  /** The most often that one job was evicted within one quantum. */
+  mostPerQuantum: number
+  broken: string[]
+}
+
+export interface Asks {
+  of: Lane
+  bid: number
+  /** The pass with which it comes. */
+  arrives: number
+}
+
+interface Job extends Asks {
+  id: string
+  /** Its place in the order; whoever lost a rotation comes behind. */
+  turn: number
+  run: number
+}
+
+const passMs = 72_000
+
+export const settle = (seed: number, kind: Kind): Outcome => settleJobs(someJobs(new Random(seed), kind.nodes), kind)
+
+export function settleJobs(jobs: readonly Asks[], { nodes, quantumPasses, passes }: Kind): Outcome {
+  const pool = new TestPool(
+    range(0, nodes).map((i) => node(`n${i}`, { devices: gpus(v100) })),
+    {
+      rotationQuantumMs: quantumPasses === null ? -1 : quantumPasses * passMs,
+      nonPreemptableFraction: nodes === 1 ? 1 : 0.25,
+      ...(quantumPasses === null && { maxPreemptionsPerJob: 1_000_000 }),
+    },
+  )
+  const cluster = new Cluster(pool, jobs)
+  const evicted: number[] = []
+  for (let pass = 0; pass < passes; pass++) {
+    evicted.push(cluster.pass(pass))
+    pool.nowMs += passMs
+    if (quantumPasses === null && pass > arrivalsEnd && evicted.at(-1) === 0) break
+  }
+  return cluster.outcome(evicted)
+}
+
+function someJobs(random: Random, nodes: number): Asks[] {
+  const accounts = range(0, random.between(2, 5)).map((i) => `a${i}`)
+  return range(0, random.between(3, 11)).map(() => {
+    const gpu = random.chance(0.75) ? random.between(1, 8) : 0
+    const isFixed = nodes > 1 && random.chance(0.25)
+    const copies = nodes > 1 && random.chance(0.2) ? 2 : 1
+    const of = lane(random.pick(accounts) ?? 'a0', {
+      gpu,
+      cpu: gpu === 0 ? random.between(1, 16) : random.between(1, 8),
+      shape: { copies },
+      restartable: !isFixed,
+      preemptable: !isFixed,
+    })
+    return { of, bid: random.between(0, 3), arrives: random.chance(0.5) ? 0 : random.between(0, arrivalsEnd) }
+  })
+}
+
+const arrivalsEnd = 10
+
+class Cluster {
+  private readonly pool: TestPool
+  private readonly jobs: readonly Job[]
+  private readonly waiting = new Set<Job>()
+  private readonly broken: string[] = []
+  private turns = 1000
+  private mostPerQuantum = 0
+
+  constructor(pool: TestPool, jobs: readonly Asks[]) {
+    this.pool = pool
+    this.jobs = jobs.map((job, turn) => ({ ...job, id: `job_${String(turn).padStart(2, '0')}`, turn, run: 0 }))
+  }
+
+  outcome(evicted: readonly number[]): Outcome {
+    return { evicted, mostPerQuantum: this.mostPerQuantum, broken: this.broken }
+  }
+
+  /** Answers how many were evicted. */
+  pass(number: number): number {
+    const before = this.pool.preemptions.length
+    for (const job of this.jobs) if (job.arrives === number) this.waiting.add(job)
+    const closed = new Set<string>()
+    const planned = new Set<string>()
+    for (let job = this.next(closed); job; job = this.next(closed)) {
+      const ofClass = classOf(job.of)
+      const placements = this.isWithinPart(job) ? place(job.of.shape, this.pool.nodes) : null
+      if (placements) this.start(job, placements, null)
+      else if (planned.has(ofClass) || !this.isWithinPart(job) || !this.evictFor(job)) closed.add(ofClass)
+      else planned.add(ofClass)
+    }
+    return this.pool.preemptions.length - before
+  }
+
+  private next(closed: ReadonlySet<string>): Job | undefined {
+    return [...this.waiting]
+      .filter(({ of }) => !closed.has(classOf(of)))
+      .toSorted(
+        (a, b) =>
+          compareFractions(this.pool.share(a.of.account), this.pool.share(b.of.account)) ||
+          b.bid - a.bid ||
+          a.turn - b.turn,
+      )[0]
+  }
+
+  private isWithinPart({ of }: Job): boolean {
+    const { machines, settings } = this.pool
+    const { copies, cpuMillis, memoryBytes, gpu } = of.shape
+    const asked = { cpu: copies * cpuMillis, memory: copies * memoryBytes, gpu: copies * gpu }
+    return (
+      of.preemptable || machines.accounts.isWithin([machines.unpreemptable, asked], settings.nonPreemptableFraction)
+    )
+  }
+
+  private start(job: Job, placements: readonly Placement[], wonTier: Tier | null): void {
+    if (!this.isFree(placements)) this.broken.push(`${job.id} is placed where it has no room`)
+    this.waiting.delete(job)
+    this.pool.machines.add({
+      runId: `${job.id}/${++job.run}`,
+      jobId: job.id,
+      run: job.run,
+      lane: job.of,
+      state: 'RUNNING',
+      placements,
+      sinceMs: this.pool.nowMs,
+      startedMs: this.pool.nowMs,
+      leaving: false,
+      backfilledOn: null,
+      wonTier,
+    })
+  }
+
+  private isFree(placements: readonly Placement[]): boolean {
+    return this.pool.nodes.every((node) => {
+      const here = placements.filter(({ nodeId }) => nodeId === node.id)
+      const { cpu } = amountsOf(here)
+      const ids = here.flatMap(({ gpuIds }) => gpuIds)
+      return cpu <= node.freeCpu && new Set(ids).size === ids.length && ids.every((id) => node.devices[id]?.free)
+    })
+  }
+
+  private evictFor(job: Job): boolean {
+    const entry = {
+      jobId: job.id,
+      laneId: job.of.id,
+      runId: job.id,
+      run: 1,
+      bid: job.bid,
+      sequence: job.turn,
+      sinceMs: 0,
+    }
+    const plan = evictionFor(this.pool, { lane: job.of, entry, class: classOf(job.of) })
+    if (!plan) return false
+    for (const victim of plan.victims) this.leave(job, victim)
+    for (const { running } of plan.victims) this.checkNeeded(job, running)
+    this.start(job, plan.placements, plan.victims[0]?.tier ?? null)
+    return true
+  }
+
+  /** Without its leaving there is no room. */
+  private checkNeeded({ id, of }: Job, victim: Running): void {
+    const { machines, nodes } = this.pool
+    machines.add(victim)
+    if (place(of.shape, nodes)) this.broken.push(`${victim.jobId} left for ${id}, which had room without that`)
+    machines.remove(victim)
+  }
+
+  private leave(claimant: Job, { running, tier }: EvictionPlan['victims'][number]): void {
+    const { nowMs, machines, preemptions, settings } = this.pool
+    machines.remove(running)
+    const job = this.jobs.find(({ id }) => id === running.jobId)
+    if (!job) throw new Error(`No job ${running.jobId}`)
+    if (tier === 2) job.turn = this.turns++
+    this.waiting.add(job)
+    preemptions.push({ atMs: nowMs, tier, claimantJobId: claimant.id, victimJobId: job.id })
+    const since = nowMs - Math.max(settings.rotationQuantumMs, 0)
+    const times = preemptions.filter(({ victimJobId, atMs }) => victimJobId === job.id && atMs > since).length
+    this.mostPerQuantum = Math.max(this.mostPerQuantum, times)
+    if (times > settings.maxPreemptionsPerJob) this.broken.push(`${job.id} was evicted ${times} times in a quantum`)
+  }
+}

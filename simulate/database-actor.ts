@@ -1,0 +1,223 @@
+import type { Viewer } from '../src/domain/access.ts'
+import { cancelJobs } from '../src/domain/cancel.ts'
+import { approveJobs, rejectJobs } from '../src/domain/decisions.ts'
+import type { Domain } from '../src/domain/domain.ts'
+import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'
+import { takeLeave } from '../src/domain/leaving.ts'
+import { setScopeLimit, updateLimits } from '../src/domain/limits.ts'
+import { findRuns, loseNodes, readLostRuns } from '../src/domain/lost-runs.ts'
+import { addNode, updateNode } from '../src/domain/node-changes.ts'
+import { applyPlanning } from '../src/domain/pool-settings.ts'
+import type { DeclaredNode } from '../src/domain/pools.ts'
+import { setJobPriority } from '../src/domain/priority.ts'
+import { createCapacityReservation } from '../src/domain/reservations.ts'
+import { submitJobs } from '../src/domain/submit.ts'
+import type { Report } from '../src/scheduler/outcome.ts'
+import { createReporter } from '../src/scheduler/reports.ts'
+import { type Action, type Actor, type Asks, type Person, project, type Reserving, type Seen } from './actions.ts'
+import { specOf } from './memory-actor.ts'
+
+const pool = 'sim'
+const startAttemptsMax = 3
+const GiB = 1024 ** 3
+const handle = 'simulated'
+const nodeLost: Report = { kind: 'lost', info: 'Its node does not answer' }
+
+export interface Stand {
+  domain: Domain
+  admin: Viewer
+  viewers: Readonly<Record<Person, Viewer>>
+  nowMs(): number
+  passTime(ms: number): Promise<void>
+  epoch(): number
+}
+
+/** People, executors and machines, by the verbs of the product over PostgreSQL. */
+export class DatabaseActor implements Actor {
+  private readonly stand: Stand
+  private readonly runSeconds = new Map<string, number>()
+  /** Ids by names. */
+  private readonly reservations = new Map<string, string>()
+
+  constructor(stand: Stand) {
+    this.stand = stand
+  }
+
+  async see(): Promise<Seen> {
+    const { sql } = this.stand.domain.db
+    const jobs = await sql.query<Seen['jobs'][number] & { startedMs: number | null }>(jobsSql)
+    const nodes = await sql.query<Seen['nodes'][number]>('SELECT name, state::text FROM node ORDER BY name')
+    const current = await sql.query<{ name: string }>(
+      'SELECT name FROM capacity_reservation WHERE ends_at > berth_now() ORDER BY starts_at',
+    )
+    return {
+      nowMs: this.stand.nowMs(),
+      nodes,
+      reservations: current.map(({ name }) => name),
+      jobs: jobs.map(({ startedMs, ...job }) => ({
+        ...job,
+        endsMs: startedMs === null ? null : startedMs + (this.runSeconds.get(job.id) ?? 0) * 1_000,
+      })),
+    }
+  }
+
+  /** What is refused because something else happened first is no surprise. */
+  async act(action: Action): Promise<void> {
+    // Of two things at one moment the tables could not say which came first.
+    await this.stand.passTime(1)
+    try {
+      await this.do(action)
+    } catch (error) {
+      if (!(error instanceof InvalidState || error instanceof NotFound || error instanceof QuotaExceeded)) throw error
+    }
+  }
+
+  private async do(action: Action): Promise<void> {
+    const { domain, admin } = this.stand
+    switch (action.kind) {
+      case 'SUBMIT':
+        return await this.submit(action.asks, action.times)
+      case 'CANCEL':
+        await cancelJobs(domain, admin, [{ jobId: action.job }])
+        return
+      case 'DECIDE':
+        return await this.decide(action.job, action.approve)
+      case 'PRIORITISE':
+        await setJobPriority(domain, admin, { jobId: action.job, priority: action.priority })
+        return
+      case 'REPORT':
+        for (let more = action.times; more > 0; more--) await this.report(action.job, action.run, action.report)
+        return
+      case 'LEAVE':
+        return await this.leave(action.job)
+      case 'LOSE':
+        return await this.lose(action.job, action.run)
+      case 'FIND':
+        await domain.db.transaction(async (sql) => findRuns(sql, pool, await readLostRuns(sql, pool)))
+        return
+      default:
+        return await this.change(action)
+    }
+  }
+
+  /** Of the pool. */
+  private async change(
+    action: Extract<Action, { kind: 'NODE' | 'ADD_NODE' | 'LIMITS' | 'PLAN' | 'RESERVE' | 'TIME' | 'NOTHING' }>,
+  ): Promise<void> {
+    const { domain, admin } = this.stand
+    switch (action.kind) {
+      case 'NODE':
+        await updateNode(domain, admin, { id: await this.nodeId(action.name), state: action.state })
+        return
+      case 'ADD_NODE':
+        await addNode(domain, admin, asInput(action.node))
+        return
+      case 'LIMITS':
+        await updateLimits(domain, admin, { pool, ...action.limits })
+        await setScopeLimit(domain, admin, { pool, scope: 'QUEUE', name: 'default', ...action.model })
+        return
+      case 'PLAN':
+        await domain.db.transaction((sql) => applyPlanning(sql, pool, action.planning))
+        return
+      case 'RESERVE':
+        return await this.reserve(action.reserving)
+      case 'TIME':
+        return await this.stand.passTime(action.ms)
+      case 'NOTHING':
+        return
+      default:
+        return action satisfies never
+    }
+  }
+
+  // ── jobs ──
+
+  private async submit(asks: Asks, times: number): Promise<void> {
+    const { domain, viewers } = this.stand
+    const reservationId = asks.reservation === null ? null : (this.reservations.get(asks.reservation) ?? null)
+    const spec = {
+      ...specOf(asks, reservationId),
+      ...(asks.eligibleInMs > 0 && { notBefore: new Date(this.stand.nowMs() + asks.eligibleInMs).toISOString() }),
+      ...(asks.after.length > 0 && { dependsOn: asks.after.map((jobId) => ({ jobId, on: 'FINISHED' })) }),
+    }
+    const inputs = Array.from({ length: times }, () => ({ spec, requiresApproval: asks.needsApproval }))
+    for (const outcome of await submitJobs(domain, viewers[asks.by], inputs)) {
+      if ('jobId' in outcome && !(outcome instanceof Error)) this.runSeconds.set(outcome.jobId, asks.runSeconds)
+      else if (!isExpected(outcome)) throw outcome
+    }
+  }
+
+  private async decide(jobId: string, approve: boolean): Promise<void> {
+    const { domain, admin } = this.stand
+    const [job] = await domain.db.sql.query<{ version: number }>('SELECT version FROM job WHERE id = $1', [jobId])
+    if (!job) return
+    const decision = { jobId, expectedVersion: job.version }
+    if (approve) await approveJobs(domain, admin, [decision])
+    else await rejectJobs(domain, admin, [{ ...decision, reason: 'No' }])
+  }
+
+  // ── runs ──
+
+  private async report(jobId: string, number: number, report: Report): Promise<void> {
+    const { domain, epoch } = this.stand
+    const runId = await this.runId(jobId, number)
+    if (runId)
+      await createReporter(domain, { pool, epoch: epoch() }, startAttemptsMax)({ runId, jobId, number, handle, report })
+  }
+
+  private async leave(jobId: string): Promise<void> {
+    const { db } = this.stand.domain
+    const runId = await this.runId(jobId, null)
+    if (runId) await db.transaction((sql) => takeLeave(sql, { runId, jobId }))
+  }
+
+  private async lose(jobId: string, number: number): Promise<void> {
+    const { db } = this.stand.domain
+    const runId = await this.runId(jobId, number)
+    if (!runId) return
+    await db.transaction((sql) => loseNodes(sql, pool, runId))
+    await this.report(jobId, number, nodeLost)
+  }
+
+  /** `number` null: its last. */
+  private async runId(jobId: string, number: number | null): Promise<string | undefined> {
+    const [run] = await this.stand.domain.db.sql.query<{ id: string }>(
+      'SELECT id FROM run WHERE job_id = $1 AND number = coalesce($2, number) ORDER BY number DESC LIMIT 1',
+      [jobId, number],
+    )
+    return run?.id
+  }
+
+  // ── the pool ──
+
+  private async nodeId(name: string): Promise<string> {
+    const [node] = await this.stand.domain.db.sql.query<{ id: string }>('SELECT id FROM node WHERE name = $1', [name])
+    return node?.id ?? ''
+  }
+
+  private async reserve({ name, nodes, startsInMs, endsInMs }: Reserving): Promise<void> {
+    const { domain, admin } = this.stand
+    const at = (ms: number) => new Date(this.stand.nowMs() + ms).toISOString()
+    const input = { name, pool, project, nodes, startsAt: at(startsInMs), endsAt: at(endsInMs) }
+    const { id } = await createCapacityReservation(domain, admin, input)
+    this.reservations.set(name, id)
+  }
+}
+
+/** A job that is refused: its quota is used up, or the reservation that it names is over already. */
+const isExpected = (outcome: unknown) =>
+  outcome instanceof QuotaExceeded ||
+  (outcome instanceof InvalidInput && outcome.message.includes('capacityReservationId'))
+
+const jobsSql = `
+SELECT j.id, j.state::text, j.run_number AS run, (extract(epoch FROM r.started_at) * 1000)::float8 AS "startedMs",
+  CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves
+FROM job j JOIN run r ON r.job_id = j.id AND r.number = j.run_number
+WHERE j.state IN ('BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING') ORDER BY j.sequence`
+
+function asInput({ name, cpuMillis, memoryBytes, infiniband, devices }: DeclaredNode) {
+  const [first] = devices
+  const { model, memoryGib, tensorCores } = first ?? { model: '', memoryGib: 0, tensorCores: false }
+  const gpus = first ? [{ model, memoryGib, tensorCores, count: devices.length }] : []
+  return { pool, name, cpu: cpuMillis / 1_000, memoryGib: memoryBytes / GiB, infiniband, gpus }
+}

@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { type Viewer, viewerOf } from '../src/domain/access.ts'
+import { type Domain, topics } from '../src/domain/domain.ts'
+import { setScopeLimit } from '../src/domain/limits.ts'
+import { applyPools, ensureLocalUser } from '../src/domain/pools.ts'
+import { applyQuotas } from '../src/domain/quotas.ts'
+import { findings } from '../src/domain/selfcheck.ts'
+import { type Clock, systemClock } from '../src/platform/clock.ts'
+import { openDb } from '../src/platform/db.ts'
+import { newId } from '../src/platform/ids.ts'
+import { createLog } from '../src/platform/log.ts'
+import { migrate } from '../src/platform/migrate.ts'
+import { startPostgres } from '../src/platform/postgres/postgres.ts'
+import { createWakeups } from '../src/platform/wakeup.ts'
+import { plan } from '../src/scheduler/plan/pass.ts'
+import { createWorld } from '../src/scheduler/plan/world.ts'
+import { createStored } from '../src/scheduler/stored.ts'
+import { accounts, type Person, type PoolPlan, people } from './actions.ts'
+import { DatabaseActor, type Stand } from './database-actor.ts'
+import { randomPlan } from './plans.ts'
+import { Random } from './random.ts'
+import { newResult, type Result, type Stage, simulate } from './simulation.ts'
+
+/**
+ * Seeds over PostgreSQL: the product's own verbs and tables. Time is what the seed says, and nothing else: the database's
+ * stands still, and that of the process moves with each look at it, so that ids are in order.
+ */
+const pool = 'sim'
+const beganMs = Date.UTC(2026, 0, 1)
+const connectionsMax = 4
+const frequencies = { restsPerLook: 4, stepsPerLook: 10 }
+
+/** One PostgreSQL for all seeds of the work, gone afterwards. */
+export async function withTemplate(work: (templateUrl: string) => Promise<void>): Promise<void> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulate-'))
+  await chmod(dataDir, 0o711) // under root the database runs as another account
+  const log = createLog('error')
+  const postgres = await startPostgres({ dataDir, log, clock: systemClock, durable: false })
+  try {
+    await migrate(postgres.url, log)
+    await work(postgres.url)
+  } finally {
+    await postgres.stop()
+    await rm(dataDir, { recursive: true, force: true })
+  }
+}
+
+export async function simulateInDatabase(templateUrl: string, seed: number, steps: number): Promise<Result> {
+  const template = new URL(templateUrl)
+  const name = `seed_${seed}_${randomUUID().slice(0, 8)}`
+  await administer(template, `CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`)
+  const random = new Random(seed)
+  try {
+    await using stage = await openStage(Object.assign(new URL(template), { pathname: name }).href, randomPlan(random))
+    return await simulate(stage, { random, result: newResult(seed), steps }, frequencies)
+  } finally {
+    await administer(template, `DROP DATABASE ${name} WITH (FORCE)`)
+  }
+}
+
+/** In a session of its own: a template must have no sessions while it is copied. */
+async function administer(template: URL, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: Object.assign(new URL(template), { pathname: 'postgres' }).href })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncDisposable> {
+  const log = createLog('silent')
+  const db = openDb({ url, connectionsMax, log, applicationName: 'berth simulate' })
+  let nowMs = beganMs
+  const setTime = () =>
+    db.sql.query(`CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
+      AS $$ SELECT to_timestamp(${nowMs} / 1000.0) $$`)
+  await setTime()
+  const wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
+  const domain: Domain = { db, wakeups, log, clock: ticking(() => nowMs), singleUser: true }
+  const { admin, viewers } = await prepare(domain, planned)
+  let epoch = 0
+  const depose = async () => {
+    epoch += 1
+    await db.sql.query(
+      `INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, $2, 'simulated', 'simulated')
+       ON CONFLICT (pool) DO UPDATE SET epoch = excluded.epoch`,
+      [pool, epoch],
+    )
+  }
+  const stand: Stand = {
+    domain,
+    admin,
+    viewers,
+    nowMs: () => nowMs,
+    async passTime(ms) {
+      nowMs += ms
+      await setTime()
+    },
+    epoch: () => epoch,
+  }
+  return {
+    actor: new DatabaseActor(stand),
+    async lead() {
+      await depose()
+      return createStored(domain, { pool, epoch })
+    },
+    depose,
+    async broken() {
+      return (await findings(db.sql)).map(({ rule, message }) => `${rule}: ${message}`)
+    },
+    brokenAtRest: () => brokenAtRest(domain, epoch),
+    async [Symbol.asyncDispose]() {
+      await wakeups.stop()
+      await db.close()
+    },
+  }
+}
+
+function ticking(nowMs: () => number): Clock {
+  let looks = 0
+  return { ...systemClock, now: () => nowMs() + ++looks }
+}
+
+async function prepare(domain: Domain, planned: PoolPlan) {
+  const { policy, nodes, limits, models, planning, quotas } = planned
+  await applyPools(domain, {
+    pools: [{ name: pool, policy, executors: ['simulated'], relaxReplicas: true, nodes, limits, ...planning }],
+    queues: [{ name: 'default', pool, native: {} }],
+  })
+  const id = await ensureLocalUser(domain, 'local')
+  const admin = viewerOf({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
+  const entries: [string, Viewer][] = []
+  for (const [name, level] of Object.entries(people)) {
+    const userId = newId('user', domain.clock.now())
+    const allow = ['job.submit', 'job.view.all']
+    await domain.db.sql.query('INSERT INTO "user" (id, name, level, allow) VALUES ($1, $2, $3::user_level, $4)', [
+      userId,
+      name,
+      level,
+      allow,
+    ])
+    entries.push([name, viewerOf({ id: userId, name, level, allow, deny: [] })])
+  }
+  for (const account of accounts)
+    await domain.db.sql.query(
+      `WITH made AS (INSERT INTO team (id, name, account) VALUES ($1, $2, $2) RETURNING id)
+       INSERT INTO team_member (team_id, user_id) SELECT made.id, u.id FROM made, "user" u`,
+      [newId('team', domain.clock.now()), account],
+    )
+  await applyQuotas(domain, quotas)
+  for (const model of models) await setScopeLimit(domain, admin, { pool, scope: 'QUEUE', name: 'default', ...model })
+  return { admin, viewers: Object.fromEntries(entries) as Record<Person, Viewer> }
+}
+
+/** What a leader that begins anew would do, and what is shown and is not so. */
+async function brokenAtRest(domain: Domain, epoch: number): Promise<string[]> {
+  const { sql } = domain.db
+  const news = await sql.query('SELECT 1 FROM pool_change LIMIT 1')
+  if (news.length > 0) return []
+  const fresh = createWorld(await createStored(domain, { pool, epoch }).load())
+  const { starts, evictions } = plan(fresh, { startsMax: 1 })
+  const off = await sql.query<{ what: string }>(shownSql)
+  return [
+    ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
+    ...evictions.map(({ claimant }) => `${claimant.jobId} could make room, and the leader rests`),
+    ...off.map(({ what }) => what),
+  ]
+}
+
+const shownSql = `
+SELECT format('The lane %s has %s and shows %s', lane_id, has.waiting, v.waiting) AS what
+FROM (SELECT lane_id, count(*) AS waiting FROM queue_entry WHERE open GROUP BY 1) has
+FULL JOIN lane_view v USING (lane_id) WHERE has.waiting IS DISTINCT FROM v.waiting
+UNION ALL
+SELECT format('The account %s has %s running and %s queued, and shows %s and %s', account, has.running, has.queued, v.running, v.queued)
+FROM (
+  SELECT j.account, count(*) FILTER (WHERE j.state <> 'QUEUED') AS running, count(*) FILTER (WHERE q.open) AS queued
+  FROM job j LEFT JOIN queue_entry q ON q.job_id = j.id
+  WHERE j.state IN ('STARTING', 'RUNNING', 'CANCELLING') OR q.open GROUP BY 1
+) has FULL JOIN account_view v USING (account)
+WHERE has.running IS DISTINCT FROM v.running OR has.queued IS DISTINCT FROM v.queued`

@@ -1,0 +1,123 @@
+import { heldBack } from '../src/domain/in-use.ts'
+import { isFinal } from '../src/domain/state.ts'
+import type { Hold } from '../src/scheduler/plan/model.ts'
+import type { PoolPlan } from './actions.ts'
+import { countedOf, tallyOf } from './breaches.ts'
+import { holds, type SimulatedJob } from './jobs.ts'
+import type { Memory } from './memory.ts'
+
+/** What must be true after every step, whatever happened. It is asked a million times. */
+export function invariants(memory: Memory, plan: PoolPlan): string[] {
+  const broken = [...memory.breaches]
+  for (const job of memory.jobs.values()) if (isOff(job)) broken.push(`${job.id} is off: ${JSON.stringify(job)}`)
+  for (const { jobId } of memory.holds.values())
+    if (memory.jobs.get(jobId)?.state !== 'QUEUED') broken.push(`The hold of ${jobId} has no owner who waits`)
+  return [...broken, ...givenTwice(memory), ...beyondQuota(memory, plan)]
+}
+
+/** Its last run is as it is, the others are over, and it has a place, whole, if it holds one. */
+function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
+  const copies = holds(state) ? lane.shape.copies : 0
+  return (
+    run.state !== state || isFinal(state) || run.placements.length !== copies || ended.some((other) => !isFinal(other))
+  )
+}
+
+/** Devices that serve two runs, nodes that give more than they have, people with two interactive runs. */
+function givenTwice(memory: Memory): string[] {
+  const seen = new Set<string>()
+  const twice: string[] = []
+  const once = (what: string) => {
+    if (seen.has(what)) twice.push(`${what} twice`)
+    seen.add(what)
+  }
+  const free = new Map(memory.nodes.map(({ id, cpuMillis, memoryBytes }) => [id, { cpuMillis, memoryBytes }]))
+  for (const { state, lane, run } of memory.jobs.values()) {
+    if (lane.interactive && holds(state)) once(`${lane.userId}, interactive,`)
+    for (const { nodeId, node, gpuIds, cpuMillis, memoryBytes } of run.placements) {
+      for (const gpu of gpuIds) once(`GPU ${gpu} of ${node}`)
+      const left = free.get(nodeId)
+      if (!left) continue
+      left.cpuMillis -= cpuMillis
+      left.memoryBytes -= memoryBytes
+      if (left.cpuMillis < 0 || left.memoryBytes < 0) twice.push(`The node ${node} gives more than it has`)
+    }
+  }
+  return twice
+}
+
+function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
+  return quotas
+    .filter(({ type }) => type === 'CONCURRENT_JOBS')
+    .flatMap(({ scope, key, limit }) => {
+      let alive = 0
+      for (const { lane } of memory.jobs.values()) if ((scope === 'USER' ? lane.userId : lane.account) === key) alive++
+      return alive > limit ? [`${key} has ${alive} jobs, and may have ${limit}`] : []
+    })
+}
+
+// ── when the leader rests ──
+
+/** Whoever others left for has started, once all of them are gone: or something named keeps it. */
+export function roomUnused(memory: Memory): string[] {
+  return [...memory.holds.values()]
+    .filter((hold) => hold.kind === 'PREEMPTION' && isFree(memory, hold))
+    .filter(({ jobId }) => {
+      const job = memory.jobs.get(jobId)
+      return job !== undefined && !isKept(memory, job)
+    })
+    .map(({ jobId }) => `Others left for ${jobId}, and it does not start`)
+}
+
+function isFree(memory: Memory, { placements }: Hold): boolean {
+  const nodes = new Map(memory.freeNodes().map((node) => [node.id, node]))
+  return placements.every(({ nodeId, cpuMillis, memoryBytes, gpuIds, infiniband }) => {
+    const node = nodes.get(nodeId)
+    if (node?.state !== 'READY') return false
+    node.freeCpu -= cpuMillis
+    node.freeMemory -= memoryBytes
+    const isHere = gpuIds.every((id) => node.devices.find(({ index }) => index === id)?.free)
+    return node.freeCpu >= 0 && node.freeMemory >= 0 && isHere && (!infiniband || node.infinibandFree)
+  })
+}
+
+function isKept(memory: Memory, job: SimulatedJob): boolean {
+  const { settings, nowMs } = memory
+  const { reservationId, interactive, userId } = job.lane
+  if (!job.open) return true
+  if (interactive && memory.holding().some(({ lane }) => lane.interactive && lane.userId === userId)) return true
+  const reservation = settings.reservations.find(({ id }) => id === reservationId)
+  if (reservationId !== null && (!reservation || reservation.startsMs > nowMs || reservation.endsMs <= nowMs))
+    return true
+  if (settings.rules.some(({ model }) => model !== null)) return true
+  const ceilings = { pool: settings.pool, rules: settings.rules, tally: tallyOf(memory) }
+  return heldBack(ceilings, countedOf(job)) !== null
+}
+
+/** What readers are shown agrees with the tables. */
+export function viewsOff(memory: Memory): string[] {
+  const { lanes, accounts } = memory.views
+  const byLane = Map.groupBy(memory.open(), ({ lane }) => lane.id)
+  const running = Map.groupBy(memory.holding(), ({ lane }) => lane.account)
+  const queued = Map.groupBy(memory.open(), ({ lane }) => lane.account)
+  const names = new Set([...running.keys(), ...queued.keys()])
+  return [
+    ...[...lanes.keys()].filter((id) => !byLane.has(id)).map((id) => `The lane ${id} is shown and has nobody`),
+    ...[...byLane].flatMap(([id, jobs]) => {
+      const row = lanes.get(id)
+      const head = memory.first(jobs)[0]
+      const isSo = row?.waiting === jobs.length && row.headJobId === head?.jobId && row.headSequence === head.sequence
+      return isSo
+        ? []
+        : [`The lane ${id} has ${jobs.length} with ${head?.jobId} first, and shows ${JSON.stringify(row)}`]
+    }),
+    ...[...accounts.keys()].filter((name) => !names.has(name)).map((name) => `The account ${name} is shown`),
+    ...[...names].flatMap((name) => {
+      const row = accounts.get(name)
+      const has = { running: running.get(name)?.length ?? 0, queued: queued.get(name)?.length ?? 0 }
+      return row?.running === has.running && row.queued === has.queued
+        ? []
+        : [`The account ${name} has ${JSON.stringify(has)}, and shows ${JSON.stringify(row)}`]
+    }),
+  ]
+}

@@ -1,0 +1,80 @@
+import type { Lane } from '../src/domain/lanes.ts'
+import type { Placement } from '../src/domain/placement.ts'
+import { type FinalState, isFinal, type JobState, mayMove, type StateReason } from '../src/domain/state.ts'
+import type { Tier } from '../src/scheduler/plan/model.ts'
+import type { SeenJob } from './actions.ts'
+
+/** Jobs and runs as the tables have them, moved by the same table of moves. */
+export interface SimulatedRun {
+  id: string
+  number: number
+  state: JobState
+  placements: readonly Placement[]
+  sinceMs: number
+  startedMs: number | null
+  endsMs: number | null
+  leaves: SeenJob['leaves']
+  wonTier: Tier | null
+  backfilledOn: string | null
+}
+
+export interface SimulatedJob {
+  id: string
+  lane: Lane
+  bid: number
+  sequence: number
+  turn: number
+  state: JobState
+  eligibleMs: number
+  /** Jobs that must have ended. */
+  after: readonly string[]
+  runSeconds: number
+  maxRunTimeSeconds: number
+  run: SimulatedRun
+  /** How those before it ended. */
+  ended: JobState[]
+  /** Of its entry, while it is QUEUED. */
+  open: boolean
+}
+
+export const holds = (state: JobState) => state === 'STARTING' || state === 'RUNNING' || state === 'CANCELLING'
+
+export interface SimulatedMove {
+  to: JobState
+  reason: StateReason | null
+  runEnds?: FinalState
+}
+
+/** Throws where the product would: a move that the table does not have. */
+export function moveJob(job: SimulatedJob, { to, reason, runEnds }: SimulatedMove, nextRunId: () => string): void {
+  if (!mayMove(job.state, to, reason)) throw new Error(`No move ${job.state} → ${to} for ${reason} (${job.id})`)
+  const { run } = job
+  const again = to === 'QUEUED' && job.state !== 'BLOCKED'
+  run.state = again ? (runEnds ?? 'INTERRUPTED') : to
+  if (again || isFinal(to)) run.placements = []
+  job.state = to
+  if (!again) return
+  job.ended.push(run.state)
+  job.run = newRun(nextRunId(), run.number + 1)
+}
+
+export const newRun = (id: string, number: number): SimulatedRun => ({
+  id,
+  number,
+  state: 'QUEUED',
+  placements: [],
+  sinceMs: 0,
+  startedMs: null,
+  endsMs: null,
+  leaves: null,
+  wonTier: null,
+  backfilledOn: null,
+})
+
+export const seenOf = ({ id, state, run }: SimulatedJob): SeenJob => ({
+  id,
+  state,
+  run: run.number,
+  leaves: run.leaves,
+  endsMs: run.endsMs,
+})

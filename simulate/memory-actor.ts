@@ -1,0 +1,360 @@
+import { basePriority } from '../src/domain/access.ts'
+import { QuotaExceeded } from '../src/domain/errors.ts'
+import { type Rule, rulesOf } from '../src/domain/in-use.ts'
+import { laneOf } from '../src/domain/lanes.ts'
+import type { LimitChange } from '../src/domain/limits.ts'
+import { normalise } from '../src/domain/normalise.ts'
+import type { FreeNode } from '../src/domain/placement.ts'
+import type { DeclaredNode } from '../src/domain/pools.ts'
+import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/quota-rules.ts'
+import { settingsOf } from '../src/domain/scheduling.ts'
+import type { JobSpec } from '../src/domain/spec.ts'
+import { type Report, stepsOf } from '../src/scheduler/outcome.ts'
+import type { PoolSettings } from '../src/scheduler/plan/model.ts'
+import {
+  type Action,
+  type Actor,
+  type Asks,
+  type ModelLimit,
+  type PoolPlan,
+  people,
+  project,
+  type Reserving,
+  type Seen,
+} from './actions.ts'
+import { holds, newRun, type SimulatedJob, seenOf } from './jobs.ts'
+import { Memory } from './memory.ts'
+
+const startAttemptsMax = 3
+const hourMs = 3_600_000
+const nodeLost: Report = { kind: 'lost', info: 'Its node does not answer' }
+
+export const newMemory = (plan: PoolPlan): Memory => new Memory(settingsIn(plan), plan.nodes.map(freeNode))
+
+const freeNode = (node: DeclaredNode): FreeNode => ({
+  ...node,
+  id: `node_${node.name}`,
+  state: 'READY',
+  freeCpu: node.cpuMillis,
+  freeMemory: node.memoryBytes,
+  infinibandFree: node.infiniband,
+  interactive: 0,
+  devices: node.devices.map((device) => ({ ...device, free: true })),
+})
+
+const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({
+  ...settingsOf(policy, planning.scheduling),
+  pool: 'sim',
+  policy,
+  revision: 1,
+  starvationThresholdMs: startThreshold(limits),
+  rules: rulesIn(limits, models),
+  weights: new Map(Object.entries(planning.weights)),
+  reservations: [],
+})
+
+const startThreshold = ({ starvationThresholdSeconds = 3_600 }: LimitChange) => starvationThresholdSeconds * 1_000
+
+function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): Rule[] {
+  const { maxConcurrent = null, userMaxConcurrent = null, localGpuMaxConcurrent = null } = limits
+  const all = {
+    maxConcurrent,
+    userMaxConcurrent,
+    localGpuMaxConcurrent,
+    teamMaxConcurrent: null,
+    enableFairShare: false,
+    localJobMaxConcurrent: null,
+    userMaxActive: null,
+    userMaxBlocked: null,
+    starvationThresholdSeconds: 0,
+  }
+  const scopes = models
+    .filter(({ maxGpus }) => maxGpus !== null)
+    .map((model) => ({ scope: 'QUEUE' as const, name: 'default', maxJobs: null, counted: 'queue:default', ...model }))
+    .sort((a, b) => (a.gpuModel < b.gpuModel ? -1 : 1))
+  return rulesOf(all, scopes)
+}
+
+/** People, executors and machines, over tables in memory. */
+export class MemoryActor implements Actor {
+  private readonly memory: Memory
+  private readonly plan: PoolPlan
+  private readonly models: Map<string, ModelLimit>
+  private limits: LimitChange
+  private submitted: (Pick<Payer, 'userId' | 'account'> & { atMs: number })[] = []
+  private readonly stateBefore = new Map<string, FreeNode['state']>()
+
+  constructor(memory: Memory, plan: PoolPlan) {
+    this.memory = memory
+    this.plan = plan
+    this.limits = plan.limits
+    this.models = new Map(plan.models.map((model) => [model.gpuModel, model]))
+  }
+
+  see(): Seen {
+    const { nowMs, jobs, nodes, settings } = this.memory
+    return {
+      nowMs,
+      jobs: [...jobs.values()].map(seenOf),
+      nodes,
+      reservations: settings.reservations.filter(({ endsMs }) => endsMs > nowMs).map(({ id }) => id),
+    }
+  }
+
+  act(action: Action): void {
+    switch (action.kind) {
+      case 'SUBMIT':
+        this.submit(action.asks, action.times)
+        return
+      case 'CANCEL':
+        this.withJob(action.job, (job) => this.cancel(job))
+        return
+      case 'DECIDE':
+        this.withJob(action.job, (job) => this.decide(job, action.approve ? 'APPROVED' : 'APPROVAL_REJECTED'))
+        return
+      case 'PRIORITISE':
+        this.withJob(action.job, (job) => this.prioritise(job, action.priority))
+        return
+      case 'REPORT':
+        this.withJob(action.job, (job) => this.report(job, action))
+        return
+      case 'LEAVE':
+        this.withJob(action.job, (job) => this.leave(job))
+        return
+      case 'LOSE':
+        this.withJob(action.job, (job) => this.lose(job, action.run))
+        return
+      case 'FIND':
+        this.find()
+        return
+      case 'NODE':
+        this.changeNodes(({ name }) => name === action.name, action.state)
+        return
+      case 'ADD_NODE':
+        this.memory.changeNodes([...this.memory.nodes, freeNode(action.node)])
+        return
+      case 'LIMITS':
+        this.limit(action.limits, action.model)
+        return
+      case 'PLAN': {
+        const { scheduling, weights } = action.planning
+        const settings = settingsOf(this.plan.policy, scheduling)
+        this.memory.changeSettings({ ...settings, weights: new Map(Object.entries(weights)) })
+        return
+      }
+      case 'RESERVE':
+        this.reserve(action.reserving)
+        return
+      case 'TIME':
+        this.memory.nowMs += action.ms
+        return
+      case 'NOTHING':
+        return
+      default:
+        action satisfies never
+    }
+  }
+
+  private withJob(id: string, work: (job: SimulatedJob) => void): void {
+    const job = this.memory.jobs.get(id)
+    if (job) work(job)
+  }
+
+  // ── submitting ──
+
+  private submit(asks: Asks, times: number): void {
+    const { spec } = normalise(specOf(asks), route(this.plan), asks.account)
+    const level = people[asks.by]
+    const lane = laneOf({
+      pool: 'sim',
+      userId: asks.by,
+      teamId: null,
+      spec,
+      basePriority: basePriority[level],
+      override: null,
+    })
+    for (let more = times; more > 0; more--) {
+      const payer: Payer = { userId: asks.by, userName: asks.by, level, team: null, account: asks.account }
+      if (!this.isWithinQuotas(payer)) return
+      this.submitted.push({ userId: payer.userId, account: payer.account, atMs: this.memory.nowMs })
+      this.memory.add(this.newJob(asks, { lane, spec }))
+    }
+  }
+
+  private newJob(asks: Asks, { lane, spec }: Pick<SimulatedJob, 'lane'> & { spec: JobSpec }): SimulatedJob {
+    const { memory } = this
+    const sequence = memory.nextSequence()
+    const state = asks.needsApproval ? 'BLOCKED' : 'QUEUED'
+    return {
+      id: memory.newId('job'),
+      lane,
+      bid: asks.bid,
+      sequence,
+      turn: sequence,
+      state,
+      eligibleMs: memory.nowMs + asks.eligibleInMs,
+      after: asks.after,
+      runSeconds: asks.runSeconds,
+      maxRunTimeSeconds: spec.maxRunTimeSeconds,
+      run: { ...newRun(memory.newId('run'), 1), state },
+      ended: [],
+      open: false,
+    }
+  }
+
+  /** By the product's own arithmetic. */
+  private isWithinQuotas(payer: Payer): boolean {
+    const { quotas } = this.plan
+    if (quotas.length === 0) return true
+    const one = { CONCURRENT_JOBS: 1, JOBS_PER_HOUR: 1, JOBS_PER_DAY: 1, ...noCosts }
+    try {
+      judge(
+        metQuotas(quotas, payer, null),
+        (subject) => this.usedBy(subject),
+        () => one,
+      )
+      return true
+    } catch (error) {
+      if (error instanceof QuotaExceeded) return false
+      throw error
+    }
+  }
+
+  usedBy({ kind, id }: Pick<Subject, 'kind' | 'id'>): Amounts {
+    const { memory } = this
+    const isOf = (of: { userId: string; account: string }) => (kind === 'user' ? of.userId : of.account) === id
+    this.submitted = this.submitted.filter(({ atMs }) => atMs > memory.nowMs - hourMs)
+    const recent = this.submitted.filter(isOf).length
+    const alive = [...memory.jobs.values()].filter(({ lane }) => isOf(lane)).length
+    return { CONCURRENT_JOBS: alive, JOBS_PER_HOUR: recent, JOBS_PER_DAY: recent, ...noCosts }
+  }
+
+  // ── jobs ──
+
+  private cancel(job: SimulatedJob): void {
+    if (job.state === 'CANCELLING') return
+    const to = job.state === 'BLOCKED' || job.state === 'QUEUED' ? 'CANCELLED' : 'CANCELLING'
+    this.memory.move(job, { to, reason: 'CANCELLED' })
+  }
+
+  private decide(job: SimulatedJob, reason: 'APPROVED' | 'APPROVAL_REJECTED'): void {
+    if (job.state === 'BLOCKED') this.memory.move(job, { to: reason === 'APPROVED' ? 'QUEUED' : 'FAILED', reason })
+  }
+
+  private prioritise(job: SimulatedJob, priority: number): void {
+    if (job.state !== 'QUEUED' && job.state !== 'BLOCKED') return
+    const { id, ...lane } = job.lane
+    this.memory.shift(job, { ...lane, priority, overridden: true, id: `${id.split('/')[0]}/${priority}` })
+  }
+
+  // ── runs ──
+
+  private report(job: SimulatedJob, { report, run, times }: { report: Report; run: number; times: number }): void {
+    for (let more = times; more > 0; more--) if (job.run.number === run && holds(job.state)) this.hear(job, report)
+  }
+
+  private hear(job: SimulatedJob, report: Report): void {
+    const { memory } = this
+    const { run } = job
+    const known = {
+      jobId: job.id,
+      state: job.state,
+      run: run.number,
+      spec: { restartable: job.lane.restartable, retry: null, maxRunTimeSeconds: job.maxRunTimeSeconds } as JobSpec,
+      expired: false,
+      reservationOver: false,
+      leaving: run.leaves === null ? null : 'It has to leave',
+      preempted: run.leaves === 'SIGNALLED',
+      tier: memory.preemptions.find(({ victimRunId }) => victimRunId === run.id)?.tier ?? null,
+      startFailures: job.ended.filter((state) => state === 'FAILED').length,
+      exits: 0,
+    }
+    for (const { to, reason, runEnds, eligibleInMs, losesTurn } of stepsOf(known, report, startAttemptsMax)) {
+      if (to === 'RUNNING') {
+        run.startedMs = memory.nowMs
+        run.endsMs = memory.nowMs + job.runSeconds * 1000
+      }
+      if (to === 'QUEUED') job.eligibleMs = memory.nowMs + (eligibleInMs ?? 0)
+      if (losesTurn) job.turn = memory.nextSequence()
+      memory.move(job, { to, reason, ...(runEnds && { runEnds }) })
+    }
+  }
+
+  private leave({ run, state }: SimulatedJob): void {
+    const { memory } = this
+    if (run.leaves !== 'ASKED' || state === 'CANCELLING') return
+    const order = memory.preemptions.find(({ victimRunId }) => victimRunId === run.id)
+    if (order && memory.holds.has(order.claimantJobId)) {
+      run.leaves = 'SIGNALLED'
+      return
+    }
+    run.leaves = null
+    memory.preemptions = memory.preemptions.filter((one) => one !== order)
+    memory.tellRun(run.id)
+  }
+
+  // ── machines ──
+
+  private lose(job: SimulatedJob, run: number): void {
+    if (job.run.number !== run || !holds(job.state)) return
+    const on = new Set(job.run.placements.map(({ nodeId }) => nodeId))
+    for (const { id, state } of this.memory.nodes) if (on.has(id) && state !== 'LOST') this.stateBefore.set(id, state)
+    this.changeNodes(({ id }) => on.has(id), 'LOST')
+    this.hear(job, nodeLost)
+  }
+
+  private find(): void {
+    const { memory, stateBefore } = this
+    memory.changeNodes(memory.nodes.map((node) => ({ ...node, state: stateBefore.get(node.id) ?? node.state })))
+    stateBefore.clear()
+  }
+
+  private changeNodes(isMeant: (node: FreeNode) => boolean, state: FreeNode['state']): void {
+    const { memory } = this
+    memory.changeNodes(memory.nodes.map((node) => (isMeant(node) ? { ...node, state } : node)))
+  }
+
+  // ── settings ──
+
+  private limit(limits: LimitChange, model: ModelLimit): void {
+    this.limits = limits
+    this.models.set(model.gpuModel, model)
+    const rules = rulesIn(this.limits, [...this.models.values()])
+    this.memory.changeSettings({ rules, starvationThresholdMs: startThreshold(limits) })
+  }
+
+  private reserve({ name, nodes, startsInMs, endsInMs }: Reserving): void {
+    const { nowMs, settings } = this.memory
+    const reservation = {
+      id: name,
+      project,
+      nodes,
+      startsMs: nowMs + startsInMs,
+      endsMs: nowMs + endsInMs,
+      hard: false,
+    }
+    this.memory.changeSettings({ reservations: [...settings.reservations, reservation] })
+  }
+}
+
+const noCosts = { COST_PER_DAY: 0, COST_PER_MONTH: 0, LOCAL_GPUS: 0 }
+const route = ({ policy }: PoolPlan) => ({ queue: 'default', pool: 'sim', policy, executor: 'simulated' })
+
+/** As people write it. */
+export const specOf = (asks: Asks, reservationId: string | null = asks.reservation) => ({
+  command: ['x'],
+  account: asks.account,
+  bid: asks.bid,
+  interactive: asks.interactive,
+  preemptable: asks.preemptable,
+  restartable: asks.restartable,
+  maxRunTimeSeconds: asks.maxRunTimeSeconds,
+  ...(reservationId !== null && { project, capacityReservationId: reservationId }),
+  resources: {
+    gpu: asks.gpu,
+    cpu: asks.cpu,
+    infiniband: asks.infiniband,
+    ...(asks.gpuModel !== null && { gpuModel: [asks.gpuModel] }),
+    ...(asks.copies > 1 && { nodeCount: asks.copies }),
+  },
+})

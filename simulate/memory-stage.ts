@@ -1,0 +1,44 @@
+import { plan } from '../src/scheduler/plan/pass.ts'
+import { createWorld } from '../src/scheduler/plan/world.ts'
+import { invariants, roomUnused, viewsOff } from './invariants.ts'
+import type { Memory } from './memory.ts'
+import { MemoryActor, newMemory } from './memory-actor.ts'
+import { memoryStore } from './memory-store.ts'
+import { randomPlan } from './plans.ts'
+import { Random } from './random.ts'
+import { newResult, type Result, type Stage, simulate } from './simulation.ts'
+
+/** A seed over tables in memory. */
+const restsPerLook = 12
+
+export function simulateInMemory(seed: number, steps: number): Promise<Result> {
+  const random = new Random(seed)
+  return simulate(memoryStage(random), { random, result: newResult(seed), steps }, { restsPerLook, stepsPerLook: 1 })
+}
+
+export function memoryStage(random: Random): Stage & { memory: Memory } {
+  const pool = randomPlan(random)
+  const memory = newMemory(pool)
+  return {
+    memory,
+    actor: new MemoryActor(memory, pool),
+    lead() {
+      memory.epoch += 1
+      return memoryStore(memory, memory.epoch)
+    },
+    depose() {
+      memory.epoch += 1
+    },
+    broken: () => invariants(memory, pool),
+    brokenAtRest: () => (memory.told.length > 0 ? [] : [...undone(memory), ...roomUnused(memory), ...viewsOff(memory)]),
+  }
+}
+
+/** What a leader that begins anew would do where this one rests. */
+function undone(memory: Memory): string[] {
+  const { starts, evictions } = plan(createWorld(memory.snapshot()), { startsMax: 1 })
+  return [
+    ...starts.map(({ entry }) => `${entry.jobId} could start, and the leader rests`),
+    ...evictions.map(({ claimant }) => `${claimant.jobId} could make room, and the leader rests`),
+  ]
+}

@@ -1,0 +1,179 @@
+import { Fenced } from '../src/platform/leadership.ts'
+import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
+import type { Committed, Heard, LaneBook, Store } from '../src/scheduler/store.ts'
+import { breachesOf, evictedTooOften } from './breaches.ts'
+import { holds, type SimulatedJob } from './jobs.ts'
+import type { Memory } from './memory.ts'
+
+/**
+ * What one leader sees of the tables in memory: the same promises as over PostgreSQL (src/scheduler/stored), so that the
+ * real planner and its loop run over it a million times. Whatever it writes after its epoch is refused.
+ */
+export function memoryStore(memory: Memory, epoch: number): Store {
+  const fence = () => {
+    if (memory.epoch !== epoch) throw new Fenced(`Epoch ${epoch} is over`)
+  }
+  /** What an earlier leader showed goes. */
+  let replaces = true
+  return {
+    async load() {
+      fence()
+      replaces = true
+      memory.openGates()
+      memory.told = []
+      memory.heardMs = memory.nowMs
+      return memory.snapshot()
+    },
+    async changes(known) {
+      fence()
+      return hear(memory, known)
+    },
+    async first(laneIds) {
+      const byLane = Map.groupBy(memory.open(), ({ lane }) => lane.id)
+      return new Map(laneIds.map((id) => [id, memory.first(byLane.get(id) ?? [])]))
+    },
+    async commit(decisions, revision) {
+      fence()
+      return revision === memory.settings.revision ? commit(memory, decisions) : { kind: 'stale' }
+    },
+    async publish(views) {
+      fence()
+      if (replaces) for (const rows of Object.values(memory.views)) rows.clear()
+      replaces = false
+      show(memory.views.lanes, views.lanes)
+      show(memory.views.classes, views.classes)
+      show(memory.views.accounts, views.accounts)
+    },
+  }
+}
+
+function show<Row>(shown: Map<string, Row>, changed: ReadonlyMap<string, Row | null>): void {
+  for (const [key, row] of changed)
+    if (row === null) shown.delete(key)
+    else shown.set(key, row)
+}
+
+// ── hearing ──
+
+/** Opens what is due, and hands over what is to be heard; runs, nodes and settings as they are now, each once. */
+function hear(memory: Memory, known: LaneBook): Heard {
+  const nextDueMs = memory.openGates()
+  const { told, nowMs } = memory
+  memory.told = []
+  memory.heardMs = nowMs
+  const lanes = new Map<string, Heard['lanes'][number]>()
+  const entries: Change[] = []
+  const others = new Map<string, Change>()
+  for (const one of told)
+    switch (one.kind) {
+      case 'JOINED': {
+        const lane = memory.jobs.get(one.jobId)?.lane
+        if (lane?.id === one.entry.laneId && !known.has(lane.id))
+          lanes.set(lane.id, { lane, userName: lane.userId, team: null })
+        if (known.has(one.entry.laneId) || lanes.has(one.entry.laneId))
+          entries.push({ kind: 'JOINED', entry: one.entry })
+        break
+      }
+      case 'LEFT':
+        entries.push({ kind: 'LEFT', jobId: one.jobId, laneId: one.entry.laneId })
+        break
+      case 'RUN':
+        others.set(one.runId, runChange(memory, one.runId))
+        break
+      case 'NODES':
+        others.set('nodes', { kind: 'NODES', nodes: memory.freeNodes() })
+        break
+      case 'SETTINGS':
+        others.set('settings', { kind: 'SETTINGS', settings: memory.settings })
+        break
+      default:
+        one satisfies never
+    }
+  return { nowMs, changes: [...entries, ...others.values()], lanes: [...lanes.values()], nextDueMs, more: false }
+}
+
+function runChange(memory: Memory, runId: string): Change {
+  const job = memory.runs.get(runId)
+  return { kind: 'RUN', runId, running: job && holds(job.state) ? memory.runningOf(job) : null }
+}
+
+// ── committing ──
+
+function commit(memory: Memory, decisions: Decisions): Committed {
+  const lost: string[] = []
+  const wins: [SimulatedJob, Start][] = []
+  for (const start of decisions.starts) {
+    const job = queued(memory, start.entry)
+    if (job) wins.push([job, start])
+    else lost.push(start.entry.jobId)
+  }
+  if (
+    !isFree(
+      memory,
+      wins.map(([, start]) => start),
+    )
+  )
+    return { kind: 'conflict' }
+  const dropped = new Set(decisions.holds.drop)
+  for (const [job, start] of wins) {
+    memory.breaches.push(...breachesOf(memory, { job, start, dropped }))
+    begin(memory, job, start)
+  }
+  for (const { entry } of decisions.refused) {
+    const job = queued(memory, entry)
+    if (job) memory.move(job, { to: 'FAILED', reason: 'INTERACTIVE_QUOTA' })
+  }
+  for (const jobId of decisions.holds.drop) memory.holds.delete(jobId)
+  for (const hold of decisions.holds.put)
+    if (memory.jobs.get(hold.jobId)?.state === 'QUEUED') memory.holds.set(hold.jobId, hold)
+  for (const eviction of decisions.evictions) if (!evict(memory, eviction)) lost.push(eviction.claimant.jobId)
+  return { kind: 'committed', lost }
+}
+
+function queued(memory: Memory, { jobId, runId }: Start['entry']): SimulatedJob | undefined {
+  const job = memory.jobs.get(jobId)
+  return job?.state === 'QUEUED' && job.run.id === runId ? job : undefined
+}
+
+/** What constraints of the tables would refuse. */
+function isFree(memory: Memory, starts: readonly Start[]): boolean {
+  if (starts.length === 0) return true
+  const free = new Map(memory.freeNodes().map((node) => [node.id, node]))
+  return starts.every(({ lane, placements }) =>
+    placements.every(({ nodeId, cpuMillis, memoryBytes, gpuIds }) => {
+      const node = free.get(nodeId)
+      if (!node) return false
+      node.freeCpu -= cpuMillis
+      node.freeMemory -= memoryBytes
+      const taken = gpuIds.map((id) => node.devices.find(({ index, free: isFree }) => index === id && isFree))
+      for (const device of taken) if (device) device.free = false
+      const fabric = !lane.shape.infiniband || node.infinibandFree
+      if (lane.shape.infiniband) node.infinibandFree = false
+      return node.freeCpu >= 0 && node.freeMemory >= 0 && taken.every(Boolean) && fabric
+    }),
+  )
+}
+
+function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfilledOn }: Start): void {
+  memory.move(job, { to: 'STARTING', reason: null })
+  Object.assign(job.run, { placements, wonTier, backfilledOn, sinceMs: memory.nowMs })
+}
+
+/** false: the claimant waits no more, and nobody leaves for it. */
+function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
+  if (memory.jobs.get(claimant.jobId)?.state !== 'QUEUED') {
+    for (const { running } of victims) memory.tellRun(running.runId)
+    return false
+  }
+  memory.holds.set(claimant.jobId, hold)
+  for (const { running, tier } of victims) {
+    const job = memory.runs.get(running.runId)
+    if (!job || job.run.leaves !== null || (job.state !== 'STARTING' && job.state !== 'RUNNING')) continue
+    job.run.leaves = 'ASKED'
+    const past = { atMs: memory.nowMs, tier, claimantJobId: claimant.jobId, victimJobId: job.id }
+    memory.preemptions.push({ ...past, victimRunId: running.runId })
+    if (tier === 1 || tier === 2) memory.breaches.push(...evictedTooOften(memory, job.id))
+    memory.tellRun(running.runId)
+  }
+  return true
+}

@@ -1,0 +1,229 @@
+import type { Lane } from '../src/domain/lanes.ts'
+import { untouched } from '../src/domain/machines.ts'
+import type { FreeNode, Placement } from '../src/domain/placement.ts'
+import { isFinal } from '../src/domain/state.ts'
+import { windowSize } from '../src/scheduler/plan/lanes.ts'
+import type {
+  Hold,
+  LaneState,
+  PastPreemption,
+  PoolSettings,
+  Running,
+  Snapshot,
+  Waiting,
+} from '../src/scheduler/plan/model.ts'
+import type { Views } from '../src/scheduler/store.ts'
+import { holds, moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
+
+/** The tables of a pool in memory, with what their triggers tell the leader. */
+export type Told =
+  | { kind: 'JOINED' | 'LEFT'; jobId: string; entry: Waiting }
+  | { kind: 'RUN'; runId: string }
+  | { kind: 'NODES' }
+  | { kind: 'SETTINGS' }
+
+type Shown = {
+  [Part in keyof Views]: Map<string, Exclude<Views[Part] extends ReadonlyMap<string, infer Row> ? Row : never, null>>
+}
+
+export class Memory {
+  nowMs = 1_000_000_000
+  /** As of when the leader was told last. */
+  heardMs = 0
+  epoch = 0
+  /** Those that are not over. */
+  readonly jobs = new Map<string, SimulatedJob>()
+  readonly holds = new Map<string, Hold>()
+  preemptions: (PastPreemption & { victimRunId: string })[] = []
+  nodes: FreeNode[]
+  settings: PoolSettings
+  /** What was seen to be wrong at the moment when it was written. */
+  readonly breaches: string[] = []
+  readonly views: Shown = { lanes: new Map(), classes: new Map(), accounts: new Map() }
+  told: Told[] = []
+  readonly runs = new Map<string, SimulatedJob>()
+  #ids = 0
+  #sequence = 0
+
+  constructor(settings: PoolSettings, nodes: readonly FreeNode[]) {
+    this.settings = settings
+    this.nodes = [...nodes]
+  }
+
+  newId(kind: string): string {
+    this.#ids += 1
+    return `${kind}_${this.#ids}`
+  }
+
+  nextSequence(): number {
+    this.#sequence += 1
+    return this.#sequence
+  }
+
+  // ── what happens to jobs ──
+
+  add(job: SimulatedJob): void {
+    this.jobs.set(job.id, job)
+    this.runs.set(job.run.id, job)
+    if (job.state === 'QUEUED') this.#enter(job)
+  }
+
+  move(job: SimulatedJob, move: SimulatedMove): void {
+    const held = holds(job.state)
+    const { run } = job
+    if (job.state === 'QUEUED') {
+      this.#leave(job)
+      this.holds.delete(job.id)
+    }
+    moveJob(job, move, () => this.newId('run'))
+    if (held) this.tellRun(run.id)
+    if (job.run !== run) {
+      this.runs.delete(run.id)
+      this.runs.set(job.run.id, job)
+    }
+    if (job.state === 'QUEUED') this.#enter(job)
+    if (!isFinal(job.state)) return
+    this.runs.delete(job.run.id)
+    this.jobs.delete(job.id)
+  }
+
+  /** Into another lane. */
+  shift(job: SimulatedJob, lane: Lane): void {
+    if (job.state === 'QUEUED') this.#leave(job)
+    job.lane = lane
+    if (job.state === 'QUEUED') this.#enter(job)
+  }
+
+  changeNodes(nodes: readonly FreeNode[]): void {
+    this.nodes = [...nodes]
+    this.told.push({ kind: 'NODES' })
+    this.changeSettings({})
+  }
+
+  changeSettings(settings: Partial<PoolSettings>): void {
+    this.settings = { ...this.settings, ...settings, revision: this.settings.revision + 1 }
+    this.told.push({ kind: 'SETTINGS' })
+  }
+
+  tellRun(runId: string): void {
+    this.told.push({ kind: 'RUN', runId })
+  }
+
+  /** Opens the entries that nothing keeps closed any more. Answers when time alone will open the next. */
+  openGates(): number | null {
+    let nextMs: number | null = null
+    for (const job of this.jobs.values()) {
+      if (job.state !== 'QUEUED' || job.open) continue
+      if (job.eligibleMs > this.nowMs) nextMs = Math.min(nextMs ?? job.eligibleMs, job.eligibleMs)
+      else if (this.#gatesOpen(job)) {
+        job.open = true
+        this.#tell('JOINED', job)
+      }
+    }
+    return nextMs
+  }
+
+  #gatesOpen({ eligibleMs, after }: SimulatedJob): boolean {
+    return eligibleMs <= this.nowMs && after.every((id) => !this.jobs.has(id))
+  }
+
+  #enter(job: SimulatedJob): void {
+    job.open = this.#gatesOpen(job)
+    if (job.open) this.#tell('JOINED', job)
+  }
+
+  #leave(job: SimulatedJob): void {
+    if (job.open) this.#tell('LEFT', job)
+  }
+
+  #tell(kind: 'JOINED' | 'LEFT', job: SimulatedJob): void {
+    this.told.push({ kind, jobId: job.id, entry: this.entryOf(job) })
+  }
+
+  // ── reading ──
+
+  entryOf({ id, run, bid, turn, eligibleMs, lane }: SimulatedJob): Waiting {
+    const counted = this.settings.policy === 'FAIR_SHARE' || lane.interactive ? bid : 0
+    return {
+      jobId: id,
+      laneId: lane.id,
+      runId: run.id,
+      run: run.number,
+      bid: counted,
+      sequence: turn,
+      sinceMs: eligibleMs,
+    }
+  }
+
+  open(): SimulatedJob[] {
+    return [...this.jobs.values()].filter(({ state, open }) => state === 'QUEUED' && open)
+  }
+
+  holding(): SimulatedJob[] {
+    return [...this.jobs.values()].filter(({ state }) => holds(state))
+  }
+
+  runningOf({ id, lane, state, run }: SimulatedJob): Running {
+    if (state !== 'STARTING' && state !== 'RUNNING' && state !== 'CANCELLING') throw new Error(`${id} is ${state}`)
+    return {
+      runId: run.id,
+      jobId: id,
+      run: run.number,
+      lane,
+      state,
+      placements: run.placements,
+      sinceMs: run.sinceMs,
+      startedMs: run.startedMs,
+      leaving: run.leaves !== null,
+      backfilledOn: run.backfilledOn,
+      wonTier: run.wonTier,
+    }
+  }
+
+  /** Nodes with what runs take of them gone. */
+  freeNodes(): FreeNode[] {
+    const nodes = this.nodes.map(untouched)
+    const byId = new Map(nodes.map((node) => [node.id, node]))
+    for (const { lane, run } of this.holding())
+      for (const placement of run.placements) {
+        const node = byId.get(placement.nodeId)
+        if (node) without(node, placement, lane)
+      }
+    return nodes
+  }
+
+  snapshot(): Snapshot {
+    return {
+      nowMs: this.nowMs,
+      settings: this.settings,
+      nodes: this.freeNodes(),
+      lanes: this.#lanes(),
+      running: this.holding()
+        .map((job) => this.runningOf(job))
+        .sort((a, b) => a.sinceMs - b.sinceMs),
+      holds: [...this.holds.values()],
+      preemptions: [...this.preemptions],
+    }
+  }
+
+  #lanes(): LaneState[] {
+    const byLane = Map.groupBy(this.open(), ({ lane }) => lane.id)
+    return [...byLane.values()].flatMap((jobs) => {
+      const lane = jobs[0]?.lane
+      return lane ? [{ lane, userName: lane.userId, team: null, waiting: jobs.length, first: this.first(jobs) }] : []
+    })
+  }
+
+  first(jobs: readonly SimulatedJob[]): Waiting[] {
+    const entries = jobs.map((job) => this.entryOf(job))
+    return entries.sort((a, b) => b.bid - a.bid || a.sequence - b.sequence).slice(0, windowSize)
+  }
+}
+
+function without(node: FreeNode, { cpuMillis, memoryBytes, gpuIds }: Placement, lane: Lane): void {
+  node.freeCpu -= cpuMillis
+  node.freeMemory -= memoryBytes
+  if (lane.interactive) node.interactive += 1
+  if (lane.shape.infiniband) node.infinibandFree = false
+  for (const device of node.devices) if (gpuIds.includes(device.index)) device.free = false
+}

@@ -1,0 +1,34 @@
+/** Random numbers that a seed decides: mulberry32. */
+export class Random {
+  #state: number
+  constructor(seed: number) {
+    this.#state = seed >>> 0
+  }
+
+  /** From 0 up to, and without, 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = this.#state
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+
+  /** A whole number from `low` up to and with `high`. */
+  between(low: number, high: number): number {
+    return low + Math.floor(this.next() * (high - low + 1))
+  }
+
+  chance(probability: number): boolean {
+    return this.next() < probability
+  }
+
+  pick<T>(from: readonly T[]): T | undefined {
+    return from[Math.floor(this.next() * from.length)]
+  }
+
+  /** One that must be there. */
+  of<const T>(from: readonly [T, ...T[]]): T {
+    return this.pick(from) ?? from[0]
+  }
+}
