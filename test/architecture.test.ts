@@ -31,7 +31,7 @@ const either = (...patterns: RegExp[]) => new RegExp(patterns.map((pattern) => p
 /** Who may import whom. A backend is a room of its own. */
 const walls: Record<string, Wall> = {
   platform: { may: [] },
-  config: { may: [] },
+  config: { may: ['domain/pattern.'] },
   domain: { may: ['platform/'], never: either(edgePackages, timers) },
   logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
   feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },

@@ -65,6 +65,27 @@ pools:
       scheduling: { graceMs: 3_000, startAttemptsMax: 1, nodeLostAfterMs: 500 },
     })
   })
+
+  it('says how a pool is planned, and what it leaves out stays out', () => {
+    const [pool] = load(`
+pools:
+  - name: box
+    policy: FAIR_SHARE
+    scheduling: { automatic: false, starvationThresholdMinutes: 0.5, holdAfterSeconds: 20, rotationQuantumSeconds: -1, onUnsatisfiable: FAIL }
+    weights: { alice.nlp: 2 }
+`).pools
+    expect(pool.scheduling.planning).toEqual({
+      automatic: false,
+      holdAfterMs: 20_000,
+      rotationQuantumMs: -1,
+      onUnsatisfiable: 'FAIL',
+    })
+    expect(pool).toMatchObject({
+      policy: 'FAIR_SHARE',
+      limits: { starvationThresholdSeconds: 30 },
+      weights: { 'alice.nlp': 2 },
+    })
+  })
 })
 
 describe('the environment', () => {
@@ -142,6 +163,14 @@ auth:
   })
 })
 
+describe('rates', () => {
+  it('belong to a pool; without them nothing is known of costs', () => {
+    const rates = { cpuHour: 0.02, gpuHour: 1.5, currency: 'EUR' }
+    const [priced, free] = load(`pools: [{ name: a, rates: ${JSON.stringify(rates)} }, { name: b }]`).pools
+    expect([priced.rates, free?.rates]).toEqual([rates, undefined])
+  })
+})
+
 describe('approval rules and the audit log', () => {
   it('are as the API has them, with its defaults', () => {
     expect(load('approvalRules: [{ name: expensive, condition: { costAbove: 50 } }]').approvalRules).toEqual([
@@ -175,6 +204,19 @@ describe('refusals', () => {
     ],
     ['approvalRules: [{ name: a, condition: { costAbove: 1, firstJob: true } }]', /has 2 conditions/],
     ['approvalRules: [{ name: a, condition: { cost: 1 } }]', /^approvalRules\[0\].condition.cost: is not a known key/],
+    [
+      'approvalRules: [{ name: a, condition: { name: "^(a$" } }]',
+      'approvalRules[0].condition.name: "^(a$" is no safe pattern: There is a ( without its ); for example "train-*"; docs/quotas.md says what is known',
+    ],
+    [
+      `approvalRules: [{ name: ${'n'.repeat(256)}, condition: { firstJob: true } }]`,
+      /is not a text of 1 to 255 characters/,
+    ],
+    ['pools: [{ name: a, rates: { cpuHour: 1, currency: EUR } }]', /^pools\[0\].rates.gpuHour: is missing/],
+    [
+      'pools: [{ name: a, rates: { cpuHour: 1, gpuHour: 1, currency: euro } }]',
+      /^pools\[0\].rates.currency: "euro" is not the code of a currency; for example EUR/,
+    ],
     ['audit: { headFile: 5 }', /^audit.headFile: 5 is not a text/],
     ['server: { prot: 1 }', 'server.prot: is not a known key; did you mean port?'],
     ['colour: red', /^colour: is not a known key; the keys here are server, /],
@@ -206,7 +248,19 @@ describe('refusals', () => {
     ['pools: [{ name: a, limits: { userMax: 5 } }]', /^pools\[0\].limits.userMax: is not a known key/],
     ['database: { url: "mysql://ann:secret@db" }', /^database.url: the value is not a PostgreSQL URL/],
     ['retention: { logsDays: 0 }', /^retention.logsDays: 0 is not a whole number from 1/],
-    ['pools: [{ name: a, policy: FAIR_SHARE }]', /^pools\[0\].policy: "FAIR_SHARE" is not available in this version/],
+    [
+      'pools: [{ name: a, policy: LOTTERY }]',
+      /^pools\[0\].policy: "LOTTERY" is not known here; use PRIORITY or FAIR_SHARE/,
+    ],
+    [
+      'pools: [{ name: a, scheduling: { rotationQuantumSeconds: -2 } }]',
+      /^pools\[0\].scheduling.rotationQuantumSeconds: -2 is not a number of seconds from 0 to 31536000, or -1/,
+    ],
+    [
+      'pools: [{ name: a, scheduling: { graceSeconds: 0 } }]',
+      /^pools\[0\].scheduling.graceSeconds: 0 is not a number of seconds from 1 to 600/,
+    ],
+    ['pools: [{ name: a, weights: { b: 0 } }]', /^pools\[0\].weights.b: 0 is not a number of weight/],
     [
       'pools: [{ name: a, executors: [slurm] }]',
       /^pools\[0\].executors\[0\]: "slurm" is not available in this version/,
@@ -236,6 +290,7 @@ describe('refusals', () => {
 
   it('tells everything at once', () => {
     expect(refusal('server: { port: x, host: 5 }\nretention: { jobsDays: 1.5 }\nx: 1')).toHaveLength(4)
+    expect(refusal('approvalRules: [{ name: a, condition: { name: "^[$" } }]\nx: 1')).toHaveLength(2)
   })
 
   it('names the file that cannot be read or parsed', () => {

@@ -31,6 +31,18 @@ describe('the spec of a submission', () => {
     })
   })
 
+  it('says how the job is to be scheduled', () => {
+    const flags = { interactive: true, bid: 42, reservation: 'reservation_1', duration: 60, gpu: 2, gpuIds: [0, 1] }
+    expect(build(flags, [], 'image: ubuntu')).toEqual({
+      image: 'ubuntu',
+      interactive: true,
+      bid: 42,
+      capacityReservationId: 'reservation_1',
+      durationSeconds: 60,
+      resources: { gpu: 2, gpuIds: [0, 1] },
+    })
+  })
+
   it('passes on one’s own variables by name', () => {
     expect(build({ env: ['A=1=2', 'MINE', 'EMPTY='] }).environment).toEqual([
       { name: 'A', value: '1=2' },

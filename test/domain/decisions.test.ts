@@ -99,7 +99,7 @@ test('a rejected job fails with the reason, without an exit code and without ano
   expect(events.at(-1)).toMatchObject({ seq: 4, to: 'FAILED', psij: 'FAILED' })
 })
 
-test('of 20 concurrent decisions one wins, 19 are INVALID_STATE, and there is one decision event', async () => {
+test('18: of 20 concurrent decisions one wins, 19 are INVALID_STATE, and there is one decision event', async () => {
   await using at = await scene()
   const { it, researcher } = at
   const jobId = await submitBlocked(it, researcher)

@@ -43,7 +43,7 @@ const idOf = (outcome: SubmitOutcome | undefined) => {
 const jobs = async () => (await sql<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n
 
 describe('a key', () => {
-  test('is answered with its job, whatever its state, and nothing else happens', async () => {
+  test('24: is answered with its job, whatever its state, and nothing else happens', async () => {
     const first = await submit(input('k1'))
     await finishJob(database.db.sql, idOf(first))
     const before = await jobs()
@@ -52,7 +52,7 @@ describe('a key', () => {
     expect(await jobs()).toBe(before)
   })
 
-  test('with another payload is a conflict; the order of its fields and nulls are no difference', async () => {
+  test('25: with another payload is a conflict; the order of its fields and nulls are no difference', async () => {
     await submit(input('k2'))
     const other = await submit(input('k2', { spec: { command: ['false'], name: 'keyed' } }))
     expect(other).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT', retryable: false })
@@ -61,7 +61,7 @@ describe('a key', () => {
     expect(same).toMatchObject({ idempotentHit: true })
   })
 
-  test('belongs to its user', async () => {
+  test('25: belongs to its user', async () => {
     const mine = idOf(await submit(input('k3')))
     const hers = await submit(input('k3'), ann)
     expect(hers).toMatchObject({ idempotentHit: false })
@@ -172,7 +172,7 @@ test('a key that somebody stores past the gate meanwhile is answered', async () 
   expect(await submitted).toEqual({ jobId, idempotentHit: true, warnings: [] })
 })
 
-test('a hundred at once with one key are one job', async () => {
+test('24: a hundred at once with one key are one job', async () => {
   const outcomes = await Promise.all(Array.from({ length: 100 }, () => submit(input('many'))))
   expect(new Set(outcomes.map(idOf)).size).toBe(1)
   expect(outcomes.filter((outcome) => 'idempotentHit' in outcome && !outcome.idempotentHit)).toHaveLength(1)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addNode, removeNode, updateNode } from '../../src/domain/node-changes.ts'
 import { applyPools, bindPool, type DeclaredPool } from '../../src/domain/pools.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -49,6 +50,37 @@ test('what runs keeps its place: a smaller node is full until they end, a node t
     { name: 'n1', state: 'DRAINING' },
     { name: 'n2', state: 'READY' },
   ])
+})
+
+test('nodes that were added, cordoned or removed at run time stay so while the file says the same of them', async () => {
+  await using other = await createDatabase()
+  const [n1, n2, n3] = ['n1', 'n2', 'n3'].map((name) => ({ ...simNode, name }))
+  await using there = await createTestDomain(other.db, { nodes: [n1, n2, n3].flatMap((node) => node ?? []) })
+  const state = () => other.db.sql.query('SELECT name, state FROM node ORDER BY name')
+  const idOf = async (name: string) =>
+    (await other.db.sql.query<{ id: string }>('SELECT id FROM node WHERE name = $1', [name]))[0]?.id ?? ''
+  await addNode(there.domain, there.admin, { pool: 'sim', name: 'n4', cpu: 1, memoryGib: 1 })
+  await updateNode(there.domain, there.admin, { id: await idOf('n1'), state: 'CORDONED' })
+  await removeNode(there.domain, there.admin, { id: await idOf('n2') })
+  const declare = (nodes: readonly (typeof simNode | undefined)[], more: Partial<DeclaredPool> = {}) =>
+    applyPools(there.domain, { pools: [pool({ nodes: nodes.flatMap((node) => node ?? []), ...more })], queues })
+
+  await declare([n1, n2, n3], { relaxReplicas: false })
+  const asLeft = [
+    { name: 'n1', state: 'CORDONED' },
+    { name: 'n3', state: 'READY' },
+    { name: 'n4', state: 'READY' },
+  ]
+  expect(await state()).toEqual(asLeft)
+  await declare([n1, n2])
+  expect(await state()).toEqual(asLeft.filter(({ name }) => name !== 'n3'))
+  await declare([n1, n2 && { ...n2, cpuMillis: 8_000 }, n3])
+  expect(await state()).toEqual([asLeft[0], { name: 'n2', state: 'READY' }, ...asLeft.slice(1)])
+
+  await other.db.sql.query("UPDATE node SET state = 'LOST', state_before = 'CORDONED' WHERE name = 'n1'")
+  await declare([n1 && { ...n1, cpuMillis: 8_000 }, n2, n3])
+  const lost = "SELECT state, state_before AS before FROM node WHERE name = 'n1'"
+  expect(await other.db.sql.query(lost)).toEqual([{ state: 'LOST', before: 'READY' }])
 })
 
 test('devices follow the configuration', async () => {

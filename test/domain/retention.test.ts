@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/cancel.ts'
-import { expireEvents, expireJobs } from '../../src/domain/retention.ts'
+import { expireEvents, expireJobs, expireSlots } from '../../src/domain/retention.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
+import { readSlots, releaseSlot, reserveSlot } from '../../src/domain/slots.ts'
+import { submitJobs } from '../../src/domain/submit.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 
@@ -31,4 +33,18 @@ test('what finished long ago goes; what is alive, or named by something alive, s
   expect(await expireJobs(it.domain, monthAgo)).toBe(1)
   const left = await sql<{ id: string }>('SELECT id FROM job ORDER BY sequence')
   expect(left.map(({ id }) => id)).toEqual([named, alive, waiting, recent])
+})
+
+test('slot reservations go a month after they were made, however they ended', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const slots = await Promise.all(Array.from({ length: 3 }, () => reserveSlot(it.domain, it.admin, {})))
+  await releaseSlot(it.domain, it.admin, slots[0] ?? '')
+  await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'] }, slotReservationId: slots[1] }])
+  await database.moveTime(31 * dayMs - 60_000)
+  const recent = await reserveSlot(it.domain, it.admin, {})
+  expect(await expireSlots(it.domain)).toBe(0)
+  await database.moveTime(120_000)
+  expect(await expireSlots(it.domain)).toBe(3)
+  expect((await readSlots(database.db.sql, [...slots, recent])).map(({ id }) => id)).toEqual([recent])
 })

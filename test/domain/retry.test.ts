@@ -38,7 +38,7 @@ interface Row {
 }
 
 async function jobOf(outcome: Awaited<ReturnType<typeof retry>>): Promise<Row> {
-  if (outcome instanceof Error) throw outcome
+  if (outcome instanceof Error || !('jobId' in outcome)) throw outcome
   const [row] = await database.db.sql.query<Row>(
     'SELECT id, retry_of_id AS "retryOf", spec, account FROM job WHERE id = $1',
     [outcome.jobId],
@@ -93,6 +93,12 @@ test('overrides replace field by field, and whatever excludes them', async () =>
     resources: { cpu: 2, memoryBytes: 1024 ** 3 },
   })
   expect(await retry(id, { overrides: { colour: 'red' } })).toMatchObject({ code: 'INVALID_INPUT' })
+  expect(await retry(id, { overrides: { resources: { cpu: -1 } } })).toMatchObject({
+    violations: [{ path: ['overrides', 'resources', 'cpu'] }],
+  })
+  expect(await retry(id, { overrides: { queue: 'nowhere' } })).toMatchObject({
+    violations: [{ path: ['overrides', 'queue'] }],
+  })
 })
 
 test('one that is alive is refused, and so is another version than was looked at', async () => {
@@ -111,7 +117,7 @@ test('it has its own key, which answers though the original is gone', async () =
     code: 'IDEMPOTENCY_CONFLICT',
   })
   await deleteJob(it.domain, it.admin, { jobId: id })
-  expect(await retry(id, { idempotencyKey: 'again' })).toEqual({ ...first, idempotentHit: true })
+  expect(await retry(id, { idempotencyKey: 'again' })).toEqual({ ...first, job: undefined, idempotentHit: true })
   expect(await jobOf(first)).toMatchObject({ retryOf: null })
   expect(await retry(id)).toMatchObject({ code: 'NOT_FOUND' })
 })

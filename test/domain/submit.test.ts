@@ -49,6 +49,28 @@ describe('an accepted submission', () => {
     ])
   })
 
+  test('is answered with the job as it is stored', async () => {
+    const spec = {
+      command: ['true'],
+      name: 'all',
+      labels: [{ key: 'a', value: 'b' }],
+      resources: { cpu: 1.5, gpu: 0, memoryGib: 2, replicas: 2, infiniband: true },
+      customAttributes: { b: 1, a: { c: [] } },
+      project: 'p',
+      estimatedCost: 1.25,
+      notBefore: new Date(it.domain.clock.now() + 86_400_000).toISOString().replace('Z', '+01:00'),
+      dependsOn: [{ jobId: await it.submit() }],
+    }
+    const plain = { command: ['true'] }
+    const outcomes = await submitJobs(it.domain, it.admin, [{ spec }, { spec: plain }])
+    for (const outcome of outcomes) {
+      if (outcome instanceof Error) throw outcome
+      expect(outcome.job).toEqual(await database.db.prisma.job.findUnique({ where: { id: outcome.jobId } }))
+    }
+    const [blocked] = await submitJobs(it.domain, it.admin, [{ spec: plain, requiresApproval: true }])
+    expect(blocked).toMatchObject({ job: undefined })
+  })
+
   test('fills in defaults once, so that the stored spec says everything', async () => {
     const id = await it.submit({ resources: { gpuIds: null, memoryGib: 2 } })
     const [row] = await sql<{ spec: Record<string, unknown> }>('SELECT spec FROM job WHERE id = $1', [id])

@@ -80,7 +80,16 @@ async function makeBlocked(id: string) {
 
 async function takeOneCpu(runId: string) {
   const [node] = await readNodes(database.db.sql, 'sim')
-  const placement = { nodeId: node?.id ?? '', node: 'n1', replica: 0, cpuMillis: 1, memoryBytes: 1, gpuIds: [] }
+  const placement = {
+    nodeId: node?.id ?? '',
+    node: 'n1',
+    replica: 0,
+    cpuMillis: 1,
+    memoryBytes: 1,
+    gpuIds: [],
+    infiniband: false,
+    interactive: false,
+  }
   await allocate(database.db.sql, [{ runId, placements: [placement] }])
 }
 

@@ -35,7 +35,7 @@ function random(seed: number) {
   }
 }
 
-test('300 jobs cancelled at random moments end in exactly one final state each', { timeout: 120_000 }, async () => {
+test('74: 300 jobs cancelled at random moments end in exactly one final state each', { timeout: 120_000 }, async () => {
   const next = random(20_261_121)
   const cancel =
     'mutation ($jobId: ID!) { cancelJob(input: { jobId: $jobId }) { ... on CancelJobSuccess { changed } ... on Problem { code } } }'

@@ -68,7 +68,7 @@ const everywhere = <T>(count: number, work: (api: Api | undefined, index: number
 const countJobs = async () =>
   (await database.db.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM job'))[0]?.n ?? 0
 
-test('100 submissions at once with one key over three servers are one job', async () => {
+test('24: 100 submissions at once with one key over three servers are one job', async () => {
   const answers = await everywhere(100, (api) => submit(api, input('one')))
   expect(new Set(answers.map(({ job }) => job?.id)).size).toBe(1)
   expect(answers.filter(({ idempotentHit }) => idempotentHit)).toHaveLength(99)
@@ -90,7 +90,7 @@ test('50 submissions and 20 reservations at once with limit 5 over three servers
   await api.ask(limits, { input: { userMaxActive: null } })
 })
 
-test(`kill -9 between commit and answer, ${kills} times: every retry finds the one job`, {
+test(`28: kill -9 between commit and answer, ${kills} times: every retry finds the one job`, {
   timeout: 180_000,
 }, async () => {
   for (let kill = 0; kill < kills; kill++) {

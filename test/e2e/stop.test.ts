@@ -64,6 +64,15 @@ async function postmaster(): Promise<number | undefined> {
   return Number((await readFile(join(dataDir, file), 'utf8')).split('\n')[0])
 }
 
+/** It was reaped, too: a process that has ended is there until somebody asks for its exit code. */
+function isGone(pid: number): boolean {
+  try {
+    return !process.kill(pid, 0)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'ESRCH'
+  }
+}
+
 const counter = 'for i in $(seq 100); do echo $i; sleep 0.03; done'
 const numbers = Array.from({ length: 100 }, (_, i) => `${i + 1}\n`).join('')
 
@@ -95,7 +104,7 @@ test('a signal that arrives again and again drains once; PostgreSQL is the last 
   expect(await first.ended).toBe(0)
   expect(first.output()).not.toMatch(/"level":[56]0/)
   expect(await postmaster()).toBeUndefined()
-  expect(() => process.kill(database ?? 0, 0)).toThrow('ESRCH')
+  await until(() => isGone(database ?? 0), { what: 'PostgreSQL has ended as well' })
 
   const second = await npmStart()
   await withApi(second, async (api) => {

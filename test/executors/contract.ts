@@ -98,6 +98,28 @@ export function contract(name: string, createBackend: () => Promise<Backend>) {
       })
     })
 
+    describe('find', () => {
+      it('finds what another server started, whatever became of it', async () => {
+        const [goesOn, ended] = [backend.run({ endless: true }), backend.run({ exitCode: 3 })]
+        const handle = await start({}, goesOn)
+        const other = await start({}, ended)
+        await untilEnded(executor, other)
+        await restart()
+        expect(await executor.find(goesOn.runId)).toBe(handle)
+        expect(await executor.find(ended.runId)).toBe(other)
+        expect((await untilState(executor, handle, 'running')).state).toBe('running')
+      })
+
+      it('starts nothing, and forgets with the rest', async () => {
+        expect(await executor.find(backend.run({}).runId)).toBeNull()
+        const run = backend.run({})
+        const handle = await start({}, run)
+        await untilEnded(executor, handle)
+        await executor.forget?.(handle)
+        expect(await executor.find(run.runId)).toBeNull()
+      })
+    })
+
     describe('inspect', () => {
       it('answers in the order of the handles: running, ended, gone', async () => {
         const gone = await start({})

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expireApprovals } from '../../src/domain/approvals.ts'
 import { createChainer } from '../../src/domain/audit-chain.ts'
 import { rejectJob } from '../../src/domain/decisions.ts'
 import { ask, data, streamSse } from '../support/client.ts'
@@ -90,7 +91,7 @@ describe('approvals', () => {
     expect(job).toMatchObject({
       state: 'BLOCKED',
       version: 2,
-      allowedActions: ['CANCEL', 'APPROVE', 'REJECT'],
+      allowedActions: ['CANCEL', 'APPROVE', 'REJECT', 'SET_PRIORITY'],
       approval: { status: 'PENDING', ruleName: 'expensive', requiredLevel: 'LEAD', requestedBy: { name: 'local' } },
     })
     const cheap = await submit({ estimatedCost: 40 })
@@ -161,6 +162,30 @@ describe('approvals', () => {
       '4 STATE_CHANGED',
     ])
     expect(isFinal).toBe(true)
+  })
+
+  it('are EXPIRED from their time on, whether or not they were swept', async () => {
+    const { id, approval } = await submit({ estimatedCost: 60 })
+    const pending = '{ approvals(first: 10) { nodes { id } } }'
+    expect(await data(server.url, pending)).toEqual({ approvals: { nodes: [{ id: approval.id }] } })
+    await server.domain.db.sql.query(
+      "UPDATE approval SET requested_at = berth_now() - interval '2 s', expires_at = berth_now() - interval '1 s' WHERE id = $1",
+      [approval.id],
+    )
+    const query = `query ($id: ID!, $approval: ID!) { job(id: $id) { state allowedActions approval { status decidedAt } }
+      node(id: $approval) { ... on Approval { status expiresAt } } }`
+    const { job, node } = await data(server.url, query, { id, approval: approval.id })
+    expect(node).toMatchObject({ status: 'EXPIRED' })
+    expect(job).toEqual({
+      state: 'BLOCKED',
+      allowedActions: ['CANCEL', 'SET_PRIORITY'],
+      approval: { status: 'EXPIRED', decidedAt: node.expiresAt },
+    })
+    expect(await data(server.url, pending)).toEqual({ approvals: { nodes: [] } })
+    expect(await expireApprovals(server.domain)).toBe(1)
+    expect(await data(server.url, query, { id, approval: approval.id })).toMatchObject({
+      job: { state: 'FAILED', approval: { status: 'EXPIRED' } },
+    })
   })
 
   it('can be asked for by the submitter', async () => {

@@ -79,8 +79,8 @@ async function keep(shape: Shape, users: readonly string[]): Promise<Kept> {
   const { state, finishedAt } = shape
   await database.db.sql.query(
     `INSERT INTO job (id, user_id, name, spec, state, labels, account, project, queue, pool, executor, created_at,
-       finished_at, log_closed, team_id, base_priority, cpu_millis, memory_bytes, gpu)
-     VALUES ($1, $2, $3, '{}', $4::job_state, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $13, $14, 10, 1000, 0, 0)`,
+       finished_at, log_closed, team_id, base_priority, cpu_millis, memory_bytes, gpu, lane_id)
+     VALUES ($1, $2, $3, '{}', $4::job_state, $5::jsonb, $6, $7, $8, $9, $10, $11, $12, $13, $14, 10, 1000, 0, 0, gen_random_uuid())`,
     [
       id,
       users[shape.owner],

@@ -1,7 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { inTransaction, isUnavailable, sqlState, Unavailable, withRetry } from '../../src/platform/tx.ts'
+import {
+  brokenConstraint,
+  inTransaction,
+  isUnavailable,
+  sqlState,
+  Unavailable,
+  withRetry,
+} from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
@@ -69,6 +76,26 @@ describe('sqlState', () => {
   test('of what is no error of a database', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: 'ENOENT' }, { code: 'P2025' }])
       expect(sqlState(other)).toBeUndefined()
+  })
+})
+
+describe('brokenConstraint', () => {
+  const insert = 'INSERT INTO counter VALUES (7, 0), (7, 1)'
+
+  test('of pg itself', async () => {
+    expect(brokenConstraint(await failure(database.db.sql.query(insert)))).toBe('counter_pkey')
+  })
+
+  test('of a raw statement and of a model call of Prisma', async () => {
+    expect(brokenConstraint(await failure(database.db.prisma.$executeRawUnsafe(insert)))).toBe('counter_pkey')
+    const data = { id: 'user_2', name: 'bob', level: 'LEAD' } as const
+    await database.db.prisma.user.create({ data })
+    expect(brokenConstraint(await failure(database.db.prisma.user.create({ data })))).toBe('user_pkey')
+  })
+
+  test('of what broke none', () => {
+    for (const other of [undefined, null, 'text', new Error('x'), { code: '40001' }])
+      expect(brokenConstraint(other)).toBeUndefined()
   })
 })
 
@@ -191,6 +218,26 @@ describe('a transaction', () => {
     )
     expect(error).toBeInstanceOf(Unavailable)
     expect(await database.db.sql.query('SELECT 1 AS one')).toEqual([{ one: 1 }])
+  })
+
+  test('whose last write fails leaves nothing, and throws what failed', async () => {
+    const work = database.db.endingTransaction(async (sql) => ({
+      result: 'taken',
+      writes: Promise.all([
+        sql.query('INSERT INTO counter VALUES (1, 0)'),
+        sql.query('INSERT INTO counter VALUES (1, 0)'),
+        sql.query('INSERT INTO counter VALUES (2, 0)'),
+      ]),
+    }))
+    expect(sqlState(await failure(work))).toBe('23505')
+    expect(await database.db.sql.query('SELECT n FROM counter')).toEqual([])
+  })
+
+  test('throws what failed first, not what failed in its wake', async () => {
+    const work = database.db.transaction(async (sql) => {
+      await Promise.all([sql.query('SELECT 1 / 0'), sql.query('SELECT 1')])
+    })
+    expect(sqlState(await failure(work))).toBe('22012')
   })
 
   test('carries 64-bit counts as numbers', async () => {

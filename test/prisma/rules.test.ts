@@ -37,6 +37,7 @@ const insertJob = (more: Record<string, unknown> = {}) =>
     cpu_millis: 1000,
     memory_bytes: 1,
     gpu: 0,
+    lane_id: '00000000-0000-0000-0000-000000000000',
     ...more,
   })
 const insertRun = (more: Record<string, unknown> = {}) =>

@@ -14,7 +14,10 @@ const job = (more: Partial<ReportedJob> = {}): ReportedJob => ({
   run: 1,
   spec: spec(),
   expired: false,
+  reservationOver: false,
+  leaving: null,
   preempted: false,
+  tier: null,
   startFailures: 0,
   exits: 0,
   ...more,
@@ -75,6 +78,17 @@ describe('an end', () => {
   ])('%s', (_what, of, observation, expected) => {
     expect(way(job(of), seen(observation))).toEqual(expected)
   })
+})
+
+test('who runs only after being asked to leave still has to leave', () => {
+  const info = 'It has to leave for the job job_2'
+  expect(stepsOf(job({ state: 'STARTING', leaving: info }), seen({ state: 'running' }), 3)).toEqual([
+    { to: 'RUNNING', reason: 'PREEMPTING', info },
+  ])
+  expect(way(job({ state: 'STARTING', leaving: info, preempted: true }), seen(killed))).toEqual([
+    'RUNNING PREEMPTING',
+    'INTERRUPTED PREEMPTED',
+  ])
 })
 
 describe('gone', () => {

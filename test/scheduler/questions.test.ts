@@ -5,9 +5,7 @@ import { setScopeLimit, updateLimits } from '../../src/domain/limits.ts'
 import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/questions.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { type Outcome, submit } from '../../src/domain/start-now.ts'
-import { Fenced } from '../../src/platform/leadership.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
-import { answerQuestions } from '../../src/scheduler/questions.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, type TestLeader } from '../support/leader.ts'
@@ -43,7 +41,7 @@ async function asking(wish: Record<string, unknown>, spec: Record<string, unknow
   })
   await until(
     async () => {
-      if (!outcome) await answerQuestions(it.domain, leader)
+      if (!outcome) await leader.tick()
       return outcome
     },
     { what: 'the submission is answered' },
@@ -110,6 +108,14 @@ describe('dryRun', () => {
     })
   })
 
+  test('its place is the one that the order gives it', async () => {
+    const rosa = await it.user('rosa', 'RESEARCHER')
+    await it.submit({ resources: { cpu: 4 } })
+    await leader.tick()
+    for (const viewer of [rosa, rosa, it.admin]) await it.submit({ resources: { cpu: 4 } }, viewer)
+    expect(await dryRun()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
+  })
+
   test('a gate of its own, a person who must say yes', async () => {
     const first = await it.submit()
     expect(await dryRun({ dependsOn: [{ jobId: first }] })).toMatchObject({
@@ -117,7 +123,7 @@ describe('dryRun', () => {
       reasons: [{ code: 'DEPENDENCY', jobId: first }],
     })
     const tomorrow = new Date(Date.now() + 86_400_000)
-    expect(await dryRun({ notBefore: tomorrow })).toMatchObject({ reasons: [{ code: 'NOT_BEFORE' }], position: 2 })
+    expect(await dryRun({ notBefore: tomorrow })).toMatchObject({ reasons: [{ code: 'NOT_BEFORE' }], position: 1 })
     expect(await dryRun({}, { requiresApproval: true })).toMatchObject({
       wouldBe: 'BLOCKED',
       reasons: [{ code: 'APPROVAL_PENDING' }],
@@ -191,7 +197,7 @@ describe('noWait', () => {
       outcomes = all
     })
     const answered = async () => {
-      if (!outcomes) await answerQuestions(it.domain, leader)
+      if (!outcomes) await leader.tick()
       return outcomes
     }
     const all = await until(answered, { what: 'all are answered' })
@@ -216,14 +222,16 @@ describe('questions', () => {
     expect(outcome).toBeInstanceOf(Unavailable)
     expect(await sql('SELECT id FROM question')).toEqual([])
     await answerQuestion(database.db.sql, question?.id ?? '', { started: {} })
-    expect(await answerQuestions(it.domain, leader)).toBe(0)
+    await leader.tick()
     expect(await sql('SELECT id FROM job')).toEqual([])
   })
 
   test('a leader whose epoch is over answers nothing', async () => {
     const asked = ask(it.domain, 'sim', { kind: 'DRY_RUN', payload: {} })
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
-    await expect(answerQuestions(it.domain, { pool: 'sim', epoch: 0 })).rejects.toThrow(Fenced)
+    await sql('UPDATE scheduler_leader SET epoch = 2')
+    await leader.tick()
+    expect(await sql('SELECT answer FROM question')).toEqual([{ answer: null }])
     await sql("UPDATE question SET answer = '1'")
     expect(await asked).toBe(1)
   })

@@ -7,9 +7,9 @@ import type { TestDomain } from './domain.ts'
 export async function submitBlocked(
   { domain, submit }: TestDomain,
   viewer: Viewer,
-  need: Partial<ApprovalNeed> = {},
+  { spec = {}, ...need }: Partial<ApprovalNeed> & { spec?: Record<string, unknown> } = {},
 ): Promise<string> {
-  const jobId = await submit({}, viewer)
+  const jobId = await submit(spec, viewer)
   await domain.db.transaction(async (sql) => {
     await sql.query('DELETE FROM queue_entry WHERE job_id = $1', [jobId])
     await sql.query("UPDATE job SET state = 'BLOCKED', queued_at = NULL, eligible_at = NULL WHERE id = $1", [jobId])

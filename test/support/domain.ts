@@ -1,6 +1,6 @@
 import { type UserLevel, type Viewer, viewerOf } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
-import { applyPools, type DeclaredNode, ensureLocalUser } from '../../src/domain/pools.ts'
+import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } from '../../src/domain/pools.ts'
 import { sequenceOnce } from '../../src/domain/sequence.ts'
 import { submitJobs } from '../../src/domain/submit.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
@@ -14,7 +14,7 @@ export interface TestDomain extends AsyncDisposable {
   domain: Domain
   admin: Viewer
   /** A further user of this level. */
-  user(name: string, level: UserLevel): Promise<Viewer>
+  user(name: string, level: UserLevel, allow?: readonly string[]): Promise<Viewer>
   /** Submits one job that must be accepted; answers its id. */
   submit(spec?: Record<string, unknown>, viewer?: Viewer): Promise<string>
   sequence(): Promise<number>
@@ -36,23 +36,35 @@ export async function createTestDomain(
     clock = systemClock,
     notify = false,
     singleUser = true,
-  }: { nodes?: readonly DeclaredNode[]; clock?: Clock; notify?: boolean; singleUser?: boolean } = {},
+    pool = {},
+  }: {
+    nodes?: readonly DeclaredNode[]
+    clock?: Clock
+    notify?: boolean
+    singleUser?: boolean
+    pool?: Partial<DeclaredPool>
+  } = {},
 ): Promise<TestDomain> {
   const log = createLog('silent')
   const wakeups = createWakeups({ url: notify ? db.url : null, topics, clock, log })
   const domain: Domain = { db, wakeups, clock, log, singleUser }
   await applyPools(domain, {
-    pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes }],
+    pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes, ...pool }],
     queues: [{ name: 'default', pool: 'sim', native: {} }],
   })
   const admin = plainViewer(await ensureLocalUser(domain, 'local'), 'local', 'ADMIN')
   return {
     domain,
     admin,
-    async user(name, level) {
+    async user(name, level, allow = []) {
       const id = newId('user', clock.now())
-      await db.sql.query('INSERT INTO "user" (id, name, level) VALUES ($1, $2, $3::user_level)', [id, name, level])
-      return plainViewer(id, name, level)
+      await db.sql.query('INSERT INTO "user" (id, name, level, allow) VALUES ($1, $2, $3::user_level, $4)', [
+        id,
+        name,
+        level,
+        allow,
+      ])
+      return viewerOf({ id, name, level, allow, deny: [] })
     },
     async submit(spec = {}, viewer = admin) {
       const [outcome] = await submitJobs(domain, viewer, [{ spec: { command: ['true'], ...spec } }])

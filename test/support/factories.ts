@@ -24,8 +24,8 @@ export async function addJob(
   const jobId = newId('job', Date.UTC(2026, 0, 1))
   const { name = null, pool = 'local', state = 'RUNNING' } = fields
   await sql.query(
-    `INSERT INTO job (id, user_id, name, spec, state, pool, queue, executor, account, base_priority, cpu_millis, memory_bytes, gpu)
-     VALUES ($1, $2, $3, '{}', $4::job_state, $5, 'default', 'local', 'users.test', 10, 1000, 0, 0)`,
+    `INSERT INTO job (id, user_id, name, spec, state, pool, queue, executor, account, base_priority, cpu_millis, memory_bytes, gpu, lane_id)
+     VALUES ($1, $2, $3, '{}', $4::job_state, $5, 'default', 'local', 'users.test', 10, 1000, 0, 0, gen_random_uuid())`,
     [jobId, userId, name, state, pool],
   )
   const runId = await addRun(sql, { jobId, number: 1, state })

@@ -1,7 +1,9 @@
 import type { Domain } from '../../src/domain/domain.ts'
-import { type Leader, type Pass, tick } from '../../src/scheduler/tick.ts'
+import { createStored } from '../../src/scheduler/stored.ts'
+import type { Leader, Pass } from '../../src/scheduler/tick.ts'
+import { createTurns } from '../../src/scheduler/turns.ts'
 
-/** A leader without leadership's machinery: it holds epoch 1 of the pool and makes passes when it is told to. */
+/** A leader without leadership's machinery: it holds epoch 1 of the pool and hears, decides and answers when it is told to. */
 export interface TestLeader extends Leader {
   tick(): Promise<Pass>
 }
@@ -11,5 +13,6 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
     pool,
   ])
   const leader = { pool, epoch: 1 }
-  return { ...leader, tick: () => tick(domain, leader) }
+  const turns = createTurns({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
+  return { ...leader, tick: () => turns.take() }
 }

@@ -1,4 +1,5 @@
 import type { Viewer } from '../../src/domain/access.ts'
+import type { DeclaredPool } from '../../src/domain/pools.ts'
 import { createSequencer } from '../../src/domain/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import { type Authenticate, createAuthenticate } from '../../src/graphql/authenticate.ts'
@@ -15,6 +16,8 @@ export interface TestServer extends TestDomain {
   readonly feed: Feed
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
+  /** Moves database time on. */
+  moveTime(ms: number): Promise<void>
   /** Text of every statement since `countStatements`. */
   countStatements(): string[]
   /** The server alone; safe to call before disposal. */
@@ -24,6 +27,8 @@ export interface TestServer extends TestDomain {
 export interface TestServerOptions {
   config?: Partial<ServerConfig>
   keepAliveMs?: number
+  /** What its pool is declared as, beyond the usual one. */
+  pool?: Partial<DeclaredPool>
   /** Who asks; default: the local user. */
   authenticate?: (authorization: string | undefined, known: { users: ReadonlyMap<string, Viewer> }) => Viewer | null
   /** Tokens and JWTs as in production, instead of the local user. */
@@ -31,9 +36,9 @@ export interface TestServerOptions {
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { config = {}, keepAliveMs, authenticate, logIn } = options
+  const { config = {}, keepAliveMs, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
-  const made = await createTestDomain(database.db)
+  const made = await createTestDomain(database.db, { pool })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
   const { db, wakeups, clock, log } = domain
@@ -76,8 +81,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   }
   return {
     ...made,
-    async user(name, level) {
-      const viewer = await made.user(name, level)
+    async user(name, level, allow) {
+      const viewer = await made.user(name, level, allow)
       users.set(name, viewer)
       return viewer
     },
@@ -85,6 +90,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     feed,
     logTail,
     queueWatch,
+    moveTime: (ms) => database.moveTime(ms),
     countStatements: () => recordStatements(db.pool),
     stop,
     async [Symbol.asyncDispose]() {

@@ -1,0 +1,86 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startServer, type TestServer } from '../support/server.ts'
+import { root } from '../support/sources.ts'
+
+/** What people who run a server do on the command line. Nobody leads its pool: what is submitted waits. */
+let server: TestServer
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+  await chmod(dataDir, 0o711)
+  server = await startServer()
+}, 60_000)
+
+afterAll(async () => {
+  await server?.[Symbol.asyncDispose]()
+  await rm(dataDir, { recursive: true, force: true })
+}, 60_000)
+
+function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+it('a priority is set and cleared', async () => {
+  const jobId = await server.submit()
+  expect(await berth('priority', jobId, '45')).toMatchObject({ code: 0, stdout: expect.stringContaining(jobId) })
+  expect(await server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: 45 }])
+  expect(await berth('priority', jobId, '--clear')).toMatchObject({ code: 0 })
+  expect(await server.domain.db.sql.query('SELECT priority_override AS is FROM job')).toEqual([{ is: null }])
+  expect(await berth('priority', jobId, '51')).toMatchObject({ code: 2, stderr: expect.stringContaining('0 … 50') })
+  expect(await berth('priority', jobId)).toMatchObject({ code: 2, stderr: expect.stringContaining('--clear') })
+  expect(await berth('priority', 'job_nowhere', '1')).toMatchObject({ code: 5 })
+}, 60_000)
+
+it('machines come, are cordoned by name, and go', async () => {
+  const gpus = ['--gpu', '{model: T4, memoryGib: 16, count: 2}', '--gpu', '{model: H100, memoryGib: 80}']
+  const added = await berth('node', 'add', 'n2', '--cpu', '8.5', '--mem', '32', ...gpus)
+  expect(added).toMatchObject({
+    code: 0,
+    stderr: '',
+    stdout: expect.stringMatching(/n2 +READY +8.5 of 8.5 +32 of 32 +3 of 3/),
+  })
+  expect((await berth('node', 'cordon', 'n1', 'n2')).stdout).toMatch(/n1 +CORDONED[\s\S]*n2 +CORDONED/)
+  expect((await berth('node', 'uncordon', 'n1')).stdout).toMatch(/n1 +READY/)
+  expect((await berth('node', 'drain', 'n2', '-o', 'json')).stdout).toMatch(/"state": "DRAINING"/)
+  expect(await berth('node', 'rm', 'n2')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^node_\w+\n$/) })
+  expect((await berth('node')).stdout).not.toContain('n2')
+  expect(await berth('node', 'rm', 'n2')).toMatchObject({ code: 5 })
+  expect(await berth('node', 'ls', '--pool', 'moon')).toMatchObject({ code: 5 })
+  expect(await berth('node', 'add', 'n3', '--cpu', '1', '--mem', '1', '--gpu', 'T4')).toMatchObject({ code: 2 })
+  expect(await berth('node', 'add', 'n1', '--cpu', '1', '--mem', '1')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('has a node n1 already'),
+  })
+}, 60_000)
+
+it('what ended long ago is removed', async () => {
+  const jobId = await server.submit()
+  await berth('cancel', jobId)
+  await server.moveTime(8 * 86_400_000)
+  expect(await berth('cleanup', '--older-than', '0d')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('1 … 365'),
+  })
+  expect(await berth('cleanup', '--older-than', 'long')).toMatchObject({ code: 2 })
+  expect((await berth('cleanup')).stdout).toBe('0 jobs removed\n')
+  expect((await berth('cleanup', '--older-than', '7d')).stdout).toBe('1 job removed\n')
+}, 60_000)
+
+it('the doctor ends with 1 when something is wrong; a pass needs a leader', async () => {
+  await server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
+  expect(await berth('doctor')).toMatchObject({ code: 0, stdout: 'nothing is wrong\n' })
+  await server.domain.db.sql.query('UPDATE node SET free_cpu_millis = 1')
+  expect(await berth('doctor')).toMatchObject({ code: 1, stdout: expect.stringContaining('free is capacity less') })
+  expect(JSON.parse((await berth('doctor', '-o', 'json')).stdout)).toMatchObject({ ok: false, findings: [{}] })
+  expect(await berth('process')).toMatchObject({ code: 4 })
+}, 60_000)

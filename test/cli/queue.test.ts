@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+
+/** The queue on the command line of a server that really runs jobs, one at a time. */
+let database: TestDatabase
+let server: BerthProcess
+let dataDir: string
+const jobs: string[] = []
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
+  await chmod(dataDir, 0o711)
+  database = await createDatabase()
+  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  await berth('limits', 'set', '--max-concurrent', '1')
+  for (const name of ['running', 'next', 'later'])
+    jobs.push((await berth('submit', '--name', name, '--max-run-time', '1h', '--', 'sleep', '600')).stdout.trim())
+  await until(async () => (await berth('queue', '-o', 'json')).stdout.includes('GLOBAL_LIMIT'), {
+    what: 'the leader told why the others wait',
+  })
+}, 60_000)
+
+afterAll(async () => {
+  await berth('cancel', ...jobs)
+  await server?.end()
+  await database?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+function start(args: readonly string[], done?: (code: number, stdout: string, stderr: string) => void) {
+  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
+  const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+    done?.(child.exitCode ?? -1, stdout, stderr),
+  )
+  return child
+}
+
+const berth = (...args: string[]) =>
+  new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    start(args, (code, stdout, stderr) => resolve({ code, stdout, stderr }))
+  })
+
+it('shows what runs and what waits in the order of its turn, with place, priority and reason', async () => {
+  const { stdout, stderr, code } = await berth('queue')
+  expect([code, stderr]).toEqual([0, ''])
+  const [numbers, , head, ...rows] = stdout.trimEnd().split('\n')
+  expect(numbers).toMatch(/^local {2}1 of 1 running, 2 waiting/)
+  expect(head).toMatch(/^POS +JOB +NAME +USER +STATE +PRIORITY +START +REASON$/)
+  expect(rows).toHaveLength(3)
+  expect(rows[0]).toMatch(new RegExp(`^- +${jobs[0]} +running +local +(STARTING|RUNNING) +30 +`))
+  expect(rows[1]).toMatch(new RegExp(`^1 +${jobs[1]} +next +local +QUEUED +30 +from .* GLOBAL_LIMIT: The limit of 1 `))
+  expect(rows[2]).toMatch(new RegExp(`^2 +${jobs[2]} +later +`))
+  expect(stdout).not.toContain('\u001b')
+})
+
+it('takes states and a limit, and has the names of the schema in JSON and YAML', async () => {
+  const some = JSON.parse((await berth('queue', '--state', 'queued', '--limit', '1', '-o', 'json')).stdout)
+  expect(some).toMatchObject({
+    pool: 'local',
+    depth: 2,
+    running: 1,
+    entries: { nodes: [{ id: jobs[1], queuePosition: 1 }] },
+  })
+  expect(some.entries.nodes[0].scheduling.estimatedStart.earliest).toMatch(/^\d{4}-/)
+  expect(parse((await berth('queue', '-o', 'yaml')).stdout)).toMatchObject({ depth: 2 })
+  expect(await berth('queue', '--limit', '0')).toMatchObject({ code: 2 })
+  expect(await berth('queue', '--pool', 'moon')).toMatchObject({ code: 5 })
+})
+
+it('watches live, one view after the other in a pipe', async () => {
+  const child = start(['top', '-o', 'json'])
+  let seen = ''
+  child.stdout?.on('data', (data) => (seen += data))
+  await until(() => seen.includes('"depth": 2'), { what: 'the first view' })
+  const more = (await berth('submit', '--', 'true')).stdout.trim()
+  await until(() => seen.includes('"depth": 3'), { what: 'the change is shown' })
+  expect(seen).not.toContain('\u001b')
+  await berth('cancel', more)
+  child.kill('SIGINT')
+})
+
+it('one job tells all about its waiting, and GPUs say who holds them', async () => {
+  const { stdout } = await berth('info', jobs[2] ?? '')
+  expect(stdout).toMatch(/^waits for +The limit of 1 running jobs of pool:local is reached: 1$/m)
+  expect(stdout).toMatch(/^position +2 in local$/m)
+  expect(stdout).toMatch(/^may start +from \d{4}-/m)
+  expect((await berth('gpus')).stdout).toMatch(/^NODE +GPU +MODEL +GIB +CUDA +HELD BY\n/)
+  expect(JSON.parse((await berth('gpus', '-o', 'json')).stdout)).toEqual([])
+})

@@ -1,0 +1,85 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+
+/** Capacity reservations on the command line, against a server that leads its pool. */
+let database: TestDatabase
+let dataDir: string
+let server: BerthProcess
+
+const config = `
+pools:
+  - name: lab
+    executors: [simulated]
+    nodes: [{ name: n1, cpu: 4, memoryGib: 8 }, { name: n2, cpu: 4, memoryGib: 8 }]
+`
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-reserve-'))
+  await chmod(dataDir, 0o711)
+  await writeFile(join(dataDir, 'berth.yaml'), config)
+  database = await createDatabase()
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
+  server = await startBerth({ dataDir, port: await freePort(), env })
+}, 60_000)
+afterAll(async () => {
+  await server?.end()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+}, 60_000)
+
+function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    )
+  })
+}
+
+it('nodes are reserved, listed, used by the jobs that name the reservation, and given back', {
+  timeout: 60_000,
+}, async () => {
+  const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']
+  const made = await berth(
+    'reservation',
+    'create',
+    'course',
+    '--project',
+    'genome',
+    '--node',
+    'n2',
+    ...window,
+    '-o',
+    'json',
+  )
+  expect(made).toMatchObject({ code: 0, stderr: '' })
+  const [{ id }] = JSON.parse(made.stdout)
+  expect((await berth('reservation')).stdout).toMatch(new RegExp(`${id} +course +lab +genome +n2 .*jobs finish`))
+
+  const inside = ['--project', 'genome', '--reservation', id]
+  expect(await berth('submit', ...inside, '--wait', '--', 'x')).toMatchObject({ code: 0 })
+  const runs = await database.db.sql.query('SELECT state, nodes FROM run')
+  expect(runs).toEqual([{ state: 'SUCCEEDED', nodes: ['n2'] }])
+  expect(await berth('submit', '--reservation', id, '--project', 'other', '--', 'x')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`There is no capacity reservation ${id} for the project other in the pool lab`),
+  })
+  expect(await berth('reservation', 'create', 'again', '--project', 'p', '--node', 'n2', ...window)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('is in the reservation course at that time'),
+  })
+  expect(await berth('reservation', 'create', 'x', '--project', 'p', '--node', 'n1', '--from', 'soon')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('2030-01-31T12:00:00Z'),
+  })
+
+  expect(await berth('reservation', 'rm', id)).toMatchObject({ code: 0, stdout: `${id}\n` })
+  expect((await berth('reservation', 'ls', '-o', 'json')).stdout).toBe('[]\n')
+  expect(await berth('reservation', 'rm', id)).toMatchObject({ code: 5 })
+})

@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Viewer } from '../../src/domain/access.ts'
+import { createApprovalRule } from '../../src/domain/approval-rule-changes.ts'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import type { Rates } from '../../src/domain/cost.ts'
+import { allocate, readNodes } from '../../src/domain/nodes.ts'
+import { applyPools } from '../../src/domain/pools.ts'
+import { createQuota } from '../../src/domain/quotas.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { type SubmitOutcome, submitJobs } from '../../src/domain/submit.ts'
+import { type Move, transition } from '../../src/domain/transition.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+
+/** Four cores and two GPUs for an hour: 4 × 0.5 + 2 × 3 = 8. */
+const rates: Rates = { cpuHour: 0.5, gpuHour: 3, currency: 'EUR' }
+const resources = { cpu: 4, gpu: 2 }
+const hourMs = 3_600_000
+const device = { model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] }
+const node = { ...simNode, devices: [0, 1].map((index) => ({ ...device, index })) }
+
+let database: TestDatabase
+let it: TestDomain
+let ann: Viewer
+let people = 0
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [node] })
+})
+beforeEach(async () => {
+  ann = await it.user(`ann${people++}`, 'RESEARCHER')
+  await sql('DELETE FROM quota')
+  await sql('DELETE FROM approval_rule')
+  await apply(rates)
+})
+afterAll(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+
+const apply = (declared?: Rates) =>
+  applyPools(it.domain, {
+    pools: [
+      {
+        name: 'sim',
+        policy: 'PRIORITY',
+        executors: ['simulated'],
+        relaxReplicas: true,
+        nodes: [node],
+        ...(declared && { rates: declared }),
+      },
+    ],
+    queues: [{ name: 'default', pool: 'sim', native: {} }],
+  })
+
+async function submit(spec: Record<string, unknown>): Promise<SubmitOutcome> {
+  const [outcome] = await submitJobs(it.domain, ann, [{ spec: { command: ['true'], ...spec } }])
+  if (!outcome) throw new Error('No outcome')
+  return outcome
+}
+
+/** What the ledger says of a job, and what the job says of itself. */
+async function costs(id: string) {
+  const [row] = await sql<{ counted: number; cost: number | null }>(
+    'SELECT l.cost AS counted, j.cost FROM job j JOIN usage_ledger l ON l.job_id = j.id WHERE j.id = $1',
+    [id],
+  )
+  return row
+}
+
+const move = (jobId: string, run: number, rest: Omit<Move, 'jobId' | 'run'>) =>
+  transition(database.db.sql, [{ jobId, run, ...rest }], it.domain.clock.now())
+
+/** Runs the job on all of the node, until `ends`; `startedAt` is on the hour. */
+async function start(jobId: string, run: number): Promise<Date> {
+  const [moved] = await move(jobId, run, { from: 'QUEUED', to: 'STARTING', reason: null })
+  const [free] = await readNodes(database.db.sql, 'sim')
+  const placement = {
+    nodeId: free?.id ?? '',
+    node: 'n1',
+    replica: 0,
+    cpuMillis: 4_000,
+    memoryBytes: 0,
+    gpuIds: [0, 1],
+    infiniband: false,
+    interactive: false,
+  }
+  await allocate(database.db.sql, [{ runId: moved?.runId ?? '', placements: [placement] }])
+  const startedAt = new Date(Math.floor(it.domain.clock.now() / hourMs) * hourMs)
+  await move(jobId, run, { from: 'STARTING', to: 'RUNNING', reason: null, startedAt })
+  return startedAt
+}
+
+const later = (date: Date, hours: number) => new Date(date.getTime() + hours * hourMs)
+
+test.each<[string, Record<string, unknown>, number]>([
+  ['the time that it may run', { resources, maxRunTimeSeconds: 1_800 }, 4],
+  ['the time that it is expected to take, where there is no maximum', { resources, durationSeconds: 3_600 }, 8],
+  ['all copies', { resources: { cpu: 1, replicas: 3 }, maxRunTimeSeconds: 3_600 }, 1.5],
+  ['what the submitter says, where that is more', { resources, maxRunTimeSeconds: 1_800, estimatedCost: 5 }, 5],
+  ['what the submitter says, where nobody knows the time', { resources, preemptable: true, estimatedCost: 1 }, 1],
+  ['nothing, where nobody knows anything', { resources, preemptable: true }, 0],
+])('before it runs a job costs: %s', async (_what, spec, expected) => {
+  expect(await costs(await it.submit(spec))).toEqual({ counted: expected, cost: null })
+})
+
+test('without rates it costs what the submitter says, then and afterwards', async () => {
+  await apply()
+  const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, estimatedCost: 2 })
+  const startedAt = await start(id, 1)
+  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, 1) })
+  expect(await costs(id)).toEqual({ counted: 2, cost: null })
+})
+
+test('what a run has held from RUNNING to its end replaces what was expected', async () => {
+  const id = await it.submit({ resources, maxRunTimeSeconds: 7_200 })
+  expect(await costs(id)).toEqual({ counted: 16, cost: null })
+  const startedAt = await start(id, 1)
+  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, 0.25) })
+  expect(await costs(id)).toEqual({ counted: 2, cost: 2 })
+})
+
+test('a job that is run again has cost its first run, and is expected to cost as much as before', async () => {
+  const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, restartable: true })
+  const first = await start(id, 1)
+  const lost = { reason: 'NODE_LOST', runEnds: 'INTERRUPTED' } as const
+  await move(id, 1, { from: 'RUNNING', to: 'QUEUED', ...lost, finishedAt: later(first, 0.5) })
+  expect(await costs(id)).toEqual({ counted: 12, cost: 4 })
+  const second = await start(id, 2)
+  await move(id, 2, {
+    from: 'RUNNING',
+    to: 'FAILED',
+    reason: 'EXIT_CODE',
+    exitCode: 1,
+    finishedAt: later(second, 0.75),
+  })
+  expect(await costs(id)).toEqual({ counted: 10, cost: 10 })
+})
+
+test('one that never was RUNNING has cost nothing; a clock that went back makes nothing negative', async () => {
+  const waiting = await it.submit({ resources, maxRunTimeSeconds: 3_600 })
+  await cancelJob(it.domain, it.admin, { jobId: waiting })
+  expect(await costs(waiting)).toEqual({ counted: 0, cost: 0 })
+  const back = await it.submit({ resources })
+  const startedAt = await start(back, 1)
+  await move(back, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, -1) })
+  expect(await costs(back)).toEqual({ counted: 0, cost: 0 })
+})
+
+test('quotas and rules of cost count what is expected, then what was measured', async () => {
+  await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
+  const id = await it.submit({ resources, maxRunTimeSeconds: 3_600 }, ann)
+  const again = { resources, maxRunTimeSeconds: 3_600 }
+  expect(await submit(again)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 10, used: 8 })
+  const startedAt = await start(id, 1)
+  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, 0.25) })
+  await createApprovalRule(it.domain, it.admin, { name: 'expensive', condition: { costAbove: 7 } })
+  const accepted = await submit(again)
+  expect(accepted).toMatchObject({ idempotentHit: false })
+  const blocked = await sql('SELECT reason FROM approval WHERE job_id = $1', ['jobId' in accepted && accepted.jobId])
+  expect(blocked).toEqual([{ reason: 'Costs 8, more than 7 (rule expensive)' }])
+})
+
+test('rates are applied where they are new or changed, and changing them touches nothing else of the pool', async () => {
+  const state = () => sql('SELECT p.rates, n.state FROM pool p JOIN node n ON n.pool = p.name')
+  await sql("UPDATE node SET state = 'CORDONED'")
+  await apply({ ...rates, cpuHour: 1 })
+  expect(await state()).toEqual([{ rates: { ...rates, cpuHour: 1 }, state: 'CORDONED' }])
+  await apply()
+  expect(await state()).toEqual([{ rates: null, state: 'CORDONED' }])
+  await sql("UPDATE node SET state = 'READY'")
+})

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { allocate, readNodes } from '../../src/domain/nodes.ts'
+import type { Placement } from '../../src/domain/placement.ts'
+import { transition } from '../../src/domain/transition.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  await database.db.sql.query("UPDATE node SET infiniband = true WHERE pool = 'sim'")
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const node = async () => (await readNodes(database.db.sql, 'sim'))[0]
+
+async function start(takes: Partial<Placement>, spec: Record<string, unknown> = {}) {
+  const jobId = await it.submit(spec)
+  const now = it.domain.clock.now()
+  const [moved] = await transition(
+    database.db.sql,
+    [{ jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null }],
+    now,
+  )
+  const free = await node()
+  const placement: Placement = {
+    nodeId: free?.id ?? '',
+    node: free?.name ?? '',
+    replica: 0,
+    cpuMillis: 1,
+    memoryBytes: 1,
+    gpuIds: [],
+    infiniband: false,
+    interactive: false,
+    ...takes,
+  }
+  await allocate(database.db.sql, [{ runId: moved?.runId ?? '', placements: [placement] }])
+  return () =>
+    transition(database.db.sql, [{ jobId, run: 1, from: 'STARTING', to: 'INTERRUPTED', reason: 'NODE_LOST' }], now)
+}
+
+test('the InfiniBand of a node is given to one run, and comes back with it', async () => {
+  expect(await node()).toMatchObject({ infiniband: true, infinibandFree: true })
+  const end = await start({ infiniband: true })
+  expect(await node()).toMatchObject({ infiniband: true, infinibandFree: false })
+  await expect(start({ infiniband: true })).rejects.toMatchObject({ code: '23505' })
+  await end()
+  expect(await node()).toMatchObject({ infinibandFree: true })
+})
+
+test('nodes know the interactive jobs on them', async () => {
+  expect(await node()).toMatchObject({ interactive: 0 })
+  const end = await start({ interactive: true }, { interactive: true })
+  expect(await node()).toMatchObject({ interactive: 1 })
+  await end()
+  expect(await node()).toMatchObject({ interactive: 0 })
+})

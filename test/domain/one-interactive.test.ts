@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { interactiveElsewhere } from '../../src/domain/one-interactive.ts'
+import { type Move, transition } from '../../src/domain/transition.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const move = (jobId: string, step: Omit<Move, 'jobId' | 'run'>) =>
+  transition(database.db.sql, [{ jobId, run: 1, ...step }], 0)
+
+test('60, 62: a run in another pool counts, and while it ends the next one waits a moment', async () => {
+  const { sql } = database.db
+  const { userId } = it.admin
+  const first = await it.submit({ interactive: true })
+  const second = await it.submit({ interactive: true })
+  const ask = () => interactiveElsewhere(sql, [{ jobId: second, userId }])
+  expect(await ask()).toEqual({ refused: new Map(), postponed: [] })
+  await move(first, { from: 'QUEUED', to: 'STARTING', reason: null })
+  const { refused } = await ask()
+  expect(refused.get(second)).toContain(first)
+  // Two leaders at once: the index has the last word.
+  await expect(move(second, { from: 'QUEUED', to: 'STARTING', reason: null })).rejects.toThrow('run_one_interactive')
+  await move(first, { from: 'STARTING', to: 'CANCELLING', reason: 'CANCELLED' })
+  expect(await ask()).toEqual({ refused: new Map(), postponed: [second] })
+  const [entry] = await sql.query<{ open: boolean; later: boolean }>(
+    'SELECT open, eligible_at > berth_now() AS later FROM queue_entry WHERE job_id = $1',
+    [second],
+  )
+  expect(entry).toEqual({ open: false, later: true })
+})

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readLine } from '../../src/domain/line.ts'
+import { positionsOf, prioritiesOf } from '../../src/domain/position.ts'
+import { setJobPriority } from '../../src/domain/priority.ts'
+import { chunkSize, countEntries, foldTally } from '../../src/domain/tally.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, never>>(text, values)
+
+/** The places of all, and the line as it is read; both must say the same. */
+async function lineOf(pool = 'sim'): Promise<string[]> {
+  const ids = (await sql('SELECT job_id AS id FROM queue_entry WHERE pool = $1', [pool])).map(({ id }) => String(id))
+  const places = await positionsOf(database.db.sql, ids)
+  const ordered = ids.toSorted((a, b) => (places.get(a)?.position ?? 0) - (places.get(b)?.position ?? 0))
+  expect(ordered.map((id) => places.get(id)?.position)).toEqual(ids.map((_, index) => index + 1))
+  const read: string[] = []
+  for (let after: Parameters<typeof readLine>[2]['after'] = null; ; ) {
+    const stretch = await readLine(database.db.sql, pool, { after, limit: 3 })
+    read.push(...stretch.map(({ jobId }) => jobId))
+    const last = stretch.at(-1)
+    if (!last || stretch.length < 3) break
+    after = [last.lead, last.minusBid, last.sequence]
+  }
+  expect(read).toEqual(ordered)
+  return ordered
+}
+
+const clear = () => sql('DELETE FROM queue_entry')
+
+test('by priority, raised by waiting and by people; interactive jobs first; places are given to gated ones too', async () => {
+  const [viewer, rosa, lead] = [
+    await it.user('vic', 'VIEWER', ['job.submit']),
+    await it.user('rosa', 'RESEARCHER'),
+    await it.user('lea', 'LEAD'),
+  ]
+  const low = await it.submit({}, viewer)
+  const gated = await it.submit({ notBefore: new Date(Date.now() + 86_400_000).toISOString() }, rosa)
+  const middle = await it.submit({}, rosa)
+  const high = await it.submit({}, lead)
+  const top = await it.submit()
+  const cheap = await it.submit({ interactive: true, bid: 1 }, rosa)
+  const dear = await it.submit({ interactive: true, bid: 7 }, viewer)
+  expect(await lineOf()).toEqual([dear, cheap, top, high, gated, middle, low])
+
+  // An hour later each is one step higher, but for what is gated or at the top; the earlier submission is first.
+  await database.moveTime(3_600_000)
+  const late = await it.submit({}, lead)
+  expect(await lineOf()).toEqual([dear, cheap, high, top, middle, late, low, gated])
+  expect([...(await prioritiesOf(database.db.sql, [low, middle, high, top, gated])).values()].toSorted()).toEqual([
+    10, 10, 20, 30, 30,
+  ])
+
+  // What a person set stays.
+  await setJobPriority(it.domain, it.admin, { jobId: high, priority: 10 })
+  await setJobPriority(it.domain, it.admin, { jobId: low, priority: 45 })
+  expect(await lineOf()).toEqual([dear, cheap, low, top, middle, late, gated, high])
+  await database.moveTime(3_600_000)
+  expect(await lineOf()).toEqual([dear, cheap, low, middle, top, late, gated, high])
+  await clear()
+})
+
+test('the same over many chunks, folded or not, with ages across their bounds', async () => {
+  const people = [await it.user('ann', 'VIEWER', ['job.submit']), await it.user('bob', 'RESEARCHER'), it.admin]
+  for (let i = 0; i < 18; i++) await it.submit({}, people[i % 3])
+  // Places far apart, and waits that have nothing to do with them.
+  await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 4},
+    eligible_at = eligible_at - (sequence * 7919 % 11) * interval '20 minutes'`)
+  const before = await lineOf()
+  await foldTally(database.db.sql)
+  expect(await lineOf()).toEqual(before)
+  expect(await countEntries(database.db.sql, 'sim')).toBe(18)
+  await clear()
+  await foldTally(database.db.sql)
+  expect(await sql('SELECT * FROM queue_tally')).toEqual([])
+})
+
+test('by shares, then bids, then submission, in a pool of fair shares; never exact', async () => {
+  await sql("UPDATE pool SET policy = 'FAIR_SHARE'")
+  const [eve, max] = [await it.user('eve', 'RESEARCHER'), await it.user('max', 'RESEARCHER')]
+  const first = await it.submit({ bid: 1 }, eve)
+  const second = await it.submit({}, eve)
+  const third = await it.submit({ bid: 5 }, eve)
+  const other = await it.submit({}, max)
+  expect(await lineOf()).toEqual([third, first, second, other])
+  await sql("INSERT INTO account_view VALUES ('sim', 'users.eve', 0.5, 1, 4, 3), ('sim', 'users.max', 0.25, 1, 1, 1)")
+  expect(await lineOf()).toEqual([other, third, first, second])
+  expect((await positionsOf(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
+})

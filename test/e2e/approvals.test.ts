@@ -1,0 +1,86 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/** Jobs that wait for a yes, beside a scheduler that starts whatever it may. */
+let database: TestDatabase
+let dataDir: string
+let server: BerthProcess
+let api: Api
+
+const config = `
+pools: [{ name: local, rates: { cpuHour: 36, gpuHour: 0, currency: EUR } }]
+approvalRules:
+  - { name: expensive, condition: { costAbove: 50 } }
+  - { name: brief, condition: { name: brief }, expiresAfterSeconds: 1 }
+`
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-yes-'))
+  await chmod(dataDir, 0o711)
+  await writeFile(join(dataDir, 'berth.yaml'), config)
+  database = await createDatabase()
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
+  server = await startBerth({ dataDir, port: await freePort(), env })
+  api = connectApi(server.url)
+}, 60_000)
+afterAll(async () => {
+  await api?.close()
+  await server?.end()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+interface Job {
+  state: string
+  stateReason: string | null
+  version: number
+  startedAt: string | null
+  cost: number | null
+  approval: { status: string } | null
+}
+
+async function look(id: string): Promise<Job> {
+  const query = `query ($id: ID!) { job(id: $id) { state stateReason version startedAt cost approval { status } } }`
+  return (await api.ask<{ job: Job }>(query, { id })).job
+}
+
+const over = (id: string) =>
+  until(
+    async () => {
+      const job = await look(id)
+      return job.state === 'SUCCEEDED' || job.state === 'FAILED' ? job : null
+    },
+    { what: 'the job is over' },
+  )
+
+test('a blocked job never starts while others come and go, and starts when somebody said yes', async () => {
+  const blocked = await api.submit({ command: ['sleep', '0.2'], estimatedCost: 60 })
+  for (let n = 0; n < 10; n++) {
+    await over(await api.submit({ command: ['true'], maxRunTimeSeconds: 60 }))
+    expect(await look(blocked)).toMatchObject({ state: 'BLOCKED', version: 2, startedAt: null })
+  }
+  const approve = `mutation ($id: ID!) { approveJob(input: { jobId: $id, expectedVersion: 2 }) { __typename } }`
+  expect(await api.ask(approve, { id: blocked })).toEqual({ approveJob: { __typename: 'ApproveJobSuccess' } })
+  const { state, cost } = await over(blocked)
+  expect(state).toBe('SUCCEEDED')
+  expect(cost).toBeGreaterThan(0)
+  // Measured: seconds of one core at 0.01 each, not the 60 that were announced.
+  expect(cost).toBeLessThan(1)
+})
+
+test('without an answer in time it fails, and never ran', async () => {
+  const id = await api.submit({ command: ['true'], name: 'brief', maxRunTimeSeconds: 60 })
+  expect(await over(id)).toMatchObject({
+    state: 'FAILED',
+    stateReason: 'APPROVAL_EXPIRED',
+    startedAt: null,
+    cost: 0,
+    approval: { status: 'EXPIRED' },
+  })
+})

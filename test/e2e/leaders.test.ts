@@ -1,0 +1,224 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * Leaders that are killed and frozen: another leads, nothing starts twice, and limits hold on the way. For longer:
+ * `BERTH_KILL_SECONDS=300 npx vitest run test/e2e/leaders.test.ts`.
+ */
+const killSeconds = Number(process.env['BERTH_KILL_SECONDS'] ?? 5)
+/** At least, and until another has led and finished a job; by hand: `BERTH_FREEZE_SECONDS=30`. */
+const freezeSeconds = Number(process.env['BERTH_FREEZE_SECONDS'] ?? 0)
+const limit = 6
+
+let database: TestDatabase
+let dataDir: string
+let config: string
+let servers: BerthProcess[]
+let apis: Api[]
+
+beforeEach(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-leaders-'))
+  config = join(dataDir, 'config.yaml')
+  const nodes = '[{ name: n1, cpu: 8, memoryGib: 64 }]'
+  await writeFile(
+    config,
+    `pools: [{ name: sim, executor: simulated, nodes: ${nodes}, limits: { maxConcurrent: ${limit} } }]\n`,
+  )
+  servers = []
+  apis = []
+})
+afterEach(async () => {
+  for (const server of servers) process.kill(server.pid, 'SIGCONT')
+  for (const api of apis) await api.close()
+  for (const server of servers) await server.end()
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(): Promise<BerthProcess> {
+  const url = new URL(database.url)
+  url.searchParams.set('options', `-c traced.server=${servers.length}`)
+  const env = { DATABASE_URL: url.href, BERTH_CONFIG: config }
+  const server = await startBerth({ dataDir, port: await freePort(), env })
+  servers.push(server)
+  apis.push(connectApi(server.url))
+  return server
+}
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+
+async function leading(): Promise<{ server: BerthProcess; epoch: number }> {
+  return until(
+    async () => {
+      const [row] = await sql<{ holder: string | null; epoch: number }>('SELECT holder, epoch FROM scheduler_leader')
+      const server = servers.find(({ pid }) => row?.holder?.includes(`:${pid}:`))
+      return server && row ? { server, epoch: row.epoch } : null
+    },
+    { what: 'somebody leads', timeoutMs: 15_000 },
+  )
+}
+
+const apiOf = (server: BerthProcess): Api => apis[servers.indexOf(server)] as Api
+const simulated = (seconds: number) => ({
+  command: ['simulated'],
+  resources: { cpu: 0.1, memoryBytes: 1 },
+  environment: [{ name: 'SIM_RUN_SECONDS', value: String(seconds) }],
+})
+const count = async (condition: string) =>
+  (await sql<{ n: number }>(`SELECT count(*) AS n FROM job WHERE ${condition}`))[0]?.n ?? 0
+
+/** Somebody else leads; as long as the lease of a frozen one takes. */
+const ledBeyond = (epoch: number) =>
+  until(async () => (await sql<{ epoch: number }>('SELECT epoch FROM scheduler_leader'))[0]?.epoch !== epoch, {
+    what: 'another leads',
+    timeoutMs: 12_000,
+  })
+
+/** From here on every row says which server wrote it: in which table, and under which epoch of the pool. */
+async function trace() {
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query(`CREATE TABLE traced (server text, name text, epoch bigint);
+    CREATE FUNCTION trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO traced SELECT current_setting('traced.server', true), TG_TABLE_NAME, max(epoch) FROM scheduler_leader;
+      RETURN NULL; END $$;
+    DO $$ DECLARE name text; BEGIN
+      FOR name IN SELECT quote_ident(relname) FROM pg_class
+        WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'traced' LOOP
+        EXECUTE format('CREATE TRIGGER trace AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION trace()', name);
+      END LOOP; END $$`)
+  await client.end()
+}
+
+/** Tables that this server wrote to after somebody else had taken over. */
+const writtenBeyond = async (server: BerthProcess, epoch: number) =>
+  (
+    await sql<{ name: string }>('SELECT DISTINCT name FROM traced WHERE server = $1 AND epoch > $2 ORDER BY name', [
+      String(servers.indexOf(server)),
+      epoch,
+    ])
+  ).map(({ name }) => name)
+
+/** What every process does, whoever leads: events are numbered, and what is recorded is chained. */
+const everybody = ['audit_entry', 'audit_head', 'event', 'feed_head']
+
+/** Is the leader's alone, and is not done by one that leads no more. */
+async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; epoch: number }) {
+  const written = await writtenBeyond(server, epoch)
+  expect(written.filter((name) => !everybody.includes(name))).toEqual([])
+  const other = servers.find((each) => each !== server) as BerthProcess
+  expect(await writtenBeyond(other, epoch)).toEqual(expect.arrayContaining(['job', 'pool_change', 'run']))
+}
+
+/** Frozen since `since`; for as long as was asked for. */
+const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
+  await until(() => Date.now() - since >= freezeSeconds * 1_000, {
+    what: 'it was frozen long enough',
+    timeoutMs: 60_000,
+  })
+  process.kill(server.pid, 'SIGCONT')
+}
+
+test('the leader is killed again and again under load: nothing starts twice, and no limit is exceeded', {
+  timeout: 60_000 + killSeconds * 3_000,
+}, async () => {
+  const client = new pg.Client({ connectionString: database.url })
+  client.on('error', () => undefined)
+  await client.connect()
+  // Every start says how many hold resources then, itself among them.
+  await client.query(`CREATE TABLE seen (holding bigint);
+    CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      INSERT INTO seen SELECT count(*) FROM run WHERE state IN ('STARTING', 'RUNNING', 'CANCELLING'); RETURN NULL; END $$;
+    CREATE TRIGGER look AFTER UPDATE ON run FOR EACH STATEMENT EXECUTE FUNCTION look()`)
+  await start()
+  let submitted = 0
+  let kills = 0
+  const began = Date.now()
+  while (Date.now() - began < killSeconds * 1_000) {
+    await start()
+    const { server } = await leading()
+    const other = servers.find((each) => each !== server) as BerthProcess
+    submitted += (await apiOf(other).submitAll(Array.from({ length: 60 }, () => simulated(0.05)))).length
+    const before = await count("state = 'SUCCEEDED'")
+    await until(async () => (await count("state = 'SUCCEEDED'")) > before + 10, { what: 'jobs end', timeoutMs: 20_000 })
+    await apiOf(server).close()
+    await server.end('SIGKILL')
+    apis.splice(servers.indexOf(server), 1)
+    servers.splice(servers.indexOf(server), 1)
+    kills++
+  }
+  await until(async () => (await count("state = 'SUCCEEDED'")) === submitted, {
+    what: 'all are done',
+    timeoutMs: 60_000,
+  })
+  await client.query('DROP TRIGGER look ON run')
+  expect(await sql('SELECT job_id FROM run')).toHaveLength(submitted)
+  expect((await sql<{ most: number }>('SELECT max(holding) AS most FROM seen'))[0]?.most).toBeLessThanOrEqual(limit)
+  expect(await findings(database.db.sql)).toEqual([])
+  await client.end()
+  expect(kills).toBeGreaterThan(0)
+})
+
+test('case 78: a leader that is frozen while it is idle: another leads, and the old one does nothing when it wakes', {
+  timeout: 120_000,
+}, async () => {
+  await start()
+  const frozen = await leading()
+  const other = await start()
+  await trace()
+  const since = Date.now()
+  process.kill(frozen.server.pid, 'SIGSTOP')
+  await ledBeyond(frozen.epoch)
+  const [first] = await apiOf(other).submitAll([simulated(0.1)])
+  await until(() => count(`id = '${first}' AND state = 'SUCCEEDED'`), { what: 'it is done', timeoutMs: 20_000 })
+  await thaw(frozen, since)
+  const more = await apiOf(other).submitAll(Array.from({ length: 40 }, () => simulated(0.05)))
+  await until(async () => (await count("state = 'SUCCEEDED'")) === more.length + 1, {
+    what: 'all are done',
+    timeoutMs: 30_000,
+  })
+  expect((await leading()).server).toBe(other)
+  expect(await sql('SELECT job_id FROM run')).toHaveLength(more.length + 1)
+  await expectNothingBeyond(frozen)
+  expect(await findings(database.db.sql)).toEqual([])
+})
+
+test('case 78: a leader that is frozen inside the transaction of a start: the start is not made, and another makes it', {
+  timeout: 120_000,
+}, async () => {
+  await start()
+  const frozen = await leading()
+  const other = await start()
+  await trace()
+  const holder = new pg.Client({ connectionString: database.url })
+  await holder.connect()
+  await holder.query('BEGIN')
+  await holder.query('SELECT 1 FROM node FOR UPDATE')
+  const [id] = await apiOf(other).submitAll([simulated(0.1)])
+  const waiting = () =>
+    sql(
+      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%allocat%'",
+    )
+  await until(async () => (await waiting()).length > 0, { what: 'the start waits for the node' })
+  const since = Date.now()
+  process.kill(frozen.server.pid, 'SIGSTOP')
+  await holder.query('ROLLBACK')
+  await ledBeyond(frozen.epoch)
+  await until(() => count(`id = '${id}' AND state = 'SUCCEEDED'`), { what: 'it is done', timeoutMs: 20_000 })
+  await thaw(frozen, since)
+  await apiOf(other).submitAll([simulated(0.1)])
+  await until(async () => (await count("state = 'SUCCEEDED'")) === 2, { what: 'both are done', timeoutMs: 20_000 })
+  expect(await sql('SELECT count(*) FROM run')).toEqual([{ count: 2 }])
+  await expectNothingBeyond(frozen)
+  expect(await findings(database.db.sql)).toEqual([])
+  await holder.end()
+})

@@ -1,0 +1,96 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/** What the file says of a pool reaches the runs of that pool, and of no other. */
+let database: TestDatabase
+let dataDir: string
+let server: BerthProcess
+let api: Api
+
+const config = `
+pools:
+  - name: strict
+    executors: [simulated]
+    nodes: [{ name: s1, cpu: 8, memoryGib: 8 }]
+    scheduling: { graceSeconds: 1, maxStartAttempts: 1, nodeLostAfterSeconds: 1 }
+  - name: patient
+    executors: [simulated]
+    nodes: [{ name: p1, cpu: 8, memoryGib: 8 }]
+    scheduling: { graceSeconds: 600, maxStartAttempts: 2, nodeLostAfterSeconds: 600 }
+queues: [{ name: strict, pool: strict }, { name: patient, pool: patient }]
+`
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-pools-'))
+  await chmod(dataDir, 0o711)
+  await writeFile(join(dataDir, 'berth.yaml'), config)
+  database = await createDatabase()
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
+  server = await startBerth({ dataDir, port: await freePort(), env })
+  api = connectApi(server.url)
+}, 60_000)
+afterAll(async () => {
+  await api?.close()
+  await server?.end()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const inBoth = (environment: Record<string, number>) =>
+  api.submitAll(
+    ['strict', 'patient'].map((queue) => ({
+      queue,
+      command: ['x'],
+      environment: Object.entries(environment).map(([name, value]) => ({ name, value: String(value) })),
+    })),
+  )
+const silence = (...nodes: string[]) => writeFile(join(dataDir, 'sim-silent'), nodes.join('\n'))
+const rowsOf = (ids: string[]) =>
+  database.db.sql.query<{ state: string; reason: string | null; info: string | null; exit: number | null }>(
+    `SELECT state, state_reason AS reason, state_info AS info, exit_code AS exit FROM job
+     WHERE id = ANY($1::text[]) ORDER BY array_position($1::text[], id)`,
+    [ids],
+  )
+const reach = (ids: string[], states: string[]) =>
+  until(async () => (await rowsOf(ids)).every(({ state }, i) => state === states[i]) && rowsOf(ids), {
+    what: `they are ${states}`,
+    timeoutMs: 20_000,
+  })
+
+test('graceSeconds: how long after TERM a run is killed', { timeout: 60_000 }, async () => {
+  const ids = await inBoth({ SIM_RUN_SECONDS: 3_600, SIM_IGNORE_TERM_SECONDS: 3_600 })
+  await reach(ids, ['RUNNING', 'RUNNING'])
+  for (const jobId of ids)
+    await api.ask('mutation ($jobId: ID!) { cancelJob(input: { jobId: $jobId }) { __typename } }', { jobId })
+  const [strict] = await reach(ids, ['CANCELLED', 'CANCELLING'])
+  expect(strict).toMatchObject({ exit: 137 })
+})
+
+test('maxStartAttempts: how often a start is tried', { timeout: 60_000 }, async () => {
+  await silence('s1', 'p1')
+  const ids = await inBoth({})
+  const [strict, patient] = await reach(ids, ['FAILED', 'FAILED'])
+  expect(strict).toMatchObject({ reason: 'START_FAILED' })
+  expect(patient).toMatchObject({ reason: 'START_FAILED' })
+  const runs = await database.db.sql.query<{ number: number }>(
+    'SELECT count(*)::int AS number FROM run WHERE job_id = ANY($1::text[]) GROUP BY job_id ORDER BY array_position($1::text[], job_id)',
+    [ids],
+  )
+  expect(runs.map(({ number }) => number)).toEqual([1, 2])
+  await silence()
+})
+
+test('nodeLostAfterSeconds: how long a node may be silent', { timeout: 60_000 }, async () => {
+  const ids = await inBoth({ SIM_RUN_SECONDS: 3_600 })
+  await reach(ids, ['RUNNING', 'RUNNING'])
+  await silence('s1', 'p1')
+  const [strict] = await reach(ids, ['INTERRUPTED', 'RUNNING'])
+  expect(strict).toMatchObject({ reason: 'NODE_LOST', info: 'Its node has not answered for 1 s' })
+  await silence()
+})

@@ -1,0 +1,156 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+
+/** Dry runs and noWait of a retry: a submission like any other, asked of the leader that really starts jobs. */
+let database: TestDatabase
+let dataDir: string
+let server: BerthProcess
+let api: Api
+/** A job that is over. */
+let original: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-retry-'))
+  await chmod(dataDir, 0o711)
+  database = await createDatabase()
+  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
+  api = connectApi(server.url)
+}, 60_000)
+afterAll(async () => {
+  await api?.close()
+  await server?.end()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+beforeEach(async () => {
+  original = await api.submit({ command: ['true'], name: 'first' })
+  await settled(original)
+})
+
+const settled = (id: string) =>
+  until(
+    async () => {
+      const { job } = await api.ask<{ job: { alive: boolean } }>('query ($id: ID!) { job(id: $id) { alive } }', { id })
+      return !job.alive
+    },
+    { what: 'the job is over' },
+  )
+
+interface Answer {
+  __typename: string
+  code?: string
+  wouldBe?: string
+  reasons?: { code: string }[]
+  idempotentHit?: boolean
+  idempotentJob?: { id: string } | null
+  job?: { id: string; state: string; name: string | null; retryOf: { id: string } | null }
+}
+
+async function retry(wish: Record<string, unknown>, jobId = original): Promise<Answer> {
+  const query = `mutation ($input: RetryJobInput!) { retryJob(input: $input) { __typename
+    ... on SubmitJobSuccess { idempotentHit job { id state name retryOf { id } } }
+    ... on DryRun { wouldBe reasons { code } idempotentJob { id } spec { name } }
+    ... on RejectedProblem { reasons { code } } ... on Problem { code } } }`
+  return (await api.ask<{ retryJob: Answer }>(query, { input: { jobId, ...wish } })).retryJob
+}
+
+/** Rows of everything that a submission could write. */
+async function written() {
+  const tables = ['job', 'run', 'queue_entry', 'idempotency_key', 'usage_ledger', 'question', 'approval']
+  const counts = tables.map((table) => `(SELECT count(*)::int FROM ${table}) AS ${table}`)
+  const [row] = await database.db.sql.query(
+    `SELECT ${counts.join(', ')}, (SELECT count(*)::int FROM event e WHERE job_id = $1) AS events,
+       (SELECT count(*)::int FROM audit_entry WHERE action LIKE 'job.%') AS audit_entry`,
+    [original],
+  )
+  return row
+}
+
+const pause = (maxConcurrent: number | null) =>
+  api.ask('mutation ($input: UpdateLimitsInput!) { updateLimits(input: $input) { __typename } }', {
+    input: { maxConcurrent },
+  })
+
+test('a dry run says what would be, and writes nothing', async () => {
+  const before = await written()
+  const overrides = { name: 'again' }
+  expect(await retry({ dryRun: true, overrides, idempotencyKey: 'dry' })).toEqual({
+    __typename: 'DryRun',
+    wouldBe: 'STARTING',
+    reasons: [],
+    idempotentJob: null,
+    spec: { name: 'again' },
+  })
+  await pause(0)
+  expect(await retry({ dryRun: true })).toMatchObject({ wouldBe: 'QUEUED', reasons: [{ code: 'POOL_PAUSED' }] })
+  await pause(null)
+  expect(await written()).toEqual(before)
+})
+
+test('noWait starts it now under its own key, or refuses it and stores nothing', async () => {
+  const before = await written()
+  await pause(0)
+  const wish = { noWait: true, overrides: { name: 'now' }, idempotencyKey: `now-${original}` }
+  expect(await retry(wish)).toMatchObject({ code: 'REJECTED', reasons: [{ code: 'POOL_PAUSED' }] })
+  expect(await written()).toEqual(before)
+  await pause(null)
+  const first = await retry(wish)
+  expect(first).toMatchObject({ idempotentHit: false, job: { name: 'now', retryOf: { id: original } } })
+  expect(first.job?.state).not.toBe('QUEUED')
+  const [entry] = await database.db.sql.query(
+    "SELECT detail FROM audit_entry WHERE action = 'job.retry' AND object_id = $1",
+    [first.job?.id],
+  )
+  expect(entry).toEqual({ detail: { retryOf: original } })
+})
+
+test('a key that is stored answers first, in each of the three forms, though the original is gone', async () => {
+  const wish = { overrides: { notBefore: '2026-01-01T00:00:00+01:00' }, idempotencyKey: `key-${original}` }
+  const { job } = await retry({ ...wish, noWait: true })
+  const id = job?.id ?? ''
+  await settled(id)
+  expect(await retry(wish)).toMatchObject({ idempotentHit: true, job: { id } })
+  for (const form of [{}, { dryRun: true }, { noWait: true }])
+    expect(await retry({ ...wish, ...form, overrides: { name: 'x' } })).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
+  await api.ask('mutation ($id: ID!) { deleteJob(input: { jobId: $id }) { __typename } }', { id: original })
+  for (const form of [{}, { noWait: true }])
+    expect(await retry({ ...wish, ...form })).toMatchObject({ idempotentHit: true, job: { id, retryOf: null } })
+  expect(await retry({ ...wish, dryRun: true })).toMatchObject({ wouldBe: 'SUCCEEDED', idempotentJob: { id } })
+})
+
+test.each([{ dryRun: true }, { noWait: true }])('%j is refused like any retry', async (form) => {
+  const alive = await api.submit({ command: ['sleep', '60'] })
+  expect(await retry(form, alive)).toMatchObject({ code: 'INVALID_STATE' })
+  expect(await retry(form, 'job_none')).toMatchObject({ code: 'NOT_FOUND' })
+  expect(await retry({ ...form, expectedVersion: 1 })).toMatchObject({ code: 'VERSION_CONFLICT' })
+  expect(await retry({ ...form, overrides: { queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
+  expect(await retry({ ...form, slotReservationId: 'slot_none' })).toMatchObject({ code: 'RESERVATION_EXPIRED' })
+  await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id: alive })
+})
+
+test('on the command line', async () => {
+  const dry = await berth('retry', original, '--dry-run', '--name', 'again', '-o', 'json')
+  expect(JSON.parse(dry.stdout)).toMatchObject({ wouldBe: 'STARTING', reasons: [] })
+  const now = await berth('retry', original, '--no-wait', '--name', 'again', '-o', 'json')
+  expect(JSON.parse(now.stdout)).toMatchObject({ job: { name: 'again' }, idempotentHit: false })
+  await pause(0)
+  expect(await berth('retry', original, '--no-wait')).toMatchObject({ code: 3, stdout: '' })
+  await pause(null)
+})
+
+function berth(...args: string[]): Promise<{ code: number; stdout: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', BERTH_URL: server.url }
+  return new Promise((resolve) => {
+    const child = execFile(join(root, 'berth'), args, { cwd: dataDir, env, timeout: 60_000 }, (_, stdout) =>
+      resolve({ code: child.exitCode ?? -1, stdout }),
+    )
+  })
+}

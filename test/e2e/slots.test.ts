@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type ApiServers, startApiServers } from '../support/api-servers.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { mutate, type Person, personWith } from '../support/people.ts'
+
+/** Slot reservations over several server processes, one of which is killed. */
+const servers = 3
+const limit = 2
+
+let database: TestDatabase
+let dataDir: string
+let apis: ApiServers
+let people: Person[]
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-slots-'))
+  apis = await startApiServers({ databaseUrl: database.url, dataDir, count: servers })
+  const { token } = await apis.addMember('ann')
+  people = apis.urls.map((url) => personWith(url, token))
+  await mutate(apis.admin, 'updateLimits', { input: { userMaxActive: limit } })
+}, 120_000)
+afterAll(async () => {
+  await apis?.end()
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const on = (index: number): Person => {
+  const person = people[index % servers]
+  if (!person) throw new Error('No server')
+  return person
+}
+const reserve = (index: number, ttlSeconds = 60) =>
+  mutate(on(index), 'reserveSlot', { input: { ttlSeconds }, wanted: 'reservation { id }' })
+const submit = (index: number, slotReservationId?: string) =>
+  mutate(on(index), 'submitJob', { input: { spec: { command: ['true'] }, slotReservationId }, wanted: 'job { id }' })
+
+test('one is consumed once, however many servers are asked at once', async () => {
+  const { reservation } = await reserve(0)
+  const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => submit(n, reservation.id)))
+  const accepted = answers.filter(({ job }) => job)
+  expect(accepted).toHaveLength(1)
+  expect(answers.filter(({ code }) => code === 'RESERVATION_EXPIRED')).toHaveLength(19)
+  await mutate(on(1), 'cancelJob', { input: { jobId: accepted[0].job.id } })
+})
+
+test('what a killed server had reserved is kept until its time by the clock of the database, and is free then', async () => {
+  const slots = [await reserve(2), await reserve(2)]
+  await apis.kill(2)
+  await database.moveTime(55_000)
+  expect(await reserve(0)).toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  expect(await submit(1)).toMatchObject({ code: 'QUOTA_EXCEEDED' })
+  await database.moveTime(10_000)
+  expect(await submit(0, slots[0].reservation.id)).toMatchObject({ code: 'RESERVATION_EXPIRED' })
+  expect(await submit(1)).toMatchObject({ job: { id: expect.any(String) } })
+  expect(await reserve(0)).toMatchObject({ reservation: { id: expect.any(String) } })
+})

@@ -1,0 +1,177 @@
+import { describe, expect, test } from 'vitest'
+import { type Cluster, type Mode, N8, N8x2, node, startCluster, times, v100 } from '../../support/cluster.ts'
+
+/** Examples of the specification, by their numbers: the order of fair share, its classes, holds, interactive jobs. */
+const modes: Mode[] = ['pass', 'loop']
+const S = { policy: 'FAIR_SHARE' as const, scheduling: {} }
+/** Of one account. */
+const of = (account: string) => ({ account })
+
+async function fill(it: Cluster, gpus: number, more: object): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < gpus; i++) ids.push(await it.submit({ gpu: 1, pre: true, ...more }))
+  await it.settle()
+  return ids
+}
+
+describe.each(modes)('with %s alone', (mode) => {
+  test('31: who holds less is first', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    await it.submit({ gpu: 4, pre: true, ...of('a') })
+    await it.submit({ gpu: 3, pre: true, ...of('c') })
+    await it.settle()
+    const [a = '', b = ''] = await it.together({ gpu: 1, pre: true, ...of('a') }, { gpu: 1, pre: true, ...of('b') })
+    expect(await it.states(a, b)).toEqual(['QUEUED', 'RUNNING'])
+  })
+
+  test('32: two accounts with twenty jobs each get four GPUs each', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    const twenty = (account: string) => times(20, { gpu: 1, cpu: 0.1, pre: true, account })
+    const ids = await it.together(...twenty('a'), ...twenty('b'))
+    expect(await it.holding(...ids.slice(0, 20))).toHaveLength(4)
+    expect(await it.holding(...ids.slice(20))).toHaveLength(4)
+  })
+
+  test('33: within an account the higher bid is first', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [node('n', { cpuMillis: 1_000 })] })
+    let running = await it.submit({ ...of('a'), pre: true })
+    await it.settle()
+    const bid = (more: object) => it.submit({ ...of('a'), pre: true, ...more })
+    const [none, one, most] = [await bid({}), await bid({ bid: 1 }), await bid({ bid: 42 })]
+    const order: string[] = []
+    for (let i = 0; i < 3; i++) {
+      await it.cancel(running)
+      await it.settle()
+      ;[running = ''] = await it.holding(none, one, most)
+      order.push(running)
+    }
+    expect(order).toEqual([most, one, none])
+  })
+
+  test.each([
+    ['0.5 is before 0.75', {}, 'c'],
+    ['with weight 2 it is 0.375, and first', { a: 2 }, 'a'],
+  ] as const)('36: %s', async (_, weights, first) => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()], weights })
+    await it.together(
+      { cpu: 12, pre: true, ...of('a') },
+      { cpu: 1, gpu: 4, pre: true, ...of('c') },
+      { cpu: 2, pre: true, ...of('z') },
+    )
+    const [a, c] = await it.together({ pre: true, ...of('a') }, { pre: true, ...of('c') })
+    expect(await it.holding(a ?? '', c ?? '')).toEqual([first === 'a' ? a : c])
+  })
+
+  test('52: a blocked head keeps its class waiting, and no other', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [node('n', { gpus: [v100] })] })
+    await it.submit({ cpu: 6, pre: true, ...of('b') })
+    await it.settle()
+    const head = await it.submit({ cpu: 16, pre: true, ...of('b') })
+    const behind = await it.submit({ cpu: 1, pre: true, ...of('b') })
+    const gpu = await it.submit({ gpu: 1, pre: true, ...of('b') })
+    await it.settle()
+    expect(await it.states(head, behind, gpu)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
+    expect(await it.why(behind)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: head })
+  })
+
+  test('54: a head stopped by the fraction does not stop the preemptable class', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    await it.submit({ gpu: 2, ...of('a') })
+    await it.settle()
+    const head = await it.submit({ gpu: 1, ...of('b') })
+    const pre = await it.submit({ gpu: 1, pre: true, ...of('b') })
+    await it.settle()
+    expect(await it.states(head, pre)).toEqual(['QUEUED', 'RUNNING'])
+    expect(await it.reason(head)).toBe('NON_PREEMPTABLE_POOL')
+  })
+
+  test('55: what can never fit says so and keeps nobody waiting, until a node comes that can', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    const never = await it.submit({ gpu: 16, pre: true, ...of('a') })
+    const bound = await it.submit({ gpu: 16, ...of('a') })
+    const other = await it.submit({ gpu: 2, pre: true, ...of('a') })
+    await it.settle()
+    expect(await it.states(never, other)).toEqual(['QUEUED', 'RUNNING'])
+    expect([await it.reason(never), await it.reason(bound)]).toEqual(['UNSATISFIABLE', 'UNSATISFIABLE'])
+    const gpus = [{ model: 'Tesla V100-SXM2-32GB', memoryGib: 32, count: 16 }]
+    await it.admin.data(
+      `mutation ($input: AddNodeInput!) { addNode(input: $input) { ... on AddNodeSuccess { node { id } } ... on Problem { message } } }`,
+      { input: { pool: 'sim', name: 'big', cpu: 16, memoryGib: 64, gpus } },
+    )
+    await it.settle()
+    expect(await it.states(never)).toEqual(['RUNNING'])
+  })
+
+  test('57: on held nodes may run what ends in time, or what leaves when asked', async () => {
+    await using it = await startCluster({
+      mode,
+      ...S,
+      scheduling: { holdAfterMs: 20_000, nonPreemptableFraction: 1 },
+      nodes: [N8()],
+    })
+    const ends = { maxRunTimeSeconds: 80, seconds: 80 }
+    const busy = await it.submit({ gpu: 6, ...of('a'), ...ends })
+    await it.settle()
+    const head = await it.submit({ gpu: 8, ...of('b'), maxRunTimeSeconds: 50, seconds: 50 })
+    await it.advance(21)
+    expect((await it.job(head)).scheduling?.hold).toMatchObject({ nodes: ['n1'] })
+    const short = await it.submit({ gpu: 1, ...of('c'), maxRunTimeSeconds: 30, seconds: 30 })
+    const endless = await it.submit({ gpu: 1, ...of('c'), maxRunTimeSeconds: 0 })
+    await it.settle()
+    expect(await it.states(busy, endless, short)).toEqual(['RUNNING', 'QUEUED', 'RUNNING'])
+    expect(await it.reason(endless)).toBe('HOLD')
+    await it.advance(31)
+    const pre = await it.submit({ gpu: 1, pre: true, ...of('d') })
+    await it.settle()
+    expect(await it.states(short, pre)).toEqual(['SUCCEEDED', 'RUNNING'])
+    await it.advance(30)
+    expect(await it.states(busy, pre, head)).toEqual(['SUCCEEDED', 'INTERRUPTED', 'RUNNING'])
+  })
+
+  test('58: of two gangs one runs and the other holds nothing', async () => {
+    await using it = await startCluster({
+      mode,
+      ...S,
+      scheduling: { nonPreemptableFraction: 1 },
+      nodes: [N8('n1'), N8('n2'), N8('n3')],
+    })
+    const gang = { gpu: 8, resources: { nodeCount: 2 }, maxRunTimeSeconds: 100, seconds: 100 }
+    const [one, two] = [await it.submit({ ...gang, ...of('a') }), await it.submit({ ...gang, ...of('b') })]
+    await it.settle()
+    expect((await it.states(one, two)).sort()).toEqual(['QUEUED', 'RUNNING'])
+    const [running] = await it.holding(one, two)
+    const waiting = running === one ? two : one
+    expect(
+      await it.sql('SELECT 1 FROM device_claim c JOIN run r ON r.id = c.run_id WHERE r.job_id = $1', [waiting]),
+    ).toEqual([])
+    await it.advance(101)
+    expect(await it.states(waiting)).toEqual(['RUNNING'])
+  })
+
+  test('59: an interactive job gets its room from others at once', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: N8x2() })
+    await it.submit({ gpu: 8, pre: true, ...of('heavy') })
+    const others = await fill(it, 8, of('light'))
+    const shell = await it.submit({ gpu: 8, interactive: true, ...of('heavy') })
+    await it.settle()
+    expect(await it.states(shell)).toEqual(['RUNNING'])
+    expect(await it.states(...others)).toEqual(Array.from({ length: 8 }, () => 'INTERRUPTED'))
+  })
+
+  test('60 and 62: one interactive job per user; killing it makes room for the next', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    const first = await it.submit({ interactive: true, stubborn: 20, ...of('a') })
+    await it.settle()
+    const second = await it.submit({ interactive: true, ...of('b') })
+    await it.settle()
+    const refused = await it.job(second)
+    expect(refused).toMatchObject({ state: 'FAILED', stateReason: 'INTERACTIVE_QUOTA', exitCode: null })
+    expect(refused.stateInfo).toContain(first)
+    await it.cancel(first)
+    const third = await it.submit({ interactive: true, ...of('a') })
+    await it.settle()
+    expect(await it.states(first, third)).toEqual(['CANCELLING', 'QUEUED'])
+    await it.advance(21)
+    expect(await it.states(first, third)).toEqual(['CANCELLED', 'RUNNING'])
+  })
+})

@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'vitest'
+import { type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
+
+/** Examples of the specification, by their numbers: who has to leave for whom. */
+const modes: Mode[] = ['pass', 'loop']
+const S = { policy: 'FAIR_SHARE' as const, nodes: [N8()] }
+const of = (account: string) => ({ account })
+
+describe.each(modes)('with %s alone', (mode) => {
+  test('38: the later started of two leaves, and it alone', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const older = await it.submit({ gpu: 4, pre: true, ...of('x') })
+    await it.settle()
+    const newer = await it.submit({ gpu: 4, pre: true, ...of('x') })
+    await it.settle()
+    const claimant = await it.submit({ gpu: 4, pre: true, ...of('y') })
+    await it.settle()
+    expect(await it.states(older, newer, claimant)).toEqual(['RUNNING', 'INTERRUPTED', 'RUNNING'])
+    const audit = await it.sql('SELECT tier, claimant_job_id, victim_job_id FROM preemption')
+    expect(audit).toMatchObject([{ tier: 1, claimant_job_id: claimant, victim_job_id: newer }])
+  })
+
+  const loop = [
+    { gpu: 6, cpu: 2, rst: true, bid: 0, ...of('a2') },
+    { gpu: 4, cpu: 1, rst: true, bid: 1, ...of('a0') },
+    { gpu: 3, cpu: 5, rst: true, bid: 2, ...of('a0') },
+  ]
+
+  test('39: the loop of three jobs swaps once in a quantum', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const [big = '', four = '', three = ''] = await it.together(...loop)
+    for (let i = 0; i < 5; i++) await it.advance(60)
+    expect(await it.sql('SELECT tier, victim_job_id AS victim FROM preemption')).toEqual([{ tier: 2, victim: three }])
+    expect(await it.states(big, four, three)).toEqual(['RUNNING', 'QUEUED', 'QUEUED'])
+  })
+
+  test('39: without rotation nobody leaves, and after holdAfter the four GPUs are backfill', async () => {
+    await using it = await startCluster({ mode, ...S, scheduling: { rotationQuantumMs: -1 } })
+    const [big = '', four = '', three = ''] = await it.together(...loop)
+    expect(await it.states(big, four, three)).toEqual(['QUEUED', 'QUEUED', 'RUNNING'])
+    await it.advance(601)
+    expect(await it.states(big, four, three)).toEqual(['QUEUED', 'RUNNING', 'RUNNING'])
+    expect(await it.sql('SELECT 1 FROM preemption')).toEqual([])
+  })
+
+  test('41: who cannot be preempted gets its part, and the other waits until it ends', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const a = await it.submit({ gpu: 8, rst: true, ...of('a') })
+    await it.settle()
+    const b = await it.submit({ gpu: 2, seconds: 100, ...of('b') })
+    await it.settle()
+    expect(await it.states(a, b)).toEqual(['QUEUED', 'RUNNING'])
+    for (let i = 0; i < 3; i++) await it.settle()
+    expect(await it.sql('SELECT 1 FROM preemption')).toHaveLength(1)
+    await it.advance(101)
+    expect(await it.states(a, b)).toEqual(['RUNNING', 'SUCCEEDED'])
+  })
+
+  test('43: nobody leaves when the room could not be made', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: N8x2(), scheduling: { nonPreemptableFraction: 1 } })
+    for (let i = 0; i < 2; i++) await it.submit({ gpu: 4, ...of('fill') })
+    await it.settle()
+    for (let i = 0; i < 2; i++) await it.submit({ gpu: 4, pre: true, ...of('x') })
+    await it.settle()
+    const claimant = await it.submit({ gpu: 8, resources: { nodeCount: 2 }, pre: true, ...of('y') })
+    for (let i = 0; i < 5; i++) await it.settle()
+    expect(await it.sql('SELECT 1 FROM preemption')).toEqual([])
+    expect(await it.reason(claimant)).toBe('NO_CAPACITY')
+  })
+
+  test('45: what is freed for a claimant is nobody else’s', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const quick = await it.submit({ gpu: 4, rst: true, stubborn: 1, ...of('x') })
+    const slow = await it.submit({ gpu: 4, rst: true, stubborn: 20, ...of('x') })
+    await it.settle()
+    const claimant = await it.submit({ gpu: 8, rst: true, ...of('y') })
+    const third = await it.submit({ gpu: 1, rst: true, ...of('z') })
+    await it.settle()
+    expect(await it.reason(claimant)).toBe('WAITING_FOR_PREEMPTION')
+    await it.advance(2)
+    expect(await it.states(claimant, third)).toEqual(['QUEUED', 'QUEUED'])
+    await it.advance(20)
+    expect(await it.states(claimant, third)).toEqual(['RUNNING', 'QUEUED'])
+    const victims = await it.sql('SELECT victim_job_id AS id FROM preemption ORDER BY 1')
+    expect(victims.map(({ id }) => id).sort()).toEqual([quick, slow].sort())
+  })
+
+  test('48: a restartable victim is the same job with another run, and one log', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const victim = await it.submit({ gpu: 8, rst: true, ...of('x') })
+    const before = await it.job(victim)
+    await it.settle()
+    const claimant = await it.submit({ gpu: 8, seconds: 50, pre: true, ...of('y') })
+    await it.settle()
+    expect(await it.states(claimant)).toEqual(['RUNNING'])
+    await it.advance(51)
+    const after = await it.job(victim)
+    expect(after).toMatchObject({ id: before.id, createdAt: before.createdAt, state: 'RUNNING' })
+    expect(after.runs.nodes.map(({ number, state }) => [number, state])).toEqual([
+      [1, 'INTERRUPTED'],
+      [2, 'RUNNING'],
+    ])
+  })
+
+  test('49: a preemptable victim is interrupted for good', async () => {
+    await using it = await startCluster({ mode, ...S })
+    const victim = await it.submit({ gpu: 8, pre: true, ...of('x') })
+    await it.settle()
+    await it.submit({ gpu: 8, pre: true, ...of('y') })
+    await it.settle()
+    const { state, runs } = await it.job(victim)
+    expect([state, runs.nodes.length]).toEqual(['INTERRUPTED', 1])
+  })
+})

@@ -1,0 +1,133 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../../src/platform/clock.ts'
+import { CPU, type Mode, N8, N8x2, startCluster } from '../../support/cluster.ts'
+import { until } from '../../support/until.ts'
+
+/** Examples of the specification, by their numbers: time, reports, lost nodes, crowds. */
+const modes: Mode[] = ['pass', 'loop']
+const P = {
+  policy: 'PRIORITY' as const,
+  limits: { maxConcurrent: null, userMaxConcurrent: null, localJobMaxConcurrent: null },
+}
+const S = { policy: 'FAIR_SHARE' as const }
+
+describe.each(modes)('with %s alone', (mode) => {
+  test('71: for PSI/J a job that was preempted and went on never goes back', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    const victim = await it.submit({ gpu: 8, rst: true, account: 'x', seconds: 500 })
+    await it.settle()
+    await it.submit({ gpu: 8, pre: true, account: 'y', seconds: 50 })
+    await it.settle()
+    await it.advance(51)
+    await it.advance(501)
+    const events = await it.sql<{ psij: string }>(
+      'SELECT psij_state AS psij FROM event WHERE job_id = $1 AND psij_state IS NOT NULL ORDER BY seq',
+      [victim],
+    )
+    expect(events.map(({ psij }) => psij)).toEqual(['QUEUED', 'ACTIVE', 'COMPLETED'])
+  })
+
+  test('72: the maximum has a default for each kind', async () => {
+    await using it = await startCluster({ mode, ...P, nodes: [CPU()] })
+    const kinds = [{}, { pre: true }, { rst: true }, { interactive: true }]
+    const jobs = await Promise.all(
+      kinds.map((kind) => it.submit({ ...kind, notBefore: new Date(Date.UTC(2026, 11, 31)).toISOString() })),
+    )
+    const maxima = await Promise.all(
+      jobs.map(
+        async (job) =>
+          (await it.sql<{ s: number }>(`SELECT spec->'maxRunTimeSeconds' AS s FROM job WHERE id = $1`, [job]))[0]?.s,
+      ),
+    )
+    expect(maxima).toEqual([172_800, 0, 0, 0])
+  })
+
+  test('72: the maximum counts from RUNNING, and ends a run for good', { timeout: 60_000 }, async () => {
+    await using it = await startCluster({ mode, ...P, nodes: [CPU()], graceMs: 1_000, clock: systemClock })
+    const environment = { SIM_START_SECONDS: 5, SIM_RUN_SECONDS: 1_000, SIM_IGNORE_TERM_SECONDS: 1_000 }
+    const id = await it.submit({
+      rst: true,
+      maxRunTimeSeconds: 2,
+      environment: Object.entries(environment).map(([name, value]) => ({ name, value: String(value) })),
+    })
+    await it.settle()
+    expect(await it.states(id)).toEqual(['RUNNING'])
+    await until(async () => (await it.states(id))[0] === 'FAILED', { what: 'its time is over', timeoutMs: 20_000 })
+    await it.settle()
+    expect(await it.job(id)).toMatchObject({ state: 'FAILED', stateReason: 'MAX_RUN_TIME', exitCode: 137 })
+    const runs = await it.sql<{ startup: number; running: number }>(
+      `SELECT extract(epoch FROM started_at - scheduled_at)::float8 AS startup,
+         extract(epoch FROM finished_at - started_at)::float8 AS running FROM run WHERE job_id = $1`,
+      [id],
+    )
+    expect(runs).toHaveLength(1)
+    expect(runs[0]?.startup).toBeGreaterThanOrEqual(5)
+    // Two seconds and the whole grace, for it does not obey TERM.
+    expect(runs[0]?.running).toBeGreaterThanOrEqual(3)
+  })
+
+  test('80: a node that is silent for a while is as before; one that is silent for long is lost', async () => {
+    await using it = await startCluster({ mode, ...P, nodes: N8x2(), nodeLostAfterMs: 60_000 })
+    const [pre, rst] = [
+      await it.submit({ gpu: 8, cpu: 16, pre: true }),
+      await it.submit({ gpu: 8, cpu: 16, rst: true }),
+    ]
+    await it.settle()
+    const nodes = await Promise.all([pre, rst].map(async (id) => (await it.job(id)).runs.nodes[0]?.nodes[0]))
+    const silence = (names: (string | undefined)[]) => writeFile(join(it.dataDir, 'sim-silent'), names.join('\n'))
+    await silence(nodes)
+    await it.advance(30)
+    await silence([])
+    await it.advance(1)
+    expect(await it.states(pre, rst)).toEqual(['RUNNING', 'RUNNING'])
+    await silence(nodes)
+    // The server must hear the silence before time moves on.
+    await until(
+      async () => {
+        await it.advance(61)
+        return (await it.states(pre, rst)).join() === 'INTERRUPTED,QUEUED'
+      },
+      { what: 'both are lost', timeoutMs: 20_000 },
+    )
+    expect(await it.sql("SELECT 1 FROM node WHERE state = 'LOST'")).toHaveLength(2)
+    await silence([])
+    await until(async () => (await it.states(rst)).join() === 'RUNNING' || (await it.settle()), {
+      what: 'it runs again',
+      timeoutMs: 20_000,
+    })
+    expect((await it.job(rst)).runs.nodes.map(({ number, state }) => [number, state])).toEqual([
+      [1, 'INTERRUPTED'],
+      [2, 'RUNNING'],
+    ])
+  })
+
+  test('85: two thousand that cannot and two thousand that may not keep nobody waiting', async () => {
+    await using it = await startCluster({
+      mode,
+      policy: 'PRIORITY',
+      nodes: [N8()],
+      limits: { ...P.limits, userMaxConcurrent: 1 },
+    })
+    await it.user('greedy', 'ADMIN')
+    await it.user('modest', 'RESEARCHER')
+    await it.submit({ as: 'greedy' })
+    await it.settle()
+    for (const spec of [{ gpu: 16 }, {}]) {
+      const inputs = Array.from({ length: 1_000 }, () => ({
+        spec: { command: ['x'], resources: spec, environment: [{ name: 'SIM_RUN_SECONDS', value: '9' }] },
+      }))
+      for (let i = 0; i < 2; i++)
+        await it
+          .person('greedy')
+          .data(`mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename } } }`, {
+            inputs,
+          })
+    }
+    const last = await it.submit({ as: 'modest' })
+    await it.settle()
+    expect(await it.states(last)).toEqual(['RUNNING'])
+    expect(await it.sql("SELECT 1 FROM run WHERE state IN ('STARTING', 'RUNNING')")).toHaveLength(2)
+  })
+})

@@ -1,0 +1,128 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { until } from '../support/until.ts'
+
+/** A leader dies between the start of a run and the storing of its handle, and the job is cancelled meanwhile. */
+const log = createLog('silent')
+const create = {
+  simulated: (dataDir: string) => createSimulatedExecutor({ dataDir, clock: systemClock, log }),
+  local: (spoolDir: string) => createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, log }),
+}
+
+describe.each(['simulated', 'local'] as const)('with the executor %s', (name) => {
+  let database: TestDatabase
+  let it: TestDomain
+  let dataDir: string
+  let executor: Executor
+  const schedulers: Scheduler[] = []
+
+  beforeEach(async () => {
+    database = await createDatabase()
+    it = await createTestDomain(database.db, { pool: { executors: [name] } })
+    dataDir = await mkdtemp(join(tmpdir(), 'berth-found-'))
+    executor = await create[name](dataDir)
+  })
+  afterEach(async () => {
+    for (const scheduler of schedulers.splice(0)) await scheduler.stop()
+    expect(await findings(database.db.sql)).toEqual([])
+    await executor.close()
+    await it[Symbol.asyncDispose]()
+    await database.close()
+    await rm(dataDir, { recursive: true })
+  })
+
+  function lead(holder: string, using: Executor): Scheduler {
+    const scheduler = createScheduler({
+      domain: it.domain,
+      pool: 'sim',
+      executors: new Map([[name, using]]),
+      holder,
+      host: 'test',
+      direct: true,
+      graceMs: 1_000,
+      nodeLostAfterMs: 60_000,
+      startAttemptsMax: 3,
+      logBytesPerRunMax: 1_000_000,
+      jobUrl: 'http://127.0.0.1',
+    })
+    scheduler.start()
+    schedulers.push(scheduler)
+    return scheduler
+  }
+
+  /** Leads until it asks for the start, and dies: `starts` tells what became of the order. */
+  async function dieStarting(id: string, starts: 'before' | 'after'): Promise<void> {
+    const asked = Promise.withResolvers<void>()
+    const death = Promise.withResolvers<never>()
+    const first = lead('a', {
+      ...executor,
+      async start(run) {
+        if (starts === 'before') await executor.start(run)
+        asked.resolve()
+        return death.promise
+      },
+    })
+    await asked.promise
+    await cancelJob(it.domain, it.admin, { jobId: id })
+    const stopped = first.stop()
+    death.reject(new Error('The leader died'))
+    await stopped
+  }
+
+  const submit = () =>
+    it.submit({
+      command: ['/bin/sh', '-c', 'echo $$ > "$0"; exec sleep 600', join(dataDir, 'pid')],
+      environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }],
+    })
+  const factsOf = async (id: string) =>
+    (
+      await database.db.sql.query<{ state: string; info: string; handle: string | null }>(
+        `SELECT j.state, j.state_info AS info, r.handle FROM job j JOIN run r ON r.job_id = j.id WHERE j.id = $1`,
+        [id],
+      )
+    )[0]
+  const isCancelled = (id: string) =>
+    until(async () => (await factsOf(id))?.state === 'CANCELLED', { what: 'it is cancelled' })
+
+  test('what was started is found and ended', async () => {
+    const id = await submit()
+    await dieStarting(id, 'before')
+    expect(await factsOf(id)).toMatchObject({ state: 'CANCELLING', handle: null })
+    if (name === 'local') await until(() => readPid().catch(() => null), { what: 'the command began' })
+    lead('b', executor)
+    await isCancelled(id)
+    expect(await factsOf(id)).toMatchObject({ info: 'Signal 15 ended it', handle: expect.any(String) })
+    if (name === 'local') expect(isAlive(await readPid())).toBe(false)
+  })
+
+  test('what was not started never is', async () => {
+    const id = await submit()
+    await dieStarting(id, 'after')
+    lead('b', executor)
+    await isCancelled(id)
+    expect(await factsOf(id)).toMatchObject({ info: 'Cancelled before it was started', handle: null })
+    if (name === 'local') await expect(readPid()).rejects.toThrow('ENOENT')
+  })
+
+  const readPid = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'))
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}

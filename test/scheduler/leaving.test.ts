@@ -1,0 +1,191 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { requestEvictions } from '../../src/domain/holds.ts'
+import { takeLeave } from '../../src/domain/leaving.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createReporter } from '../../src/scheduler/reports.ts'
+import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { until } from '../support/until.ts'
+
+/** Runs that have to leave for other jobs, as a leader carries them, whoever decided it. */
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let executor: Executor
+let schedulers: Scheduler[]
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-leaving-'))
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  schedulers = []
+})
+afterEach(async () => {
+  for (const scheduler of schedulers) await scheduler.stop()
+  await executor.close()
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+function start(holder: string): Scheduler {
+  const scheduler = createScheduler({
+    domain: it.domain,
+    pool: 'sim',
+    executors: new Map([['simulated', executor]]),
+    holder,
+    host: 'test',
+    direct: true,
+    graceMs: 1_000,
+    nodeLostAfterMs: 60_000,
+    startAttemptsMax: 3,
+    logBytesPerRunMax: 1_000_000,
+    jobUrl: 'http://127.0.0.1',
+  })
+  scheduler.start()
+  schedulers.push(scheduler)
+  return scheduler
+}
+
+const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+  database.db.sql.query<Row>(text, values)
+
+const sim = (more: Record<string, unknown>) =>
+  it.submit({
+    environment: [{ name: 'SIM_RUN_SECONDS', value: '3600' }],
+    resources: { cpu: 16, memoryBytes: 1 },
+    ...more,
+  })
+
+interface Row {
+  state: string
+  state_reason: string | null
+  state_info: string | null
+  run_number: number
+}
+const row = async (id: string): Promise<Row | undefined> =>
+  (await sql<Row>('SELECT state, state_reason, state_info, run_number FROM job WHERE id = $1', [id]))[0]
+const reaches = (id: string, state: string) =>
+  until(async () => (await row(id))?.state === state, { what: `${id} is ${state}` })
+
+/** It fills the node; `claimant` waits for it. The leader that started it is gone. */
+async function victimAndClaimant(kind: Record<string, unknown>, tier = 1, state = 'RUNNING') {
+  const first = start('a')
+  const victim = await sim(kind)
+  await reaches(victim, state)
+  const claimant = await sim({})
+  await first.stop()
+  const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [victim])
+  const runId = run?.id ?? ''
+  const running = { runId, jobId: victim, run: 1, lane: { account: 'x' } }
+  const [node] = await sql<{ id: string }>('SELECT id FROM node')
+  const takes = { cpuMillis: 16_000, memoryBytes: 1, gpuIds: [], infiniband: false, interactive: false }
+  const placement = { nodeId: node?.id ?? '', node: 'n1', replica: 0, ...takes }
+  const shares = { claimant: [0, 1], victim: [1, 0] } as const
+  await database.db.transaction((open) =>
+    requestEvictions(open, {
+      pool: 'sim',
+      epoch: 1,
+      evictions: [
+        {
+          hold: {
+            id: 'hold_1',
+            jobId: claimant,
+            kind: 'PREEMPTION',
+            class: 'CPU',
+            placements: [placement],
+            sinceMs: 0,
+            expectedMs: null,
+          },
+          claimant: { jobId: claimant, account: 'y' },
+          victims: [{ running, tier, shares }],
+        },
+      ],
+    }),
+  )
+  return { victim, claimant, runId }
+}
+
+test('49: whoever leads carries the order out, and the room goes on', async () => {
+  const { victim, claimant } = await victimAndClaimant({ preemptable: true })
+  start('b')
+  await reaches(victim, 'INTERRUPTED')
+  expect(await row(victim)).toMatchObject({ state_reason: 'PREEMPTED', run_number: 1 })
+  await reaches(claimant, 'RUNNING')
+  expect(await sql('SELECT 1 FROM hold')).toEqual([])
+})
+
+test('a leader that died before it sent the signal that it had promised: the next one sends it', async () => {
+  const { victim, runId } = await victimAndClaimant({ restartable: true })
+  expect(await database.db.transaction((open) => takeLeave(open, { runId, jobId: victim }))).toBe('SIGNAL')
+  start('b')
+  await reaches(victim, 'QUEUED')
+  expect(await row(victim)).toMatchObject({ state_reason: 'PREEMPTED', run_number: 2 })
+  const runs = await sql('SELECT number, state FROM run WHERE job_id = $1 ORDER BY number', [victim])
+  expect(runs).toEqual([
+    { number: 1, state: 'INTERRUPTED' },
+    { number: 2, state: 'QUEUED' },
+  ])
+})
+
+test('who lost a rotation is behind those who waited, and who lost by the strict rule is not', async () => {
+  for (const [tier, isBehind] of [
+    [1, false],
+    [2, true],
+  ] as const) {
+    const { victim, claimant } = await victimAndClaimant({ restartable: true }, tier)
+    const waiting = await sim({})
+    start(`b${tier}`)
+    await reaches(claimant, 'RUNNING')
+    const places = await sql<{ id: string }>(
+      'SELECT job_id AS id FROM queue_entry WHERE job_id = ANY($1::text[]) ORDER BY sequence',
+      [[victim, waiting]],
+    )
+    expect(places.map(({ id }) => id)).toEqual(isBehind ? [waiting, victim] : [victim, waiting])
+    for (const id of [victim, waiting, claimant]) await cancelJob(it.domain, it.admin, { jobId: id })
+    await reaches(claimant, 'CANCELLED')
+    for (const scheduler of schedulers) await scheduler.stop()
+  }
+})
+
+test('nobody leaves for a claimant that was cancelled before the signal', async () => {
+  const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true })
+  await cancelJob(it.domain, it.admin, { jobId: claimant })
+  start('b')
+  const asked = () => sql<{ at: Date | null }>('SELECT preempt_requested_at AS at FROM run WHERE id = $1', [runId])
+  await until(async () => (await asked())[0]?.at === null, { what: 'it is spared' })
+  expect(await row(victim)).toMatchObject({ state: 'RUNNING', state_reason: null })
+  expect(await sql('SELECT 1 FROM preemption')).toEqual([])
+})
+
+test('whoever gets to run only after that still shows why it has to leave', async () => {
+  const environment = [{ name: 'SIM_START_SECONDS', value: '3600' }]
+  const { victim, claimant, runId } = await victimAndClaimant({ preemptable: true, environment }, 1, 'STARTING')
+  const [leader] = await sql<{ epoch: number }>("UPDATE scheduler_leader SET holder = 'b' RETURNING epoch")
+  const report = createReporter(it.domain, { pool: 'sim', epoch: leader?.epoch ?? 0 }, 3)
+  const seen = { kind: 'seen', observation: { state: 'running' } } as const
+  expect(await report({ runId, jobId: victim, number: 1, report: seen })).toBe('RUNNING')
+  const why = { state_reason: 'PREEMPTING', state_info: `It has to leave for the job ${claimant}` }
+  expect(await row(victim)).toMatchObject({ state: 'RUNNING', ...why })
+})
+
+test('a hard reservation ends its jobs with it', async () => {
+  await sql(
+    `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard)
+     VALUES ('reservation_1', 'r', 'sim', 'genome', '{n1}', berth_now() - interval '1 h', berth_now() + interval '3 s', true)`,
+  )
+  const id = await sim({ project: 'genome', capacityReservationId: 'reservation_1', maxRunTimeSeconds: 0 })
+  start('a')
+  await reaches(id, 'FAILED')
+  expect(await row(id)).toMatchObject({ state_reason: 'MAX_RUN_TIME', state_info: 'Its capacity reservation is over' })
+})

@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import type { Lane } from '../../../src/domain/lanes.ts'
+import { place } from '../../../src/domain/placement.ts'
+import { backfillEviction, drainDueMs, drainHoldFor } from '../../../src/scheduler/plan/drains.ts'
+import { type Claim, isComplete, isVoid, roomFor } from '../../../src/scheduler/plan/holds.ts'
+import type { Hold, JobClass, Waiting } from '../../../src/scheduler/plan/model.ts'
+import { gpus, node, v100 } from '../../support/machines.ts'
+import { lane, range, TestPool } from '../../support/pool.ts'
+
+const N8 = (name = 'n1') => node(name, { devices: gpus(v100) })
+const pre = { preemptable: true }
+const minute = 60_000
+
+const claim = (of: Lane, jobId = 'job_new', sinceMs = 0): Claim & { entry: Waiting } => ({
+  lane: of,
+  entry: { jobId, laneId: of.id, runId: `run_${jobId}`, run: 1, bid: 0, sequence: 1, sinceMs },
+})
+const head = (of: Lane, jobId = 'job_head', ofClass: JobClass = 'GPUN') => ({ ...claim(of, jobId), class: ofClass })
+
+/** Where the job would go now; whom it would be backfilled on. */
+function placed(pool: TestPool, of: Lane, jobId?: string) {
+  const room = roomFor(pool, claim(of, jobId))
+  const placements = place(of.shape, pool.nodes, { view: room.view })
+  return placements && { gpuIds: placements.map(({ gpuIds }) => gpuIds), on: room.backfilled(placements) }
+}
+
+function drained(pool: TestPool, of: Lane, jobId = 'job_head'): Hold {
+  const hold = drainHoldFor(pool, head(of, jobId))
+  if (!hold) throw new Error('No hold')
+  pool.holds.set(jobId, hold)
+  return hold
+}
+
+describe('a hold that drains', () => {
+  test('is made once the head could have started for long enough, and one per class', () => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('a', { gpu: 6 }), [['n1', range(0, 6)]])
+    const early = { ...claim(lane('b', { gpu: 4 }), 'job_head', pool.nowMs - 9 * minute), class: 'GPUN' as const }
+    expect(drainHoldFor(pool, early)).toBeNull()
+    expect(drainDueMs(pool, early)).toBe(pool.nowMs + minute)
+    pool.nowMs += minute
+    const hold = drainHoldFor(pool, early)
+    expect(hold).toMatchObject({ id: 'hold_head', jobId: 'job_head', kind: 'DRAIN', class: 'GPUN', expectedMs: null })
+    if (hold) pool.holds.set('job_head', hold)
+    expect(drainHoldFor(pool, early)).toBeNull()
+    expect(drainHoldFor(pool, head(lane('c', { gpu: 2 }), 'job_other'))).toBeNull()
+    expect(drainHoldFor(pool, head(lane('c', { cpu: 15 }), 'job_other', 'CPU'))).toMatchObject({ class: 'CPU' })
+  })
+
+  test('is on the nodes that free soonest, known times before unknown ones', () => {
+    const pool = new TestPool([N8('n1'), N8('n2'), N8('n3')])
+    pool.run(lane('a', { gpu: 8 }), [['n1', range(0, 8)]])
+    pool.run(lane('a', { gpu: 8, runSeconds: 300 }), [['n2', range(0, 8)]], { startedMs: pool.nowMs })
+    pool.run(lane('a', { gpu: 8, runSeconds: 600 }), [['n3', range(0, 8)]], { startedMs: pool.nowMs })
+    const both = lane('b', { gpu: 8, shape: { copies: 2 } })
+    const hold = drainHoldFor(pool, head(both))
+    expect(hold?.placements.map(({ nodeId }) => nodeId).sort()).toEqual(['n2', 'n3'])
+    expect(hold?.expectedMs).toBe(pool.nowMs + 600_000)
+    expect(drainHoldFor(pool, head(lane('b', { gpu: 8 })))).toMatchObject({
+      placements: [{ nodeId: 'n2' }],
+      expectedMs: pool.nowMs + 300_000,
+    })
+  })
+
+  test('57: what ends in time starts, what does not waits, what may be evicted is backfilled', () => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('a', { gpu: 7, runSeconds: 60 }), [['n1', range(0, 7)]], { startedMs: pool.nowMs })
+    drained(pool, lane('b', { gpu: 8 }))
+    expect(placed(pool, lane('c', { gpu: 1, runSeconds: 60 }))).toEqual({ gpuIds: [[7]], on: null })
+    expect(placed(pool, lane('c', { gpu: 1, runSeconds: 61 }))).toBeNull()
+    expect(placed(pool, lane('c', { gpu: 1 }))).toBeNull()
+    expect(placed(pool, lane('c', { gpu: 1, ...pre }))).toEqual({ gpuIds: [[7]], on: 'job_head' })
+    expect(placed(pool, lane('c', { gpu: 1, interactive: true, ...pre }))).toBeNull()
+  })
+
+  test('what is beside it is free, and stays so only for what stays', () => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('a', { gpu: 5, cpu: 8, runSeconds: 60 }), [['n1', range(0, 5)]], { startedMs: pool.nowMs })
+    const hold = drained(pool, lane('b', { gpu: 4, cpu: 10 }))
+    const kept = new Set(hold.placements[0]?.gpuIds)
+    const beside = placed(pool, lane('c', { gpu: 2 }))
+    expect(beside?.on).toBeNull()
+    expect(beside?.gpuIds.flat().some((id) => kept.has(id))).toBe(false)
+    expect(placed(pool, lane('c', { cpu: 6 }))).toMatchObject({ on: null })
+    expect(placed(pool, lane('c', { cpu: 7 }))).toBeNull()
+    pool.run(lane('c', { cpu: 6 }), [['n1']], { sinceMs: pool.nowMs })
+    expect(placed(pool, lane('d', { cpu: 1 }))).toBeNull()
+  })
+
+  test('where nobody knows when, those that came after it stay and those before it go', () => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('a', { gpu: 6, cpu: 2 }), [['n1', range(0, 6)]])
+    const hold = drained(pool, lane('b', { gpu: 4, cpu: 10 }))
+    expect(hold.expectedMs).toBeNull()
+    expect(placed(pool, lane('c', { cpu: 6 }))).toMatchObject({ on: null })
+    pool.run(lane('c', { cpu: 6 }), [['n1']], { sinceMs: pool.nowMs + 1 })
+    expect(placed(pool, lane('d', { cpu: 1 }))).toBeNull()
+    expect(placed(pool, lane('d', { cpu: 1, ...pre }))).toMatchObject({ on: 'job_head' })
+  })
+
+  test('58: of two gangs none can have a part of what the other waits for', () => {
+    const pool = new TestPool([N8('n1'), N8('n2'), N8('n3')])
+    const gang = lane('a', { gpu: 8, shape: { copies: 2 } })
+    pool.run(gang, [
+      ['n1', range(0, 8)],
+      ['n2', range(0, 8)],
+    ])
+    const second = drained(pool, gang)
+    expect(second.placements).toHaveLength(2)
+    const third = drainHoldFor(
+      pool,
+      head(lane('b', { gpu: 8, shape: { copies: 2 }, ...pre }), 'job_3', 'GPUN_PREEMPTABLE'),
+    )
+    expect(third).toBeNull()
+  })
+
+  test('is made anew when its moment has passed or a node went away, and not before', () => {
+    const pool = new TestPool([N8('n1'), N8('n2')])
+    pool.run(lane('a', { gpu: 8, runSeconds: 60 }), [['n1', range(0, 8)]], { startedMs: pool.nowMs })
+    pool.run(lane('a', { gpu: 8, runSeconds: 600 }), [['n2', range(0, 8)]], { startedMs: pool.nowMs })
+    const wants = lane('b', { gpu: 8 })
+    const hold = drained(pool, wants)
+    expect(drainHoldFor(pool, head(wants))).toBeNull()
+    const madeMs = pool.nowMs
+    pool.nowMs += 61_000
+    const again = drainHoldFor(pool, head(wants))
+    expect(again).toMatchObject({ id: hold.id, sinceMs: madeMs, expectedMs: pool.nowMs + 30_000 })
+    const lost = pool.nodes.find(({ id }) => id === 'n1')
+    if (lost) lost.state = 'CORDONED'
+    expect(isVoid(pool, hold, undefined)).toBe(true)
+    expect(drainHoldFor(pool, head(wants))).toMatchObject({ placements: [{ nodeId: 'n2' }] })
+  })
+
+  test('57: those backfilled leave when nothing but their room is missing, the later started first', () => {
+    const pool = new TestPool([N8()])
+    const long = pool.run(lane('a', { gpu: 4, runSeconds: 60 }), [['n1', range(0, 4)]], { startedMs: pool.nowMs })
+    const wants = lane('b', { gpu: 6 })
+    drained(pool, wants)
+    const on = { backfilledOn: 'job_head' }
+    pool.run(lane('c', { gpu: 2, ...pre }), [['n1', [4, 5]]], on)
+    const later = pool.run(lane('c', { gpu: 2, ...pre }), [['n1', [6, 7]]], on)
+    expect(backfillEviction(pool, claim(wants, 'job_head'))).toBeNull()
+    pool.machines.remove(long)
+    const plan = backfillEviction(pool, claim(wants, 'job_head'))
+    expect(plan?.victims).toMatchObject([{ running: later, tier: 3 }])
+    expect(plan?.placements.flatMap(({ gpuIds }) => gpuIds).sort()).toEqual([0, 1, 2, 3, 6, 7])
+  })
+})
+
+describe('a hold for which others leave', () => {
+  const kept = (pool: TestPool, gpuIds: number[]): Hold => {
+    const takes = { cpuMillis: 4000, memoryBytes: 1, infiniband: false, interactive: false }
+    return {
+      id: 'hold_claimant',
+      jobId: 'job_claimant',
+      kind: 'PREEMPTION',
+      class: 'GPUN',
+      placements: [{ nodeId: 'n1', node: 'n1', replica: 0, gpuIds, ...takes }],
+      sinceMs: pool.nowMs,
+      expectedMs: null,
+    }
+  }
+
+  test('45: is nobody else’s, not even of what may be evicted', () => {
+    const pool = new TestPool([N8()])
+    const slow = pool.run(lane('x', { gpu: 4, cpu: 4 }), [['n1', range(4, 8)]], { leaving: true })
+    pool.holds.set('job_claimant', kept(pool, range(0, 8)))
+    expect(placed(pool, lane('z', { gpu: 1, ...pre }))).toBeNull()
+    expect(placed(pool, lane('z', { gpu: 1, runSeconds: 1 }))).toBeNull()
+    expect(placed(pool, lane('z', { cpu: 12 }))).toMatchObject({ on: null })
+    expect(placed(pool, lane('z', { cpu: 13 }))).toBeNull()
+    const hold = kept(pool, range(0, 8))
+    expect(isComplete(pool, hold)).toBe(false)
+    pool.machines.remove(slow)
+    expect(isComplete(pool, hold)).toBe(true)
+    expect(placed(pool, lane('y', { gpu: 8 }), 'job_claimant')).toMatchObject({ on: null })
+  })
+
+  test('that keeps nothing is worth nothing: nobody starts on it, and it goes', () => {
+    const pool = new TestPool([N8()])
+    const hold = { ...kept(pool, []), placements: [] }
+    expect(isComplete(pool, hold)).toBe(false)
+    expect(isVoid(pool, hold, undefined)).toBe(true)
+  })
+})

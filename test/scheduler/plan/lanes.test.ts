@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it, test } from 'vitest'
+import { compareEntries, LaneWindow, windowSize } from '../../../src/scheduler/plan/lanes.ts'
+import type { Waiting } from '../../../src/scheduler/plan/model.ts'
+import { lane, waiting } from '../../support/planning.ts'
+
+const newWindow = () => new LaneWindow({ lane: lane('l'), userName: 'u', team: null })
+
+describe('hearing twice', () => {
+  it('counts nobody twice', () => {
+    const window = newWindow()
+    for (const entry of [waiting('l', 1), waiting('l', 1), waiting('l', 2)]) window.join(entry)
+    window.leave('j2')
+    window.leave('j2')
+    expect([window.waiting, window.head?.jobId]).toEqual([1, 'j1'])
+  })
+
+  it('does not put back what was started', () => {
+    const window = newWindow()
+    window.join(waiting('l', 1))
+    window.take(waiting('l', 1))
+    window.join(waiting('l', 1))
+    expect([window.waiting, window.head]).toEqual([0, undefined])
+    window.leave('j1')
+    expect(window.isOver).toBe(true)
+  })
+})
+
+it('puts a job that comes back as another run in its place', () => {
+  const window = newWindow()
+  for (const sequence of [1, 2]) window.join(waiting('l', sequence))
+  window.take(waiting('l', 1))
+  window.leave('j1')
+  window.join(waiting('l', 1, { runId: 'again' }))
+  expect(window.head?.runId).toBe('again')
+})
+
+/** The rows of the table, and what was written of them and not heard yet. */
+class Rows {
+  readonly entries: Waiting[] = []
+  readonly unheard: ((window: LaneWindow) => void)[] = []
+  private made = 0
+
+  join(bid: number): void {
+    const entry = waiting('l', ++this.made, { bid })
+    this.entries.push(entry)
+    this.unheard.push((window) => window.join(entry))
+  }
+
+  leave(at: number): void {
+    const [entry] = this.entries.splice(at % Math.max(1, this.entries.length), 1)
+    if (entry) this.unheard.push((window) => window.leave(entry.jobId))
+  }
+
+  first = () => this.entries.toSorted(compareEntries).slice(0, windowSize)
+}
+
+const steps = fc.array(
+  fc.record({ kind: fc.constantFrom('join', 'leave', 'hear', 'refill', 'start'), value: fc.nat(200) }),
+  { maxLength: 400 },
+)
+
+function hear(window: LaneWindow, rows: Rows, count: number): void {
+  for (const tell of rows.unheard.splice(0, count)) tell(window)
+}
+
+function refill(window: LaneWindow, rows: Rows): void {
+  if (window.dry) window.refill(rows.first())
+}
+
+/** Where somebody was faster, the commit leaves it out. */
+function start(window: LaneWindow, rows: Rows): void {
+  const { head } = window
+  if (!head) return
+  window.take(head)
+  const at = rows.entries.findIndex(({ jobId }) => jobId === head.jobId)
+  if (at < 0) window.lose(head.jobId)
+  else rows.leave(at)
+}
+
+const moves: Record<string, (window: LaneWindow, rows: Rows, value: number) => void> = {
+  join: (_, rows, value) => rows.join(value % 4),
+  leave: (_, rows, value) => rows.leave(value),
+  hear: (window, rows, value) => hear(window, rows, value % 20),
+  refill,
+  start,
+}
+
+test('a window follows the rows, however reads and news are interleaved', () => {
+  fc.assert(
+    fc.property(fc.nat(100), steps, (before, made) => {
+      const rows = new Rows()
+      for (let at = 0; at < before; at++) rows.join(at % 3)
+      rows.unheard.length = 0
+      const window = newWindow()
+      window.load(rows.entries.length, rows.first())
+      for (const { kind, value } of made) moves[kind]?.(window, rows, value)
+      hear(window, rows, rows.unheard.length)
+      refill(window, rows)
+      expect(window.head?.jobId).toBe(rows.first()[0]?.jobId)
+      expect(window.waiting).toBe(rows.entries.length)
+    }),
+    { numRuns: 500 },
+  )
+})

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Rule } from '../../../src/domain/in-use.ts'
+import type { Lane } from '../../../src/domain/lanes.ts'
+import { windowSize } from '../../../src/scheduler/plan/lanes.ts'
+import type { PoolSettings, Waiting } from '../../../src/scheduler/plan/model.ts'
+import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { createWorld } from '../../../src/scheduler/plan/world.ts'
+import { lane, n8, settings, snapshot, waiting } from '../../support/planning.ts'
+
+/**
+ * The order against a naive one: all jobs sorted anew for every start, limits counted from scratch. Machines have room
+ * for everybody, so nothing but order and limits decides.
+ */
+interface Job {
+  of: Lane
+  entry: Waiting
+}
+
+const accounts = ['a', 'b', 'c']
+const roomy = (of: string) => ({ ...n8(of), cpuMillis: 1_000_000, memoryBytes: 1_000_000 })
+
+const jobs = fc
+  .array(
+    fc.record({
+      account: fc.constantFrom(...accounts),
+      user: fc.constantFrom('ada', 'bob'),
+      level: fc.constantFrom(0, 10, 20, 30),
+      bid: fc.nat(3),
+      cpuMillis: fc.constantFrom(1000, 2000, 3000),
+      interactive: fc.boolean(),
+      sinceMs: fc.nat(10_000),
+    }),
+    { maxLength: 60 },
+  )
+  .map((made) => {
+    const interactiveUsers = new Set<string>()
+    return made.map(({ account, user, level, bid, cpuMillis, sinceMs, ...more }, at): Job => {
+      const interactive = more.interactive && !interactiveUsers.has(user)
+      if (interactive) interactiveUsers.add(user)
+      const id = [account, user, level, cpuMillis, interactive].join('/')
+      const of = lane(id, { account, userId: user, priority: level, interactive, shape: { cpuMillis } })
+      return { of, entry: waiting(id, at, { bid, sinceMs }) }
+    })
+  })
+
+const rule = (on: string, max: number): Rule => ({
+  code: on === 'pool' ? 'GLOBAL_LIMIT' : 'USER_LIMIT',
+  on,
+  each: on !== 'pool',
+  counts: 'jobs',
+  model: null,
+  max,
+})
+
+const rules = fc
+  .record({ pool: fc.nat(40), user: fc.nat(25) })
+  .map(({ pool, user }) => [rule('pool', pool), rule('user:', user)])
+
+function naive(all: readonly Job[], { policy, rules: [pool, user] }: PoolSettings, nowMs: number): string[] {
+  const started: Job[] = []
+  const cpu = (account: string) =>
+    started.filter(({ of }) => of.account === account).reduce((sum, { of }) => sum + of.shape.cpuMillis, 0)
+  const effective = ({ of, entry }: Job) =>
+    of.priority >= 30 ? of.priority : Math.min(30, of.priority + 10 * Math.floor((nowMs - entry.sinceMs) / 4000))
+  const key = (job: Job): number[] => {
+    if (job.of.interactive) return [0, -job.entry.bid, job.entry.sequence]
+    const tail = [-job.entry.bid, job.entry.sequence]
+    return policy === 'PRIORITY' ? [1, -effective(job), ...tail] : [1, cpu(job.of.account), ...tail]
+  }
+  const compare = (a: Job, b: Job) => {
+    const [left, right] = [key(a), key(b)]
+    return left.map((value, at) => value - (right[at] ?? 0)).find((difference) => difference !== 0) ?? 0
+  }
+  const isFree = ({ of }: Job) =>
+    started.length < (pool?.max ?? 0) &&
+    started.filter((other) => other.of.userId === of.userId).length < (user?.max ?? 0)
+  for (;;) {
+    const heads = [...Map.groupBy(all, ({ of }) => of.id).values()].flatMap(
+      (of) =>
+        of
+          .filter((job) => !started.includes(job))
+          .sort((a, b) => b.entry.bid - a.entry.bid || a.entry.sequence - b.entry.sequence)[0] ?? [],
+    )
+    const next = heads.filter(isFree).sort(compare)[0]
+    if (!next) return started.map(({ entry }) => entry.jobId)
+    started.push(next)
+  }
+}
+
+const nowMs = 10_000
+
+test.each(['PRIORITY', 'FAIR_SHARE'] as const)(
+  '%s starts in the order of a naive sort, within its limits',
+  (policy) => {
+    fc.assert(
+      fc.property(jobs, rules, fc.integer({ min: 1, max: 7 }), (made, limits, startsMax) => {
+        const of =
+          policy === 'PRIORITY'
+            ? made.map(({ of, entry }) => ({ of, entry: { ...entry, bid: of.interactive ? entry.bid : 0 } }))
+            : made
+        const set = settings({ policy, rules: limits, starvationThresholdMs: 4000, nonPreemptableFraction: 1 })
+        const lanes = [...Map.groupBy(of, (job) => job.of.id).values()].map((same) => ({
+          lane: same[0]?.of ?? lane('none'),
+          userName: 'u',
+          team: null,
+          waiting: same.length,
+          first: same
+            .map(({ entry }) => entry)
+            .sort((a, b) => b.bid - a.bid || a.sequence - b.sequence)
+            .slice(0, windowSize),
+        }))
+        const world = createWorld(snapshot({ nowMs, settings: set, nodes: [roomy('n1')], lanes }))
+        const started: string[] = []
+        for (;;) {
+          const decisions = plan(world, { startsMax })
+          started.push(...decisions.starts.map(({ entry }) => entry.jobId))
+          if (decisions.starts.length === 0 && decisions.needs.length === 0) break
+          world.refill(
+            new Map(
+              decisions.needs.map((id) => [
+                id,
+                of
+                  .filter((job) => job.of.id === id && !started.includes(job.entry.jobId))
+                  .map(({ entry }) => entry)
+                  .slice(0, windowSize),
+              ]),
+            ),
+          )
+        }
+        expect(started).toEqual(naive(of, set, nowMs))
+      }),
+      { numRuns: 300 },
+    )
+  },
+)

@@ -1,0 +1,203 @@
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../../src/domain/in-use.ts'
+import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
+import { heard, lane, laneOf, n8, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+
+const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) => createWorld(snapshot({ lanes, ...more }))
+const started = (of: World, startsMax = 100) => startedJobs(plan(of, { startsMax }))
+const fair = (more: Parameters<typeof settings>[0] = {}) =>
+  settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
+
+const rule = (code: Rule['code'], on: string, max: number, more: Partial<Rule> = {}): Rule => ({
+  code,
+  on,
+  max,
+  each: on.endsWith(':'),
+  counts: 'jobs',
+  model: null,
+  ...more,
+})
+
+describe('PRIORITY', () => {
+  it('starts the higher level first, then who submitted first', () => {
+    const of = world([
+      laneOf(lane('viewer', { priority: 0 }), [1]),
+      laneOf(lane('a', { priority: 10 }), [2, 5]),
+      laneOf(lane('b', { priority: 10 }), [3, 4]),
+      laneOf(lane('admin', { priority: 30 }), [6]),
+    ])
+    expect(started(of)).toEqual(['j6', 'j2', 'j3', 'j4', 'j5', 'j1'])
+  })
+
+  it('raises a head by its own wait, at the moment it is told', () => {
+    const of = world([laneOf(lane('viewer', { priority: 0 }), [1]), laneOf(lane('a', { priority: 10 }), [2, 3])], {
+      nodes: [],
+      settings: settings({ starvationThresholdMs: 1000 }),
+    })
+    expect(plan(of, { startsMax: 10 }).nextMs).toBe(1000)
+    of.hear(heard([], { nowMs: 1000 }))
+    plan(of, { startsMax: 10 })
+    expect([...of.views().lanes.values()].map((row) => row?.priority)).toEqual([10, 20])
+    of.hear(heard([{ kind: 'NODES', nodes: [n8()] }], { nowMs: 3500 }))
+    expect(started(of)).toEqual(['j1', 'j2', 'j3'])
+  })
+
+  it('keeps all jobs with GPUs behind a head that waits for some, and no others', () => {
+    const of = world([
+      laneOf(lane('first', { priority: 30, shape: { gpu: 6 } }), [1, 2]),
+      laneOf(lane('small', { shape: { gpu: 1 }, preemptable: true }), [3]),
+      laneOf(lane('cpu'), [4]),
+    ])
+    expect(started(of)).toEqual(['j1', 'j4'])
+    expect(of.order.closures.get('GPUN')).toMatchObject({ jobId: 'j2', reason: { code: 'NO_CAPACITY' } })
+    expect(plan(of, { startsMax: 10 }).considered).toBe(0)
+  })
+})
+
+describe('FAIR_SHARE', () => {
+  it('starts whoever uses least, again after every start (32)', () => {
+    const twenty = (from: number) => Array.from({ length: 20 }, (_, i) => from + i)
+    const lanes = [
+      laneOf(lane('a', { shape: { gpu: 1 } }), twenty(1)),
+      laneOf(lane('b', { shape: { gpu: 1 } }), twenty(21)),
+    ]
+    expect(started(world(lanes, { settings: fair() }))).toEqual(['j1', 'j21', 'j2', 'j22', 'j3', 'j23', 'j4', 'j24'])
+  })
+
+  it('weighs accounts (36)', () => {
+    const running = (of: ReturnType<typeof lane>, cpuMillis: number, gpuIds: number[]) => ({
+      ...waiting(of.id, gpuIds.length + cpuMillis),
+      lane: of,
+      state: 'RUNNING' as const,
+      placements: [
+        {
+          nodeId: 'n1',
+          node: 'n1',
+          replica: 0,
+          cpuMillis,
+          memoryBytes: 1,
+          gpuIds,
+          infiniband: false,
+          interactive: false,
+        },
+      ],
+      sinceMs: 0,
+      startedMs: 0,
+      leaving: false,
+      backfilledOn: null,
+      wonTier: null,
+    })
+    const [a, c] = [lane('a', { shape: { gpu: 1 } }), lane('c', { shape: { gpu: 1 } })]
+    const state = (weights: Map<string, number>) =>
+      world([laneOf(a, [1]), laneOf(c, [2])], {
+        settings: fair({ weights }),
+        running: [running(a, 12_000, []), running(c, 100, [0, 1, 2, 3])],
+      })
+    expect(started(state(new Map()), 1)).toEqual(['j2'])
+    expect(started(state(new Map([['a', 2]])), 1)).toEqual(['j1'])
+  })
+
+  it('closes the class of a head that finds no room, and no other (52)', () => {
+    const of = world(
+      [
+        laneOf(lane('big', { shape: { cpuMillis: 16_000 } }), [2]),
+        laneOf(lane('small'), [3]),
+        laneOf(lane('gpu', { shape: { gpu: 1 } }), [4]),
+      ],
+      {
+        settings: fair(),
+        nodes: [
+          { ...n8(), cpuMillis: 15_000 },
+          { ...n8('n2'), state: 'CORDONED' },
+        ],
+      },
+    )
+    expect(started(of)).toEqual(['j4'])
+    expect(of.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j2' })
+  })
+
+  it('lets preemptable jobs pass a head that has to wait for its part of the pool (54)', () => {
+    const of = world(
+      [
+        laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2, 3]),
+        laneOf(lane('b', { shape: { gpu: 1 }, preemptable: true }), [4]),
+      ],
+      { settings: fair({ nonPreemptableFraction: 0.25 }) },
+    )
+    expect(started(of)).toEqual(['j1', 'j4', 'j2'])
+    expect(of.order.closures.get('GPU1')).toMatchObject({ jobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
+  })
+
+  it('passes over what could never fit (55)', () => {
+    const lanes = [laneOf(lane('a', { shape: { gpu: 16 } }), [1]), laneOf(lane('b', { shape: { gpu: 8 } }), [2])]
+    const of = world(lanes, { settings: fair() })
+    expect(started(of)).toEqual(['j2'])
+    expect(of.views().lanes.get('a')).toMatchObject({ reason: { code: 'UNSATISFIABLE' } })
+    of.hear(
+      heard([
+        {
+          kind: 'NODES',
+          nodes: [
+            n8(),
+            {
+              ...n8('big'),
+              devices: [...n8().devices, ...n8().devices].map((device, index) => ({ ...device, index })),
+            },
+          ],
+        },
+      ]),
+    )
+    expect(started(of)).toEqual(['j1'])
+  })
+})
+
+describe('limits', () => {
+  it('pass over whom they hold back, and let them go on when less is used', () => {
+    const rules = [rule('GLOBAL_LIMIT', 'pool', 3), rule('USER_LIMIT', 'user:', 2)]
+    const of = world([laneOf(lane('a'), [1, 2, 3]), laneOf(lane('b'), [4, 5])], { settings: settings({ rules }) })
+    const decisions = plan(of, { startsMax: 10 })
+    expect(startedJobs(decisions)).toEqual(['j1', 'j2', 'j4'])
+    expect(of.views().lanes.get('b')).toMatchObject({ waiting: 1, reason: { code: 'GLOBAL_LIMIT', used: 3, limit: 3 } })
+    expect(of.views().lanes.size).toBe(0)
+    of.hear(heard([{ kind: 'RUN', runId: 'r1', running: null }]))
+    expect(started(of)).toEqual(['j3'])
+  })
+
+  it('leave out devices of a model that is used up', () => {
+    const rules = [rule('GPU_LIMIT', 'pool', 1, { counts: 'gpus', model: 'v100' })]
+    const of = world([laneOf(lane('a', { shape: { gpu: 1 } }), [1, 2]), laneOf(lane('b'), [3])], {
+      settings: settings({ rules }),
+    })
+    expect(started(of)).toEqual(['j1', 'j3'])
+    expect(of.views().lanes.get('a')).toMatchObject({ reason: { code: 'GPU_LIMIT' } })
+  })
+})
+
+describe('what was not committed', () => {
+  it('is as if it had never been decided', () => {
+    const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
+    const decisions = plan(of, { startsMax: 10 })
+    expect(startedJobs(decisions)).toEqual(['j1'])
+    of.undo(decisions)
+    expect(started(of)).toEqual(['j1'])
+  })
+
+  it('gives its room to the next when somebody moved the job', () => {
+    const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
+    of.lose(['j1'], plan(of, { startsMax: 10 }))
+    expect(started(of)).toEqual(['j2'])
+    of.hear(heard([{ kind: 'LEFT', jobId: 'j1', laneId: 'a' }]))
+    expect(started(of)).toEqual([])
+  })
+})
+
+it('tries a job out at its place, and changes nothing', () => {
+  const of = world([laneOf(lane('a', { priority: 20, shape: { gpu: 6 } }), [1, 2])])
+  const candidate = { lane: lane('b', { shape: { gpu: 1 } }), userName: 'b', team: null, entry: waiting('b', 9) }
+  expect(of.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'CLASS_BLOCKED', jobId: 'j2' } })
+  const higher = { ...candidate, lane: lane('b', { priority: 30, shape: { gpu: 1 } }) }
+  expect(of.tryOut(higher)).toMatchObject({ start: { placements: [{ gpuIds: [0] }] } })
+  expect(started(of)).toEqual(['j1'])
+})

@@ -1,0 +1,342 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { place } from '../../../src/domain/placement.ts'
+import type { Running } from '../../../src/scheduler/plan/model.ts'
+import type { EvictionPlan } from '../../../src/scheduler/plan/preemption.ts'
+import { gpus, node, v100 } from '../../support/machines.ts'
+import { type LaneAsks, lane, range, TestPool } from '../../support/pool.ts'
+
+const N8 = (name = 'n1') => node(name, { devices: gpus(v100) })
+const rst = { restartable: true }
+const pre = { preemptable: true }
+const victimsOf = (plan: EvictionPlan | null) => plan?.victims.map(({ running }) => running) ?? null
+const hour = 3_600_000
+
+/** Any plan leaves the world as it was, and what it gives is free without the victims. */
+function planFor(pool: TestPool, account: string, asks: LaneAsks & { jobId?: string }): EvictionPlan | null {
+  const before = JSON.stringify(pool.nodes)
+  const { jobId, ...rest } = asks
+  const plan = pool.evict(lane(account, rest), jobId === undefined ? {} : { jobId })
+  expect(JSON.stringify(pool.nodes)).toBe(before)
+  return plan
+}
+
+const leavers = (...args: Parameters<typeof planFor>) => victimsOf(planFor(...args))
+
+describe('strict: the claimant holds less even with the job', () => {
+  test('case 38: exactly one victim, the later started', () => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
+    const later = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
+    const plan = planFor(pool, 'y', { gpu: 4 })
+    expect(victimsOf(plan)).toEqual([later])
+    expect(plan?.placements).toMatchObject([{ node: 'n1', gpuIds: [4, 5, 6, 7] }])
+    expect(plan?.victims[0]).toMatchObject({ tier: 1, shares: { claimant: [0, 0.5], victim: [1, 0.5] } })
+  })
+
+  test('case 38: also where both started in the same moment', () => {
+    const pool = new TestPool([N8()])
+    const at = { sinceMs: pool.nowMs }
+    pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]], at)
+    const later = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]], at)
+    expect(leavers(pool, 'y', { gpu: 4 })).toEqual([later])
+  })
+
+  test('case 41: one that cannot be preempted takes from a full one, and is no victim itself', () => {
+    const pool = new TestPool([N8()])
+    const full = pool.run(lane('a', { gpu: 8, ...rst }), [['n1', range(0, 8)]])
+    expect(leavers(pool, 'b', { gpu: 2 })).toEqual([full])
+    const after = new TestPool([N8()])
+    after.run(lane('b', { gpu: 2 }), [['n1', [0, 1]]])
+    expect(leavers(after, 'a', { gpu: 8, ...rst })).toBeNull()
+  })
+
+  test('case 43: nobody leaves where the room can never be made', () => {
+    const pool = new TestPool([N8('n1'), N8('n2')])
+    for (const name of ['n1', 'n2']) {
+      pool.run(lane('fill', { gpu: 5 }), [[name, range(0, 5)]])
+      for (const gpu of range(5, 8)) pool.run(lane('x', { gpu: 1, ...pre }), [[name, [gpu]]])
+    }
+    for (let pass = 0; pass < 100; pass++) expect(leavers(pool, 'y', { gpu: 4 })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 3 })).toHaveLength(3)
+  })
+
+  test('case 45: two have to leave, whole; those who are leaving are no victims and no room', () => {
+    const pool = new TestPool([N8()])
+    const first = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(0, 4)]])
+    const second = pool.run(lane('x', { gpu: 4, ...pre }), [['n1', range(4, 8)]])
+    expect(leavers(pool, 'y', { gpu: 7 })).toEqual([second, first])
+    const { machines } = pool
+    for (const running of [first, second]) {
+      machines.remove(running)
+      machines.add({ ...running, leaving: true })
+    }
+    expect(leavers(pool, 'z', { gpu: 1 })).toBeNull()
+    expect(pool.share('x')).toEqual({ num: 0n, den: 1n })
+  })
+
+  test('an equal share after is not less, an account takes nothing from itself', () => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('x', { gpu: 8, ...pre }), [['n1', range(0, 8)]])
+    expect(leavers(pool, 'y', { gpu: 8 })?.length).toBe(1)
+    pool.settings.rotationQuantumMs = -1
+    expect(leavers(pool, 'y', { gpu: 8 })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 7 })).toHaveLength(1)
+    expect(leavers(pool, 'x', { gpu: 1 })).toBeNull()
+  })
+
+  test('the highest share first, as it shrinks; of equal ones whoever started last; weights count', () => {
+    const pool = new TestPool([N8()], {
+      weights: new Map([
+        ['heavy', 4],
+        ['y', 8],
+      ]),
+    })
+    const run = (account: string, gpu: number) => pool.run(lane(account, { gpu: 1, ...pre }), [['n1', [gpu]]])
+    range(0, 3).map((gpu) => run('heavy', gpu))
+    const many = range(3, 6).map((gpu) => run('many', gpu))
+    const few = range(6, 8).map((gpu) => run('few', gpu))
+    expect(leavers(pool, 'y', { gpu: 1 })).toEqual([many[2]])
+    expect(leavers(pool, 'y', { gpu: 2 })).toEqual([many[2], few[1]])
+    expect(leavers(pool, 'y', { gpu: 5 })).toEqual([many[2], few[1], many[1], few[0], many[0]])
+    pool.settings.rotationQuantumMs = -1
+    expect(leavers(pool, 'y', { gpu: 6 })).toBeNull()
+  })
+
+  test('inside an account those on a hold first; nobody who need not leave', () => {
+    const pool = new TestPool([N8('n1'), N8('n2')])
+    const run = (on: string, ids: number[], more: Partial<Running> = {}) =>
+      pool.run(lane('x', { gpu: ids.length, ...pre }), [[on, ids]], more)
+    const backfilled = run('n1', [0, 1, 2, 3], { backfilledOn: 'job_h' })
+    run('n1', [4, 5, 6, 7])
+    const wide = run('n2', range(0, 8))
+    expect(leavers(pool, 'y', { gpu: 2 })).toEqual([backfilled])
+    expect(leavers(pool, 'y', { gpu: 5 })).toEqual([wide])
+  })
+
+  test('a job of several copies leaves whole, and one that asks for several gets all', () => {
+    const pool = new TestPool([N8('n1'), N8('n2')])
+    const gang = pool.run(lane('x', { gpu: 8, shape: { copies: 2 }, ...pre }), [
+      ['n1', range(0, 8)],
+      ['n2', range(0, 8)],
+    ])
+    expect(leavers(pool, 'y', { gpu: 1 })).toEqual([gang])
+    const two = new TestPool([N8('n1'), N8('n2')])
+    const each = ['n1', 'n2'].map((name) => two.run(lane('x', { gpu: 8, ...pre }), [[name, range(0, 8)]]))
+    const plan = planFor(two, 'y', { gpu: 6, shape: { copies: 2 } })
+    expect(plan?.placements.map(({ node: name }) => name).toSorted()).toEqual(['n1', 'n2'])
+    expect(victimsOf(plan)?.toSorted((a, b) => a.sinceMs - b.sinceMs)).toEqual(each)
+  })
+
+  test('only on nodes that the job may use', () => {
+    const reservation = { id: 'r', project: 'p', nodes: ['n1'], startsMs: 0, endsMs: 2e12, hard: true }
+    const pool = new TestPool([N8('n1'), N8('n2')], { reservations: [reservation] })
+    const [, open] = ['n1', 'n2'].map((name) => pool.run(lane('x', { gpu: 4, ...pre }), [[name, range(0, 8)]]))
+    expect(leavers(pool, 'y', { gpu: 4 })).toEqual([open])
+  })
+})
+
+describe('limits of preemption', () => {
+  const oneFull = (more: Partial<Running> = {}, settings = {}) => {
+    const pool = new TestPool([N8()], settings)
+    const run = pool.run(lane('x', { gpu: 8, ...rst }), [['n1', range(0, 8)]], more)
+    return { pool, run }
+  }
+  const past = (pool: TestPool, run: Running, tier: 0 | 1 | 2, agoMs: number) =>
+    pool.preemptions.push({ atMs: pool.nowMs - agoMs, tier, claimantJobId: 'job_other', victimJobId: run.jobId })
+
+  test.each([
+    ['interactive', { interactive: true }, {}],
+    ['not preemptable', { restartable: false, preemptable: false }, {}],
+    ['on its way out', {}, { leaving: true }],
+    ['being cancelled', {}, { state: 'CANCELLING' as const }],
+  ])('a run that is %s stays', (_, of, more) => {
+    const pool = new TestPool([N8()])
+    pool.run(lane('x', { gpu: 8, ...rst, ...of }), [['n1', range(0, 8)]], more)
+    expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toBeNull()
+  })
+
+  test('a run has its first minutes for itself, except from interactive jobs', () => {
+    const { pool } = oneFull({ sinceMs: 1_000_000_000 - 599_000 }, { minRunBeforePreemptMs: 600_000 })
+    expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
+    pool.nowMs += 1000
+    expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
+  })
+
+  test('a job leaves at most twice within a quantum for batch jobs', () => {
+    const { pool, run } = oneFull()
+    past(pool, run, 1, hour + 1)
+    past(pool, run, 1, 2000)
+    past(pool, run, 0, 1500)
+    expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
+    past(pool, run, 1, 1000)
+    expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true })).toHaveLength(1)
+  })
+
+  test('no more victims in a minute than the pool has to spare', () => {
+    const { pool, run } = oneFull({}, { maxPreemptionsPerMinute: 2 })
+    past(pool, { ...run, jobId: 'job_a' }, 1, 61_000)
+    past(pool, { ...run, jobId: 'job_b' }, 1, 59_000)
+    expect(leavers(pool, 'y', { gpu: 1 })).toHaveLength(1)
+    past(pool, { ...run, jobId: 'job_c' }, 1, 1000)
+    expect(leavers(pool, 'y', { gpu: 1 })).toBeNull()
+  })
+})
+
+describe('rotation: the account that holds more gives way for a quantum', () => {
+  const full = (more: Partial<Running> = {}) => {
+    const pool = new TestPool([N8()])
+    return { pool, run: pool.run(lane('x', { gpu: 8, ...rst }), [['n1', range(0, 8)]], more) }
+  }
+
+  test('at once the first time, then neither of the two', () => {
+    const { pool, run } = full()
+    const plan = planFor(pool, 'y', { gpu: 8, ...rst })
+    expect(plan?.victims).toMatchObject([{ tier: 2, shares: { claimant: [0, 1], victim: [1, 0] } }])
+    const rotated = (jobIds: { claimantJobId: string; victimJobId: string }, agoMs: number) =>
+      pool.preemptions.splice(0, 1, { atMs: pool.nowMs - agoMs, tier: 2, ...jobIds })
+    rotated({ claimantJobId: run.jobId, victimJobId: 'job_other' }, hour - 1)
+    expect(leavers(pool, 'y', { gpu: 8, ...rst })).toBeNull()
+    rotated({ claimantJobId: 'job_other', victimJobId: 'job_claimant' }, hour - 1)
+    expect(leavers(pool, 'y', { gpu: 8, ...rst })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 8, ...rst, jobId: 'job_fresh' })).toEqual([run])
+    rotated({ claimantJobId: run.jobId, victimJobId: 'job_claimant' }, hour)
+    expect(leavers(pool, 'y', { gpu: 8, ...rst })).toEqual([run])
+  })
+
+  test('always, where the two cannot swap back', () => {
+    const { pool, run } = full()
+    pool.preemptions.push({ atMs: pool.nowMs - 1, tier: 2, claimantJobId: 'job_other', victimJobId: run.jobId })
+    expect(leavers(pool, 'y', { gpu: 8, ...rst })).toBeNull()
+    expect(leavers(pool, 'y', { gpu: 8 })).toEqual([run])
+  })
+
+  test('who won by rotation is safe for a quantum, who won strictly is safe from rotation', () => {
+    const sinceMs = 1_000_000_000 - hour + 1
+    const { pool: rotated } = full({ wonTier: 2, sinceMs })
+    expect(leavers(rotated, 'y', { gpu: 1 })).toBeNull()
+    rotated.nowMs += 1
+    expect(leavers(rotated, 'y', { gpu: 1 })).toHaveLength(1)
+    const { pool: won } = full({ wonTier: 1, sinceMs })
+    expect(leavers(won, 'y', { gpu: 8 })).toBeNull()
+    expect(leavers(won, 'y', { gpu: 1 })).toHaveLength(1)
+    won.nowMs += 1
+    expect(leavers(won, 'y', { gpu: 8 })).toHaveLength(1)
+  })
+
+  test('not where the shares are equal', () => {
+    const { pool } = full()
+    pool.machines.accounts.change(
+      'y',
+      [...pool.running.values()].flatMap(({ placements }) => placements),
+      1,
+    )
+    expect(leavers(pool, 'y', { gpu: 8, ...rst })).toBeNull()
+  })
+})
+
+describe('interactive claimants', () => {
+  test('case 59: eight leave for the heaviest account', () => {
+    const pool = new TestPool([N8()])
+    for (const gpu of range(0, 8)) pool.run(lane('light', { gpu: 1, ...pre }), [['n1', [gpu]]])
+    pool.machines.accounts.change(
+      'heavy',
+      [...pool.running.values()].flatMap(({ placements }) => placements),
+      1,
+    )
+    const plan = planFor(pool, 'heavy', { gpu: 8, interactive: true })
+    expect(plan?.victims).toHaveLength(8)
+    expect(plan?.victims[0]?.tier).toBe(0)
+    expect(plan?.placements).toMatchObject([{ interactive: true }])
+  })
+
+  test('the fewest jobs, then those that lose least, the own account last', () => {
+    const pool = new TestPool([N8('n1'), N8('n2')])
+    const run = (account: string, on: string, ids: number[]) =>
+      pool.run(lane(account, { gpu: ids.length, ...pre }), [[on, ids]])
+    const own = run('me', 'n1', range(0, 8))
+    run('x', 'n2', [0, 1])
+    const two = run('x', 'n2', [2, 3])
+    const four = run('x', 'n2', [4, 5, 6, 7])
+    expect(leavers(pool, 'me', { gpu: 2, interactive: true })).toEqual([four])
+    expect(leavers(pool, 'me', { gpu: 5, interactive: true })).toEqual([four, two])
+    pool.machines.remove(four)
+    pool.run(lane('x', { gpu: 4 }), [['n2', range(4, 8)]])
+    expect(leavers(pool, 'me', { gpu: 5, interactive: true })).toEqual([own])
+  })
+
+  test('exactly the fewest that lose least, for all pools', () => {
+    const someRun = fc.record({ on: fc.nat(1), gpu: fc.nat(4), cpu: fc.integer({ min: 1, max: 8 }), own: fc.boolean() })
+    const claim = fc.record({ gpu: fc.integer({ min: 0, max: 8 }), cpu: fc.integer({ min: 1, max: 16 }) })
+    fc.assert(
+      fc.property(fc.array(someRun, { maxLength: 7 }), claim, (runs, asks) => {
+        const pool = new TestPool([N8('n0'), N8('n1')])
+        for (const { on, gpu, cpu, own } of runs) {
+          const of = lane(own ? 'me' : 'x', { gpu, cpu, ...pre })
+          const placed = place(of.shape, [pool.nodes[on] ?? N8()])
+          if (placed) pool.run(of, [[`n${on}`, placed[0]?.gpuIds ?? []]])
+        }
+        const plan = planFor(pool, 'me', { ...asks, interactive: true })
+        expect(plan ? costOf(pool, victimsOf(plan) ?? []) : null).toEqual(cheapest(pool, asks))
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  type Cost = [own: number, jobs: number, lostMs: number]
+
+  const costOf = (pool: TestPool, runs: readonly Running[]): Cost => [
+    runs.filter((running) => running.lane.account === 'me').length > 0 ? 1 : 0,
+    runs.length,
+    runs.reduce((sum, { sinceMs }) => sum + pool.nowMs - sinceMs, 0),
+  ]
+
+  /** Every set of runs is tried. */
+  function cheapest(pool: TestPool, asks: LaneAsks): Cost | null {
+    const runs = [...pool.running.values()]
+    const { shape } = lane('me', asks)
+    let best: Cost | null = null
+    for (const bits of range(0, 2 ** runs.length)) {
+      const leaving = runs.filter((_, i) => bits & (1 << i))
+      const cost = costOf(pool, leaving)
+      if (best && compareCosts(cost, best) >= 0) continue
+      for (const running of leaving) pool.machines.remove(running)
+      if (place(shape, pool.nodes)) best = cost
+      for (const running of leaving) pool.machines.add(running)
+    }
+    return best?.[1] === 0 ? null : best
+  }
+
+  const compareCosts = (a: Cost, b: Cost) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
+
+  test('under PRIORITY only where it is switched on, and from lower levels', () => {
+    const pool = new TestPool([N8()], { policy: 'PRIORITY' })
+    const run = pool.run(lane('x', { gpu: 8, ...pre, priority: 10 }), [['n1', range(0, 8)]])
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true, priority: 20 })).toBeNull()
+    pool.settings.preemptLowerPriority = true
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true, priority: 20 })).toEqual([run])
+    expect(leavers(pool, 'y', { gpu: 1, interactive: true, priority: 10 })).toBeNull()
+  })
+})
+
+describe('PRIORITY with preemptLowerPriority', () => {
+  test('the lowest level first, whoever started last; never an equal one; accounts do not matter', () => {
+    const pool = new TestPool([N8()], { policy: 'PRIORITY', preemptLowerPriority: true })
+    const run = (priority: number, gpu: number, more = {}) =>
+      pool.run(lane('one', { gpu: 1, ...pre, priority, ...more }), [['n1', [gpu]]])
+    range(0, 4).map((gpu) => run(20, gpu))
+    const low = [run(0, 4), run(10, 5), run(0, 6)]
+    run(0, 7, { interactive: true })
+    const ask = (priority: number, gpu: number) => leavers(pool, 'one', { gpu, priority })
+    expect(ask(30, 1)).toEqual([low[2]])
+    expect(ask(10, 2)).toEqual([low[2], low[0]])
+    expect(ask(20, 3)).toEqual([low[2], low[0], low[1]])
+    expect(ask(20, 4)).toBeNull()
+    expect(ask(0, 1)).toBeNull()
+    pool.settings.preemptLowerPriority = false
+    expect(ask(30, 1)).toBeNull()
+  })
+})

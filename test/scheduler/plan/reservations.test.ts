@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import { place } from '../../../src/domain/placement.ts'
+import { roomFor } from '../../../src/scheduler/plan/holds.ts'
+import { interactiveVerdict } from '../../../src/scheduler/plan/interactive.ts'
+import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { nextWindowMs, nodesFor, reservationGate } from '../../../src/scheduler/plan/reservations.ts'
+import { createWorld } from '../../../src/scheduler/plan/world.ts'
+import { node } from '../../support/machines.ts'
+import { laneOf, n8, settings, snapshot, startedJobs } from '../../support/planning.ts'
+import { type LaneAsks, lane, TestPool } from '../../support/pool.ts'
+
+const startsMs = 1_000_100_000
+const endsMs = startsMs + 100_000
+const reservation = { id: 'reservation_1', project: 'genome', nodes: ['n2'], startsMs, endsMs, hard: false }
+
+function poolAt(nowMs: number): TestPool {
+  const pool = new TestPool([node('n1'), node('n2')], { reservations: [reservation] })
+  pool.nowMs = nowMs
+  return pool
+}
+
+/** Nodes on which a job of this kind may be placed. */
+function open(pool: TestPool, asks: LaneAsks = {}): string[] {
+  const of = lane('a', asks)
+  const entry = { jobId: 'job_1', laneId: of.id, runId: 'run_1', run: 1, bid: 0, sequence: 1, sinceMs: 0 }
+  const { view } = roomFor(pool, { lane: of, entry })
+  return pool.nodes.flatMap((one) => (place(of.shape, [one], { view }) ? [one.name] : []))
+}
+
+describe('a capacity reservation', () => {
+  const own = { reservationId: 'reservation_1' }
+
+  test('70: keeps its jobs waiting until the window, then they have its nodes alone', () => {
+    const of = lane('a', own)
+    expect(reservationGate(poolAt(startsMs - 1), of)).toMatchObject({
+      reason: { code: 'RESERVATION_WINDOW' },
+      untilMs: startsMs,
+    })
+    expect(reservationGate(poolAt(startsMs), of)).toBeNull()
+    expect(open(poolAt(startsMs), own)).toEqual(['n2'])
+    expect(reservationGate(poolAt(endsMs), of)).toMatchObject({ reason: { code: 'RESERVATION_WINDOW' }, untilMs: null })
+    expect(reservationGate(poolAt(startsMs), lane('a', { reservationId: 'reservation_2' }))).not.toBeNull()
+    expect(reservationGate(poolAt(startsMs - 1), lane('a'))).toBeNull()
+  })
+
+  test('lets others use its nodes only until the window, with what ends by then', () => {
+    expect(open(poolAt(startsMs - 60_000), { runSeconds: 60 })).toEqual(['n1', 'n2'])
+    expect(open(poolAt(startsMs - 60_000), { runSeconds: 61 })).toEqual(['n1'])
+    expect(open(poolAt(startsMs - 60_000))).toEqual(['n1'])
+    expect(open(poolAt(startsMs), { runSeconds: 1 })).toEqual(['n1'])
+    expect(open(poolAt(endsMs))).toEqual(['n1', 'n2'])
+  })
+
+  test('never has what none of its nodes could give, whatever others could', () => {
+    const asks = lane('a', { ...own, shape: { gpu: 1 } })
+    const withGpus = n8('n1')
+    const world = createWorld(
+      snapshot({
+        nowMs: startsMs,
+        settings: settings({ reservations: [reservation] }),
+        nodes: [withGpus, node('n2')],
+        lanes: [laneOf(asks, [1])],
+      }),
+    )
+    expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual([])
+    const reason = { code: 'UNSATISFIABLE', message: expect.stringContaining('No node of the reservation') }
+    expect(world.views().lanes.get(asks.id)).toMatchObject({ reason })
+    expect(nodesFor({ nodes: [withGpus], settings: settings() }, lane('b'))).toEqual([withGpus])
+  })
+
+  test('says when it matters next', () => {
+    expect(nextWindowMs(poolAt(startsMs - 1))).toBe(startsMs)
+    expect(nextWindowMs(poolAt(startsMs))).toBe(endsMs)
+    expect(nextWindowMs(poolAt(endsMs))).toBeNull()
+  })
+})
+
+describe('one interactive run per user', () => {
+  const mine = lane('a', { interactive: true, userId: 'u1' })
+  const asked = lane('b', { interactive: true, userId: 'u1' })
+
+  test('60: a second one is refused, whatever its account, and told which is in the way', () => {
+    const pool = new TestPool([node('n1')])
+    expect(interactiveVerdict(pool, asked)).toEqual({ kind: 'GO' })
+    const { jobId } = pool.run(mine, [['n1']])
+    const verdict = interactiveVerdict(pool, asked)
+    expect(verdict).toMatchObject({ kind: 'REFUSE' })
+    expect('info' in verdict && verdict.info).toContain(jobId)
+    expect(interactiveVerdict(pool, lane('a', { interactive: true, userId: 'u2' }))).toEqual({ kind: 'GO' })
+  })
+
+  test('62: it waits while the only other one is on its way out', () => {
+    const pool = new TestPool([node('n1')])
+    const { jobId } = pool.run(mine, [['n1']], { state: 'CANCELLING' })
+    expect(interactiveVerdict(pool, asked)).toMatchObject({
+      kind: 'WAIT',
+      reason: { code: 'INTERACTIVE_QUOTA', jobId },
+    })
+  })
+})

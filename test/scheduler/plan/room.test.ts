@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest'
+import { createLog } from '../../../src/platform/log.ts'
+import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { createWorld } from '../../../src/scheduler/plan/world.ts'
+import type { Store } from '../../../src/scheduler/store.ts'
+import { createPlanner } from '../../../src/scheduler/tick.ts'
+import { heard, lane, laneOf, n8, settings, snapshot } from '../../support/planning.ts'
+
+const fair = (more: Parameters<typeof settings>[0] = {}) =>
+  settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
+
+const eight = [0, 1, 2, 3, 4, 5, 6, 7]
+
+function running(account: string, gpuIds: readonly number[]): Running {
+  const node = n8()
+  return {
+    runId: `run-${account}`,
+    jobId: `job-${account}`,
+    run: 1,
+    lane: lane(account, { shape: { gpu: gpuIds.length }, preemptable: true, restartable: true }),
+    state: 'RUNNING',
+    placements: [
+      {
+        nodeId: node.id,
+        node: node.name,
+        replica: 0,
+        cpuMillis: 1_000,
+        memoryBytes: 1,
+        gpuIds,
+        infiniband: false,
+        interactive: false,
+      },
+    ],
+    sinceMs: 0,
+    startedMs: 0,
+    leaving: false,
+    backfilledOn: null,
+    wonTier: null,
+  }
+}
+
+describe('room that others would have to leave', () => {
+  const claimant = laneOf(lane('small', { shape: { gpu: 2 } }), [1])
+  const full: Partial<Snapshot> = { lanes: [claimant], running: [running('big', eight)] }
+  const models = { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', model: 'v100' } as const
+
+  it('is made for whoever may have it', () => {
+    const { evictions } = plan(createWorld(snapshot({ ...full, settings: fair() })), { startsMax: 10 })
+    expect(evictions.map(({ victims }) => victims.map(({ running: { jobId } }) => jobId))).toEqual([['job-big']])
+  })
+
+  it('is not made of GPUs of a model of which the job may have no more', () => {
+    const rules = [{ ...models, max: 8 }]
+    const { evictions } = plan(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
+    expect(evictions).toEqual([])
+  })
+
+  it('is kept no longer once its nodes are reserved for others', () => {
+    const [victim] = full.running ?? []
+    const hold: Hold = {
+      id: 'hold_1',
+      jobId: 'j1',
+      kind: 'PREEMPTION',
+      class: 'GPUN',
+      placements: (victim?.placements ?? []).map((placement) => ({ ...placement, gpuIds: [0, 1] })),
+      sinceMs: 0,
+      expectedMs: null,
+    }
+    const window = { id: 'r', project: 'apollo', nodes: [n8().name], startsMs: 0, endsMs: 60_000, hard: false }
+    const of = (reservations: (typeof window)[]) =>
+      plan(createWorld(snapshot({ lanes: [claimant], holds: [hold], settings: fair({ reservations }) })), {
+        startsMax: 10,
+      })
+    expect(of([]).starts).toHaveLength(1)
+    expect(of([window])).toMatchObject({ starts: [], holds: { drop: ['j1'] } })
+  })
+})
+
+describe('a run that is spared', () => {
+  it('counts no more among those who had to leave', () => {
+    const [spared] = [running('big', eight)]
+    const past = { atMs: 0, tier: 1, claimantJobId: 'gone', victimJobId: spared.jobId } as const
+    const of = createWorld(
+      snapshot({
+        lanes: [laneOf(lane('small', { shape: { gpu: 2 } }), [1])],
+        running: [{ ...spared, leaving: true }],
+        preemptions: [past],
+        settings: fair({ maxPreemptionsPerMinute: 1 }),
+      }),
+    )
+    expect(plan(of, { startsMax: 10 }).evictions).toEqual([])
+    of.hear(heard([{ kind: 'RUN', runId: spared.runId, running: spared }]))
+    expect(plan(of, { startsMax: 10 }).evictions).toHaveLength(1)
+  })
+})
+
+describe('a quantum that grows', () => {
+  it('makes the leader read again whom it had forgotten', async () => {
+    let loads = 0
+    const told = [[{ kind: 'SETTINGS', settings: fair({ rotationQuantumMs: 100_000 }) } as const]]
+    const store: Store = {
+      async load() {
+        loads += 1
+        return snapshot({ settings: fair({ rotationQuantumMs: loads === 1 ? 10_000 : 100_000 }) })
+      },
+      changes: async () => heard(told.pop() ?? []),
+      first: async () => new Map(),
+      commit: async () => ({ kind: 'committed', lost: [] }),
+      publish: async () => {},
+    }
+    const planner = createPlanner(store, { log: createLog('silent'), pool: 'p' })
+    await planner.hear()
+    await planner.hear()
+    expect(loads).toBe(2)
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest'
+import { type Asks, type Kind, settle, settleJobs } from '../../../simulate/clusters.ts'
+import { lane, range } from '../../support/pool.ts'
+
+/** A few of the clusters that `npm run simulate:preemption` tries; each failure names its seed. */
+const strictAlone = { quantumPasses: null, passes: 150 }
+const rotating = { quantumPasses: 50, passes: 200 }
+
+function troubleIn(count: number, kind: Kind): string[] {
+  return range(1, count + 1).flatMap((seed) => {
+    const { evicted, broken } = settle(seed, kind)
+    const isEndless = kind.quantumPasses === null && evicted.at(-1) !== 0
+    return [...broken, ...(isEndless ? ['never comes to rest'] : [])].map((what) => `seed ${seed}: ${what}`)
+  })
+}
+
+describe('preemption comes to rest', () => {
+  test('strictly by shares: clusters of one node, of two nodes with jobs that stay', () => {
+    expect(troubleIn(2000, { nodes: 1, ...strictAlone })).toEqual([])
+    expect(troubleIn(300, { nodes: 2, ...strictAlone })).toEqual([])
+  })
+
+  test('with rotation: nobody leaves more often than the bound, no room is made that nobody takes', () => {
+    expect(troubleIn(40, { nodes: 1, ...rotating })).toEqual([])
+    expect(troubleIn(40, { nodes: 2, ...rotating })).toEqual([])
+  })
+})
+
+describe('case 39: three jobs that would send each other away for ever', () => {
+  const rst = { restartable: true }
+  const job = (account: string, bid: number, asks: { gpu: number; cpu: number }): Asks => ({
+    of: lane(account, { ...asks, ...rst }),
+    bid,
+    arrives: 0,
+  })
+  const jobs = [job('a2', 0, { gpu: 6, cpu: 2 }), job('a0', 1, { gpu: 4, cpu: 1 }), job('a0', 2, { gpu: 3, cpu: 5 })]
+
+  test('one leaves at once, then nobody until the quantum is over', () => {
+    const { evicted, broken } = settleJobs(jobs, { nodes: 1, ...rotating })
+    expect(evicted.slice(0, 50)).toEqual([1, ...Array(49).fill(0)])
+    expect(broken).toEqual([])
+  })
+
+  test('nobody at all where rotation is off', () => {
+    expect(settleJobs(jobs, { nodes: 1, ...strictAlone }).evicted.every((count) => count === 0)).toBe(true)
+  })
+})
+
+test('three accounts that want all of a node take turns of the same length', () => {
+  const jobs = ['a', 'b', 'c'].map((account) => ({
+    of: lane(account, { gpu: 8, restartable: true }),
+    bid: 0,
+    arrives: 0,
+  }))
+  const { evicted } = settleJobs(jobs, { nodes: 1, quantumPasses: 50, passes: 300 })
+  const moments = [...evicted.keys()].filter((pass) => evicted[pass])
+  expect(moments).toEqual([0, 50, 100, 150, 200, 250])
+})

@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { Observation } from '../../src/executors/executor.ts'
+import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { createLeader, type TestLeader } from '../support/leader.ts'
+
+/** What executors say too late, or twice. */
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+let reporter: Reporter
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  leader = await createLeader(it.domain, 'sim')
+  reporter = createReporter(it.domain, leader, 3)
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+  database.db.sql.query<Row>(text, values)
+
+const succeeded: Observation = { state: 'ended', exitCode: 0, signal: null, stopped: false }
+
+async function report(jobId: string, number: number, observation: Observation) {
+  const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1 AND number = $2', [jobId, number])
+  return reporter({ runId: run?.id ?? '', jobId, number, report: { kind: 'seen', observation } })
+}
+const jobOf = async (id: string) =>
+  (await sql('SELECT state, run_number AS run, exit_code AS "exitCode", version FROM job WHERE id = $1', [id]))[0]
+const runsOf = (id: string) => sql('SELECT number, state FROM run WHERE job_id = $1 ORDER BY number', [id])
+const lateOf = (id: string) =>
+  sql("SELECT run, message FROM event WHERE job_id = $1 AND type = 'LATE_REPORT' ORDER BY seq", [id])
+
+test('76: what is reported of run 1 after run 2 exists is kept as an event, and changes nothing', async () => {
+  const id = await it.submit({ restartable: true })
+  await leader.tick()
+  await report(id, 1, { state: 'running' })
+  expect(await report(id, 1, { state: 'gone' })).toBe('QUEUED')
+  await leader.tick()
+  expect(await report(id, 2, { state: 'running' })).toBe('RUNNING')
+  const before = await jobOf(id)
+  expect(await report(id, 1, succeeded)).toBeNull()
+  expect(await report(id, 1, { state: 'running' })).toBeNull()
+  expect(await jobOf(id)).toEqual({ ...before, version: Number(before?.['version']) + 1 })
+  expect(await runsOf(id)).toEqual([
+    { number: 1, state: 'INTERRUPTED' },
+    { number: 2, state: 'RUNNING' },
+  ])
+  expect(await lateOf(id)).toEqual([{ run: 1, message: 'Run 1 was over when it was reported as ended' }])
+  expect(await sql('SELECT 1 FROM allocation')).toHaveLength(1)
+})
+
+test('76: an end that is reported twice, at once or later, ends it once', async () => {
+  const id = await it.submit()
+  await leader.tick()
+  await report(id, 1, { state: 'running' })
+  const answers = await Promise.all([report(id, 1, succeeded), report(id, 1, succeeded)])
+  expect(answers.toSorted()).toEqual(['SUCCEEDED', null])
+  const failed: Observation = { state: 'ended', exitCode: 3, signal: null, stopped: false }
+  expect(await report(id, 1, failed)).toBeNull()
+  expect(await jobOf(id)).toMatchObject({ state: 'SUCCEEDED', run: 1, exitCode: 0 })
+  expect(await lateOf(id)).toHaveLength(2)
+  const ends = await sql("SELECT 1 FROM event WHERE job_id = $1 AND to_state = 'SUCCEEDED'", [id])
+  expect(ends).toHaveLength(1)
+  expect(await cancelJob(it.domain, it.admin, { jobId: id })).toMatchObject({ changed: false })
+})

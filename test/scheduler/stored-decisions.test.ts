@@ -1,0 +1,188 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { type Move, transition } from '../../src/domain/transition.ts'
+import { Fenced } from '../../src/platform/leadership.ts'
+import type { Decisions, Hold } from '../../src/scheduler/plan/model.ts'
+import { plan } from '../../src/scheduler/plan/pass.ts'
+import { createWorld } from '../../src/scheduler/plan/world.ts'
+import type { Store } from '../../src/scheduler/store.ts'
+import { createStored } from '../../src/scheduler/stored.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+
+/** What becomes true of evictions, holds, refusals and the order of starts, and what does not. */
+let database: TestDatabase
+let it: TestDomain
+let store: Store
+
+const device = (index: number) => ({ index, model: 'V100', memoryGib: 32, tensorCores: true, cuda: [] })
+const devices = Array.from({ length: 8 }, (_, index) => device(index))
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }], pool: { policy: 'FAIR_SHARE' } })
+  await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
+  store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
+  transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.clock.now())
+const jobOf = async (id: string) =>
+  (await sql<object>('SELECT state, state_reason AS reason FROM job WHERE id = $1', [id]))[0]
+
+/** Everything that would be decided now, from a world that is loaded for it. */
+async function decided(): Promise<{ decisions: Decisions; revision: number }> {
+  const world = createWorld(await store.load())
+  return { decisions: plan(world, { startsMax: 50 }), revision: world.settings.revision }
+}
+
+async function commitAll() {
+  const { decisions, revision } = await decided()
+  expect(await store.commit(decisions, revision)).toMatchObject({ kind: 'committed' })
+  return decisions
+}
+
+describe('an eviction', () => {
+  let older: string
+  let newer: string
+  let claimant: string
+  let planned: Awaited<ReturnType<typeof decided>>
+
+  /** All GPUs are of account x, half of them for each of two jobs; account y asks for four. */
+  beforeEach(async () => {
+    const four = { resources: { gpu: 4 }, preemptable: true }
+    older = await it.submit({ ...four, account: 'x' })
+    newer = await it.submit({ ...four, account: 'x' })
+    await commitAll()
+    for (const id of [older, newer]) await move(id, { from: 'STARTING', to: 'RUNNING', reason: null })
+    claimant = await it.submit({ ...four, account: 'y' })
+    planned = await decided()
+    expect(planned.decisions.evictions).toMatchObject([
+      { claimant: { jobId: claimant }, victims: [{ running: { jobId: newer } }] },
+    ])
+  })
+
+  const commit = () => store.commit(planned.decisions, planned.revision)
+  const written = async () => ({
+    holds: await sql('SELECT job_id, kind FROM hold'),
+    preemptions: await sql('SELECT epoch, tier, claimant, victim, victim_job_id FROM preemption'),
+    asked: await sql('SELECT job_id FROM run WHERE preempt_requested_at IS NOT NULL'),
+  })
+  const nothing = { holds: [], preemptions: [], asked: [] }
+
+  test('marks who has to leave, keeps the room, and is what the next leader loads', async () => {
+    expect(await commit()).toEqual({ kind: 'committed', lost: [] })
+    expect(await written()).toEqual({
+      holds: [{ job_id: claimant, kind: 'PREEMPTION' }],
+      preemptions: [{ epoch: 1, tier: 1, claimant: 'y', victim: 'x', victim_job_id: newer }],
+      asked: [{ job_id: newer }],
+    })
+    expect(await jobOf(newer)).toEqual({ state: 'RUNNING', reason: 'PREEMPTING' })
+    expect((await store.changes({ has: () => true })).changes).toMatchObject([
+      { kind: 'RUN', running: { jobId: newer, leaving: true } },
+    ])
+    const loaded = await store.load()
+    expect(loaded.running.map(({ jobId, leaving }) => [jobId, leaving])).toEqual([
+      [older, false],
+      [newer, true],
+    ])
+    expect(loaded.holds).toMatchObject([{ jobId: claimant, placements: [{ node: 'n1' }] }])
+    expect(loaded.preemptions).toMatchObject([{ tier: 1, claimantJobId: claimant, victimJobId: newer }])
+    expect(plan(createWorld(loaded), { startsMax: 50 })).toMatchObject({ starts: [], evictions: [] })
+  })
+
+  test('has nobody leave for who waits no more; the leader hears that its victims stay', async () => {
+    await cancelJob(it.domain, it.admin, { jobId: claimant })
+    expect(await commit()).toEqual({ kind: 'committed', lost: [claimant] })
+    expect(await written()).toEqual(nothing)
+    expect((await store.changes({ has: () => true })).changes).toMatchObject([
+      { kind: 'LEFT', jobId: claimant },
+      { kind: 'RUN', running: { jobId: newer, leaving: false } },
+    ])
+  })
+
+  test('asks nobody who has ended meanwhile; the claimant starts in the room that is kept', async () => {
+    await move(newer, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })
+    expect(await commit()).toEqual({ kind: 'committed', lost: [] })
+    expect(await written()).toEqual({ ...nothing, holds: [{ job_id: claimant, kind: 'PREEMPTION' }] })
+    await commitAll()
+    expect(await jobOf(claimant)).toEqual({ state: 'STARTING', reason: null })
+    expect(await written()).toEqual(nothing)
+  })
+
+  test('under an epoch that is over asks nobody', async () => {
+    await sql('UPDATE scheduler_leader SET epoch = 2')
+    await expect(commit()).rejects.toThrow(Fenced)
+    expect(await written()).toEqual(nothing)
+  })
+})
+
+const none: Decisions = {
+  starts: [],
+  evictions: [],
+  holds: { put: [], drop: [] },
+  refused: [],
+  needs: [],
+  considered: 0,
+  nextMs: null,
+}
+
+test('a hold is put for who waits, replaced by a later one, and dropped', async () => {
+  const [waits, gone] = [await it.submit(), await it.submit()]
+  const { decisions, revision } = await decided()
+  const placements = decisions.starts[0]?.placements ?? []
+  await cancelJob(it.domain, it.admin, { jobId: gone })
+  const hold = (jobId: string, expectedMs: number | null): Hold => {
+    return { id: `hold_${jobId}`, jobId, kind: 'DRAIN', class: 'CPU', placements, sinceMs: 1_000, expectedMs }
+  }
+  const commit = (holds: Decisions['holds']) => store.commit({ ...none, holds }, revision)
+  const held = async () => (await store.load()).holds
+  expect(await commit({ put: [hold(waits, null), hold(gone, null)], drop: [] })).toMatchObject({ kind: 'committed' })
+  expect(await held()).toEqual([hold(waits, null)])
+  await commit({ put: [hold(waits, 5_000)], drop: [] })
+  expect(await held()).toEqual([hold(waits, 5_000)])
+  await commit({ put: [], drop: [waits] })
+  expect(await held()).toEqual([])
+})
+
+describe('an interactive job', () => {
+  test('of a user who has one is refused, unless it was cancelled meanwhile', async () => {
+    const first = await it.submit({ interactive: true })
+    await commitAll()
+    await move(first, { from: 'STARTING', to: 'RUNNING', reason: null })
+    const [second, gone] = [await it.submit({ interactive: true }), await it.submit({ interactive: true })]
+    const { decisions, revision } = await decided()
+    expect(decisions.refused.map(({ entry }) => entry.jobId)).toEqual([second, gone])
+    await cancelJob(it.domain, it.admin, { jobId: gone })
+    await store.commit(decisions, revision)
+    expect(await jobOf(second)).toEqual({ state: 'FAILED', reason: 'INTERACTIVE_QUOTA' })
+    expect(await jobOf(gone)).toMatchObject({ state: 'CANCELLED' })
+  })
+
+  test('that was to start is refused when its user has got one in another pool', async () => {
+    const job = await it.submit({ interactive: true })
+    const { decisions, revision } = await decided()
+    expect(decisions.starts).toHaveLength(1)
+    const elsewhere = await it.submit({ interactive: true })
+    await move(elsewhere, { from: 'QUEUED', to: 'STARTING', reason: null })
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [job] })
+    expect(await jobOf(job)).toEqual({ state: 'FAILED', reason: 'INTERACTIVE_QUOTA' })
+    await move(elsewhere, { from: 'STARTING', to: 'FAILED', reason: 'START_FAILED' })
+  })
+})
+
+test('a new leader knows in which order those of one commit were started', async () => {
+  const ids: string[] = []
+  for (let bid = 0; bid < 12; bid++) ids.push(await it.submit({ bid, preemptable: true }))
+  const { starts } = await commitAll()
+  expect(starts.map(({ entry }) => entry.jobId)).toEqual(ids.toReversed())
+  const { running } = await store.load()
+  expect(running.map(({ jobId }) => jobId)).toEqual(ids.toReversed())
+})

@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { forgetUnheard } from '../../src/domain/changes.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { transition } from '../../src/domain/transition.ts'
+import { Fenced, vacate } from '../../src/platform/leadership.ts'
+import { createStored } from '../../src/scheduler/stored.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+
+/** What is told of a pool that nobody leads is forgotten, and nothing is lost by it. */
+let database: TestDatabase
+let it: TestDomain
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const told = async () => (await sql('SELECT 1 FROM pool_change')).length
+const leads = (epoch: number) =>
+  sql(
+    `INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', $1, 'test', 'test')
+     ON CONFLICT (pool) DO UPDATE SET epoch = $1, holder = 'test'`,
+    [epoch],
+  )
+const renews = () =>
+  sql(
+    `INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', berth_now())
+     ON CONFLICT (pool) DO UPDATE SET renewed_at = excluded.renewed_at`,
+  )
+
+test('what is told of a pool that is led stays', async () => {
+  await leads(1)
+  await renews()
+  await it.submit()
+  const before = await told()
+  expect(before).toBeGreaterThan(0)
+  await forgetUnheard(it.domain)
+  expect(await told()).toBe(before)
+  await database.moveTime(4 * 60_000)
+  await forgetUnheard(it.domain)
+  expect(await told()).toBe(before)
+})
+
+test('a leader that was away for too long has missed something, and must take over again', async () => {
+  await leads(1)
+  await renews()
+  const store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+  await store.load()
+  await it.submit()
+  await database.moveTime(5 * 60_000 + 1)
+  await forgetUnheard(it.domain)
+  expect(await told()).toBe(0)
+  await expect(store.changes({ has: () => false })).rejects.toThrow(Fenced)
+  expect(await sql('SELECT epoch, holder FROM scheduler_leader')).toEqual([{ epoch: 2, holder: null }])
+  await it.submit()
+  await forgetUnheard(it.domain)
+  expect(await sql('SELECT epoch, holder FROM scheduler_leader')).toEqual([{ epoch: 2, holder: null }])
+})
+
+test('the next leader knows all the same who waits, and opens what has become due', async () => {
+  const first = await it.submit()
+  const second = await it.submit({ dependsOn: [{ jobId: first }] })
+  const step = { jobId: first, run: 1, reason: null }
+  await transition(database.db.sql, [{ ...step, from: 'QUEUED', to: 'STARTING' }], 0)
+  await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING' }], 0)
+  await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED' }], 0)
+  await forgetUnheard(it.domain)
+  expect(await told()).toBe(0)
+  await leads(3)
+  const { lanes } = await createStored(it.domain, { pool: 'sim', epoch: 3 }).load()
+  expect(lanes.flatMap((lane) => lane.first.map(({ jobId }) => jobId))).toEqual([second])
+})
+
+test('nobody takes over while it is forgotten', async () => {
+  await sql("INSERT INTO scheduler_leader (pool, epoch) VALUES ('sim', 4)")
+  await database.db.transaction(async (tx) => {
+    expect(await vacate(tx, 'sim', 1_000)).toBe(true)
+    await expect(
+      database.db.transaction(async (other) => {
+        await other.query("SET LOCAL lock_timeout = '50ms'")
+        await other.query("UPDATE scheduler_leader SET epoch = 5, holder = 'other' WHERE pool = 'sim' AND epoch = 4")
+      }),
+    ).rejects.toThrow()
+  })
+})

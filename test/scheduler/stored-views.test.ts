@@ -1,0 +1,92 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { processQueue } from '../../src/domain/process-queue.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { createStored } from '../../src/scheduler/stored.ts'
+import { createTurns, type Turns } from '../../src/scheduler/turns.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { until } from '../support/until.ts'
+
+/** When readers are shown what changed. */
+const leader = { pool: 'sim', epoch: 1 }
+
+let database: TestDatabase
+let it: TestDomain
+
+beforeEach(async () => {
+  database = await createDatabase()
+})
+afterEach(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<Turns> {
+  it = await createTestDomain(database.db, options)
+  await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
+  return createTurns({ domain: it.domain, leader, store: createStored(it.domain, leader) })
+}
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const tooLarge = { resources: { cpu: 10_000 } }
+const shown = async () =>
+  (await sql<{ code: string }>("SELECT reason->>'code' AS code FROM lane_view")).map(({ code }) => code)
+
+test('what was decided is shown at once, or when the last time was long enough ago, though nothing else happens', async () => {
+  const clock = createFakeClock()
+  const turns = await begin({ clock })
+  await it.submit(tooLarge)
+  await turns.take()
+  expect(await shown()).toEqual(['UNSATISFIABLE'])
+  expect(turns.pauseMs()).toBe(1_000)
+  await it.submit({ ...tooLarge, account: 'other' })
+  await turns.take()
+  expect(await shown()).toHaveLength(1)
+  expect(turns.pauseMs()).toBe(250)
+  await clock.advance(250)
+  await turns.take()
+  expect(await shown()).toHaveLength(2)
+  expect(turns.pauseMs()).toBe(1_000)
+})
+
+test('a turn that changes nothing puts off nothing', async () => {
+  const clock = createFakeClock()
+  const turns = await begin({ clock })
+  await turns.take()
+  await clock.advance(250)
+  await turns.take()
+  await it.submit(tooLarge)
+  await turns.take()
+  expect(await shown()).toEqual(['UNSATISFIABLE'])
+})
+
+test('who asked for a pass reads what became of it', async () => {
+  const turns = await begin({ clock: createFakeClock(), pool: { scheduling: { automatic: false } } })
+  await it.submit(tooLarge)
+  await turns.take()
+  await it.submit({ ...tooLarge, account: 'other' })
+  let isOver = false
+  const asked = processQueue(it.domain, it.admin).then((processed) => {
+    isOver = true
+    return processed
+  })
+  await until(
+    async () => {
+      if (!isOver) await turns.take()
+      return isOver
+    },
+    { what: 'it is answered' },
+  )
+  expect(await asked).toMatchObject({ started: 0 })
+  expect(await shown()).toEqual(['UNSATISFIABLE', 'UNSATISFIABLE'])
+})
+
+test('a leader that was replaced waits to be told', async () => {
+  const turns = await begin({ clock: createFakeClock() })
+  await turns.take()
+  await sql('UPDATE scheduler_leader SET epoch = 2')
+  await turns.take()
+  expect(turns.pauseMs()).toBe(1_000)
+})

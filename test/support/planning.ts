@@ -1,0 +1,100 @@
+import type { Lane } from '../../src/domain/lanes.ts'
+import type { FreeNode } from '../../src/domain/placement.ts'
+import { settingsOf } from '../../src/domain/scheduling.ts'
+import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
+import type { Heard } from '../../src/scheduler/store.ts'
+import { gpus, node, shape, v100 } from './machines.ts'
+
+/** Worlds for tests of the planner, without a database. */
+export type LaneAsks = Partial<Omit<Lane, 'shape'>> & { shape?: Parameters<typeof shape>[0] }
+
+export function lane(id: string, { shape: asks, ...more }: LaneAsks = {}): Lane {
+  return {
+    id,
+    pool: 'p',
+    userId: id,
+    teamId: null,
+    account: id,
+    project: null,
+    queue: 'default',
+    executor: 'simulated',
+    priority: 10,
+    overridden: false,
+    interactive: false,
+    preemptable: false,
+    restartable: false,
+    reservationId: null,
+    runSeconds: null,
+    shape: shape(asks),
+    ...more,
+  }
+}
+
+export const waiting = (laneId: string, sequence: number, more: Partial<Waiting> = {}): Waiting => ({
+  jobId: `j${sequence}`,
+  runId: `r${sequence}`,
+  laneId,
+  run: 1,
+  bid: 0,
+  sequence,
+  sinceMs: 0,
+  ...more,
+})
+
+/** A lane with jobs of these sequences, all of them in the window. */
+export const laneOf = (of: Lane, sequences: readonly number[]): LaneState => ({
+  lane: of,
+  userName: of.userId,
+  team: of.teamId,
+  waiting: sequences.length,
+  first: sequences.map((sequence) => waiting(of.id, sequence)),
+})
+
+export const n8 = (name = 'n1'): FreeNode => node(name, { devices: gpus(v100) })
+
+export const settings = (more: Partial<PoolSettings> = {}): PoolSettings => ({
+  ...settingsOf(more.policy ?? 'PRIORITY', {}),
+  pool: 'p',
+  policy: 'PRIORITY',
+  revision: 1,
+  starvationThresholdMs: 3_600_000,
+  rules: [],
+  weights: new Map(),
+  reservations: [],
+  ...more,
+})
+
+export const snapshot = (more: Partial<Snapshot> = {}): Snapshot => ({
+  nowMs: 0,
+  settings: settings(),
+  nodes: [n8()],
+  lanes: [],
+  running: [],
+  holds: [],
+  preemptions: [],
+  ...more,
+})
+
+export const heard = (changes: Heard['changes'], more: Partial<Heard> = {}): Heard => ({
+  nowMs: 0,
+  changes,
+  lanes: [],
+  nextDueMs: null,
+  more: false,
+  ...more,
+})
+
+export const startedJobs = ({ starts }: Decisions): string[] => starts.map(({ entry }) => entry.jobId)
+
+/** The run of a start, once it was committed. */
+export const runOf = ({ lane: of, entry, placements, ...more }: Decisions['starts'][number], nowMs = 0): Running => ({
+  ...entry,
+  lane: of,
+  state: 'STARTING',
+  placements,
+  sinceMs: nowMs,
+  startedMs: null,
+  leaving: false,
+  backfilledOn: more.backfilledOn,
+  wonTier: more.wonTier,
+})

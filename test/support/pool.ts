@@ -1,0 +1,118 @@
+import type { Lane } from '../../src/domain/lanes.ts'
+import type { FreeNode, Placement } from '../../src/domain/placement.ts'
+import { settingsOf } from '../../src/domain/scheduling.ts'
+import type { Shape } from '../../src/domain/shape.ts'
+import { classOf } from '../../src/scheduler/plan/classes.ts'
+import { Machines } from '../../src/scheduler/plan/machines.ts'
+import type { Hold, PastPreemption, PoolSettings, Running, WorldView } from '../../src/scheduler/plan/model.ts'
+import { type Claimant, type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
+import { shape } from './machines.ts'
+
+/** A pool in memory for tests of the parts of the planner: runs are put where the test wants them. */
+export class TestPool implements WorldView {
+  nowMs = 1_000_000_000
+  readonly settings: PoolSettings
+  readonly machines = new Machines()
+  readonly holds = new Map<string, Hold>()
+  readonly preemptions: PastPreemption[] = []
+  private jobs = 0
+
+  constructor(nodes: readonly FreeNode[], settings: Partial<PoolSettings> = {}) {
+    this.settings = {
+      ...settingsOf(settings.policy ?? 'FAIR_SHARE', {}),
+      pool: 'p',
+      policy: 'FAIR_SHARE',
+      revision: 1,
+      starvationThresholdMs: 3_600_000,
+      rules: [],
+      weights: new Map(),
+      reservations: [],
+      ...settings,
+    }
+    this.machines.accounts.setWeights(this.settings.weights)
+    this.machines.setNodes(nodes)
+  }
+
+  get nodes() {
+    return this.machines.nodes
+  }
+  get running() {
+    return this.machines.running
+  }
+  runsOn(nodeId: string) {
+    return this.machines.runsOn(nodeId)
+  }
+  share(account: string, { extra = nothing, without = nothing }: Parameters<WorldView['share']>[1] = {}) {
+    return this.machines.accounts.shareWith(account, extra, without)
+  }
+
+  /** Runs; each of these starts a second after the one before unless told otherwise. */
+  run(lane: Lane, on: readonly On[], more: Partial<Running> = {}): Running {
+    const number = ++this.jobs
+    const { cpuMillis, memoryBytes, infiniband } = lane.shape
+    const placements = on.map(([nodeId, gpuIds = []], replica): Placement => {
+      const takes = { cpuMillis, memoryBytes, infiniband, interactive: lane.interactive }
+      return { nodeId, node: nodeId, replica, gpuIds, ...takes }
+    })
+    const running: Running = {
+      runId: `run_${number}`,
+      jobId: `job_${String(number).padStart(6, '0')}`,
+      run: 1,
+      lane,
+      state: 'RUNNING',
+      placements,
+      sinceMs: this.nowMs - 10_000_000 + number * 1000,
+      startedMs: null,
+      leaving: false,
+      backfilledOn: null,
+      wonTier: null,
+      ...more,
+    }
+    this.machines.add(running)
+    return running
+  }
+
+  /** Who would have to leave for a job of this lane. */
+  evict(of: Lane, more: Partial<Claimant['entry']> = {}): EvictionPlan | null {
+    const jobId = more.jobId ?? 'job_claimant'
+    const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }
+    return evictionFor(this, { lane: of, entry, class: classOf(of) })
+  }
+}
+
+const nothing = { cpu: 0, memory: 0, gpu: 0 }
+
+/** A node, and devices of it. */
+export type On = readonly [nodeId: string, gpuIds?: readonly number[]]
+
+export interface LaneAsks extends Partial<Omit<Lane, 'shape'>> {
+  gpu?: number
+  cpu?: number
+  shape?: Partial<Shape>
+}
+
+let lanes = 0
+
+export function lane(account: string, { gpu = 0, cpu = 1, shape: asks = {}, ...more }: LaneAsks = {}): Lane {
+  return {
+    id: `lane_${++lanes}`,
+    pool: 'p',
+    userId: `user_${account}`,
+    teamId: null,
+    account,
+    project: null,
+    queue: 'default',
+    executor: 'simulated',
+    priority: 10,
+    overridden: false,
+    interactive: false,
+    preemptable: more.restartable === true,
+    restartable: false,
+    reservationId: null,
+    runSeconds: null,
+    shape: shape({ gpu, cpuMillis: cpu * 1000, ...asks }),
+    ...more,
+  }
+}
+
+export const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i)
