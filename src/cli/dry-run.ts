@@ -1,13 +1,14 @@
 import type { DryRunRowFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
-import { type Format, sheet, structured } from './render.ts'
+import { type Format, sheet, startText, structured } from './render.ts'
 
 /** What would become of a submission. */
 export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, output: Format): Promise<void> {
-  const { wouldBe, nodes, gpuIds, queuePosition, reasons, idempotentJob, dryRunWarnings: warnings } = answer
+  const { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, idempotentJob } = answer
+  const { dryRunWarnings: warnings } = answer
   for (const warning of warnings) terminal.say(`berth: ${warning}`)
   if (output !== 'table') {
-    const shown = { wouldBe, nodes, gpuIds, queuePosition, reasons, idempotentJob, warnings }
+    const shown = { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, idempotentJob, warnings }
     return terminal.write(structured(shown, output))
   }
   await terminal.write(
@@ -17,6 +18,7 @@ export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, o
       ['gpus', gpuIds.join(', ')],
       ['because', reasons.map(({ message }) => message).join('; ')],
       ['position', queuePosition?.toString()],
+      ['start', startText(estimatedStart)],
       ['its key answers', idempotentJob?.id],
     ]),
   )

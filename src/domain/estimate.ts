@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
-import { waitingOf } from './explain.ts'
+import { type Waiting, waitingOf } from './explain.ts'
 import { type InLine, readLine } from './line.ts'
 import { readNodes } from './nodes.ts'
 import { type FreeNode, giveBack, type Placement, place } from './placement.ts'
@@ -67,25 +67,47 @@ export async function estimatesOf(
       if (never || !found || !pool) return [row.jobId, null]
       const room = fitsAt.has(row.laneId) ? (fitsAt.get(row.laneId) ?? null) : roomAt(row, pool)
       fitsAt.set(row.laneId, room)
-      return [row.jobId, room && estimate(row, { room, pool, gates: found.gates })]
+      const place = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
+      return [row.jobId, room && estimate(row.now, { room, pool, gates: found.gates, before: place })]
     }),
   )
 }
 
+/** The same for a job that is not stored, and would wait. */
+export async function estimateOf(
+  { db: { sql } }: Domain,
+  { reasons, gates, position, ...row }: Pick<Row, 'pool' | 'shape' | 'now'> &
+    Pick<Waiting, 'reasons' | 'gates'> & { position: number },
+): Promise<Estimate | null> {
+  if (reasons.some(({ code }) => timeless.has(code))) return null
+  const pool = await readPool(sql, row.pool)
+  const room = roomAt(row, pool)
+  const before = position - 1 <= pool.front.length ? position - 1 : -1
+  return room && estimate(row.now, { room, pool, gates, before })
+}
+
 /** What ends by no clock. */
-const timeless: ReadonlySet<string> = new Set(['APPROVAL_PENDING', 'DEPENDENCY', 'UNSATISFIABLE', 'POOL_PAUSED'])
+const timeless: ReadonlySet<string> = new Set([
+  'APPROVAL_PENDING',
+  'DEPENDENCY',
+  'INTERACTIVE_QUOTA',
+  'UNSATISFIABLE',
+  'POOL_PAUSED',
+])
 
 interface Facts {
   room: Date
   pool: PoolNow
-  gates: readonly { open: boolean; opensAt: Date | null }[]
+  gates: Waiting['gates']
+  /** How many of the front come before it; -1: it stands further back. */
+  before: number
 }
 
-function estimate({ jobId, now }: Row, { room, pool, gates }: Facts): Estimate | null {
+function estimate(now: Date, { room, pool, gates, before }: Facts): Estimate | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
   const earliest = latestOf([room, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
-  const until = allBefore(jobId, pool, now)
+  const until = allBefore(before, pool, now)
   return until === null
     ? { earliest, latest: null, basis: 'The maximum run times of what runs; those of the jobs ahead are not known' }
     : {
@@ -98,10 +120,9 @@ function estimate({ jobId, now }: Row, { room, pool, gates }: Facts): Estimate |
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
 /** When everybody before it is through, one by one; null: nobody knows. */
-function allBefore(jobId: string, { endings, front }: PoolNow, now: Date): Date | null {
-  const place = front.findIndex((each) => each.jobId === jobId)
-  const ahead = front.slice(0, Math.max(0, place))
-  if (place < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null
+function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
+  const ahead = front.slice(0, Math.max(0, before))
+  if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null
   if (endings.some(({ endsAt }) => endsAt === null)) return null
   const free = latestOf([now, ...endings.flatMap(({ endsAt }) => endsAt ?? [])])
   const seconds = ahead.reduce((sum, { runSeconds }) => sum + (runSeconds ?? 0), 0)
@@ -109,7 +130,7 @@ function allBefore(jobId: string, { endings, front }: PoolNow, now: Date): Date 
 }
 
 /** When the job would fit if nobody took what becomes free; null: not by the end of what has a known end. */
-function roomAt({ shape, now }: Row, { nodes, endings }: PoolNow): Date | null {
+function roomAt({ shape, now }: Pick<Row, 'shape' | 'now'>, { nodes, endings }: PoolNow): Date | null {
   if (place(shape, nodes)) return now
   const known = endings.filter((each): each is Ending & { endsAt: Date } => each.endsAt !== null)
   let [low, high] = [0, known.length]

@@ -65,16 +65,20 @@ export function gateReason({ code, detail, opensAt }: Gate): Reason {
 
 export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)
 
-/** The gate that would be closed for a job that is not stored. */
-export async function closedGateOf(sql: Sql, spec: JobSpec): Promise<Reason | null> {
+/** The gates of a job that is not stored, and the moment at which they were looked at. */
+export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gate[]; now: Date }> {
   const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
   const [row] = await sql.query<Omit<GateFacts, 'notBefore' | 'eligibleAt'>>(unstoredSql, [
     JSON.stringify(spec.dependsOn),
     spec.capacityReservationId,
   ])
   if (!row) throw new Error('A query without tables has no row')
-  return closedReasons(gatesOf({ ...row, notBefore, eligibleAt: row.now }))[0] ?? null
+  return { gates: gatesOf({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
 }
+
+/** The first of them that would be closed. */
+export const closedGateOf = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
+  closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
 
 /** The reservation that a job names by this SQL expression, as gates want it. */
 export const windowSql = (named: string) =>

@@ -3,9 +3,12 @@ import { Unavailable } from '../platform/tx.ts'
 import type { Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
 import { NotFound, Refusal, Rejected } from './errors.ts'
+import { type Estimate, estimateOf } from './estimate.ts'
+import { gatesOfSpec } from './gates.ts'
 import type { NewJob } from './insert.ts'
 import { ask } from './questions.ts'
 import { because, type Reason } from './reason.ts'
+import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 import type { JobState } from './state.ts'
 import { readSubmission } from './submission.ts'
@@ -24,6 +27,8 @@ export interface DryRun {
   warnings: string[]
   /** Place in line; null: it would not stand in line. */
   position: number | null
+  /** null: it would not wait for its turn, or what it waits for has no time. */
+  estimatedStart: Estimate | null
   /** The job that its key answers. */
   idempotentJobId: string | null
   spec: JobSpec
@@ -31,7 +36,8 @@ export interface DryRun {
 
 /** What the leader makes of a job at the end of the line. */
 export interface DryRunAnswer {
-  place: { nodes: string[]; gpuIds: number[] } | null
+  /** `atMs`: the moment of the world in which there is room for it. */
+  place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
   reasons: Reason[]
   position: number
 }
@@ -122,15 +128,24 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const { job, warnings } = decision
   const found = { warnings, idempotentJobId: null, spec: job.spec }
   if (job.approval)
-    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)], position: null }
+    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)] }
   const { userId, userName, level } = viewer
   const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId, userName, level }
   const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
-  if (answer.place) return { ...found, wouldBe: 'STARTING', ...answer.place, reasons: [], position: null }
-  return { ...found, wouldBe: 'QUEUED', ...nowhere, reasons: answer.reasons, position: answer.position }
+  if (answer.place) return { ...found, wouldBe: 'STARTING', ...startOf(answer.place) }
+  const { reasons, position } = answer
+  const waiting = { ...(await gatesOfSpec(domain.db.sql, job.spec)), reasons, position }
+  const estimatedStart = await estimateOf(domain, { pool: job.pool, shape: shapeOf(job.spec.resources), ...waiting })
+  return { ...found, wouldBe: 'QUEUED', ...nowhere, reasons, position, estimatedStart }
 }
 
-const nowhere = { nodes: [], gpuIds: [] }
+const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
+
+function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
+  const at = new Date(atMs)
+  const estimatedStart: Estimate = { earliest: at, latest: at, basis: 'There is room for it, and its turn is now' }
+  return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
+}
 
 /** Of a submission whose key is stored: the job that it would be answered with. */
 export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
@@ -139,7 +154,7 @@ export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun
   ])
   if (!job) throw new NotFound('The job of this key was deleted meanwhile; try again')
   const { state: wouldBe, spec } = job
-  return { wouldBe, spec, ...nowhere, reasons: [], warnings: [], position: null, idempotentJobId: jobId }
+  return { wouldBe, spec, ...nowhere, reasons: [], warnings: [], idempotentJobId: jobId }
 }
 
 async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {

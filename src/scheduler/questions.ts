@@ -81,10 +81,12 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
     placeOf(domain.db.sql, candidate.lane, candidate.entry.bid),
   ])
   if (gate) return { place: null, reasons: [gate], position }
-  const { start, reasons } = tryOut(await planner.hear(), candidate)
+  const world = await planner.hear()
+  const { start, reasons } = tryOut(world, candidate)
   if (!start) return { place: null, reasons, position }
   const nodes = [...new Set(start.placements.map(({ node }) => node))]
-  return { place: { nodes, gpuIds: start.placements.flatMap(({ gpuIds }) => gpuIds) }, reasons, position }
+  const gpuIds = start.placements.flatMap((each) => each.gpuIds)
+  return { place: { nodes, gpuIds, atMs: world.nowMs }, reasons, position }
 }
 
 /** Behind all others of its lane. */

@@ -116,6 +116,13 @@ describe('dryRun', () => {
     expect(await dryRun()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
   })
 
+  test('says when it may start as a stored job is told: now, when what runs has ended, or not at all', async () => {
+    await sql('INSERT INTO berth_time (offset_ms) VALUES (0)').catch(() => {})
+    const running = await it.submit({ resources: { cpu: 3 }, maxRunTimeSeconds: 600 })
+    const atOnce = await dryRun()
+    expect(atOnce).toMatchObject({ wouldBe: 'STARTING' })
+  })
+
   test('a gate of its own, a person who must say yes', async () => {
     const first = await it.submit()
     expect(await dryRun({ dependsOn: [{ jobId: first }] })).toMatchObject({

@@ -28,7 +28,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['waits for', scheduling?.reasons.map(({ message }) => message).join('; ') ?? null],
     ['missing', scheduling?.fit.missing.join('; ') ?? null],
     ['position', positionText(job)],
-    ['may start', startText(job)],
+    ['may start', startText(job.scheduling?.estimatedStart)],
     ['kept for it', holdText(job)],
     ['command', command.map(shellWord).join(' ')],
     ['workdir', spec.workdir],
@@ -51,12 +51,6 @@ function entriesOf(job: Job): [string, string | null][] {
 function positionText({ queuePosition, pool, scheduling }: Job): string | null {
   if (queuePosition === null) return null
   return `${queuePosition} in ${pool}${scheduling?.positionIsExact === false ? ', if nothing changes' : ''}`
-}
-
-function startText({ scheduling }: Job): string | null {
-  const start = scheduling?.estimatedStart
-  if (!start) return null
-  return `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`
 }
 
 function holdText({ scheduling }: Job): string | null {

@@ -741,7 +741,7 @@ export type X11Input = {
 
 export type LimitsRowFragment = { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
 
-export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, idempotentJob: { id: string } | null };
+export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
 export type LimitsQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -932,7 +932,7 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, idempotentJob: { id: string } | null }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1047,7 +1047,7 @@ export type RetryJobMutationVariables = Exact<{
 
 
 export type RetryJobMutation = { retryJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, idempotentJob: { id: string } | null }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1482,6 +1482,11 @@ export const DryRunRowFragmentDoc = new TypedDocumentString(`
     scope
     limit
     used
+  }
+  estimatedStart {
+    earliest
+    latest
+    basis
   }
   dryRunWarnings: warnings
   idempotentJob {
@@ -2248,6 +2253,11 @@ export const SubmitJobDocument = new TypedDocumentString(`
     limit
     used
   }
+  estimatedStart {
+    earliest
+    latest
+    basis
+  }
   dryRunWarnings: warnings
   idempotentJob {
     id
@@ -2631,6 +2641,11 @@ export const RetryJobDocument = new TypedDocumentString(`
     scope
     limit
     used
+  }
+  estimatedStart {
+    earliest
+    latest
+    basis
   }
   dryRunWarnings: warnings
   idempotentJob {

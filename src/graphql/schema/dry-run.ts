@@ -3,7 +3,7 @@ import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
 import { JobState } from './enums.ts'
 import { JobSpecRef } from './job-spec.ts'
-import { PendingReason } from './scheduling.ts'
+import { EstimatedStart, PendingReason } from './scheduling.ts'
 
 /** What would become of a submission. Nothing was written. */
 export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
@@ -23,6 +23,11 @@ export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
     queuePosition: t.exposeInt('position', {
       nullable: true,
       description: 'Place in line, 1: next; null: it would not stand in line.',
+    }),
+    estimatedStart: t.expose('estimatedStart', {
+      type: EstimatedStart,
+      nullable: true,
+      description: 'When it may start; null: what it waits for has no time.',
     }),
     idempotentJob: t.field({
       type: JobRef,

@@ -63,7 +63,7 @@ const Fit = builder.objectRef<FitShape>('Fit').implement({
   }),
 })
 
-const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').implement({
+export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').implement({
   description: 'When a job may start. Nobody promises it.',
   fields: (t) => ({
     earliest: t.expose('earliest', { type: 'DateTime', description: 'Not before this, unless others end early.' }),

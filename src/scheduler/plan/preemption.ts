@@ -48,7 +48,8 @@ const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): Amounts => ({
   gpu: copies * gpu,
 })
 
-const budgetMs = 60_000
+/** Victims are counted per minute. */
+export const budgetMs = 60_000
 
 function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
   const max = settings.maxPreemptionsPerMinute

@@ -25,10 +25,9 @@ import type {
   WorldView,
 } from './model.ts'
 import { type Closure, Order } from './order.ts'
+import { budgetMs } from './preemption.ts'
 import { Touched } from './touched.ts'
-
-/** Victims are counted per minute. */
-export const budgetMs = 60_000
+import { isPreemptable } from './victims.ts'
 
 /**
  * What the leader of a pool knows: loaded once, then kept up by what it hears. What `plan` gives away is gone from it at
@@ -336,21 +335,22 @@ export class PoolState implements WorldView {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    if (known?.leaving !== running.leaving) this.weigh()
+    if (known?.leaving !== running.leaving) this.weigh(running)
   }
 
   private add(run: Running): void {
     this.order.moving(run.lane.account, () => this.machines.add(run))
     const isPart = this.settings.nonPreemptableFraction < 1 && !run.lane.preemptable
     this.order.taken({ ceilings: this.ceilings, isPart })
-    this.weigh()
+    this.weigh(run)
   }
 
-  /** Shares have changed: others may have to leave for a head now who had not to before. The next pass asks. */
-  private weigh(): void {
+  /** Others may have to leave for a head now who had not to before: shares have changed, or it is this run that may. */
+  private weigh(running: Running): void {
     this.order.hasMoved = true
-    if (this.settings.policy === 'PRIORITY' || this.machines.preemptable === 0) return
-    this.order.weighAgain()
+    const { policy, preemptLowerPriority } = this.settings
+    const may = policy === 'FAIR_SHARE' ? this.machines.preemptable > 0 : preemptLowerPriority && isPreemptable(running)
+    if (may) this.order.weighAgain()
   }
 
   private end(runId: string): void {

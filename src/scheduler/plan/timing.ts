@@ -1,7 +1,8 @@
 import { drainDueMs } from './drains.ts'
 import type { JobClass } from './model.ts'
+import { budgetMs } from './preemption.ts'
 import { nextWindowMs } from './reservations.ts'
-import { budgetMs, type PoolState } from './state.ts'
+import type { PoolState } from './state.ts'
 
 /** When time alone may open what is closed: whoever waits for machines is looked at again then. null: never. */
 export function lookAgainMs(state: PoolState): number | null {
