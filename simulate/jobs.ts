@@ -11,6 +11,8 @@ export interface SimulatedRun {
   state: JobState
   placements: readonly Placement[]
   sinceMs: number
+  /** Among those that started in the same moment. */
+  place: number
   startedMs: number | null
   endsMs: number | null
   leaves: SeenJob['leaves']
@@ -64,6 +66,7 @@ export const newRun = (id: string, number: number): SimulatedRun => ({
   state: 'QUEUED',
   placements: [],
   sinceMs: 0,
+  place: 0,
   startedMs: null,
   endsMs: null,
   leaves: null,

@@ -156,7 +156,7 @@ function isFree(memory: Memory, starts: readonly Start[]): boolean {
 
 function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfilledOn }: Start): void {
   memory.move(job, { to: 'STARTING', reason: null })
-  Object.assign(job.run, { placements, wonTier, backfilledOn, sinceMs: memory.nowMs })
+  Object.assign(job.run, { placements, wonTier, backfilledOn, sinceMs: memory.nowMs, place: memory.nextSequence() })
 }
 
 /** false: the claimant waits no more, and nobody leaves for it. */

@@ -199,8 +199,8 @@ export class Memory {
       nodes: this.freeNodes(),
       lanes: this.#lanes(),
       running: this.holding()
-        .map((job) => this.runningOf(job))
-        .sort((a, b) => a.sinceMs - b.sinceMs),
+        .sort((a, b) => a.run.sinceMs - b.run.sinceMs || a.run.place - b.run.place)
+        .map((job) => this.runningOf(job)),
       holds: [...this.holds.values()],
       preemptions: [...this.preemptions],
     }
