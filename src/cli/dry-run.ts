@@ -18,7 +18,7 @@ export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, o
       ['gpus', gpuIds.join(', ')],
       ['because', reasons.map(({ message }) => message).join('; ')],
       ['position', queuePosition?.toString()],
-      ['start', startText(estimatedStart)],
+      ['may start', startText(estimatedStart)],
       ['its key answers', idempotentJob?.id],
     ]),
   )

@@ -80,6 +80,12 @@ export function timeText(time: string | null): string | null {
   return time === null ? null : new Date(time).toLocaleString('sv-SE')
 }
 
+/** When a job may start, as far as it is known. */
+export function startText(start: { earliest: string; latest: string | null } | null | undefined): string | null {
+  if (!start) return null
+  return `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`
+}
+
 function durationText({ startedAt, finishedAt }: JobRowFragment): string | null {
   if (startedAt === null || finishedAt === null) return null
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000

@@ -76,8 +76,12 @@ export async function estimatesOf(
 /** The same for a job that is not stored, and would wait. */
 export async function estimateOf(
   { db: { sql } }: Domain,
-  { reasons, gates, position, ...row }: Pick<Row, 'pool' | 'shape' | 'now'> &
-    Pick<Waiting, 'reasons' | 'gates'> & { position: number },
+  {
+    reasons,
+    gates,
+    position,
+    ...row
+  }: Pick<Row, 'pool' | 'shape' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
 ): Promise<Estimate | null> {
   if (reasons.some(({ code }) => timeless.has(code))) return null
   const pool = await readPool(sql, row.pool)

@@ -27,7 +27,7 @@ export interface DryRun {
   warnings: string[]
   /** Place in line; null: it would not stand in line. */
   position: number | null
-  /** null: it would not wait for its turn, or what it waits for has no time. */
+  /** null: what it waits for has no time, or it is stored already. */
   estimatedStart: Estimate | null
   /** The job that its key answers. */
   idempotentJobId: string | null
@@ -127,8 +127,7 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
   const { job, warnings } = decision
   const found = { warnings, idempotentJobId: null, spec: job.spec }
-  if (job.approval)
-    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)] }
+  if (job.approval) return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)] }
   const { userId, userName, level } = viewer
   const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId, userName, level }
   const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer

@@ -62,7 +62,10 @@ it('what cannot be is refused in one line', async () => {
 
 it('a dry run says what would be; noWait starts now or is refused, and stores nothing', async () => {
   const dry = await berth('submit', '--dry-run', '-o', 'json', '--', 'true')
-  expect(JSON.parse(dry.stdout)).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], queuePosition: null })
+  const { estimatedStart, ...said } = JSON.parse(dry.stdout)
+  expect(said).toMatchObject({ wouldBe: 'STARTING', gpuIds: [], reasons: [], queuePosition: null })
+  expect(estimatedStart.latest).toBe(estimatedStart.earliest)
+  expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(/^may start +from \d{4}-/m)
   const ran = await berth('submit', '--no-wait', '--follow', '--', 'echo', 'at once')
   expect(ran).toMatchObject({ code: 0, stdout: 'at once\n' })
   await berth('limits', 'set', '--max-concurrent', '0')

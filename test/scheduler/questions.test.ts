@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/cancel.ts'
 import { IdempotencyConflict, InvalidInput, Rejected } from '../../src/domain/errors.ts'
+import { estimatesOf } from '../../src/domain/estimate.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits.ts'
 import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/questions.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { type Outcome, submit } from '../../src/domain/start-now.ts'
+import { transition } from '../../src/domain/transition.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -62,6 +64,12 @@ const written = async () => {
   return (await sql(`SELECT ${counts.join(', ')}, (SELECT count(*) FROM audit_entry) AS audit_entry, ${versions}`))[0]
 }
 const reasonsOf = (outcome: unknown) => (outcome instanceof Rejected ? outcome.reasons : outcome)
+const startOf = (outcome: Outcome | undefined) =>
+  outcome && 'estimatedStart' in outcome ? outcome.estimatedStart : undefined
+const storedStart = async (jobId: string) => {
+  await leader.tick()
+  return (await estimatesOf(it.domain, [jobId])).get(jobId)
+}
 const gpu = (count: number) => ({ resources: { gpu: count } })
 
 describe('dryRun', () => {
@@ -116,11 +124,38 @@ describe('dryRun', () => {
     expect(await dryRun()).toMatchObject({ wouldBe: 'QUEUED', position: 2 })
   })
 
-  test('says when it may start as a stored job is told: now, when what runs has ended, or not at all', async () => {
-    await sql('INSERT INTO berth_time (offset_ms) VALUES (0)').catch(() => {})
+  test('says when it may start: now, when what runs has ended, or not at all, as a stored job is told', async () => {
     const running = await it.submit({ resources: { cpu: 3 }, maxRunTimeSeconds: 600 })
-    const atOnce = await dryRun()
-    expect(atOnce).toMatchObject({ wouldBe: 'STARTING' })
+    await leader.tick()
+    const run = { jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null } as const
+    await transition(database.db.sql, [run], it.domain.clock.now())
+    const [known] = await sql<{ now: Date; end: Date }>(
+      "SELECT berth_now() AS now, started_at + interval '600 seconds' AS end FROM run WHERE job_id = $1",
+      [running],
+    )
+    const now = startOf(await dryRun())
+    expect(now?.earliest.getTime()).toBeGreaterThanOrEqual(known?.now.getTime() ?? Infinity)
+    expect(now?.latest).toEqual(now?.earliest)
+
+    const big = { resources: { cpu: 4 }, maxRunTimeSeconds: 60 }
+    const first = startOf(await dryRun(big))
+    expect(first).toMatchObject({ earliest: known?.end, latest: known?.end })
+    expect(await storedStart(await it.submit(big))).toEqual(first)
+
+    const second = startOf(await dryRun(big))
+    const afterBoth = new Date((known?.end.getTime() ?? 0) + 60_000)
+    expect(second).toMatchObject({ earliest: known?.end, latest: afterBoth })
+    const stored = await it.submit({ ...big, maxRunTimeSeconds: 0, preemptable: true })
+    expect(await storedStart(stored)).toEqual(second)
+    const third = startOf(await dryRun(big))
+    expect(third).toMatchObject({ earliest: known?.end, latest: null })
+    expect(await storedStart(await it.submit(big))).toEqual(third)
+
+    const inADay = new Date((known?.now.getTime() ?? 0) + 86_400_000)
+    expect(startOf(await dryRun({ notBefore: inADay }))).toMatchObject({ earliest: inADay })
+    expect(startOf(await dryRun({ resources: { cpu: 5 } }))).toBeNull()
+    expect(startOf(await dryRun({ dependsOn: [{ jobId: stored }] }))).toBeNull()
+    expect(startOf(await dryRun({}, { requiresApproval: true }))).toBeNull()
   })
 
   test('a gate of its own, a person who must say yes', async () => {

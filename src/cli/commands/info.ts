@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
-import { sheet, stateText, structured, timeText } from '../render.ts'
+import { sheet, startText, stateText, structured, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>

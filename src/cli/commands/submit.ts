@@ -56,7 +56,7 @@ export function addSubmissionFlags(command: Command): Command {
     .option('--slot <id>', 'use a slot that was reserved')
     .option('--follow', 'print the output as it comes and end as the job ends; Ctrl-C leaves, the job goes on')
     .option('--wait', 'wait for the end and exit with the exit code of the job')
-    .option('--dry-run', 'only say whether and where it would start now')
+    .option('--dry-run', 'only say whether, where and when it would start')
     .option('--no-wait', 'start it now, or refuse it and store nothing')
 }
 

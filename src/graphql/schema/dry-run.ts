@@ -27,7 +27,8 @@ export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
     estimatedStart: t.expose('estimatedStart', {
       type: EstimatedStart,
       nullable: true,
-      description: 'When it may start; null: what it waits for has no time.',
+      description:
+        'When it may start; null: what it waits for has no time, or the key of this submission has a job already.',
     }),
     idempotentJob: t.field({
       type: JobRef,
