@@ -35,7 +35,7 @@ const connectionsMax = 4
 const frequencies = { restsPerLook: 4, stepsPerLook: 10 }
 
 /** One PostgreSQL for all seeds of the work, gone afterwards. */
-export async function withTemplate(work: (templateUrl: string) => Promise<void>): Promise<void> {
+export async function withTemplate(work: (templateUrl: string) => Promise<unknown>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulate-'))
   await chmod(dataDir, 0o711) // under root the database runs as another account
   const log = createLog('error')

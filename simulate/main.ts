@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { withTemplate } from './database-stage.ts'
 import type { Result } from './simulation.ts'
 
 /**
@@ -50,26 +51,30 @@ function tell(): void {
   )
 }
 
+const workers = Math.min(Number(values.workers), last - first + 1)
+const over = new AbortController()
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
+
+const playAll = (templateUrl: string | null) =>
+  Promise.all(Array.from({ length: workers }, (_, worker) => play(worker, templateUrl)))
+
 /** Each worker has every n-th seed. */
-function play(worker: number, workers: number): Promise<void> {
+function play(worker: number, templateUrl: string | null): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   const playing = new Worker(new URL('worker.ts', import.meta.url), {
-    workerData: { first: first + worker, last, every: workers, steps, database: values.database },
+    workerData: { first: first + worker, last, every: workers, steps, templateUrl },
   })
+  over.signal.addEventListener('abort', () => void playing.terminate())
   playing.on('message', (result: Result) => {
+    if (over.signal.aborted) return
     count(result)
-    if (result.broken && !values.all) end(1)
+    if (result.broken && !values.all) over.abort()
   })
   playing.on('error', reject)
   playing.on('exit', () => resolve())
   return promise
 }
 
-function end(code: number): never {
-  tell()
-  process.exit(code)
-}
-
-const workers = Math.min(Number(values.workers), last - first + 1)
-await Promise.all(Array.from({ length: workers }, (_, worker) => play(worker, workers)))
-end(totals.broken > 0 ? 1 : 0)
+await (values.database ? withTemplate(playAll) : playAll(null))
+tell()
+process.exitCode = totals.broken > 0 || totals.seeds <= last - first ? 1 : 0

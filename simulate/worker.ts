@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { simulateInDatabase, withTemplate } from './database-stage.ts'
+import { simulateInDatabase } from './database-stage.ts'
 import { simulateInMemory } from './memory-stage.ts'
 import type { Result } from './simulation.ts'
 
@@ -9,19 +9,18 @@ export interface Share {
   last: number
   every: number
   steps: number
-  database: boolean
+  /** null: tables in memory. */
+  templateUrl: string | null
 }
 
-const { first, last, every, steps, database }: Share = workerData
+const { first, last, every, steps, templateUrl }: Share = workerData
 
-async function playAll(play: (seed: number) => Promise<Result>): Promise<void> {
-  for (let seed = first; seed <= last; seed += every)
-    try {
-      parentPort?.postMessage(await play(seed))
-    } catch (error) {
-      throw new Error(`Seed ${seed}: ${error}`, { cause: error })
-    }
-}
+const play = (seed: number): Promise<Result> =>
+  templateUrl ? simulateInDatabase(templateUrl, seed, steps) : simulateInMemory(seed, steps)
 
-if (database) await withTemplate((templateUrl) => playAll((seed) => simulateInDatabase(templateUrl, seed, steps)))
-else await playAll((seed) => simulateInMemory(seed, steps))
+for (let seed = first; seed <= last; seed += every)
+  try {
+    parentPort?.postMessage(await play(seed))
+  } catch (error) {
+    throw new Error(`Seed ${seed}: ${error}`, { cause: error })
+  }
