@@ -8,6 +8,9 @@ import type { Sql } from '../platform/tx.ts'
  */
 export const lockApplied = (sql: Sql) => sql.query('LOCK TABLE applied_setting IN EXCLUSIVE MODE')
 
+/** Whether the servers were started for a single user. */
+export const singleUserKey = 'single-user'
+
 export interface Applied {
   /** What was applied last; undefined: never anything. */
   last: unknown

@@ -19,6 +19,12 @@ export async function tellSettings(sql: Sql, pool: string): Promise<void> {
   )
 }
 
+/** The same, of limits and of what their defaults depend on: what was started before them exceeds none of them. */
+export async function tellLimits(sql: Sql, pool: string): Promise<void> {
+  await tellSettings(sql, pool)
+  await sql.query('UPDATE pool SET limits_revision = revision WHERE name = $1', [pool])
+}
+
 /** A run whose standing changed other than by a move: it was asked to leave. */
 export async function tellRuns(sql: Sql, pool: string, runIds: readonly string[]): Promise<void> {
   await sql.query("INSERT INTO pool_change (pool, kind, run_id) SELECT $1, 'RUN', unnest($2::text[])", [pool, runIds])

@@ -3,7 +3,7 @@ import type { Sql } from '../platform/tx.ts'
 import { demand, type Viewer } from './access.ts'
 import { rememberApplied } from './applied.ts'
 import { audit } from './audit.ts'
-import { tellSettings } from './changes.ts'
+import { tellLimits } from './changes.ts'
 import type { Domain } from './domain.ts'
 import { InvalidInput, NotFound, type Violation } from './errors.ts'
 
@@ -184,7 +184,7 @@ async function writeLimits(sql: Sql, { pool, change, unset }: Written): Promise<
      ON CONFLICT (pool) DO UPDATE SET "values" = (pool_limits."values" - $3::text[]) || excluded."values"`,
     [pool, JSON.stringify(change), unset],
   )
-  await tellSettings(sql, pool)
+  await tellLimits(sql, pool)
 }
 
 /**
@@ -252,7 +252,7 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
   const pool = await domain.db.transaction(async (sql) => {
     const name = await lockPool(sql, asked ?? null)
     await writeScopeLimit(sql, name, limit)
-    await tellSettings(sql, name)
+    await tellLimits(sql, name)
     await audit(sql, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.clock.now())
     return name
   })

@@ -38,5 +38,4 @@ export async function changePolicy(sql: Sql, pool: string, policy: Policy): Prom
        AND coalesce((job.spec->>'bid')::int, 0) <> 0`,
     [pool, policy],
   )
-  await tellSettings(sql, pool)
 }

@@ -1,6 +1,7 @@
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
-import { lockApplied, rememberApplied } from './applied.ts'
+import { lockApplied, rememberApplied, singleUserKey } from './applied.ts'
+import { tellLimits } from './changes.ts'
 import { applyRates, type Rates } from './cost.ts'
 import type { Domain } from './domain.ts'
 import type { Policy } from './lanes.ts'
@@ -39,6 +40,7 @@ export async function applyPools(
     await lockApplied(sql)
     for (const pool of pools) await applyDeclared(domain, sql, pool)
     if (await rememberApplied(sql, 'queues', queues)) await applyQueues(sql, queues)
+    await applyMode(sql, domain.singleUser)
   })
   domain.wakeups.poke('queue')
 }
@@ -67,6 +69,14 @@ async function applyPool(sql: Sql, pool: Omit<DeclaredPool, 'nodes'>): Promise<v
     [pool.name, pool.policy, pool.executors, pool.relaxReplicas],
   )
   await changePolicy(sql, pool.name, pool.policy)
+  await tellLimits(sql, pool.name)
+}
+
+/** Limits that nobody set are another number in another mode. */
+async function applyMode(sql: Sql, singleUser: boolean): Promise<void> {
+  if (!(await rememberApplied(sql, singleUserKey, singleUser))) return
+  const pools = await sql.query<{ name: string }>('SELECT name FROM pool ORDER BY name FOR NO KEY UPDATE')
+  for (const { name } of pools) await tellLimits(sql, name)
 }
 
 async function applyQueues(sql: Sql, queues: readonly DeclaredQueue[]): Promise<void> {

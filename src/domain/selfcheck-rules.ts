@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
+import { singleUserKey } from './applied.ts'
 import { type Ceilings, type Rule, readCeilings } from './in-use.ts'
 import { type LaneOf, laneOf } from './lanes.ts'
 
@@ -13,21 +14,28 @@ const poolsMax = 100
 
 /**
  * No start exceeded a limit. Lowering one ends nothing, so more may run than a limit says; but then nothing that counts
- * against it was started since it was set, which the audit log knows. Limits that nobody set are the default of the mode
- * in which the server was started, and are not asked here.
+ * against it was started since the limits of the pool are what they are. Starts and changes of limits take turns at the row of the
+ * pool, whose revision is kept with both: so no clock decides which of them came first. Limits that nobody set are the default
+ * of the mode in which a server was started last.
  */
 export async function brokenLimits(sql: Sql): Promise<Finding[]> {
   const pools = await sql.query<{ name: string }>('SELECT name FROM pool ORDER BY name LIMIT $1', [poolsMax])
   const found: Finding[] = []
+  const singleUser = await isSingleUser(sql)
   for (const { name } of pools) {
     const before = await revisionOf(sql, name)
-    const ceilings = await readCeilings(sql, name, true)
+    const ceilings = await readCeilings(sql, name, singleUser)
     const broken = []
     for (const excess of excesses(ceilings)) if (await startedSince(sql, name, excess)) broken.push(excess)
     // Settings that changed in between were read half before and half after.
     if ((await revisionOf(sql, name)) === before) found.push(...broken.map((excess) => findingOf(name, excess)))
   }
   return found
+}
+
+async function isSingleUser(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ value: boolean }>('SELECT value FROM applied_setting WHERE key = $1', [singleUserKey])
+  return row?.value ?? true
 }
 
 async function revisionOf(sql: Sql, pool: string): Promise<number> {
@@ -59,10 +67,8 @@ async function startedSince(sql: Sql, pool: string, { scope, rule }: Excess): Pr
 }
 
 const sinceSql = `
-SELECT coalesce(max(r.scheduled_at) > (
-    SELECT coalesce(max(at), '-infinity') FROM audit_entry
-    WHERE object_id = 'pool_' || $1 AND action IN ('limits.update', 'limits.scope')), false) AS since
-FROM run r JOIN job j ON j.id = r.job_id
+SELECT coalesce(bool_or(r.pool_revision >= p.limits_revision), false) AS since
+FROM run r JOIN pool p ON p.name = r.pool JOIN job j ON j.id = r.job_id
 WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND ($3 = 'jobs' OR j.gpu > 0)
   AND CASE $2 WHEN 'pool' THEN true WHEN 'gpu' THEN j.gpu > 0
     ELSE $2 IN ('user:' || j.user_id, 'team:' || j.team_id, 'queue:' || j.queue, 'project:' || j.project) END`

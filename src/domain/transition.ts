@@ -143,6 +143,7 @@ this_run AS (
   UPDATE run SET
     state = m.run_state, state_reason = m.reason, state_info = m.info, exit_code = coalesce(m.exit_code, run.exit_code),
     scheduled_at = CASE WHEN m."to" = 'STARTING' THEN clock.now + m.ord * interval '1 microsecond' ELSE run.scheduled_at END,
+    pool_revision = CASE WHEN m."to" = 'STARTING' THEN (SELECT revision FROM pool WHERE name = m.pool) ELSE run.pool_revision END,
     started_at = CASE WHEN m."to" = 'RUNNING' THEN coalesce(m.started_at, clock.now) ELSE run.started_at END,
     finished_at = CASE WHEN m.releases THEN coalesce(m.finished_at, clock.now) END,
     cancel_requested_at = CASE WHEN m."to" IN ('CANCELLING', 'CANCELLED') THEN coalesce(run.cancel_requested_at, clock.now) ELSE run.cancel_requested_at END,

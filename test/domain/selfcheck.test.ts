@@ -37,21 +37,16 @@ const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []
 async function start(jobId: string): Promise<string> {
   const move = { jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
   const [moved] = await transition(database.db.sql, [move], 0)
-  const [node] = await sql<{ id: string }>('SELECT id FROM node')
   const [job] = await sql<{ gpu: number }>('SELECT gpu FROM job WHERE id = $1', [jobId])
-  const gpuIds = job?.gpu ? [0] : []
-  const placement = {
-    nodeId: node?.id ?? '',
-    node: 'n1',
-    replica: 0,
-    cpuMillis: 1000,
-    memoryBytes: 1024 ** 3,
-    infiniband: false,
-    interactive: false,
-    gpuIds,
-  }
-  await allocate(database.db.sql, [{ runId: moved?.runId ?? '', placements: [placement] }])
+  const placements = [{ ...(await placement(database)), gpuIds: job?.gpu ? [0] : [] }]
+  await allocate(database.db.sql, [{ runId: moved?.runId ?? '', placements }])
   return moved?.runId ?? ''
+}
+
+async function placement({ db }: TestDatabase) {
+  const [node] = await db.sql.query<{ id: string }>('SELECT id FROM node')
+  const asked = { cpuMillis: 1000, memoryBytes: 1024 ** 3, infiniband: false, interactive: false, gpuIds: [] }
+  return { nodeId: node?.id ?? '', node: 'n1', replica: 0, ...asked }
 }
 
 const rulesBroken = async () => [...new Set((await findings(database.db.sql)).map(({ rule }) => rule))]
@@ -164,7 +159,6 @@ test('a waiting job is in the lane that it describes', async () => {
 test('a limit that was lowered is no breach, a start after that is', async () => {
   await updateLimits(it.domain, it.admin, { maxConcurrent: 0 })
   expect(await rulesBroken()).toEqual([])
-  await database.moveTime(1_000)
   const late = await it.submit()
   await start(late)
   expect(await findings(database.db.sql)).toEqual([
@@ -175,6 +169,26 @@ test('a limit that was lowered is no breach, a start after that is', async () =>
   ])
   await updateLimits(it.domain, it.admin, { maxConcurrent: 2 })
   expect(await rulesBroken()).toEqual([])
+})
+
+test('a limit that nobody set is the default of the mode, from the start of a server in that mode', async () => {
+  await using other = await createDatabase()
+  await using single = await createTestDomain(other.db)
+  const begin = async () => {
+    const jobId = await single.submit()
+    const move = { jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
+    const [moved] = await transition(other.db.sql, [move], 0)
+    await allocate(other.db.sql, [{ runId: moved?.runId ?? '', placements: [await placement(other)] }])
+  }
+  for (let i = 0; i < 3; i++) await begin()
+  expect(await findings(other.db.sql)).toEqual([])
+  await using many = await createTestDomain(other.db, { singleUser: false })
+  expect(many.domain.singleUser).toBe(false)
+  expect(await findings(other.db.sql)).toEqual([])
+  await begin()
+  expect(await findings(other.db.sql)).toMatchObject([
+    { message: expect.stringMatching(/^USER_LIMIT .* 4 jobs of 2$/) },
+  ])
 })
 
 test('what nobody numbers or chains in time is told, to those who may see all jobs', async () => {

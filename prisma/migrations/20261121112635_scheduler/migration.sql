@@ -25,7 +25,8 @@ DROP INDEX "audit_entry_object_id_seq_idx";
 DROP INDEX "audit_entry_actor_id_seq_idx";
 
 -- AlterTable
-ALTER TABLE "pool" ADD COLUMN     "rates" JSONB,
+ALTER TABLE "pool" ADD COLUMN     "limits_revision" BIGINT NOT NULL DEFAULT 0,
+ADD COLUMN     "rates" JSONB,
 ADD COLUMN     "revision" BIGINT NOT NULL DEFAULT 0,
 ADD COLUMN     "scheduling" JSONB NOT NULL DEFAULT '{}',
 ADD COLUMN     "weights" JSONB NOT NULL DEFAULT '{}';
@@ -55,6 +56,7 @@ ADD COLUMN     "run_id" TEXT NOT NULL;
 ALTER TABLE "run" ADD COLUMN     "backfilled_on" TEXT,
 ADD COLUMN     "interactive_user_id" TEXT,
 ADD COLUMN     "lost_at" TIMESTAMPTZ(3),
+ADD COLUMN     "pool_revision" BIGINT,
 ADD COLUMN     "preempt_signalled_at" TIMESTAMPTZ(3),
 ADD COLUMN     "won_tier" INTEGER,
 ALTER COLUMN "scheduled_at" SET DATA TYPE TIMESTAMPTZ(6);
