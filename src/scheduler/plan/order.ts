@@ -159,13 +159,13 @@ export class Order {
     }
   }
 
-  /** More is held: a head that a limit holds back now, or that is over its part, closes its class for room no more. */
+  /** More is held: a head that a limit holds back now closes its class no more, nor for room one that is over its part. */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forRoom, lane }] of this.closures) {
       const { preemptable, shape } = lane.lane
-      const isInDoubt = (isPart && !preemptable) || (ofModels && shape.gpu > 0) || heldBack(ceilings, lane.counted)
-      if (forRoom && isInDoubt) this.closures.delete(name)
+      const isForLess = forRoom && ((isPart && !preemptable) || (ofModels && shape.gpu > 0))
+      if (isForLess || heldBack(ceilings, lane.counted)) this.closures.delete(name)
     }
     this.hasMoved = true
   }

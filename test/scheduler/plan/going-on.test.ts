@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
+import type { Lane } from '../../../src/domain/lanes.ts'
+import type { Placement } from '../../../src/domain/placement.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import type { Store } from '../../../src/scheduler/store.ts'
 import { createPlanner } from '../../../src/scheduler/tick.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
-import { heard, lane, laneOf, n8, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import { heard, lane, laneOf, n8, runOf, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
 
 /** What one look cannot finish goes on by itself. */
 
@@ -13,14 +15,6 @@ test('a class whose jobs find no place beside a hold is tried to its end', () =>
   const held = lane('held', { shape: { gpu: 8 } })
   const others = Array.from({ length: 250 }, (_, at) => laneOf(lane(`l${at}`, { shape: { gpu: 4 } }), [at + 2]))
   const runs = lane('runs', { shape: { gpu: 4 } })
-  const placement = {
-    nodeId: n8('n1').id,
-    node: 'n1',
-    replica: 0,
-    cpuMillis: 1000,
-    memoryBytes: 1,
-    gpuIds: [0, 1, 2, 3],
-  }
   const nowMs = 10_000_000
   const of = createWorld(
     snapshot({
@@ -29,15 +23,9 @@ test('a class whose jobs find no place beside a hold is tried to its end', () =>
       nodes: [n8('n1'), node('n2', { devices: gpus(v100).slice(0, 3) })],
       running: [
         {
-          ...waiting('runs', 9999),
-          lane: runs,
+          ...runOf({ ...startOf(runs, 9999), placements: [placed(1_000, [0, 1, 2, 3])] }),
           state: 'RUNNING',
-          placements: [{ ...placement, infiniband: false, interactive: false }],
-          sinceMs: 0,
           startedMs: 0,
-          leaving: false,
-          backfilledOn: null,
-          wonTier: null,
         },
       ],
       lanes: [laneOf(held, [1]), ...others, laneOf(lane('small', { shape: { gpu: 2 } }), [1000])],
@@ -71,4 +59,61 @@ test('a planner that only answers reads on where a window ran dry', async () => 
   const candidate = { lane: lane('b', { shape: { gpu: 1 } }), userName: 'b', team: null, entry: waiting('b', 9) }
   expect(world.tryOut(candidate)).toMatchObject({ start: null, reason: { code: 'NO_CAPACITY' } })
   expect(world.tryOut({ ...candidate, lane: lane('c') })).toMatchObject({ start: { placements: [{ gpuIds: [] }] } })
+})
+
+test('a head that a limit holds back since its class closed behind it closes it no more', () => {
+  const rules = [{ code: 'USER_LIMIT', on: 'user:ada', each: false, counts: 'jobs', max: 1, model: null }] as const
+  const great = { ...laneOf(lane('great', { userId: 'ada', shape: { cpuMillis: 4_000 } }), [2]), userName: 'ada' }
+  const other = laneOf(lane('other'), [3])
+  const long = lane('long')
+  const of = createWorld(
+    snapshot({
+      settings: settings({ nonPreemptableFraction: 0.5, rules }),
+      lanes: [great, other],
+      running: [runOf({ ...startOf(long, 1), placements: [placed(6_000)] })],
+    }),
+  )
+  expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual([])
+  const adas = lane('gpu', { userId: 'ada', shape: { gpu: 1 } })
+  of.hear(heard([{ kind: 'RUN', runId: 'r9', running: runOf({ ...startOf(adas, 9), placements: [placed(0, [1])] }) }]))
+  expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j3'])
+})
+
+test('by levels too, a job that stays although it was told to leave may have to leave for another', () => {
+  const low = lane('low', { priority: 0, preemptable: true, shape: { gpu: 8 } })
+  const high = lane('high', { priority: 20, shape: { gpu: 8 } })
+  const victim = {
+    ...runOf({ ...startOf(low, 1), placements: [placed(1_000, [0, 1, 2, 3, 4, 5, 6, 7])] }),
+    leaving: true,
+  }
+  const of = createWorld(
+    snapshot({
+      nowMs: 1_000_000,
+      settings: settings({ preemptLowerPriority: true, holdAfterMs: 10_000_000 }),
+      lanes: [laneOf(high, [2])],
+      running: [victim],
+    }),
+  )
+  expect(plan(of, { startsMax: 10 }).evictions).toEqual([])
+  of.hear(heard([{ kind: 'RUN', runId: victim.runId, running: { ...victim, leaving: false } }]))
+  expect(plan(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
+})
+
+const startOf = (of: Lane, sequence: number) => ({
+  lane: of,
+  entry: waiting(of.id, sequence),
+  models: [],
+  wonTier: null,
+  backfilledOn: null,
+})
+
+const placed = (cpuMillis: number, gpuIds: readonly number[] = []): Placement => ({
+  nodeId: n8('n1').id,
+  node: 'n1',
+  replica: 0,
+  cpuMillis,
+  memoryBytes: 1,
+  gpuIds,
+  infiniband: false,
+  interactive: false,
 })
