@@ -27,7 +27,6 @@ import type {
 import { type Closure, Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
 import { Touched } from './touched.ts'
-import { isPreemptable } from './victims.ts'
 
 /**
  * What the leader of a pool knows: loaded once, then kept up by what it hears. What `plan` gives away is gone from it at
@@ -335,22 +334,21 @@ export class PoolState implements WorldView {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    if (known?.leaving !== running.leaving) this.weigh(running)
+    if (known?.leaving !== running.leaving) this.weigh()
   }
 
   private add(run: Running): void {
     this.order.moving(run.lane.account, () => this.machines.add(run))
     const isPart = this.settings.nonPreemptableFraction < 1 && !run.lane.preemptable
     this.order.taken({ ceilings: this.ceilings, isPart })
-    this.weigh(run)
+    this.weigh()
   }
 
-  /** Others may have to leave for a head now who had not to before: shares have changed, or it is this run that may. */
-  private weigh(running: Running): void {
+  /** Others may have to leave for a head now who had not to before, or are many enough: the next pass asks. */
+  private weigh(): void {
     this.order.hasMoved = true
     const { policy, preemptLowerPriority } = this.settings
-    const may = policy === 'FAIR_SHARE' ? this.machines.preemptable > 0 : preemptLowerPriority && isPreemptable(running)
-    if (may) this.order.weighAgain()
+    if (this.machines.preemptable > 0 && (policy === 'FAIR_SHARE' || preemptLowerPriority)) this.order.weighAgain()
   }
 
   private end(runId: string): void {
