@@ -28,22 +28,36 @@ SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.ha
   CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves,
   (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt"
 FROM run r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
-WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') ${condition} ORDER BY r.scheduled_at, r.id`
+WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') ${condition}
+  AND EXISTS (SELECT FROM scheduler_leader s WHERE s.pool = $1 AND s.epoch = $2 AND s.holder IS NOT NULL)
+ORDER BY r.scheduled_at, r.id`
+
+/** Whose epoch is over has nothing to carry. */
+export interface Term {
+  pool: string
+  epoch: number
+}
 
 /** All of them: what a leader that has just taken over carries on. */
-export const readHoldingRuns = (sql: Sql, pool: string): Promise<HoldingRun[]> =>
-  sql.query<HoldingRun>(holdingSql(''), [pool], 'holding_runs')
+export const readHoldingRuns = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(holdingSql(''), [pool, epoch], 'holding_runs')
 
 /** Those that ask for something: to be started, or to be stopped. */
-export const readRunOrders = (sql: Sql, pool: string): Promise<HoldingRun[]> =>
+export const readRunOrders = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
   sql.query<HoldingRun>(
     holdingSql(
       `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
         OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
     ),
-    [pool],
+    [pool, epoch],
     'run_orders',
   )
+
+/** null: it was removed with its job. */
+export async function readRunState(sql: Sql, runId: string): Promise<JobState | null> {
+  const [row] = await sql.query<{ state: JobState }>('SELECT state FROM run WHERE id = $1', [runId], 'run_state')
+  return row?.state ?? null
+}
 
 export async function saveHandles(sql: Sql, handles: readonly { runId: string; handle: string }[]): Promise<void> {
   if (handles.length === 0) return

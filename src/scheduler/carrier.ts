@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/leaving.ts'
 import { loseNodes } from '../domain/lost-runs.ts'
-import { type HoldingRun, type Limit, markExpired } from '../domain/runs.ts'
+import { type HoldingRun, type Limit, markExpired, readRunState } from '../domain/runs.ts'
 import type { JobState } from '../domain/state.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
@@ -17,7 +17,7 @@ import type { Leader } from './tick.ts'
  * it runs, ask for its end when it is cancelled, its time is over or another job needs its room, and report the end after
  * the last byte of its log.
  * All it knows can be found again from the run's row and the executor, so it may be dropped at any moment (`signal`),
- * and the next leader's carrier goes on.
+ * and the next leader's carrier goes on. What it started when another one led already, of a run that is over, it stops.
  */
 export interface Carrying {
   domain: Domain
@@ -33,6 +33,8 @@ export interface Carrying {
 
 const retryMsMax = 5_000
 const reInspectMs = 50
+/** By a leader that is none any more: about 6 s. */
+const withdrawTriesMax = 7
 /** Timers cannot wait longer. */
 const waitMsMax = 2 ** 31 - 1
 
@@ -127,14 +129,17 @@ export class Carrier {
   }
 
   async #start(): Promise<Handle | null> {
-    const { domain, jobUrl } = this.#carrying
     // The order was read a moment ago; a cancel that comes from now on is seen when the start is reported.
     if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
+    const handle = await this.#startOrFail()
+    return handle === null || (await this.#isKept(handle)) ? handle : null
+  }
+
+  async #startOrFail(): Promise<Handle | null> {
+    const { domain, jobUrl } = this.#carrying
     try {
-      const handle = await this.executor.start(runSpecOf(this.#run, jobUrl))
-      await this.#begun(handle)
-      return handle
+      return await this.executor.start(runSpecOf(this.#run, jobUrl))
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
@@ -142,6 +147,34 @@ export class Carrier {
       await this.#report({ kind: 'startFailed', reason, message })
       return null
     }
+  }
+
+  /** false: somebody else led before the start could be stored. */
+  async #isKept(handle: Handle): Promise<boolean> {
+    try {
+      if (await this.#begun(handle)) return true
+    } catch (error) {
+      if (!(error instanceof Fenced)) throw error
+    }
+    await this.#trying(
+      'withdraw',
+      () => this.#withdraw(handle),
+      (failures) => failures < withdrawTriesMax,
+    )
+    return false
+  }
+
+  /**
+   * A leader that freezes right before it starts a run may thaw when another one has found nothing of it and ended it: then
+   * nobody knows of what was started, and it is stopped. While the run is to go on, whoever leads now has the same handle.
+   */
+  async #withdraw(handle: Handle): Promise<void> {
+    const { domain, graceMs } = this.#carrying
+    const { runId } = this.#run
+    const state = await readRunState(domain.db.sql, runId)
+    if (state === 'STARTING' || state === 'RUNNING') return
+    domain.log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
+    await this.executor.stop(handle, graceMs)
   }
 
   /** Cancelled, and no handle is kept: an earlier leader may have started it and died before it could say so. */
@@ -152,17 +185,21 @@ export class Carrier {
     return handle ?? null
   }
 
-  /** Stores the handle and, when it runs already, RUNNING in the same transaction; sees a cancel that came meanwhile. */
-  async #begun(handle: Handle): Promise<void> {
-    const [now] = await this.executor.inspect([handle])
+  /**
+   * Stores the handle and, when it runs already, RUNNING in the same transaction; sees a cancel that came meanwhile. Answers
+   * the state of the run; nothing: it could not be stored, or the run is over.
+   */
+  async #begun(handle: Handle): Promise<JobState | null | undefined> {
+    const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
     // However short it was: its end is told after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
-    if (observation.state === 'gone') return
+    if (observation.state === 'gone') return this.#run.state
     this.#running = observation.state === 'running'
     const state = await this.#report({ kind: 'seen', observation }, handle)
     if (state === 'CANCELLING') this.#ends = true
     if (observation.state === 'running') this.#watchDeadlines(observation.startedAt ?? null)
+    return state
   }
 
   async #pump(handle: Handle): Promise<void> {
@@ -255,16 +292,25 @@ export class Carrier {
     )
   }
 
-  /** Tries again, with growing pauses, until it works, the run is dropped or another leads; a fenced leader is not to try. */
-  async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+  #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#trying(what, work, () => !this.#dropped.aborted)
+  }
+
+  /** Tries again, with growing pauses, until it works, it does not go on or another leads; a fenced leader is not to try. */
+  async #trying<T>(
+    what: string,
+    work: () => Promise<T>,
+    goesOn: (failures: number) => boolean,
+  ): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
-    for (let failures = 0; !this.#dropped.aborted; failures++)
+    for (let failures = 0; goesOn(failures); failures++)
       try {
         return await work()
       } catch (error) {
         if (error instanceof Fenced) throw error
         log.warn({ err: error, run: this.#run.runId, what, failures }, 'will be tried again')
-        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), this.#dropped)
+        const pauseMs = Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10))
+        await clock.sleep(pauseMs, this.#dropped.aborted ? undefined : this.#dropped)
       }
     return undefined
   }

@@ -42,12 +42,12 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   async function followOrders() {
-    takeUp(await readRunOrders(domain.db.sql, leader.pool))
+    takeUp(await readRunOrders(domain.db.sql, leader))
   }
 
   /** All runs that hold resources: at first those that an earlier leader started, later any that was dropped. */
   async function inspectAll() {
-    takeUp(await readHoldingRuns(domain.db.sql, leader.pool))
+    takeUp(await readHoldingRuns(domain.db.sql, leader))
     const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
     const groups = Map.groupBy(asked, (carrier) => carrier.executor)
     for (const [executor, group] of groups) await inspect(domain.db.sql, executor, group)

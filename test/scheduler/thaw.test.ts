@@ -1,0 +1,147 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/cancel.ts'
+import { type HoldingRun, readHoldingRuns, readRunOrders } from '../../src/domain/runs.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { JobState } from '../../src/domain/state.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { Carrier } from '../../src/scheduler/carrier.ts'
+import { createReporter } from '../../src/scheduler/reports.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { createLeader } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+/** A leader that freezes right before it starts a run, and thaws when another one leads. */
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let executor: Executor
+let dropped: AbortController
+let carriers: Carrier[]
+let id: string
+let order: HoldingRun
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-thaw-'))
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  dropped = new AbortController()
+  carriers = []
+  const leader = await createLeader(it.domain, 'sim')
+  id = await it.submit({ environment: [{ name: 'SIM_RUN_SECONDS', value: '3600' }] })
+  await leader.tick()
+  order = await runOf(1)
+})
+afterEach(async () => {
+  dropped.abort()
+  for (const { done } of carriers) await done
+  await executor.close()
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+async function runOf(epoch: number): Promise<HoldingRun> {
+  const [run] = await readHoldingRuns(database.db.sql, { pool: 'sim', epoch })
+  if (!run) throw new Error('Nothing runs')
+  return run
+}
+
+function carry(run: HoldingRun, epoch: number, by: Executor = executor): Carrier {
+  const leader = { pool: 'sim', epoch }
+  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
+  const report = createReporter(it.domain, leader, 1)
+  const carrier = new Carrier(run, by, { domain: it.domain, leader, report, ...limits, signal: dropped.signal })
+  carriers.push(carrier)
+  return carrier
+}
+
+/** The old leader's carrier: its start goes on when it thaws, and not before. */
+function frozen() {
+  const thawed = Promise.withResolvers<void>()
+  const slow: Executor = {
+    ...executor,
+    async start(run) {
+      await thawed.promise
+      return executor.start(run)
+    },
+  }
+  return { carrier: carry(order, 1, slow), thaw: thawed.resolve }
+}
+
+const takeOver = () => database.db.sql.query("UPDATE scheduler_leader SET epoch = 2, holder = 'b' WHERE pool = 'sim'")
+const stateOf = async () =>
+  (await database.db.sql.query<{ state: JobState }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
+const reaches = (state: JobState) => until(async () => (await stateOf()) === state, { what: `the job is ${state}` })
+const observed = async () => {
+  const handle = await executor.find(order.runId)
+  return handle === null ? null : (await executor.inspect([handle]))[0]
+}
+
+test('what it starts of a run that was cancelled and never started is stopped', async () => {
+  const old = frozen()
+  await takeOver()
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  await carry(await runOf(2), 2).done
+  expect(await stateOf()).toBe('CANCELLED')
+  expect(await observed()).toBeNull()
+  old.thaw()
+  await old.carrier.done
+  expect(await observed()).toMatchObject({ state: 'ended', stopped: true })
+  expect(await stateOf()).toBe('CANCELLED')
+})
+
+test('so it is when its term ended before it could say what it started', async () => {
+  const old = frozen()
+  await takeOver()
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  dropped.abort()
+  old.thaw()
+  await old.carrier.done
+  expect(await observed()).toMatchObject({ state: 'ended', stopped: true })
+})
+
+test('what it starts of a run that goes on is the run of the new leader', async () => {
+  const old = frozen()
+  await takeOver()
+  old.thaw()
+  await old.carrier.done
+  expect(await stateOf()).toBe('STARTING')
+  expect(await observed()).toMatchObject({ state: 'running' })
+  carry(await runOf(2), 2)
+  await reaches('RUNNING')
+
+  const older = frozen()
+  older.thaw()
+  await older.carrier.done
+  expect(await observed()).toMatchObject({ state: 'running' })
+})
+
+test('it reads no orders any more', async () => {
+  expect(await readRunOrders(database.db.sql, { pool: 'sim', epoch: 1 })).toHaveLength(1)
+  await takeOver()
+  expect(await readRunOrders(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
+  expect(await readHoldingRuns(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
+  expect(await readRunOrders(database.db.sql, { pool: 'sim', epoch: 2 })).toHaveLength(1)
+})
+
+test('a backend that does not answer right after a start is asked again: the run is not taken for one that failed', async () => {
+  let failures = 0
+  const shy: Executor = {
+    ...executor,
+    async inspect(handles) {
+      if (failures++ === 0) throw new Error('The backend does not answer')
+      return executor.inspect(handles)
+    },
+  }
+  carry(order, 1, shy)
+  await reaches('RUNNING')
+  expect(failures).toBeGreaterThan(1)
+})
