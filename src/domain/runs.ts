@@ -109,7 +109,7 @@ export interface ReportedJob {
   run: number
   spec: JobSpec
   expired: boolean
-  /** Its hard reservation was over when it expired. */
+  /** Its time was that of its hard reservation, which ends before its own maximum. */
   reservationOver: boolean
   /** It was asked to leave, and this is what people are told of that; null: it was not. */
   leaving: string | null
@@ -128,7 +128,8 @@ export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Pro
        CASE WHEN r.preempt_requested_at IS NOT NULL THEN coalesce(l.state_info, '') END AS leaving,
        r.preempt_signalled_at IS NOT NULL AS preempted, (SELECT p.tier FROM preemption p WHERE p.victim_run_id = r.id) AS tier,
        EXISTS (SELECT FROM capacity_reservation c
-         WHERE c.id = l.spec->>'capacityReservationId' AND c.hard AND c.ends_at <= r.expired_at) AS "reservationOver",
+         WHERE c.id = l.spec->>'capacityReservationId' AND c.hard AND ((l.spec->>'maxRunTimeSeconds')::float8 = 0
+           OR c.ends_at <= r.started_at + (l.spec->>'maxRunTimeSeconds')::float8 * interval '1 second')) AS "reservationOver",
        (SELECT count(*) FROM run f WHERE f.job_id = l.id AND f.state_reason = 'START_FAILED') AS "startFailures",
        (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits
      FROM locked l JOIN run r ON r.job_id = l.id AND r.number = l.run_number`,

@@ -100,9 +100,7 @@ function ended(job: ReportedJob, end: Ended): Step {
     return {
       to: 'FAILED',
       reason: 'MAX_RUN_TIME',
-      info: job.reservationOver
-        ? 'Its capacity reservation is over'
-        : `It ran for its maximum of ${job.spec.maxRunTimeSeconds} s`,
+      info: timeOver(job),
       ...facts,
     }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...facts }
@@ -110,6 +108,12 @@ function ended(job: ReportedJob, end: Ended): Step {
   const reason: StateReason = end.cause ?? (end.signal === null ? 'EXIT_CODE' : 'SIGNAL')
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
+}
+
+/** Without a maximum of its own it can only have been the reservation, though that was removed since. */
+function timeOver({ expired, reservationOver, spec: { maxRunTimeSeconds } }: ReportedJob): string {
+  if ((expired && reservationOver) || maxRunTimeSeconds === 0) return 'Its capacity reservation is over'
+  return `It ran for its maximum of ${maxRunTimeSeconds} s`
 }
 
 /** Whoever lost a rotation waits behind those who wait now, so that everybody gets their turn. */

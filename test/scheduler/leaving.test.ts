@@ -179,13 +179,24 @@ test('whoever gets to run only after that still shows why it has to leave', asyn
   expect(await row(victim)).toMatchObject({ state: 'RUNNING', ...why })
 })
 
-test('a hard reservation ends its jobs with it', async () => {
+test.each([
+  ['before its own maximum', 600, 599, 'Its capacity reservation is over'],
+  ['without a maximum', 0, 599, 'Its capacity reservation is over'],
+  ['whose own maximum is over before', 600, 601, 'It ran for its maximum of 600 s'],
+])('a hard reservation ends a job with it, %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
   await sql(
     `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard)
-     VALUES ('reservation_1', 'r', 'sim', 'genome', '{n1}', berth_now() - interval '1 h', berth_now() + interval '3 s', true)`,
+     VALUES ('reservation_1', 'r', 'sim', 'genome', '{n1}', berth_now() - interval '2 h', berth_now() + interval '1 d', true)`,
   )
-  const id = await sim({ project: 'genome', capacityReservationId: 'reservation_1', maxRunTimeSeconds: 0 })
-  start('a')
+  const id = await sim({ project: 'genome', capacityReservationId: 'reservation_1', maxRunTimeSeconds })
+  const first = start('a')
+  await reaches(id, 'RUNNING')
+  await first.stop()
+  await sql("UPDATE run SET started_at = started_at - interval '1 hour'")
+  await sql("UPDATE capacity_reservation SET ends_at = run.started_at + $1 * interval '1 second' FROM run", [
+    endsAfterSeconds,
+  ])
+  start('b')
   await reaches(id, 'FAILED')
-  expect(await row(id)).toMatchObject({ state_reason: 'MAX_RUN_TIME', state_info: 'Its capacity reservation is over' })
+  expect(await row(id)).toMatchObject({ state_reason: 'MAX_RUN_TIME', state_info: info })
 })
