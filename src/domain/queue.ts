@@ -20,6 +20,8 @@ export interface QueueNumbers {
   byUser: { userId: string; count: number }[]
   limits: Limits
   at: Date
+  /** Another number whenever the leader shows something else of those who wait: a reason, a place, an account's share. */
+  view: number
   /** Of a pool whose runs are processes of one machine. */
   local: LocalNumbers | null
 }
@@ -109,6 +111,7 @@ gpus AS MATERIALIZED (
   LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device
 )
 SELECT name AS pool, berth_now() AS at, ${localSql} AS local,
+  coalesce((SELECT revision FROM pool_view v WHERE v.pool = name), 0) AS view,
   coalesce((SELECT jsonb_agg(s ORDER BY state) FROM states s), '[]') AS "byState",
   coalesce((SELECT jsonb_agg(jsonb_build_object('userId', user_id, 'count', count) ORDER BY place)
     FROM (SELECT *, row_number() OVER (ORDER BY count DESC, user_id) AS place FROM people) u

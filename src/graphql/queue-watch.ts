@@ -11,12 +11,13 @@ import { stoppable } from '../platform/stoppable.ts'
 
 /**
  * Snapshots of a queue: the first at once, so that an unknown pool is refused before anything is sent; then one whenever
- * the numbers that this viewer sees changed, at most four a second, and one at least every 15 s.
+ * the numbers that this viewer sees changed, or what the leader of the pool shows of those who wait (their reasons and their
+ * order are read from it), at most four a second, and one at least every 15 s.
  *
- * The watchers of a pool in this process share a hub. It reads when jobs moved, and once a second in case a wake-up was
- * lost, but never oftener than every `gapMs`; those who come meanwhile share the next read. So the number of statements
- * does not depend on the number of watchers: what each may see is cut from the same numbers in memory. The database may
- * be away: then nothing is sent until it is back. Without watchers there is no hub, no loop, no timer.
+ * The watchers of a pool in this process share a hub. It reads when jobs moved or a leader shows something else, and once a
+ * second in case a wake-up was lost, but never oftener than every `gapMs`; those who come meanwhile share the next read. So
+ * the number of statements does not depend on the number of watchers: what each may see is cut from the same numbers in
+ * memory. The database may be away: then nothing is sent until it is back. Without watchers there is no hub, no loop, no timer.
  */
 export interface QueueWatch {
   /** Throws NotFound for an unknown pool; `pool` null: the one that the default queue leads to. */
@@ -123,7 +124,7 @@ function createHub(domain: Domain, pool: string | null): Hub {
   }
 
   const loop = createLoop({ name: 'queue watch', pollMs: pollMs - gapMs, runOnce: look, clock, log })
-  const unlisten = wakeups.on('feed', loop.wake)
+  const listening = (['feed', 'view'] as const).map((topic) => wakeups.on(topic, loop.wake))
   const hub: Hub = {
     latest: undefined,
     bell,
@@ -131,7 +132,7 @@ function createHub(domain: Domain, pool: string | null): Hub {
     read: () => share(null),
     start: () => loop.start(),
     stop() {
-      unlisten()
+      for (const unlisten of listening) unlisten()
       void loop.stop()
     },
   }

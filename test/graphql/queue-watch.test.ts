@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { cancelJob } from '../../src/domain/cancel.ts'
+import { setScopeLimit } from '../../src/domain/limits.ts'
 import type { QueueNumbers } from '../../src/domain/queue.ts'
 import { createQueueWatch } from '../../src/graphql/queue-watch.ts'
-import { streamSocket, streamSse } from '../support/client.ts'
+import { type Result, streamSocket, streamSse } from '../support/client.ts'
 import { createFakeClock } from '../support/clock.ts'
+import { createLeader } from '../support/leader.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -95,6 +97,32 @@ it('sends at most four snapshots a second, and one at least every 15 seconds', a
   expect(watch.openWatchers()).toBe(0)
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
   await cancelJob(server.domain, server.admin, { jobId })
+})
+
+it('sends a snapshot when nothing but what a job waits for has changed', async () => {
+  const { domain, admin } = server
+  const leader = await createLeader(domain, 'sim')
+  const jobId = await server.submit({ project: 'x', resources: { cpu: 17 } })
+  await leader.tick()
+  const stream = streamSocket(
+    server.url,
+    `subscription { queueStatus(pool: "sim") { depth running entries { nodes { id scheduling { reasons { code } } } } } }`,
+  )
+  const reasons = async () => {
+    const { data } = (await stream.next()).value as Result
+    const queueStatus = data?.['queueStatus']
+    expect(queueStatus).toMatchObject({ depth: 1, running: 0, entries: { nodes: [{ id: jobId }] } })
+    return queueStatus.entries.nodes[0].scheduling.reasons.map(({ code }: { code: string }) => code)
+  }
+  expect(await reasons()).toEqual(['UNSATISFIABLE'])
+  await setScopeLimit(domain, admin, { scope: 'PROJECT', name: 'x', maxJobs: 0 })
+  await leader.tick()
+  let told = await reasons()
+  while (told.includes('UNSATISFIABLE')) told = await reasons()
+  expect(told).toEqual(['PROJECT_LIMIT'])
+  stream.cut()
+  await nobodyWatches()
+  await cancelJob(domain, admin, { jobId })
 })
 
 it('a stream that is left before its first snapshot holds nothing', async () => {

@@ -185,6 +185,14 @@ CREATE TABLE "account_view" (
 );
 
 -- CreateTable
+CREATE TABLE "pool_view" (
+    "pool" TEXT NOT NULL,
+    "revision" BIGINT NOT NULL DEFAULT 1,
+
+    CONSTRAINT "pool_view_pkey" PRIMARY KEY ("pool")
+);
+
+-- CreateTable
 CREATE TABLE "queue_tally" (
     "id" BIGSERIAL NOT NULL,
     "pool" TEXT NOT NULL,

@@ -23,8 +23,14 @@ export async function publish(domain: Domain, leader: Leader, { views, replaces 
       [accountView, accounts],
     ] as const)
       await write(sql, leader.pool, { table, rows, replaces })
+    await sql.query(revisedSql, [leader.pool], 'pool_view')
   })
+  domain.wakeups.poke('view')
 }
+
+/** The last statement: those who show something else of the same pool wait no longer than they must. */
+const revisedSql = `
+INSERT INTO pool_view (pool) VALUES ($1) ON CONFLICT (pool) DO UPDATE SET revision = pool_view.revision + 1`
 
 interface Table {
   name: string
