@@ -34,3 +34,7 @@ export const thresholdSql = `coalesce((pl."values"->>'starvationThresholdSeconds
 /** The same over `q` (queue_entry), `l` (lane) and `pl`. */
 export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band
   ELSE least(${boostedMax}, q.band + ${boost} * greatest(0, floor(extract(epoch FROM berth_now() - q.eligible_at) * 1000 / (${thresholdSql})))) END`
+
+/** A moment for the database, or what is before or after all moments. */
+export const timeText = (ms: number): string =>
+  Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity'

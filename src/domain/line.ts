@@ -1,5 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import { effectivePriority, effectiveSql, type Moment, thresholdSql } from './ageing.ts'
+import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { interactiveBand, type Policy } from './lanes.ts'
 import { type Chunk, chunkSize, readTally } from './tally.ts'
 
@@ -13,7 +14,10 @@ import { type Chunk, chunkSize, readTally } from './tally.ts'
 export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
   LEFT JOIN pool_limits pl ON pl.pool = q.pool LEFT JOIN account_view v ON v.pool = q.pool AND v.account = l.account`
 
-const shareSql = '1 + coalesce(v.occupancy, 0) * 1000000000'
+export const shareSql = '1 + coalesce(v.occupancy, 0) * 1000000000'
+
+/** Bands as leads: the higher, the sooner. */
+export const leadOf = (priority: number) => 51 - priority
 
 export const leadSql = `(CASE WHEN l.interactive THEN 0 WHEN p.policy = 'FAIR_SHARE' THEN ${shareSql}
   ELSE 51 - ${effectiveSql} END)::bigint`
@@ -35,10 +39,10 @@ export interface Stretch {
   limit: number
 }
 
-const beginning: LineKey = [-1, 0, 0]
+export const beginning: LineKey = [-1, 0, 0]
 
 export async function readLine(sql: Sql, pool: string, { after, limit }: Stretch): Promise<InLine[]> {
-  const [line] = await sql.query<Moment & { policy: Policy }>(momentSql, [pool], 'line_moment')
+  const line = await lineMoment(sql, pool)
   if (!line) return []
   const key = after ?? beginning
   const first =
@@ -59,19 +63,16 @@ export async function readLine(sql: Sql, pool: string, { after, limit }: Stretch
   return [...first, ...rest]
 }
 
+export type LineMoment = Moment & { policy: Policy }
+
+export async function lineMoment(sql: Sql, pool: string): Promise<LineMoment | undefined> {
+  const [moment] = await sql.query<LineMoment>(momentSql, [pool], 'line_moment')
+  return moment
+}
+
 const momentSql = `
 SELECT p.policy::text AS policy, ${thresholdSql} AS "thresholdMs", (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
 FROM pool p LEFT JOIN pool_limits pl ON pl.pool = p.name WHERE p.name = $1`
-
-/** The same, of one person's jobs alone: they are sorted, however long the line of all is. */
-export async function readLineOf(sql: Sql, of: { pool: string; userId: string }, stretch: Stretch): Promise<InLine[]> {
-  const { after, limit } = stretch
-  return read(sql, ownSql, { pool: of.pool, key: after ?? beginning, limit, more: [of.userId] })
-}
-
-const ownSql = `SELECT e.* FROM lane w CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE lane_id = w.id AND open
-    UNION ALL SELECT * FROM queue_entry WHERE lane_id = w.id AND NOT open) e
-  WHERE w.pool = $1 AND w.user_id = $6`
 
 interface Reading {
   pool: string
@@ -132,8 +133,6 @@ function boundsOf(chunk: Chunk, stays: ReadonlySet<number>, moment: Moment): Bou
   }
 }
 
-const leadOf = (priority: number) => 51 - priority
-
 function compare(a: LineKey, b: LineKey): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }
@@ -155,28 +154,25 @@ function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[
 // ── FAIR_SHARE ──
 
 /** The leader's counts may be late: when the accounts that seemed enough are not, all of them are read. */
-async function readShares(sql: Sql, reading: Reading): Promise<InLine[]> {
-  const among = (enough: number) => read(sql, sharesSql, { ...reading, more: [interactiveBand, enough] })
-  const found = await among(reading.limit)
-  return found.length < reading.limit ? among(accountsEnough) : found
+async function readShares(sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> {
+  const among = (enough: number) => sql.query<InLine>(sharesSql, [pool, ...key, limit, enough], 'line_of_shares')
+  const found = await among(limit)
+  return found.length < limit ? among(accountsEnough) : found
 }
 
 const accountsEnough = 2 ** 31 - 1
 
-/** Of the accounts next in turn, as many as seem to have enough entries, the first ones of every lane. */
-const sharesSql = `SELECT e.* FROM (
-    SELECT a.account, a.share, sum(a.queued) OVER (ORDER BY a.share, a.account) - a.queued AS before FROM (
-      SELECT w.account, (${shareSql})::bigint AS share,
-        CASE WHEN (${shareSql})::bigint > $2::bigint THEN coalesce(v.queued, 0) ELSE 0 END AS queued
-      FROM (SELECT DISTINCT account FROM lane WHERE pool = $1) w
-      LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account
-    ) a WHERE a.share >= $2::bigint
-  ) next JOIN lane w ON w.pool = $1 AND w.account = next.account AND NOT w.interactive
-  CROSS JOIN LATERAL (
-    (${firstOfLane('o.open')}) UNION ALL (${firstOfLane('NOT o.open')})
-  ) e WHERE next.before < $7::int AND e.band < $6::int`
-
-function firstOfLane(gate: string): string {
-  return `SELECT o.* FROM queue_entry o WHERE o.lane_id = w.id AND ${gate}
-      AND (next.share > $2::bigint OR (-o.bid, o.sequence) > ($3::int, $4::bigint)) ORDER BY (-o.bid), o.sequence LIMIT $5::int`
-}
+/** Of the accounts next in turn, as many as seem to have enough entries; those of one share are one. */
+const sharesSql = frontsSql({
+  limit: '$5',
+  lanes: `SELECT w.id AS lane_id, gate.open, next.share AS lead FROM (
+      SELECT a.account, a.share, sum(a.queued) OVER (ORDER BY a.share) - sum(a.queued) OVER (PARTITION BY a.share) AS before FROM (
+        SELECT w.account, (${shareSql})::bigint AS share,
+          CASE WHEN (${shareSql})::bigint > $2::bigint THEN coalesce(v.queued, 0) ELSE 0 END AS queued
+        FROM (SELECT DISTINCT account FROM lane WHERE pool = $1 AND NOT interactive) w
+        LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account
+      ) a WHERE a.share >= $2::bigint
+    ) next JOIN lane w ON w.pool = $1 AND w.account = next.account AND NOT w.interactive CROSS JOIN ${gatesSql} gate
+    WHERE next.before < $6::int`,
+  entries: afterKey('$2', '$3', '$4'),
+})

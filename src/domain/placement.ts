@@ -32,6 +32,8 @@ export interface PlaceOptions {
   interactive?: boolean | undefined
   /** No more GPUs than that are free on each machine, in the order of their names: spares a look at the full ones. */
   freeGpus?: ArrayLike<number> | undefined
+  /** Whether all copies together may have GPUs of these models; asked of several copies alone. */
+  mayHave?: ((models: readonly string[]) => boolean) | undefined
 }
 
 export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
@@ -221,20 +223,34 @@ function placementOn(
 
 // ── several copies ──
 
-/** Whoever gets a copy is rated again, with what is left of it; all others stay as they were. */
+/**
+ * Whoever gets a copy is rated again, with what is left of it; all others stay as they were. Where the job may have no more
+ * of a machine's GPUs the others get the rest: whatever the order, as many copies are placed as can be.
+ */
 function placeGang(search: Search): Placement[] | null {
+  const { shape, mayHave } = search
   const candidates = rateAll(search)
   const placements: Placement[] = []
-  for (let replica = 0; replica < search.shape.copies; replica++) {
+  let models: readonly string[] = []
+  while (placements.length < shape.copies) {
     const best = firstOf(candidates)
     if (!best) return null
-    const placement = { ...placementOn(search, best), replica }
+    const placement = { ...placementOn(search, best), replica: placements.length }
+    const together = mayHave ? [...models, ...modelsOf(best.seen, placement)] : models
+    if (mayHave?.(together) === false) {
+      candidates.delete(best)
+      continue
+    }
+    models = together
     placements.push(placement)
     take(best.seen, placement)
     if (!rate(search, best, best.score)) candidates.delete(best)
   }
   return placements
 }
+
+const modelsOf = ({ devices }: FreeNode, { gpuIds }: Placement): string[] =>
+  devices.flatMap(({ index, model }) => (gpuIds.includes(index) ? [model] : []))
 
 function rateAll(search: Search): Set<Rated> {
   const candidates = new Set<Rated>()

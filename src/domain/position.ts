@@ -1,7 +1,8 @@
 import type { Sql } from '../platform/tx.ts'
-import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql } from './ageing.ts'
+import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql, timeText } from './ageing.ts'
 import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from './lanes.ts'
-import { type Chunk, chunkSize, countEntries, readTally } from './tally.ts'
+import { type Count, countAmongShares } from './share-places.ts'
+import { type Chunk, chunkSize, readTally } from './tally.ts'
 
 /**
  * Places in line: 1 is next. Everybody QUEUED in the pool counts, gated and limited ones too.
@@ -10,8 +11,7 @@ import { type Chunk, chunkSize, countEntries, readTally } from './tally.ts'
  * never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
  * that all of a chunk is ahead or nothing; only the few that are neither are counted by their rows.
  *
- * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now. Who waits in accounts with
- * a smaller share is known from the leader's view where it would take long to count.
+ * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-places.ts.
  */
 export interface Position {
   position: number
@@ -83,6 +83,22 @@ FROM pool p LEFT JOIN pool_limits pl ON pl.pool = p.name WHERE p.name = $1`
 /** Of one pool. */
 const countAhead = (sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> =>
   jobs[0]?.policy === 'FAIR_SHARE' ? countShares(sql, pool, jobs) : countPriorities(sql, pool, jobs)
+
+async function countShares(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
+  const [bidders, batch] = await Promise.all([
+    countBidders(
+      sql,
+      pool,
+      jobs.filter(({ band }) => band === interactiveBand),
+    ),
+    countAmongShares(
+      sql,
+      pool,
+      jobs.filter(({ band }) => band !== interactiveBand),
+    ),
+  ])
+  return new Map([...bidders, ...batch].map(({ job, count }) => [job, count]))
+}
 
 /** How many come before each. */
 type Ahead = Map<string, number>
@@ -179,8 +195,6 @@ function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs,
   return nobody && tied === -Infinity ? 'NONE' : 'SOME'
 }
 
-const timeText = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity')
-
 const doubtOf = ({ jobId, sequence }: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
   job: jobId,
   band,
@@ -190,11 +204,6 @@ const doubtOf = ({ jobId, sequence }: Asked, { band, chunk, open }: Chunk, { who
   tied: timeText(tiedMs),
   before: sequence,
 })
-
-interface Count {
-  job: string
-  count: number
-}
 
 const aheadSql = `(d.whole = 'infinity' OR (d.tied = 'infinity' AND q.sequence < d.before)
   OR (q.open AND (q.eligible_at <= d.whole OR (q.eligible_at <= d.tied AND q.sequence < d.before))))`
@@ -243,46 +252,3 @@ const biddersSql = `
 SELECT a."jobId" AS job, count(*)::int AS count FROM jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, bid int, sequence bigint)
 JOIN queue_entry q ON q.pool = $1 AND q.band = $3 AND (q.bid > a.bid OR (q.bid = a.bid AND q.sequence < a.sequence))
 GROUP BY a."jobId"`
-
-// ── FAIR_SHARE ──
-
-/** Queues up to this long are counted entry by entry. */
-const countedMax = 20_000
-
-async function countShares(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
-  const isShort = (await countEntries(sql, pool)) <= countedMax
-  const batch = jobs.filter(({ band }) => band !== interactiveBand)
-  const [bidders, shares] = await Promise.all([
-    countBidders(
-      sql,
-      pool,
-      jobs.filter(({ band }) => band === interactiveBand),
-    ),
-    batch.length === 0
-      ? []
-      : sql.query<Count>(isShort ? sharesSql : longSharesSql, [pool, JSON.stringify(batch), interactiveBand]),
-  ])
-  return new Map([...bidders, ...shares].map(({ job, count }) => [job, count]))
-}
-
-const batchSql = `jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, account text, bid int, sequence bigint)
-LEFT JOIN account_view mine ON mine.pool = $1 AND mine.account = a.account`
-
-const sameAccountSql = '(q.bid > a.bid OR (q.bid = a.bid AND q.sequence < a.sequence))'
-
-const sharesSql = `
-SELECT a."jobId" AS job, count(*)::int AS count FROM ${batchSql}
-JOIN LATERAL (
-  SELECT 1 FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN account_view v ON v.pool = q.pool AND v.account = l.account
-  WHERE q.pool = $1 AND (q.band = $3 OR coalesce(v.occupancy, 0) < coalesce(mine.occupancy, 0)
-    OR (coalesce(v.occupancy, 0) = coalesce(mine.occupancy, 0) AND ${sameAccountSql}))
-) before ON true GROUP BY a."jobId"`
-
-/** The entries of other accounts as the leader last counted them; those of equal shares count as one account. */
-const longSharesSql = `
-SELECT a."jobId" AS job, ((SELECT count(*) FROM queue_entry q WHERE q.pool = $1 AND q.band = $3)
-  + (SELECT coalesce(sum(v.queued), 0) FROM account_view v WHERE v.pool = $1 AND v.occupancy < coalesce(mine.occupancy, 0))
-  + (SELECT count(*) FROM lane l LEFT JOIN account_view v ON v.pool = l.pool AND v.account = l.account
-    JOIN queue_entry q ON q.lane_id = l.id
-    WHERE l.pool = $1 AND NOT l.interactive AND coalesce(v.occupancy, 0) = coalesce(mine.occupancy, 0) AND ${sameAccountSql}))::int AS count
-FROM ${batchSql}`

@@ -71,6 +71,13 @@ const ofAll: Readonly<Record<string, string>> = {
     FROM (SELECT pool, band, berth_chunk(sequence) AS chunk, open, count(*) AS n FROM queue_entry GROUP BY 1, 2, 3, 4) q
     FULL JOIN (SELECT pool, band, chunk, open, sum(entries) AS n FROM queue_tally GROUP BY 1, 2, 3, 4 HAVING sum(entries) <> 0) t
       USING (pool, band, chunk, open) WHERE q.n IS DISTINCT FROM t.n`,
+  'the tally of accounts is its number of entries': `
+    SELECT 'pool_' || pool AS id, 'part ' || part || ', bid ' || bid || ', chunk ' || chunk || ': ' || coalesce(t.n, 0) || ' for '
+      || coalesce(q.n, 0) AS message
+    FROM (SELECT q.pool, berth_part(l.account) AS part, q.bid, berth_chunk(q.sequence) AS chunk, count(*) AS n
+      FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE NOT l.interactive GROUP BY 1, 2, 3, 4) q
+    FULL JOIN (SELECT pool, part, bid, chunk, sum(entries) AS n FROM account_tally GROUP BY 1, 2, 3, 4 HAVING sum(entries) <> 0) t
+      USING (pool, part, bid, chunk) WHERE q.n IS DISTINCT FROM t.n`,
   'a BLOCKED job has an open approval, and no other has': `
     SELECT coalesce(j.id, a.job_id) AS id, coalesce(j.state::text, 'not BLOCKED') AS message
     FROM (SELECT id, state FROM job WHERE state = 'BLOCKED') j

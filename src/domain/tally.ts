@@ -24,25 +24,25 @@ SELECT band, chunk, open, sum(entries)::int AS entries, (extract(epoch FROM min(
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
 FROM queue_tally WHERE pool = $1 GROUP BY band, chunk, open HAVING sum(entries) <> 0`
 
-export async function countEntries(sql: Sql, pool: string): Promise<number> {
-  const [row] = await sql.query<{ entries: number }>(countSql, [pool], 'queue_length')
-  return row?.entries ?? 0
-}
-
-const countSql = 'SELECT coalesce(sum(entries), 0)::int AS entries FROM queue_tally WHERE pool = $1'
-
 /** Rows folded by one statement. */
 const foldMax = 50_000
 
 /** Differences of the same chunk become one row, and none where nothing is left. Safe in many processes at once. */
 export async function foldTally(sql: Sql): Promise<void> {
-  await sql.query(foldSql, [foldMax])
+  await sql.query(foldSql('queue_tally', ['pool', 'band', 'chunk', 'open'], ['min(since_min)', 'max(since_max)']), [
+    foldMax,
+  ])
+  await sql.query(foldSql('account_tally', ['pool', 'part', 'bid', 'chunk']), [foldMax])
 }
 
-const foldSql = `
+/** What is one row already is left alone. */
+const foldSql = (table: string, key: readonly string[], more: readonly string[] = []) => `
 WITH folded AS (
-  DELETE FROM queue_tally WHERE id IN (SELECT id FROM queue_tally ORDER BY pool, band, chunk, open LIMIT $1 FOR UPDATE SKIP LOCKED)
+  DELETE FROM ${table} WHERE id IN (
+    SELECT t.id FROM ${table} t JOIN (
+      SELECT ${key.join()} FROM ${table} GROUP BY ${key.join()} HAVING count(*) > 1 ORDER BY count(*) DESC LIMIT $1
+    ) many USING (${key.join()}) LIMIT $1 FOR UPDATE OF t SKIP LOCKED)
   RETURNING *
 )
-INSERT INTO queue_tally (pool, band, chunk, open, entries, since_min, since_max)
-SELECT pool, band, chunk, open, sum(entries), min(since_min), max(since_max) FROM folded GROUP BY 1, 2, 3, 4 HAVING sum(entries) <> 0`
+INSERT INTO ${table} (${[...key, 'entries', ...(more.length > 0 ? ['since_min', 'since_max'] : [])].join()})
+SELECT ${[...key, 'sum(entries)', ...more].join()} FROM folded GROUP BY ${key.join()} HAVING sum(entries) <> 0`

@@ -1,5 +1,6 @@
 import { type Viewer, visibleTo } from '../domain/access.ts'
-import { type LineKey, readLine, readLineOf } from '../domain/line.ts'
+import { type LineKey, readLine } from '../domain/line.ts'
+import { readLineOf } from '../domain/own-line.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import { encodeCursor, filterHash } from './cursor.ts'
@@ -8,7 +9,7 @@ import { queueEntriesListing } from './listings.ts'
 
 /**
  * Pages of the jobs of a pool in queue order. The line may have a million: forwards, a page is put together of four
- * stretches, each found by an index of its own. Whoever does not see all jobs has their own ones sorted, and nobody else's.
+ * stretches, each found by an index of its own. Whoever does not see all jobs is shown the line of their own ones.
  */
 export interface EntriesQuery {
   pool: string

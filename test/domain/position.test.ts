@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readLine } from '../../src/domain/line.ts'
+import { type InLine, readLine, type Stretch } from '../../src/domain/line.ts'
+import { readLineOf } from '../../src/domain/own-line.ts'
 import { positionsOf, prioritiesOf } from '../../src/domain/position.ts'
 import { setJobPriority } from '../../src/domain/priority.ts'
-import { chunkSize, countEntries, foldTally } from '../../src/domain/tally.ts'
+import { chunkSize, foldTally, readTally } from '../../src/domain/tally.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 
@@ -26,16 +27,26 @@ async function lineOf(pool = 'sim'): Promise<string[]> {
   const places = await positionsOf(database.db.sql, ids)
   const ordered = ids.toSorted((a, b) => (places.get(a)?.position ?? 0) - (places.get(b)?.position ?? 0))
   expect(ordered.map((id) => places.get(id)?.position)).toEqual(ids.map((_, index) => index + 1))
+  expect(await walk((stretch) => readLine(database.db.sql, pool, stretch))).toEqual(ordered)
+  const owners = await sql('SELECT id, user_id AS "userId" FROM job WHERE id = ANY($1)', [ids])
+  for (const [userId, jobs] of Map.groupBy(owners, ({ userId }) => String(userId))) {
+    const own = new Set(jobs.map(({ id }) => String(id)))
+    const line = await walk((stretch) => readLineOf(database.db.sql, { pool, userId }, stretch))
+    expect(line).toEqual(ordered.filter((id) => own.has(id)))
+  }
+  return ordered
+}
+
+/** Page by page. */
+async function walk(page: (stretch: Stretch) => Promise<InLine[]>): Promise<string[]> {
   const read: string[] = []
-  for (let after: Parameters<typeof readLine>[2]['after'] = null; ; ) {
-    const stretch = await readLine(database.db.sql, pool, { after, limit: 3 })
+  for (let after: Stretch['after'] = null; ; ) {
+    const stretch = await page({ after, limit: 3 })
     read.push(...stretch.map(({ jobId }) => jobId))
     const last = stretch.at(-1)
-    if (!last || stretch.length < 3) break
+    if (!last || stretch.length < 3) return read
     after = [last.lead, last.minusBid, last.sequence]
   }
-  expect(read).toEqual(ordered)
-  return ordered
 }
 
 const clear = () => sql('DELETE FROM queue_entry')
@@ -81,10 +92,12 @@ test('the same over many chunks, folded or not, with ages across their bounds', 
   const before = await lineOf()
   await foldTally(database.db.sql)
   expect(await lineOf()).toEqual(before)
-  expect(await countEntries(database.db.sql, 'sim')).toBe(18)
+  const chunks = await readTally(database.db.sql, 'sim')
+  expect(chunks.reduce((sum, { entries }) => sum + entries, 0)).toBe(18)
   await clear()
   await foldTally(database.db.sql)
   expect(await sql('SELECT * FROM queue_tally')).toEqual([])
+  expect(await sql('SELECT * FROM account_tally')).toEqual([])
 })
 
 test('by shares, then bids, then submission, in a pool of fair shares; never exact', async () => {
@@ -98,4 +111,31 @@ test('by shares, then bids, then submission, in a pool of fair shares; never exa
   await sql("INSERT INTO account_view VALUES ('sim', 'users.eve', 0.5, 1, 4, 3), ('sim', 'users.max', 0.25, 1, 1, 1)")
   expect(await lineOf()).toEqual([other, third, first, second])
   expect((await positionsOf(database.db.sql, [other])).get(other)).toEqual({ position: 1, exact: false })
+})
+
+test('by shares over many accounts and chunks, whatever the leader last counted', async () => {
+  const names = Array.from({ length: 24 }, (_, i) => `person${i}`)
+  const people = await Promise.all(names.map((name) => it.user(name, 'RESEARCHER')))
+  const late = new Date(Date.now() + 86_400_000).toISOString()
+  for (let i = 0; i < 48; i++)
+    await it.submit({ bid: i % 7 === 0 ? i % 3 : 0, notBefore: i % 5 === 0 ? late : null }, people[(i * i) % 24])
+  await it.submit({ interactive: true }, people[0])
+  await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 8}`)
+  // Some hold nothing, many the same; what the leader counted decides only how their jobs are counted.
+  for (const queued of [0, 1, 1_000])
+    for (const shares of [1, 2, 5]) {
+      await sql('DELETE FROM account_view')
+      await sql(
+        `INSERT INTO account_view SELECT 'sim', account, n % $1::int / 4.0, 1, 1, CASE WHEN n % 2 = 0 THEN $2::int ELSE n END
+         FROM (SELECT account, row_number() OVER (ORDER BY account) AS n FROM (SELECT DISTINCT account FROM lane) a) b WHERE n % 6 <> 0`,
+        [shares, queued],
+      )
+      const expected = await sql(
+        `SELECT q.job_id AS id FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN account_view v ON v.account = l.account
+         ORDER BY l.interactive DESC, coalesce(v.occupancy, 0), q.bid DESC, q.sequence`,
+      )
+      expect(await lineOf()).toEqual(expected.map(({ id }) => id))
+    }
+  await foldTally(database.db.sql)
+  await lineOf()
 })

@@ -206,6 +206,18 @@ CREATE TABLE "queue_tally" (
     CONSTRAINT "queue_tally_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "account_tally" (
+    "id" BIGSERIAL NOT NULL,
+    "pool" TEXT NOT NULL,
+    "part" INTEGER NOT NULL,
+    "bid" INTEGER NOT NULL,
+    "chunk" BIGINT NOT NULL,
+    "entries" INTEGER NOT NULL,
+
+    CONSTRAINT "account_tally_pkey" PRIMARY KEY ("id")
+);
+
 -- CreateIndex
 CREATE INDEX "lane_pool_idx" ON "lane"("pool");
 
@@ -234,6 +246,9 @@ CREATE INDEX "lane_view_pool_idx" ON "lane_view"("pool");
 CREATE INDEX "queue_tally_pool_idx" ON "queue_tally"("pool");
 
 -- CreateIndex
+CREATE INDEX "account_tally_pool_part_idx" ON "account_tally"("pool", "part");
+
+-- CreateIndex
 CREATE INDEX "queue_entry_pool_band_bid_sequence_idx" ON "queue_entry"("pool", "band" DESC, "bid" DESC, "sequence");
 
 -- AddForeignKey
@@ -243,24 +258,27 @@ ALTER TABLE "hold" ADD CONSTRAINT "hold_job_id_fkey" FOREIGN KEY ("job_id") REFE
 
 DROP FUNCTION berth_scopes(text, text, text, text, int);
 
--- The queue. The leader reads the first entries of a lane, and people count those before theirs; bids count downwards.
+-- The queue. The leader reads the first entries of a lane, and people count those before theirs; bids count downwards. Who
+-- counts or sorts reads the index alone: for that it has the bid as such besides.
 
-CREATE INDEX queue_entry_open ON queue_entry (lane_id, (-bid), sequence) WHERE open;
-CREATE INDEX queue_entry_gated ON queue_entry (lane_id, (-bid), sequence) WHERE NOT open;
+CREATE INDEX queue_entry_in_lane ON queue_entry (lane_id, open, (-bid), sequence) INCLUDE (bid, eligible_at);
 CREATE INDEX queue_entry_due ON queue_entry (pool, eligible_at) WHERE NOT open;
 ALTER TABLE queue_entry
   ADD CONSTRAINT queue_entry_band_known CHECK (band BETWEEN 0 AND 50 OR band = 100),
   ADD CONSTRAINT queue_entry_bid_not_negative CHECK (bid >= 0);
 ALTER TABLE job ADD CONSTRAINT job_override_in_range CHECK (priority_override BETWEEN 0 AND 50);
 CREATE INDEX lane_overridden ON lane (pool, priority) WHERE overridden;
+CREATE INDEX lane_of_account ON lane (pool, account) INCLUDE (id) WHERE NOT interactive;
+CREATE INDEX lane_of_user ON lane (user_id, pool);
 ALTER TABLE lane ADD CONSTRAINT lane_priority_in_range CHECK (priority BETWEEN 0 AND 50);
 
 -- How long those waited that started last.
 CREATE INDEX run_scheduled ON run (pool, scheduled_at) WHERE scheduled_at IS NOT NULL;
 
--- What is told with every change of the queue besides: how many entries of each chunk came and went.
+-- What is told with every change of the queue besides: how many entries of each chunk came and went, and of which accounts.
 
 CREATE FUNCTION berth_chunk(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT $1 / 2048';
+CREATE FUNCTION berth_part(account text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT hashtext($1) & 15';
 
 -- What the leader of a pool hears: whoever writes the queue tells it, in the same transaction, and cannot forget to.
 
@@ -272,6 +290,9 @@ BEGIN
     SELECT pool, 'LEFT', job_id, lane_id, bid, sequence, run_id, run FROM before WHERE open;
     INSERT INTO queue_tally (pool, band, chunk, open, entries)
     SELECT pool, band, berth_chunk(sequence), open, -count(*) FROM before GROUP BY 1, 2, 3, 4;
+    INSERT INTO account_tally (pool, part, bid, chunk, entries)
+    SELECT q.pool, berth_part(l.account), q.bid, berth_chunk(q.sequence), -count(*)
+    FROM before q JOIN lane l ON l.id = q.lane_id WHERE NOT l.interactive GROUP BY 1, 2, 3, 4;
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO pool_change (pool, kind, job_id, lane_id, bid, sequence, run_id, run, since)
@@ -279,6 +300,9 @@ BEGIN
     FROM after ORDER BY sequence;
     INSERT INTO queue_tally (pool, band, chunk, open, entries, since_min, since_max)
     SELECT pool, band, berth_chunk(sequence), open, count(*), min(eligible_at), max(eligible_at) FROM after GROUP BY 1, 2, 3, 4;
+    INSERT INTO account_tally (pool, part, bid, chunk, entries)
+    SELECT q.pool, berth_part(l.account), q.bid, berth_chunk(q.sequence), count(*)
+    FROM after q JOIN lane l ON l.id = q.lane_id WHERE NOT l.interactive GROUP BY 1, 2, 3, 4;
   END IF;
   RETURN NULL;
 END $$;
@@ -296,6 +320,7 @@ CREATE TRIGGER queue_entry_moved AFTER UPDATE ON queue_entry
   REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION berth_queue_changed();
 ALTER TABLE pool_change SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE queue_tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+ALTER TABLE account_tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 -- Placement. One run at a time has the InfiniBand of a node; one interactive run at a time belongs to a user.
 

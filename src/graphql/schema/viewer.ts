@@ -1,5 +1,6 @@
 import type { Viewer } from '../../domain/access.ts'
-import { leadSql, lineJoins } from '../../domain/line.ts'
+import type { InLine } from '../../domain/line.ts'
+import { readOwnLines } from '../../domain/own-line.ts'
 import type { Job } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { JobRef, UserRef } from '../refs.ts'
@@ -11,12 +12,12 @@ interface ViewerQueueShape {
   pendingCount: number
   runningCount: number
   blockedCount: number
-  pending: Job[]
-  running: Job[]
+  runningIds: readonly string[]
+  /** By pool, in the order of their turns; read when it is asked for, once. */
+  lines: () => Promise<InLine[][]>
 }
 
-const runningMax = 100
-const pendingMax = 25
+const listedMax = 100
 
 const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement({
   description: 'Your own jobs that are not final, in all pools.',
@@ -27,20 +28,37 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
     bestPosition: t.int({
       nullable: true,
       description: 'Best place of your QUEUED jobs; null: none waits.',
-      async resolve({ pending }, _args, { load }) {
-        const first = [...Map.groupBy(pending, ({ pool }) => pool).values()].flatMap(([job]) => job ?? [])
-        const positions = await Promise.all(first.map(({ id }) => load.position.load(id)))
+      async resolve({ lines }, _args, { load }) {
+        const first = (await lines()).flatMap(([next]) => next ?? [])
+        const positions = await Promise.all(first.map(({ jobId }) => load.position.load(jobId)))
         const places = positions.flatMap((each) => (each ? [each.position] : []))
         return places.length > 0 ? Math.min(...places) : null
       },
     }),
-    pendingJobs: t.expose('pending', { type: [JobRef], description: 'Your QUEUED jobs, the next first, at most 25.' }),
-    runningJobs: t.expose('running', {
+    pendingJobs: t.field({
+      type: [JobRef],
+      description: 'Your QUEUED jobs, the next first, at most 100; pools take turns.',
+      async resolve({ lines }, _args, { load }) {
+        const pools = await lines()
+        const turns = Array.from({ length: listedMax }, (_, place) => pools.flatMap((line) => line[place] ?? []))
+        const ids = turns.flat().map(({ jobId }) => jobId)
+        return present(await load.job.loadMany(ids.slice(0, listedMax)))
+      },
+    }),
+    runningJobs: t.field({
       type: [JobRef],
       description: 'Your active jobs, the oldest first, at most 100.',
+      resolve: async ({ runningIds }, _args, { load }) => present(await load.job.loadMany(runningIds)),
     }),
   }),
 })
+
+/** Of jobs that were asked for by id, those that are there. */
+const present = (jobs: readonly (Job | Error | null)[]): Job[] =>
+  jobs.flatMap((job) => {
+    if (job instanceof Error) throw job
+    return job ?? []
+  })
 
 export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
   description: 'Who you are.',
@@ -62,47 +80,37 @@ export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
     queue: t.field({
       type: ViewerQueue,
       description: 'Your jobs that are not final.',
-      async resolve({ userId }, _args, { domain: { db }, load }) {
-        const [row] = await db.sql.query<ViewerQueueRow>(
-          viewerQueueSql,
-          [userId, pendingMax, runningMax],
-          'viewer_queue',
-        )
-        const jobs = async (ids: readonly string[]) =>
-          (await Promise.all(ids.map((id) => load.job.load(id)))).filter((job) => job !== null)
-        const { pendingIds, runningIds, ...counts } = row ?? emptyQueue
-        return { ...counts, pending: await jobs(pendingIds), running: await jobs(runningIds) }
+      async resolve({ userId }, _args, { domain: { db } }) {
+        const values = [userId, listedMax, countedMax]
+        const [row] = await db.sql.query<ViewerQueueRow>(viewerQueueSql, values, 'viewer_queue')
+        let lines: Promise<InLine[][]> | undefined
+        return {
+          ...(row ?? emptyQueue),
+          lines() {
+            lines ??= readOwnLines(db.sql, userId, listedMax)
+            return lines
+          },
+        }
       },
     }),
   }),
 })
 
-interface ViewerQueueRow {
-  pendingCount: number
-  runningCount: number
-  blockedCount: number
-  pendingIds: string[]
-  runningIds: string[]
-}
+type ViewerQueueRow = Omit<ViewerQueueShape, 'lines'>
 
-const emptyQueue: ViewerQueueRow = { pendingCount: 0, runningCount: 0, blockedCount: 0, pendingIds: [], runningIds: [] }
+const emptyQueue: ViewerQueueRow = { pendingCount: 0, runningCount: 0, blockedCount: 0, runningIds: [] }
 
-/**
- * The first in line stand in the lanes whose own first come first: a person may have a million jobs waiting, and no more than
- * those are read: behind as many better lanes, so many fewer of a lane. Pools take turns.
- */
+/** Jobs of one person that are counted by their rows; of more, those with open gates are what the leader last counted. */
+const countedMax = 20_000
+
+/** The gate is not known beforehand, so that it is the index of the lane that is read. */
+const countedSql = (gates: string) =>
+  `(SELECT coalesce(sum(c.count), 0) FROM mine CROSS JOIN (VALUES ${gates}) gate(open)
+    CROSS JOIN LATERAL (SELECT count(*) FROM queue_entry WHERE lane_id = mine.id AND open = gate.open) c)`
+
 const viewerQueueSql = `
-WITH mine AS MATERIALIZED (SELECT * FROM lane WHERE user_id = $1),
-heads AS (
-  SELECT q.lane_id, q.open, row_number() OVER (PARTITION BY q.pool ORDER BY ${leadSql}, q.bid DESC, q.sequence) AS place
-  FROM mine CROSS JOIN LATERAL ((${firstOf('open', '1')}) UNION ALL (${firstOf('NOT open', '1')})) q ${lineJoins}
-),
-first AS (
-  SELECT q.job_id, row_number() OVER (PARTITION BY q.pool ORDER BY ${leadSql}, q.bid DESC, q.sequence) AS place
-  FROM heads h JOIN mine ON mine.id = h.lane_id
-  CROSS JOIN LATERAL ((${firstOf('open AND h.open', '$2 + 1 - h.place')}) UNION ALL (${firstOf('NOT open AND NOT h.open', '$2 + 1 - h.place')})) q ${lineJoins}
-  WHERE h.place <= $2
-),
+WITH mine AS MATERIALIZED (SELECT id FROM lane WHERE user_id = $1),
+viewed AS MATERIALIZED (SELECT coalesce(sum(waiting), 0) AS waiting FROM lane_view WHERE lane_id IN (SELECT id FROM mine)),
 others AS MATERIALIZED (
   SELECT j.id, j.state, j.sequence FROM run r JOIN job j ON j.id = r.job_id
   WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND j.user_id = $1
@@ -111,16 +119,10 @@ others AS MATERIALIZED (
   WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' AND j.user_id = $1
 )
 SELECT
-  (SELECT coalesce(sum((SELECT count(*) FROM queue_entry WHERE lane_id = mine.id AND open)
-    + (SELECT count(*) FROM queue_entry WHERE lane_id = mine.id AND NOT open)), 0)::int FROM mine) AS "pendingCount",
+  (SELECT CASE WHEN waiting > $3::int THEN waiting + ${countedSql('(false)')} ELSE ${countedSql('(true), (false)')} END FROM viewed)::int AS "pendingCount",
   (SELECT count(*) FROM others WHERE state <> 'BLOCKED') AS "runningCount",
   (SELECT count(*) FROM others WHERE state = 'BLOCKED') AS "blockedCount",
-  ARRAY(SELECT job_id FROM first ORDER BY place, job_id LIMIT $2) AS "pendingIds",
-  ARRAY(SELECT id FROM others WHERE state <> 'BLOCKED' ORDER BY sequence LIMIT $3) AS "runningIds"`
-
-function firstOf(gate: string, limit: string): string {
-  return `SELECT * FROM queue_entry WHERE lane_id = mine.id AND ${gate} ORDER BY (-bid), sequence LIMIT ${limit}`
-}
+  ARRAY(SELECT id FROM others WHERE state <> 'BLOCKED' ORDER BY sequence LIMIT $2) AS "runningIds"`
 
 builder.queryField('viewer', (t) =>
   t.field({ type: ViewerRef, description: 'You.', resolve: (_root, _args, { viewer }) => viewer }),

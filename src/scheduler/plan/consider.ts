@@ -107,22 +107,23 @@ function findPlace(state: PoolState, { window, entry }: Turn): Outcome {
   const { shape, interactive } = window.lane
   const room = roomFor(state, { lane: window.lane, entry })
   const reached = reachedModels(state, window)
-  const full = reached.map(({ model }) => model)
   let limited: Held | null = reached[0]?.held ?? null
-  for (;;) {
-    const view = withoutModels(room.view, full)
-    const placements = place(shape, state.nodes, { view, interactive, freeGpus: state.machines.freeGpus })
-    if (!placements)
-      return limited ? { kind: 'waiting', reason: limitedBy(limited), view } : noRoom(state, { window, entry })
-    const models = state.machines.modelsOf(placements)
+  const mayHave = (models: readonly string[]) => {
     const over = heldByModel(state.ceilings, window.counted, models)
-    if (!over) {
-      const start = { placements, models, wonTier: null, backfilledOn: room.backfilled(placements) }
-      return overPart(state, window, amountsOf(placements)) ?? { kind: 'start', start }
-    }
-    limited = over.held
-    full.push(over.model)
+    limited ??= over?.held ?? null
+    return !over
   }
+  const limits = hasModelLimits(state.settings) ? { mayHave } : {}
+  const view = withoutModels(
+    room.view,
+    reached.map(({ model }) => model),
+  )
+  const placements = place(shape, state.nodes, { view, interactive, freeGpus: state.machines.freeGpus, ...limits })
+  if (!placements)
+    return limited ? { kind: 'waiting', reason: limitedBy(limited), view } : noRoom(state, { window, entry })
+  const models = state.machines.modelsOf(placements)
+  const start = { placements, models, wonTier: null, backfilledOn: room.backfilled(placements) }
+  return overPart(state, window, amountsOf(placements)) ?? { kind: 'start', start }
 }
 
 /** Limits of models that would serve the job, and of which it may have no more. */

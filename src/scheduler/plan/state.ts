@@ -41,7 +41,7 @@ export class PoolState implements WorldView {
   /** What readers are to be shown. */
   readonly touched = new Touched()
   preemptions: readonly PastPreemption[]
-  /** Jobs that left the queue since the last pass, or were lost. */
+  /** Jobs that left the queue, or were lost, since the last pass or with a hold. */
   private readonly gone = new Set<string>()
   /** When time alone may open what is closed. */
   lookAgainMs: number | null = null
@@ -176,11 +176,10 @@ export class PoolState implements WorldView {
     })
   }
 
-  /** Jobs that have a hold and wait no more. */
+  /** Jobs that have a hold and wait no more, until it is gone for good: what was decided may be undone. */
   overHolds(): string[] {
-    const over = [...this.gone].filter((jobId) => this.holds.has(jobId))
-    this.gone.clear()
-    return over
+    for (const jobId of this.gone) if (!this.holds.has(jobId)) this.gone.delete(jobId)
+    return [...this.gone]
   }
 
   /** Started elsewhere: submitted and started in one transaction. */
