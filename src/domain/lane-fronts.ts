@@ -1,0 +1,43 @@
+/**
+ * The first entries of many lanes, in the order of their turns, by nothing but the index of each lane. They stand in the lanes
+ * whose own first come first: so the first of every lane are looked at, and then, behind as many better lanes, so many fewer of
+ * a lane. That all is done in one statement, of which this is the text.
+ */
+export interface Fronts {
+  /** Rows of lane_id, open and lead, and of what `entries` needs. */
+  lanes: string
+  /** What is wanted of the lane `w`: a condition on rows of queue_entry, as the index of the lane has them. */
+  entries: string
+  /** Parameter: how many entries in all. */
+  limit: string
+}
+
+/** Rows of InLine. The gate of a lane is compared with a value not known beforehand, so that it is this index that is read. */
+export function frontsSql({ lanes, entries, limit }: Fronts): string {
+  const first = (many: string) => `SELECT q.bid, q.sequence FROM queue_entry q
+    WHERE q.lane_id = w.lane_id AND q.open = w.open AND ${entries} ORDER BY (-q.bid), q.sequence LIMIT ${many}`
+  return `
+WITH lanes AS MATERIALIZED (${lanes}),
+heads AS MATERIALIZED (
+  SELECT * FROM (
+    SELECT w.*, row_number() OVER (ORDER BY w.lead, -e.bid, e.sequence) AS place FROM lanes w CROSS JOIN LATERAL (${first('1')}) e
+  ) each WHERE place <= ${limit}::int
+),
+page AS MATERIALIZED (
+  SELECT w.lane_id, w.open, w.lead, e.bid, e.sequence FROM heads w
+  CROSS JOIN LATERAL (${first(`${limit}::int + 1 - w.place`)}) e ORDER BY w.lead, -e.bid, e.sequence LIMIT ${limit}::int
+)
+SELECT q.job_id AS "jobId", p.lead, -p.bid AS "minusBid", p.sequence, l.run_seconds AS "runSeconds"
+FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FROM queue_entry
+  WHERE lane_id = p.lane_id AND open = p.open AND (-bid, sequence) = (-p.bid, p.sequence) OFFSET 0) q
+ORDER BY p.lead, -p.bid, p.sequence`
+}
+
+/** A condition for Fronts: entries after a key, or, of lanes with a greater lead than its own, all. By one comparison of rows. */
+export const afterKey = (lead: string, minusBid: string, sequence: string): string =>
+  `(-q.bid, q.sequence) > (CASE WHEN w.lead > ${lead}::bigint THEN ${beforeEveryBid} ELSE ${minusBid}::int END, ${sequence}::bigint)`
+
+const beforeEveryBid = '(-2147483648)::int'
+
+/** The gates behind which anybody waits in the pool $1. */
+export const gatesSql = '(SELECT open FROM queue_tally WHERE pool = $1 GROUP BY open HAVING sum(entries) > 0)'

@@ -1,0 +1,108 @@
+import type { Sql } from '../platform/tx.ts'
+import { interactiveBand } from './lanes.ts'
+import { chunkSize } from './tally.ts'
+
+/**
+ * Places in the line of a pool of fair shares, of jobs that are not interactive. Before a job stand the entries of accounts
+ * with a smaller share, and of those with the same share the entries with a greater (-bid, sequence) before its own.
+ *
+ * A thousand accounts may have the same share, and one of them half a million entries: neither is counted one by one. The
+ * tally of accounts knows how many entries each sixteenth of the accounts (a part) has by bid and chunk of places. So in every
+ * part either the few accounts of that share are counted by their rows, or the part is summed and the few others in it are
+ * counted and taken away, whichever seems less by the leader's view; and of the chunk that a job itself is in, the rows are
+ * counted. Only the choice depends on that view, what comes out does not. Entries of smaller shares are counted in a short
+ * queue, and as the leader last counted them in a long one.
+ *
+ * However many jobs are asked about, each row is read once: `sequences` are the places asked for, and a row counts for all
+ * that are greater, from the index `first` on, until `until` if that is not null.
+ */
+export interface Count {
+  job: string
+  count: number
+}
+
+export interface AskedShare {
+  jobId: string
+  account: string
+  bid: number
+  sequence: number
+}
+
+/** Queues up to this long are counted where the leader's counts could be late. */
+const countedMax = 20_000
+
+export async function countAmongShares(sql: Sql, pool: string, jobs: readonly AskedShare[]): Promise<Count[]> {
+  if (jobs.length === 0) return []
+  const asked = jobs.map(({ jobId, account, bid, sequence }) => ({ jobId, account, bid, sequence }))
+  const values = [pool, JSON.stringify(asked), chunkSize, interactiveBand, countedMax]
+  return sql.query<Count>(placesSql, values, 'share_places')
+}
+
+const askedSql = `
+  SELECT row_number() OVER () AS id, each.*, sequences[cardinality(sequences)] AS last,
+    ARRAY(SELECT s / $3::bigint FROM unnest(sequences) s ORDER BY 1) AS chunks
+  FROM (
+    SELECT coalesce(v.occupancy, 0) AS share, a.bid,
+      array_agg(a."jobId" ORDER BY a.sequence) AS jobs, array_agg(a.sequence ORDER BY a.sequence) AS sequences
+    FROM jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, account text, bid int, sequence bigint)
+    LEFT JOIN account_view v ON v.pool = $1 AND v.account = a.account GROUP BY 1, 2
+  ) each`
+
+const accountsSql = `
+  SELECT w.account, berth_part(w.account) AS part, coalesce(v.occupancy, 0) AS share, coalesce(v.queued, 0) AS queued
+  FROM (SELECT DISTINCT account FROM lane WHERE pool = $1 AND NOT interactive) w
+  LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account`
+
+const partsSql = `
+  SELECT s.share, a.part, coalesce(sum(a.queued) FILTER (WHERE a.share <> s.share), 0)
+    < sum(a.queued) FILTER (WHERE a.share = s.share) AS summed
+  FROM (SELECT DISTINCT share FROM asked) s CROSS JOIN accounts a GROUP BY 1, 2 HAVING bool_or(a.share = s.share)`
+
+/** Lanes that are counted by their rows: those of the share, or the others of a part that is summed. */
+const listedSql = `
+  SELECT p.share, l.id, CASE WHEN p.summed THEN -1 ELSE 1 END AS sign
+  FROM parts p JOIN accounts a ON a.part = p.part AND (a.share = p.share) <> p.summed
+  JOIN lane l ON l.pool = $1 AND l.account = a.account AND NOT l.interactive`
+
+const ofListedSql = `
+  SELECT g.id, c.first, NULL::int AS until, sum(l.sign * c.count) AS count
+  FROM asked g JOIN listed l ON l.share = g.share CROSS JOIN LATERAL (
+    SELECT CASE WHEN q.bid > g.bid THEN 0 ELSE width_bucket(q.sequence, g.sequences) END AS first, count(*) FROM queue_entry q
+    WHERE q.lane_id = l.id AND q.open = ANY (ARRAY[true, false]) AND (-q.bid, q.sequence) < (-g.bid, g.last) GROUP BY 1
+  ) c GROUP BY 1, 2`
+
+const ofSummedSql = `
+  SELECT g.id, CASE WHEN t.bid > g.bid THEN 0 ELSE width_bucket(t.chunk, g.chunks) END, NULL, sum(t.entries)
+  FROM asked g JOIN parts p ON p.share = g.share AND p.summed JOIN account_tally t ON t.pool = $1 AND t.part = p.part
+  WHERE (-t.bid, t.chunk) < (-g.bid, g.last / $3::bigint) GROUP BY 1, 2`
+
+/** Band by band, as the index has them. */
+const ofOwnChunksSql = `
+  SELECT g.id, e.first, width_bucket(e.chunk, g.chunks), count(*)
+  FROM asked g CROSS JOIN LATERAL (
+    SELECT c.chunk, q.lane_id, width_bucket(q.sequence, g.sequences) AS first
+    FROM (SELECT DISTINCT unnest(g.chunks) AS chunk) c CROSS JOIN generate_series(0, 50) b(band)
+    CROSS JOIN LATERAL (SELECT lane_id, sequence FROM queue_entry WHERE pool = $1 AND band = b.band AND bid = g.bid
+      AND sequence >= c.chunk * $3::bigint AND sequence < least((c.chunk + 1) * $3::bigint, g.last) OFFSET 0) q
+  ) e JOIN lane l ON l.id = e.lane_id JOIN accounts a ON a.account = l.account
+  JOIN parts p ON p.share = g.share AND p.summed AND p.part = a.part GROUP BY 1, 2, 3`
+
+const smallerSql = `CASE WHEN (SELECT sum(entries) FROM queue_tally WHERE pool = $1) <= $5::int
+    THEN (SELECT count(*) FROM accounts a JOIN lane l ON l.pool = $1 AND l.account = a.account AND NOT l.interactive
+      JOIN queue_entry q ON q.lane_id = l.id WHERE a.share < s.share)
+    ELSE (SELECT coalesce(sum(a.queued), 0) FROM accounts a WHERE a.share < s.share) END`
+
+const placesSql = `
+WITH asked AS MATERIALIZED (${askedSql}),
+accounts AS MATERIALIZED (${accountsSql}),
+parts AS MATERIALIZED (${partsSql}),
+listed AS MATERIALIZED (${listedSql}),
+counts AS MATERIALIZED (${ofListedSql} UNION ALL ${ofSummedSql} UNION ALL ${ofOwnChunksSql}),
+before AS MATERIALIZED (
+  SELECT s.share, ${smallerSql} + (SELECT coalesce(sum(entries), 0) FROM queue_tally WHERE pool = $1 AND band = $4::int) AS count
+  FROM (SELECT DISTINCT share FROM asked) s
+)
+SELECT j.job, (b.count + coalesce((
+    SELECT sum(c.count) FROM counts c WHERE c.id = g.id AND c.first < j.place AND (c.until IS NULL OR j.place <= c.until)
+  ), 0))::int AS count
+FROM asked g JOIN before b ON b.share = g.share CROSS JOIN LATERAL unnest(g.jobs) WITH ORDINALITY AS j(job, place)`
