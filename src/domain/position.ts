@@ -106,7 +106,7 @@ type Ahead = Map<string, number>
 const askedSql = `
 SELECT q.job_id AS "jobId", q.pool, p.policy::text AS policy, q.band, l.priority, q.bid, q.sequence, l.account, l.overridden, q.open,
   (extract(epoch FROM q.eligible_at) * 1000)::bigint AS "sinceMs", ${thresholdSql} AS "thresholdMs",
-  (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
+  (SELECT (extract(epoch FROM berth_now()) * 1000)::bigint) AS "nowMs"
 FROM queue_entry q JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
 LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
 
@@ -133,15 +133,14 @@ function cutoffs(band: number, priority: number, moment: Moment): Cutoffs {
   }
 }
 
-/** A chunk whose rows must be looked at. Times as text: infinity has no number in JSON. */
+/** A chunk whose rows must be looked at for a job. Times as text: infinity has no number in JSON. */
 interface Doubt {
-  job: string
+  job: Asked
   band: number
   chunk: number
   open: boolean
   whole: string
   tied: string
-  before: number
 }
 
 async function countPriorities(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
@@ -195,30 +194,44 @@ function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs,
   return nobody && tied === -Infinity ? 'NONE' : 'SOME'
 }
 
-const doubtOf = ({ jobId, sequence }: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
-  job: jobId,
+const doubtOf = (job: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
+  job,
   band,
   chunk,
   open,
   whole: timeText(wholeMs),
   tied: timeText(tiedMs),
-  before: sequence,
 })
 
-const aheadSql = `(d.whole = 'infinity' OR (d.tied = 'infinity' AND q.sequence < d.before)
-  OR (q.open AND (q.eligible_at <= d.whole OR (q.eligible_at <= d.tied AND q.sequence < d.before))))`
+const wholeSql = `(d.whole = 'infinity' OR (q.open AND q.eligible_at <= d.whole))`
+const tiedSql = `(d.tied = 'infinity' OR (q.open AND q.eligible_at <= d.tied))`
 
+/** Jobs of one priority look at the same rows, which are read once: a row counts for all jobs from the index `first` on. */
 async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Promise<Count[]> {
   if (doubts.length === 0) return []
-  return sql.query<Count>(doubtsSql, [pool, JSON.stringify(doubts), chunkSize], 'queue_doubts')
+  const alike = [...Map.groupBy(doubts, ({ job: _, ...rows }) => Object.values(rows).join()).values()].map((each) =>
+    each.toSorted((a, b) => a.job.sequence - b.job.sequence),
+  )
+  const asked = alike.flatMap(([rows, ...more], id) => {
+    if (!rows) return []
+    const { job, ...chunk } = rows
+    return [{ ...chunk, id, places: [job, ...more.map((each) => each.job)].map(({ sequence }) => sequence) }]
+  })
+  const values = [pool, JSON.stringify(asked), chunkSize]
+  const found = await sql.query<{ id: number; first: number; count: number }>(doubtsSql, values, 'queue_doubts')
+  return found.flatMap(({ id, first, count }) =>
+    (alike[id] ?? []).slice(first).map(({ job }) => ({ job: job.jobId, count })),
+  )
 }
 
 const doubtsSql = `
-SELECT d.job, sum(c.count)::int AS count FROM jsonb_to_recordset($2::text::jsonb) AS d(
-  job text, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, before bigint)
-CROSS JOIN LATERAL (SELECT count(*) FROM queue_entry q WHERE q.pool = $1 AND q.band = d.band
-  AND q.sequence >= d.chunk * $3::bigint AND q.sequence < (d.chunk + 1) * $3::bigint AND q.open = d.open AND ${aheadSql}) c
-GROUP BY d.job`
+SELECT d.id, c.first, c.count FROM jsonb_to_recordset($2::text::jsonb) AS d(
+  id int, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, places bigint[])
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN ${wholeSql} THEN 0 ELSE width_bucket(q.sequence, d.places) END AS first, count(*)::int FROM queue_entry q
+  WHERE q.pool = $1 AND q.band = d.band AND q.sequence >= d.chunk * $3::bigint AND q.sequence < (d.chunk + 1) * $3::bigint
+    AND q.open = d.open AND (${wholeSql} OR (${tiedSql} AND q.sequence < d.places[cardinality(d.places)])) GROUP BY 1
+) c`
 
 /** Entries with a priority that a person set are among those that were counted as if waiting raised them; there are few. */
 async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
@@ -236,7 +249,7 @@ async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[])
 }
 
 const overriddenSql = `
-SELECT d.job, sum((d.same AND q.sequence < d.before)::int - ${aheadSql}::int)::int AS count
+SELECT d.job, sum((d.same AND q.sequence < d.before)::int - (${wholeSql} OR (${tiedSql} AND q.sequence < d.before))::int)::int AS count
 FROM jsonb_to_recordset($2::text::jsonb) AS d(
   job text, band int, whole timestamptz, tied timestamptz, before bigint, same boolean)
 JOIN lane l ON l.pool = $1 AND l.overridden AND NOT l.interactive AND l.priority = d.band
