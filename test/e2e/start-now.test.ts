@@ -6,6 +6,7 @@ import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { data } from '../support/client.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 /** Dry runs and noWait asked of one process and answered by another, or by nobody. */
 let database: TestDatabase
@@ -51,6 +52,9 @@ async function submit(wish: Record<string, unknown>, spec: Record<string, unknow
   return (await data(asked.url, query, { input }))['submitJob'] as Answer
 }
 
+const machine = async () =>
+  (await data(asked.url, '{ system { loadAvg5Min memoryPercent } }'))['system'] as Record<string, number | null>
+
 test('without a leader both are UNAVAILABLE after five seconds, and nothing was done', async () => {
   const unavailable = {
     __typename: 'UnavailableProblem',
@@ -60,15 +64,18 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
   }
   const answers = await Promise.all([submit({ dryRun: true }), submit({ noWait: true, idempotencyKey: 'k' })])
   expect(answers).toEqual([unavailable, unavailable])
+  expect(await machine()).toEqual({ loadAvg5Min: null, memoryPercent: null })
   const { rows } = await database.db.pool.query(
     'SELECT (SELECT count(*)::int FROM job) AS jobs, (SELECT count(*)::int FROM idempotency_key) AS keys, (SELECT count(*)::int FROM question) AS questions',
   )
   expect(rows).toEqual([{ jobs: 0, keys: 0, questions: 0 }])
 }, 30_000)
 
-test('a leader in another process answers; limits hold there too', async () => {
+test('a leader in another process answers, and tells how its machine is; limits hold there too', async () => {
   const leader = await start('scheduler,api')
   try {
+    await until(async () => (await machine())['memoryPercent'] !== null, { what: 'the machine is reported' })
+    expect(await machine()).toEqual({ loadAvg5Min: expect.any(Number), memoryPercent: expect.any(Number) })
     expect(await submit({ dryRun: true })).toMatchObject({ __typename: 'DryRun', wouldBe: 'STARTING', reasons: [] })
     const started = await submit({ noWait: true }, { command: ['sleep', '60'] })
     expect(started.job?.state).toMatch(/^(STARTING|RUNNING)$/)

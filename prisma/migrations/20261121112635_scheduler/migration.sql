@@ -32,7 +32,9 @@ ADD COLUMN     "scheduling" JSONB NOT NULL DEFAULT '{}',
 ADD COLUMN     "weights" JSONB NOT NULL DEFAULT '{}';
 
 -- AlterTable
-ALTER TABLE "node" ADD COLUMN     "state_before" "node_state";
+ALTER TABLE "node" ADD COLUMN     "load5" DOUBLE PRECISION,
+ADD COLUMN     "memory_percent" DOUBLE PRECISION,
+ADD COLUMN     "state_before" "node_state";
 
 -- AlterTable
 ALTER TABLE "allocation" ADD COLUMN     "infiniband" BOOLEAN NOT NULL DEFAULT false;

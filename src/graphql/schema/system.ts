@@ -1,15 +1,16 @@
-import { freemem, loadavg, totalmem } from 'node:os'
+import { type MachineReport, readMachine } from '../../domain/machine-report.ts'
 import { launchersOf } from '../../domain/routing.ts'
 import type { Device, DeviceClaim } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
 
-/** Load of the machine that answers, and the GPUs of all pools. */
+/** Load of the machine that runs local jobs, and the GPUs of all pools. */
 interface Snapshot {
   at: Date
   devices: Device[]
   claims: DeviceClaim[]
   runningLocalJobs: number
+  machine: MachineReport | null
 }
 
 const GpuCapability = builder.objectRef<Device>('GpuCapability').implement({
@@ -92,18 +93,18 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
 })
 
 const System = builder.objectRef<Snapshot>('System').implement({
-  description: 'The machine that answers, and the GPUs of all pools.',
+  description: 'The machine that runs local jobs, as the leader of its pool reports it, and the GPUs of all pools.',
   fields: (t) => ({
     timestamp: t.expose('at', { type: 'DateTime', description: 'When this was so.' }),
     loadAvg5Min: t.float({
       nullable: true,
-      description: 'Load average of five minutes.',
-      resolve: () => loadavg()[1] ?? null,
+      description: 'Load average of five minutes; null: there is no local pool, or nobody leads it.',
+      resolve: ({ machine }) => machine?.load5 ?? null,
     }),
     memoryPercent: t.float({
       nullable: true,
-      description: 'Memory in use, in per cent.',
-      resolve: () => Math.round((1 - freemem() / totalmem()) * 1000) / 10,
+      description: 'Memory in use, in per cent; null: there is no local pool, or nobody leads it.',
+      resolve: ({ machine }) => machine?.memoryPercent ?? null,
     }),
     gpus: t.expose('devices', { type: [DeviceRef], description: 'All GPUs.' }),
     gpuInventory: t.field({ type: GpuInventory, description: 'What GPUs there are.', resolve: (all) => all }),
@@ -128,17 +129,18 @@ const devicesMax = 1_000
 builder.queryField('system', (t) =>
   t.field({
     type: System,
-    description: 'The machine that answers, and the GPUs of all pools.',
+    description: 'The machine that runs local jobs, and the GPUs of all pools.',
     async resolve(_root, _args, { domain: { db } }) {
-      const [devices, claims, runningLocalJobs] = await Promise.all([
+      const [devices, claims, runningLocalJobs, machine] = await Promise.all([
         db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),
         db.prisma.deviceClaim.findMany({ take: devicesMax }),
         db.prisma.job.count({
           where: { executor: 'local', state: { in: ['STARTING', 'RUNNING', 'CANCELLING'] } },
         }),
+        readMachine(db.sql),
       ])
       const [now] = await db.sql.query<{ at: Date }>('SELECT berth_now() AS at')
-      return { at: now?.at ?? new Date(0), devices, claims, runningLocalJobs }
+      return { at: now?.at ?? new Date(0), devices, claims, runningLocalJobs, machine }
     },
   }),
 )
