@@ -52,6 +52,8 @@ export interface Machines {
   suits(shape: Shape): readonly (Suit | null)[]
   /** Where in that order the node of this id is. */
   placeOf(nodeId: string): number | undefined
+  /** With nothing on them; of those that are alike no more than a job of so many copies could need. */
+  emptyFor(copies: number): readonly FreeNode[]
   /** What `search` finds out about a shape on these machines with nothing on them: asked once of shapes that are alike. */
   ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
 }
@@ -97,16 +99,18 @@ function survey(given: readonly FreeNode[]): Machines {
     const ofKind = new Map([...kinds.values()].map((kind) => [kind, suitOf(shape, kind)]))
     return kindOf.map((kind) => ofKind.get(kind) ?? null)
   }
+  const emptyFor = emptying(nodes, kindOf)
+  const verdicts = remembering<boolean>(JSON.stringify)
   return {
     nodes,
     suits: (shape) => suits(shape, findSuits),
     placeOf: (nodeId) => places.get(nodeId),
-    ever: createVerdicts(nodes, kindOf),
+    emptyFor,
+    ever: (shape, search) => verdicts(shape, () => search(emptyFor(shape.copies))),
   }
 }
 
-/** Of machines that are alike in everything no more than a job has copies are looked at. */
-function createVerdicts(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['ever'] {
+function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['emptyFor'] {
   const numbers = new Map([...new Set(kindOf)].map((kind, number) => [kind, number]))
   const sizeOf = ({ cpuMillis, memoryBytes }: FreeNode, kind: Kind | undefined) =>
     [kind && numbers.get(kind), cpuMillis, memoryBytes].join('/')
@@ -114,13 +118,11 @@ function createVerdicts(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Ma
   const alike = [...Map.groupBy(placed, ({ size }) => size).values()]
   const few = (copies: number) => alike.flatMap((same) => same.slice(0, copies).map(({ node }) => node))
   const byCopies = new Map<number, readonly FreeNode[]>()
-  const emptiedFor = (copies: number) => {
+  return (copies) => {
     const known = byCopies.get(copies) ?? few(copies).map(emptied)
     byCopies.set(copies, known)
     return known
   }
-  const verdicts = remembering<boolean>(JSON.stringify)
-  return (shape, search) => verdicts(shape, () => search(emptiedFor(shape.copies)))
 }
 
 /** Texts of which a pool's nodes know what became. */

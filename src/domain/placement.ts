@@ -49,6 +49,13 @@ export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean 
   return machinesOf(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }
 
+/** Where it would start if nothing else ran. */
+export const placeOnEmpty = (
+  shape: Shape,
+  nodes: readonly FreeNode[],
+  options: PlaceOptions = {},
+): Placement[] | null => place(shape, machinesOf(nodes).emptyFor(shape.copies), options)
+
 /** The same question asked many times, while runs come and go: how many copies could this node take at once? */
 export interface Fitting {
   nodes: readonly FreeNode[]

@@ -1,14 +1,13 @@
-import { heldByModel } from '../../domain/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
 import { type ClassOrBand, isForGpus } from './classes.ts'
-import { type View, waitingForPreemption, withoutModels } from './consider.ts'
+import { waitingForPreemption } from './consider.ts'
 import { backfillEviction, drainHoldFor, holdId } from './drains.ts'
-import { roomFor } from './holds.ts'
 import type { Turn } from './lanes.ts'
 import type { Eviction, JobClass } from './model.ts'
 import { lots } from './order.ts'
 import type { Pass } from './passing.ts'
-import { type EvictionPlan, evictionFor } from './preemption.ts'
+import { evictionFor } from './preemption.ts'
+import { rationOf } from './rations.ts'
 
 /** Jobs of a class that are tried beside a hold in one pass; those behind them wait for the next, which follows at once. */
 const backfillsMax = 100
@@ -38,7 +37,7 @@ export function block(pass: Pass, turn: Turn, { kind, reason }: Blocked): void {
     close(pass, turn, { jobClass: window.class, kind, reason })
     return
   }
-  const head = { lane: window.lane, entry, class: window.class }
+  const head = { lane: window.lane, entry, class: window.class, ration: rationOf(state, window) }
   const drain = kind === 'capacity' && !pass.isRehearsal ? drainHoldFor(state, head) : null
   if (drain) state.drain(decisions, window.lane, drain)
   if (drain || isBeside(pass, turn)) {
@@ -46,12 +45,6 @@ export function block(pass: Pass, turn: Turn, { kind, reason }: Blocked): void {
     return
   }
   close(pass, turn, { jobClass: window.class, kind, reason })
-}
-
-/** It waits, and keeps nobody waiting; others may have to leave what of the nodes it may use. */
-export function wait(pass: Pass, turn: Turn, { reason, view }: { reason: Reason; view?: View }): void {
-  const leaves = view && !pass.isRehearsal && makeRoom(pass, turn, view)
-  pass.state.park(turn.window, lots.capacity, leaves ? waitingForPreemption : reason)
 }
 
 /** Jobs beside a hold are left to the next pass. */
@@ -74,15 +67,15 @@ function close(
 }
 
 /** Whether somebody was told to leave for it. */
-function makeRoom(pass: Pass, turn: Turn, view?: View): boolean {
+function makeRoom(pass: Pass, { window, entry }: Turn): boolean {
   const { state, decisions, evicting } = pass
-  const { window, entry } = turn
   const { lane } = window
   if (state.machines.preemptable === 0) return false
   const own = state.holds.get(entry.jobId)
   if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || holderBefore(pass, window.class, entry.jobId))
     return false
-  const plan = (own && backfillEviction(state, { lane, entry })) ?? evictionWithin(pass, turn, view)
+  const claim = { lane, entry, class: window.class, ration: rationOf(state, window) }
+  const plan = (own && backfillEviction(state, claim)) ?? evictionFor(state, claim)
   if (!plan) return false
   const eviction: Eviction = {
     hold: {
@@ -100,19 +93,6 @@ function makeRoom(pass: Pass, turn: Turn, view?: View): boolean {
   state.evict(decisions, lane, eviction)
   if (window.class !== 'INTERACTIVE') evicting.add(window.class)
   return true
-}
-
-/** Nobody leaves devices of a model of which the job may have no more. */
-function evictionWithin({ state }: Pass, { window, entry }: Turn, given?: View): EvictionPlan | null {
-  const claimant = { lane: window.lane, entry, class: window.class }
-  const all = given ?? roomFor(state, claimant).view
-  const full: string[] = []
-  for (;;) {
-    const plan = evictionFor(state, { ...claimant, view: withoutModels(all, full) })
-    const over = plan && heldByModel(state.ceilings, window.counted, state.machines.modelsOf(plan.placements))
-    if (!over) return plan
-    full.push(over.model)
-  }
 }
 
 /** Behind a job that has nodes drained for it, others of its class may only use what it leaves them. */

@@ -1,7 +1,6 @@
-import { fullModels, type Held, type HeldModel, hasModelLimits, heldBack, heldByModel } from '../../domain/in-use.ts'
+import { type Held, heldBack, heldByModel } from '../../domain/in-use.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { serves } from '../../domain/machines.ts'
-import { couldEverFit, type FreeDevice, type FreeNode, place } from '../../domain/placement.ts'
+import { couldEverFit, place } from '../../domain/placement.ts'
 import { because, limitedBy, noCapacity, type Reason, unsatisfiable } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'
@@ -9,6 +8,7 @@ import { isComplete, roomFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, Turn } from './lanes.ts'
 import type { Amounts, Hold, Start } from './model.ts'
+import { heldByRation, type Ration, rationOf, unlimited, type View, whole, within } from './rations.ts'
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
@@ -17,9 +17,6 @@ export const waitingForPreemption: Reason = because(
   'Waits until those who were asked to leave for it have gone',
 )
 
-/** What of a node a job may use, whoever runs there. */
-export type View = (node: FreeNode) => FreeNode | null
-
 /** What becomes of the head of a lane, and what it has to wait for. */
 export type Outcome =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
@@ -27,7 +24,7 @@ export type Outcome =
   /** Never, as the pool is. */
   | { kind: 'unsatisfiable'; reason: Reason }
   /** It is tried again whenever something becomes free, and keeps nobody waiting. */
-  | { kind: 'waiting'; reason: Reason; view?: View }
+  | { kind: 'waiting'; reason: Reason }
   /** Those that nobody can ask to leave have their part already. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
@@ -98,74 +95,41 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: Amounts): Outco
   }
 }
 
-/**
- * Devices of a model whose limit is reached, or would be by a copy of the job, are left out of account: another model may
- * serve as well. Whether a limit is told does not depend on what else is free: what is known of a head must not depend on
- * when it was looked at.
- */
 function findPlace(state: PoolState, { window, entry }: Turn): Outcome {
-  const { shape, interactive } = window.lane
-  const room = roomFor(state, { lane: window.lane, entry })
-  const reached = reachedModels(state, window)
-  let limited: Held | null = reached[0]?.held ?? null
-  const mayHave = (models: readonly string[]) => {
-    const over = heldByModel(state.ceilings, window.counted, models)
-    limited ??= over?.held ?? null
-    return !over
-  }
-  const limits = hasModelLimits(state.settings) ? { mayHave } : {}
-  const view = withoutModels(
-    room.view,
-    reached.map(({ model }) => model),
-  )
-  const placements = place(shape, state.nodes, { view, interactive, freeGpus: state.machines.freeGpus, ...limits })
-  if (!placements)
-    return limited ? { kind: 'waiting', reason: limitedBy(limited), view } : noRoom(state, { window, entry })
+  const { lane } = window
+  const ration = rationOf(state, window)
+  const { view, mayHave, backfilled } = roomFor(state, { lane, entry, ration })
+  const { freeGpus } = state.machines
+  const placements = place(lane.shape, state.nodes, { view, mayHave, interactive: lane.interactive, freeGpus })
+  if (!placements) return noRoom(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
-  const start = { placements, models, wonTier: null, backfilledOn: room.backfilled(placements) }
+  const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }
   return overPart(state, window, amountsOf(placements)) ?? { kind: 'start', start }
 }
 
-/** Limits of models that would serve the job, and of which it may have no more. */
-function reachedModels(state: PoolState, { lane: { shape }, counted }: LaneWindow): HeldModel[] {
-  if (shape.gpu === 0 || !hasModelLimits(state.settings)) return []
-  const wouldServe = (model: string) =>
-    state.nodes.some(({ devices }) =>
-      devices.some((device) => device.model.toLowerCase().includes(model) && serves(shape, device)),
-    )
-  return fullModels(state.ceilings, counted, shape.gpu).filter(({ model }) => wouldServe(model))
-}
-
-function noRoom(state: PoolState, { window, entry }: Turn): Outcome {
+function noRoom(state: PoolState, { window, entry }: Turn, ration: Ration): Outcome {
   const { lane } = window
   const asks = inWords(lane.shape)
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
-  return { kind: 'capacity', reason: keptFromIt(state, { window, entry }) ?? noCapacity(asks) }
+  const held = heldByRation(state, window)
+  if (held) return { kind: 'waiting', reason: limitedBy(held) }
+  return { kind: 'capacity', reason: keptFromIt(state, { window, entry }, ration) ?? noCapacity(asks) }
 }
 
-/** There is room, but it is kept for others. */
-function keptFromIt(state: PoolState, { window, entry }: Turn): Reason | null {
-  const { lane } = window
+/** There is room, but it is kept for others, or more than it may have. */
+function keptFromIt(state: PoolState, { window, entry }: Turn, ration: Ration): Reason | null {
+  const { lane, counted } = window
+  const find = (view: View, given = ration) =>
+    place(lane.shape, state.nodes, { ...within(given, view), interactive: lane.interactive })
   const mayUse = reservedNodes(state, lane)
   const others = [...state.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
-  if (!mayUse && others.length === 0) return null
-  const options = { view: (node: FreeNode) => (!mayUse || mayUse(node) ? node : null), interactive: lane.interactive }
-  if (place(lane.shape, state.nodes, options)) {
+  if (others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))) {
     const holder = others[0]?.jobId ?? null
     return because('HOLD', `What is free is kept for the job ${holder}`, holder)
   }
-  const isElsewhere = place(lane.shape, state.nodes, { interactive: lane.interactive }) !== null
-  return isElsewhere ? because('RESERVED_NODES', 'What is free is reserved for others') : null
-}
-
-/** Devices of these models are not for the job. */
-export const withoutModels = (view: View, models: readonly string[]): View =>
-  models.length === 0 ? view : (node) => without(view(node), models)
-
-/** The node without its devices of these models. */
-function without(node: FreeNode | null, models: readonly string[]): FreeNode | null {
-  if (!node) return null
-  const isFull = (device: FreeDevice) => models.some((model) => device.model.toLowerCase().includes(model))
-  return { ...node, devices: node.devices.map((device) => (isFull(device) ? { ...device, free: false } : device)) }
+  if (mayUse && find(whole)) return because('RESERVED_NODES', 'What is free is reserved for others')
+  const models = ration.mayHave ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []
+  const over = heldByModel(state.ceilings, counted, models)
+  return over && limitedBy(over.held)
 }

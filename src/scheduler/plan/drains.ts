@@ -3,6 +3,7 @@ import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
 import { byNode, type Claim, endMs, freedNodes, isVoid, roomFor, subtract } from './holds.ts'
 import type { Eviction, Hold, JobClass, Running, WorldView } from './model.ts'
+import { unlimited, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
@@ -59,7 +60,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
     .map((running) => ({ running, endMs: expectedEndMs(world, running) }))
     .sort((a, b) => compare(a.endMs, b.endMs) || a.running.sinceMs - b.running.sinceMs)
   const { lane } = head
-  const view = untouched(world, head)
+  const room = within(head.ration ?? unlimited, untouched(world, head))
   const nodes = new Map(world.nodes.map((node) => [node.id, node]))
   const gone = order.map(({ running: { placements } }) =>
     placements.flatMap((placement) => {
@@ -72,7 +73,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
     try {
-      return place(lane.shape, world.nodes, { view, interactive: lane.interactive })
+      return place(lane.shape, world.nodes, { ...room, interactive: lane.interactive })
     } finally {
       for (const { node, placement } of ended) take(node, placement)
     }
@@ -129,11 +130,12 @@ function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) =
  */
 export function backfillEviction(
   world: WorldView,
-  { lane, entry }: Claim,
+  claim: Claim,
 ): { placements: Placement[]; victims: Eviction['victims'] } | null {
-  const { view } = roomFor(world, { lane, entry })
+  const { lane, entry } = claim
+  const { view, mayHave } = roomFor(world, claim)
   const without = (gone: readonly Running[]) =>
-    place(lane.shape, freedNodes(world.nodes, gone), { view, interactive: lane.interactive })
+    place(lane.shape, freedNodes(world.nodes, gone), { view, mayHave, interactive: lane.interactive })
   const chosen: Running[] = []
   let placements: Placement[] | null = null
   for (const running of backfilledOn(world, entry.jobId)) {

@@ -1,6 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
-import type { FreeNode, Placement } from '../../domain/placement.ts'
+import type { FreeNode, Placement, PlaceOptions } from '../../domain/placement.ts'
 import type { Hold, Running, Waiting, WorldView } from './model.ts'
+import { type Ration, unlimited, whole, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
@@ -15,16 +16,23 @@ import { reservedNodes } from './reservations.ts'
 export interface Claim {
   lane: Lane
   entry: Waiting
+  /** What limits of GPU models leave it; default: everything. */
+  ration?: Ration
 }
 
-export interface Room {
+export interface Room extends Pick<PlaceOptions, 'mayHave'> {
   /** What of the node the job may use; the node itself if that is all of it, null if nothing. */
   view(node: FreeNode): FreeNode | null
   /** The job on whose hold it would run there until that job needs it; null: on nobody's. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
-export function roomFor(world: WorldView, { lane, entry }: Claim): Room {
+export function roomFor(world: WorldView, claim: Claim): Room {
+  const { view, backfilled } = besideHolds(world, claim)
+  return { ...within(claim.ration ?? unlimited, view), backfilled }
+}
+
+function besideHolds(world: WorldView, { lane, entry }: Claim): Room {
   const mayUse = reservedNodes(world, lane)
   const others = [...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
   if (others.length === 0) return { view: mayUse ? (node) => (mayUse(node) ? node : null) : whole, backfilled: nobody }
@@ -41,7 +49,6 @@ export function roomFor(world: WorldView, { lane, entry }: Claim): Room {
 }
 
 const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
-const whole = (node: FreeNode) => node
 const nobody = () => null
 
 /** What one hold keeps of one node. */

@@ -1,4 +1,4 @@
-import type { Held, Rule } from '../../domain/in-use.ts'
+import type { Rule } from '../../domain/in-use.ts'
 import type { Lane, Policy } from '../../domain/lanes.ts'
 import type { FreeNode, Placement } from '../../domain/placement.ts'
 import type { Reason } from '../../domain/reason.ts'
@@ -188,7 +188,7 @@ export interface WorldView {
   share(account: string, change?: { extra?: Amounts; without?: Amounts }): Fraction
 }
 
-/** Why the head of a lane does not start. */
+/** What would become of a job, and why it would not start. */
 export type Verdict =
   | { start: Pick<Start, 'placements' | 'models' | 'wonTier' | 'backfilledOn'> }
-  | { start: null; reason: Reason; parkedOn: Held | 'UNSATISFIABLE' | 'CLASS' }
+  | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED' }

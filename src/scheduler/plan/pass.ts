@@ -1,5 +1,5 @@
 import { because } from '../../domain/reason.ts'
-import { block, goesOn, wait } from './block.ts'
+import { block, goesOn } from './block.ts'
 import { consider, type Outcome } from './consider.ts'
 import { isVoid } from './holds.ts'
 import type { LaneWindow, Turn } from './lanes.ts'
@@ -66,7 +66,8 @@ function settle(pass: Pass, turn: Turn, outcome: Outcome): void {
       state.park(window, lots.unsatisfiable, outcome.reason)
       return
     case 'waiting':
-      wait(pass, turn, outcome)
+      giveUpHold(pass, turn)
+      state.park(window, lots.capacity, outcome.reason)
       return
     case 'part':
     case 'capacity':

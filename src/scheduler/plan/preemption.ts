@@ -1,4 +1,4 @@
-import type { FreeNode, Placement } from '../../domain/placement.ts'
+import type { Placement } from '../../domain/placement.ts'
 import type { Shape } from '../../domain/shape.ts'
 import { added, amountsOf, none } from './accounts.ts'
 import { Clearing } from './clearing.ts'
@@ -20,8 +20,6 @@ import { type Claiming, compareVictims, type Rule, rulesFor } from './victims.ts
  */
 export interface Claimant extends Claim {
   class: JobClass | 'INTERACTIVE'
-  /** What the job may use of a node; default: what holds and reservations leave it. */
-  view?: (node: FreeNode) => FreeNode | null
 }
 
 export interface EvictionPlan {
@@ -32,8 +30,8 @@ export interface EvictionPlan {
 export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
   const { lane, entry } = claimant
   const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
-  const view = claimant.view ?? roomFor(world, claimant).view
-  const asking = { shape: lane.shape, interactive: lane.interactive, view }
+  const { view, mayHave } = roomFor(world, claimant)
+  const asking = { shape: lane.shape, interactive: lane.interactive, view, mayHave }
   for (const rule of rulesFor(world, claiming)) {
     const eager = eagerFor(world, rule)
     const plan = eager.length > 0 && tryRule(world, { rule, claiming, clearing: new Clearing(world, asking), eager })

@@ -1,4 +1,4 @@
-import { because, blockedBy } from '../../domain/reason.ts'
+import { because, blockedBy, type Reason } from '../../domain/reason.ts'
 import { consider } from './consider.ts'
 import { LaneWindow } from './lanes.ts'
 import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
@@ -31,11 +31,8 @@ export function tryOut(state: PoolState, { entry, ...of }: Candidate): Verdict {
 const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts.length === startsMax
 
 /** No further than lanes are known. */
-const othersAhead = ({ starts }: Decisions): Verdict => ({
-  start: null,
-  reason: because('CLASS_BLOCKED', `More than ${starts.length} jobs that may start are ahead of it`),
-  parkedOn: 'CLASS',
-})
+const othersAhead = ({ starts }: Decisions): Verdict =>
+  waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that may start are ahead of it`))
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)
@@ -45,18 +42,17 @@ function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdic
       return ahead ? waitsFor(ahead.jobId) : { start: outcome.start }
     case 'capacity':
     case 'part':
-      return ahead ? waitsFor(ahead.jobId) : { start: null, reason: outcome.reason, parkedOn: 'CLASS' }
+      return ahead ? waitsFor(ahead.jobId) : waits(outcome.reason)
     case 'limited':
-      return { start: null, reason: outcome.reason, parkedOn: outcome.held }
     case 'waiting':
-      return { start: null, reason: outcome.reason, parkedOn: 'CLASS' }
-    case 'refused':
-      return { start: null, reason: because('INTERACTIVE_QUOTA', outcome.info), parkedOn: 'CLASS' }
     case 'unsatisfiable':
-      return { start: null, reason: outcome.reason, parkedOn: 'UNSATISFIABLE' }
+      return waits(outcome.reason)
+    case 'refused':
+      return { start: null, reason: because('INTERACTIVE_QUOTA', outcome.info), becomes: 'FAILED' }
     default:
       return outcome satisfies never
   }
 }
 
-const waitsFor = (jobId: string): Verdict => ({ start: null, reason: blockedBy(jobId), parkedOn: 'CLASS' })
+const waits = (reason: Reason): Verdict => ({ start: null, reason, becomes: 'QUEUED' })
+const waitsFor = (jobId: string): Verdict => waits(blockedBy(jobId))
