@@ -27,6 +27,7 @@ import type {
 import { type Closure, Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
 import { Touched } from './touched.ts'
+import { isPreemptable } from './victims.ts'
 
 /**
  * What the leader of a pool knows: loaded once, then kept up by what it hears. What `plan` gives away is gone from it at
@@ -333,7 +334,8 @@ export class PoolState implements WorldView {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    if (known?.leaving !== running.leaving) this.weigh()
+    const mayLeave = known !== undefined && isPreemptable(known)
+    if (known?.leaving !== running.leaving || mayLeave !== isPreemptable(running)) this.weigh()
   }
 
   private add(run: Running): void {
