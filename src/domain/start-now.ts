@@ -36,6 +36,7 @@ export interface DryRun {
 
 /** What the leader makes of a job at the end of the line. */
 export interface DryRunAnswer {
+  wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
   /** `atMs`: the moment of the world in which there is room for it. */
   place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
   reasons: Reason[]
@@ -131,11 +132,12 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const { userId, userName, level } = viewer
   const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId, userName, level }
   const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
-  if (answer.place) return { ...found, wouldBe: 'STARTING', ...startOf(answer.place) }
-  const { reasons, position } = answer
+  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
+  const { wouldBe, reasons, position } = answer
+  if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, job.spec)), reasons, position }
   const estimatedStart = await estimateOf(domain, { pool: job.pool, shape: shapeOf(job.spec.resources), ...waiting })
-  return { ...found, wouldBe: 'QUEUED', ...nowhere, reasons, position, estimatedStart }
+  return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
 }
 
 const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }

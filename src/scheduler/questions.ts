@@ -2,10 +2,11 @@ import { basePriority } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
 import { closedGateOf } from '../domain/gates.ts'
-import { laneOf } from '../domain/lanes.ts'
+import { countedBid, laneOf } from '../domain/lanes.ts'
+import { interactiveElsewhere } from '../domain/one-interactive.ts'
 import { placeOf } from '../domain/position.ts'
 import { answerQuestion, holdQuestion, type OpenQuestion } from '../domain/questions.ts'
-import type { Reason } from '../domain/reason.ts'
+import { because } from '../domain/reason.ts'
 import {
   type AskedJob,
   type DryRunAnswer,
@@ -17,7 +18,7 @@ import { readSubmission } from '../domain/submission.ts'
 import { submitInTransaction } from '../domain/submit.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
-import type { Start, Waiting } from './plan/model.ts'
+import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate, World } from './plan/world.ts'
 import { isConflict, startRuns, takeTurn } from './stored/committing.ts'
 import type { Leader, Pass, Planner } from './tick.ts'
@@ -80,13 +81,14 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
     closedGateOf(domain.db.sql, asked.spec),
     placeOf(domain.db.sql, candidate.lane, candidate.entry.bid),
   ])
-  if (gate) return { place: null, reasons: [gate], position }
+  if (gate) return { wouldBe: 'QUEUED', place: null, reasons: [gate], position }
   const world = await planner.hear()
-  const { start, reasons } = tryOut(world, candidate)
-  if (!start) return { place: null, reasons, position }
+  const found = await tryHereAndElsewhere(domain.db.sql, world, candidate)
+  if (!found.start) return { wouldBe: found.becomes, place: null, reasons: [found.reason], position }
+  const { start } = found
   const nodes = [...new Set(start.placements.map(({ node }) => node))]
   const gpuIds = start.placements.flatMap((each) => each.gpuIds)
-  return { place: { nodes, gpuIds, atMs: world.nowMs }, reasons, position }
+  return { wouldBe: 'STARTING', place: { nodes, gpuIds, atMs: world.nowMs }, reasons: [], position }
 }
 
 /** Behind all others of its lane. */
@@ -108,15 +110,24 @@ function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; ru
 }
 
 /** Its entry counts as one that begins to wait now, with the bid that the policy counts. */
-function tryOut(
-  world: World,
-  candidate: Candidate,
-): { start: Omit<Start, 'lane' | 'entry'> | null; reasons: Reason[] } {
+function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
-  const bid = world.settings.policy === 'FAIR_SHARE' || lane.interactive ? entry.bid : 0
-  const verdict = world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.nowMs } })
-  return verdict.start ? { start: verdict.start, reasons: [] } : { start: null, reasons: [verdict.reason] }
+  const bid = countedBid(world.settings.policy, { interactive: lane.interactive, bid: entry.bid })
+  return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.nowMs } })
 }
+
+/** An interactive job that would start here may have to give way to one of its user in another pool. */
+async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
+  const verdict = tryOut(world, candidate)
+  const { lane, entry } = candidate
+  if (!verdict.start || !lane.interactive) return verdict
+  const { refused, postponed } = await interactiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
+  const info = refused.get(entry.jobId)
+  if (info) return { start: null, reason: because('INTERACTIVE_QUOTA', info), becomes: 'FAILED' }
+  return postponed.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
+}
+
+const endsElsewhere = because('INTERACTIVE_QUOTA', "Waits until the user's interactive job in another pool has ended")
 
 // ── now, or not at all ──
 
@@ -172,7 +183,7 @@ async function submitAndStart(answering: Answering, question: NoWaitQuestion & {
     const { entry, lane } = candidate
     if (await isUnheard(sql, leader.pool, entry.jobId)) throw new Unheard()
     const found = await tryStored(sql, world, candidate)
-    if (!found.start) throw new NotNow({ rejected: found.reasons })
+    if (!found.start) throw new NotNow({ rejected: [found.reason] })
     const taken: Start = { lane, entry, ...found.start }
     if ((await startRuns(sql, [taken], domain.clock.now())).size !== 1) throw new NotNow({ changed: true })
     await answerQuestion(sql, question.id, { started: { jobId: entry.jobId, warnings } } satisfies NoWaitAnswer)
@@ -205,9 +216,9 @@ async function submitOne(
   return { candidate: { ...candidate, spec: job.spec }, warnings }
 }
 
-async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitted['candidate']) {
+async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitted['candidate']): Promise<Verdict> {
   const gate = await closedGateOf(sql, spec)
-  return gate ? { start: null, reasons: [gate] } : tryOut(world, candidate)
+  return gate ? { start: null, reason: gate, becomes: 'QUEUED' } : tryHereAndElsewhere(sql, world, candidate)
 }
 
 /** Told to the leader, not yet heard, and not about this job. */

@@ -3,6 +3,7 @@ import { cancelJob } from '../../src/domain/cancel.ts'
 import { IdempotencyConflict, InvalidInput, Rejected } from '../../src/domain/errors.ts'
 import { estimatesOf } from '../../src/domain/estimate.ts'
 import { setScopeLimit, updateLimits } from '../../src/domain/limits.ts'
+import { applyPools } from '../../src/domain/pools.ts'
 import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/questions.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { type Outcome, submit } from '../../src/domain/start-now.ts'
@@ -248,6 +249,33 @@ describe('noWait', () => {
     expect(all.filter((one) => one instanceof Rejected)).toHaveLength(7)
     expect(await sql('SELECT state FROM job')).toEqual(Array(3).fill({ state: 'STARTING' }))
   })
+})
+
+test('a second interactive job of a person would be refused, in another pool too', async () => {
+  const elsewhere = { ...node, name: 'n2' }
+  await applyPools(it.domain, {
+    pools: [{ name: 'other', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [elsewhere] }],
+    queues: ['sim', 'other'].map((pool) => ({ name: pool, pool, native: {} })),
+  })
+  const first = await noWait({ interactive: true })
+  const jobId = first && 'jobId' in first ? first.jobId : ''
+  const before = await written()
+  const other = await createLeader(it.domain, 'other')
+  for (const [queue, leads] of [
+    ['sim', leader],
+    ['other', other],
+  ] as const) {
+    leader = leads
+    const failed = await dryRun({ interactive: true, queue })
+    expect(failed).toMatchObject({ wouldBe: 'FAILED', reasons: [{ code: 'INTERACTIVE_QUOTA' }], position: null })
+    expect(startOf(failed)).toBeNull()
+    expect(reasonsOf(await noWait({ interactive: true, queue }))).toMatchObject([{ code: 'INTERACTIVE_QUOTA' }])
+  }
+  expect(await written()).toEqual(before)
+  await cancelJob(it.domain, it.admin, { jobId })
+  const waits = { wouldBe: 'QUEUED', reasons: [{ code: 'INTERACTIVE_QUOTA' }], estimatedStart: null }
+  expect(await dryRun({ interactive: true, queue: 'other' })).toMatchObject(waits)
+  expect(reasonsOf(await noWait({ interactive: true, queue: 'other' }))).toMatchObject([{ code: 'INTERACTIVE_QUOTA' }])
 })
 
 describe('questions', () => {

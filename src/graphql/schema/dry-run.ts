@@ -11,7 +11,8 @@ export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
   fields: (t) => ({
     wouldBe: t.expose('wouldBe', {
       type: JobState,
-      description: 'STARTING: it would start now. QUEUED: it would wait. BLOCKED: a person must say yes first.',
+      description:
+        'STARTING: it would start now. QUEUED: it would wait. BLOCKED: a person must say yes first. FAILED: the quota of interactive jobs would refuse it.',
     }),
     nodes: t.exposeStringList('nodes', { description: 'Nodes on which it would start.' }),
     node: t.string({ nullable: true, description: 'The first of them.', resolve: ({ nodes }) => nodes[0] ?? null }),
