@@ -156,6 +156,8 @@ async function copy(client: PoolClient, { jobs, lanes, like }: Rows): Promise<vo
     `INSERT INTO queue_tally (pool, band, chunk, open, entries, since_min, since_max)
        SELECT pool, band, berth_chunk(sequence), open, count(*), min(eligible_at), max(eligible_at)
        FROM queue_entry WHERE job_id LIKE 'job_bench%' GROUP BY 1, 2, 3, 4`,
+    `INSERT INTO account_tally (pool, part, bid, chunk, entries)
+       SELECT 'sim', berth_part(account), 0, berth_chunk(sequence), count(*) FROM numbered GROUP BY 1, 2, 3, 4`,
     "SELECT setval(pg_get_serial_sequence('job', 'sequence'), max(sequence)) FROM numbered",
   ]
   for (const step of steps) await client.query(step)

@@ -1,7 +1,7 @@
 /**
  * The first entries of many lanes, in the order of their turns, by nothing but the index of each lane. They stand in the lanes
  * whose own first come first: so the first of every lane are looked at, and then, behind as many better lanes, so many fewer of
- * a lane. That all is done in one statement, of which this is the text.
+ * a lane, and none after the first of the last such lane. That all is done in one statement, of which this is the text.
  */
 export interface Fronts {
   /** Rows of lane_id, open and lead, and of what `entries` needs. */
@@ -14,18 +14,24 @@ export interface Fronts {
 
 /** Rows of InLine. The gate of a lane is compared with a value not known beforehand, so that it is this index that is read. */
 export function frontsSql({ lanes, entries, limit }: Fronts): string {
-  const first = (many: string) => `SELECT q.bid, q.sequence FROM queue_entry q
-    WHERE q.lane_id = w.lane_id AND q.open = w.open AND ${entries} ORDER BY (-q.bid), q.sequence LIMIT ${many}`
+  const first = (many: string, until = '') => `SELECT q.bid, q.sequence FROM queue_entry q
+    WHERE q.lane_id = w.lane_id AND q.open = w.open AND ${entries} ${until} ORDER BY (-q.bid), q.sequence LIMIT ${many}`
+  const untilLast = `AND (-q.bid, q.sequence) <= (CASE WHEN w.lead < last.lead THEN 1 ELSE -last.bid END, last.sequence)`
   return `
 WITH lanes AS MATERIALIZED (${lanes}),
 heads AS MATERIALIZED (
   SELECT * FROM (
-    SELECT w.*, row_number() OVER (ORDER BY w.lead, -e.bid, e.sequence) AS place FROM lanes w CROSS JOIN LATERAL (${first('1')}) e
+    SELECT w.*, e.bid, e.sequence, row_number() OVER (ORDER BY w.lead, -e.bid, e.sequence) AS place
+    FROM lanes w CROSS JOIN LATERAL (${first('1')}) e
   ) each WHERE place <= ${limit}::int
+),
+last AS MATERIALIZED (
+  SELECT coalesce(max(lead), ${beyond}) AS lead, coalesce(max(bid), 0) AS bid, coalesce(max(sequence), 0) AS sequence
+  FROM heads WHERE place = ${limit}::int
 ),
 page AS MATERIALIZED (
   SELECT w.lane_id, w.open, w.lead, e.bid, e.sequence FROM heads w
-  CROSS JOIN LATERAL (${first(`${limit}::int + 1 - w.place`)}) e ORDER BY w.lead, -e.bid, e.sequence LIMIT ${limit}::int
+  CROSS JOIN last CROSS JOIN LATERAL (${first(`${limit}::int + 1 - w.place`, untilLast)}) e ORDER BY w.lead, -e.bid, e.sequence LIMIT ${limit}::int
 )
 SELECT q.job_id AS "jobId", p.lead, -p.bid AS "minusBid", p.sequence, l.run_seconds AS "runSeconds"
 FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FROM queue_entry
@@ -36,6 +42,9 @@ ORDER BY p.lead, -p.bid, p.sequence`
 /** A condition for Fronts: entries after a key, or, of lanes with a greater lead than its own, all. By one comparison of rows. */
 export const afterKey = (lead: string, minusBid: string, sequence: string): string =>
   `(-q.bid, q.sequence) > (CASE WHEN w.lead > ${lead}::bigint THEN ${beforeEveryBid} ELSE ${minusBid}::int END, ${sequence}::bigint)`
+
+/** Behind every lead. */
+const beyond = '9223372036854775807'
 
 const beforeEveryBid = '(-2147483648)::int'
 

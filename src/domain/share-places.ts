@@ -54,8 +54,8 @@ const accountsSql = `
   LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account`
 
 const partsSql = `
-  SELECT s.share, a.part, coalesce(sum(a.queued) FILTER (WHERE a.share <> s.share), 0)
-    < sum(a.queued) FILTER (WHERE a.share = s.share) AS summed
+  SELECT s.share, a.part, coalesce(sum(a.queued + 1) FILTER (WHERE a.share <> s.share), 0)
+    < sum(a.queued + 1) FILTER (WHERE a.share = s.share) AS summed
   FROM (SELECT DISTINCT share FROM asked) s CROSS JOIN accounts a GROUP BY 1, 2 HAVING bool_or(a.share = s.share)`
 
 /** Lanes that are counted by their rows: those of the share, or the others of a part that is summed. */

@@ -24,25 +24,36 @@ SELECT band, chunk, open, sum(entries)::int AS entries, (extract(epoch FROM min(
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
 FROM queue_tally WHERE pool = $1 GROUP BY band, chunk, open HAVING sum(entries) <> 0`
 
-/** Rows folded by one statement. */
+/** Rows folded by one statement, and statements of one fold. */
 const foldMax = 50_000
+const foldsMax = 20
 
 /** Differences of the same chunk become one row, and none where nothing is left. Safe in many processes at once. */
 export async function foldTally(sql: Sql): Promise<void> {
-  await sql.query(foldSql('queue_tally', ['pool', 'band', 'chunk', 'open'], ['min(since_min)', 'max(since_max)']), [
-    foldMax,
-  ])
-  await sql.query(foldSql('account_tally', ['pool', 'part', 'bid', 'chunk']), [foldMax])
+  for (const text of [foldQueueSql, foldAccountsSql])
+    for (let i = 0; i < foldsMax; i++) {
+      const [row] = await sql.query<{ folded: number }>(text, [foldMax])
+      if (!row || row.folded < foldMax) break
+    }
 }
 
 /** What is one row already is left alone. */
-const foldSql = (table: string, key: readonly string[], more: readonly string[] = []) => `
+const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
 WITH folded AS (
   DELETE FROM ${table} WHERE id IN (
     SELECT t.id FROM ${table} t JOIN (
-      SELECT ${key.join()} FROM ${table} GROUP BY ${key.join()} HAVING count(*) > 1 ORDER BY count(*) DESC LIMIT $1
-    ) many USING (${key.join()}) LIMIT $1 FOR UPDATE OF t SKIP LOCKED)
+      SELECT ${key} FROM ${table} GROUP BY ${key} HAVING count(*) > 1 ORDER BY count(*) DESC LIMIT $1
+    ) many USING (${key}) LIMIT $1 FOR UPDATE OF t SKIP LOCKED)
   RETURNING *
+),
+kept AS (
+  INSERT INTO ${table} (${key}, entries${more[0]})
+  SELECT ${key}, sum(entries)${more[1]} FROM folded GROUP BY ${key} HAVING sum(entries) <> 0
 )
-INSERT INTO ${table} (${[...key, 'entries', ...(more.length > 0 ? ['since_min', 'since_max'] : [])].join()})
-SELECT ${[...key, 'sum(entries)', ...more].join()} FROM folded GROUP BY ${key.join()} HAVING sum(entries) <> 0`
+SELECT count(*)::int AS folded FROM folded`
+
+const foldQueueSql = foldSql('queue_tally', 'pool, band, chunk, open', [
+  ', since_min, since_max',
+  ', min(since_min), max(since_max)',
+])
+const foldAccountsSql = foldSql('account_tally', 'pool, part, bid, chunk')
