@@ -1,19 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { applyApprovalRules, createApprovalRule, updateApprovalRule } from '../../src/domain/approval-rule-changes.ts'
 import { readRules } from '../../src/domain/approval-rules.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
 
 const priorities = async () => (await readRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
 

@@ -1,20 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { dropHolds, type EvictionOrder, putHolds, requestEvictions } from '../../src/domain/holds.ts'
 import { takeLeave } from '../../src/domain/leaving.ts'
 import { transition } from '../../src/domain/transition.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
 
 const one = async <Row>(text: string, values: unknown[]): Promise<Row | undefined> =>
   (await database.db.sql.query<Row & object>(text, values))[0]

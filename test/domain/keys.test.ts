@@ -1,26 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Viewer } from '../../src/domain/access.ts'
+import { describe, expect, test } from 'vitest'
 import { findKey, payloadHash, sweepKeys } from '../../src/domain/keys.ts'
 import { deleteJob } from '../../src/domain/remove.ts'
 import { type SubmitOutcome, submitJobs } from '../../src/domain/submit.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 import { finishJob } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-let it: TestDomain
-let ann: Viewer
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  ann = await it.user('ann', 'RESEARCHER')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
+const ann = await it.user('ann', 'RESEARCHER')
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/cancel.ts'
 import { InvalidInput, NotFound, Refusal } from '../../src/domain/errors.ts'
 import { addNode, removeNode, updateNode } from '../../src/domain/node-changes.ts'
 import { allocate } from '../../src/domain/nodes.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { transition } from '../../src/domain/transition.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it } = await openTestDomain()
 
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
 afterAll(async () => {
   expect(await findings(database.db.sql)).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>

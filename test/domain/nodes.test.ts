@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { allocate, readNodes } from '../../src/domain/nodes.ts'
 import type { Placement } from '../../src/domain/placement.ts'
 import { transition } from '../../src/domain/transition.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  await database.db.sql.query("UPDATE node SET infiniband = true WHERE pool = 'sim'")
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
+await database.db.sql.query("UPDATE node SET infiniband = true WHERE pool = 'sim'")
 
 const node = async () => (await readNodes(database.db.sql, 'sim'))[0]
 

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { interactiveElsewhere } from '../../src/domain/one-interactive.ts'
 import { type Move, transition } from '../../src/domain/transition.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
 
 const move = (jobId: string, step: Omit<Move, 'jobId' | 'run'>) =>
   transition(database.db.sql, [{ jobId, run: 1, ...step }], 0)

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { addNode, removeNode, updateNode } from '../../src/domain/node-changes.ts'
 import { applyPools, bindPool, type DeclaredPool } from '../../src/domain/pools.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
-import { createLeader, type TestLeader } from '../support/leader.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain, openTestDomain, simNode } from '../support/domain.ts'
+import { createLeader } from '../support/leader.ts'
 
-let database: TestDatabase
-let it: TestDomain
-let leader: TestLeader
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  leader = await createLeader(it.domain, 'sim')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
+const leader = await createLeader(it.domain, 'sim')
 
 const pool = (more: Partial<DeclaredPool> = {}): DeclaredPool => ({
   name: 'sim',

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/cancel.ts'
 import { approveJob } from '../../src/domain/decisions.ts'
 import { Forbidden, InvalidInput, NotFound, Refusal } from '../../src/domain/errors.ts'
@@ -7,21 +7,10 @@ import { fitsOf } from '../../src/domain/fit.ts'
 import { createCapacityReservation, deleteCapacityReservation } from '../../src/domain/reservations.ts'
 import { markExpired } from '../../src/domain/runs.ts'
 import { submitBlocked } from '../support/approvals.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 
-let database: TestDatabase
-let it: TestDomain
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
 
 const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
   database.db.sql.query<Row>(text, values)

@@ -1,25 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Viewer } from '../../src/domain/access.ts'
+import { expect, test } from 'vitest'
 import { updateLimits } from '../../src/domain/limits.ts'
 import { deleteJob } from '../../src/domain/remove.ts'
 import { retryJob } from '../../src/domain/retry.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 import { finishJob } from '../support/factories.ts'
 
-let database: TestDatabase
-let it: TestDomain
-let ann: Viewer
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-  ann = await it.user('ann', 'RESEARCHER')
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain()
+const ann = await it.user('ann', 'RESEARCHER')
 
 const retry = (jobId: string, more: Record<string, unknown> = {}, viewer = it.admin) =>
   retryJob(it.domain, viewer, { jobId, ...more })

@@ -1,25 +1,13 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { submitJobs } from '../../src/domain/submit.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { openTestDomain, simNode } from '../support/domain.ts'
 
 /** What a submission says of its own scheduling, before anybody plans with it. */
-let database: TestDatabase
-let it: TestDomain
-
 const v100 = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
 const nodes = [{ ...simNode, devices: [0, 1, 2, 3].map((index) => ({ ...v100, index })) }]
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes, pool: { relaxReplicas: false } })
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain({ nodes, pool: { relaxReplicas: false } })
 
 async function taken(fields: Record<string, unknown>): Promise<{ spec: JobSpec; warnings: string[] }> {
   const [outcome] = await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'], ...fields } }])

@@ -1,34 +1,26 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { Forbidden } from '../../src/domain/errors.ts'
 import { updateLimits } from '../../src/domain/limits.ts'
 import { allocate } from '../../src/domain/nodes.ts'
 import { findings, findingsOfRuns, selfCheck } from '../../src/domain/selfcheck.ts'
 import { transition } from '../../src/domain/transition.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createTestDomain, openTestDomain, simNode } from '../support/domain.ts'
 
 /** Each rule is broken by hand, found, and mended again. */
-let database: TestDatabase
-let it: TestDomain
+const device = { model: 'T4', memoryGib: 16, tensorCores: true, cuda: [] }
+const nodes = [{ ...simNode, devices: [0, 1].map((index) => ({ ...device, index })) }]
+const { database, it } = await openTestDomain({ nodes })
 let queued: string
 let running: string
 let runId: string
 
-const device = { model: 'T4', memoryGib: 16, tensorCores: true, cuda: [] }
-const nodes = [{ ...simNode, devices: [0, 1].map((index) => ({ ...device, index })) }]
-
 beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes })
   const first = await it.submit()
   queued = await it.submit({ dependsOn: [{ jobId: first }] })
   running = await it.submit({ resources: { gpu: 1 } })
   runId = await start(running)
   await it.sequence()
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>

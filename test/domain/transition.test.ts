@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { cancelJob, cancelJobs } from '../../src/domain/cancel.ts'
 import { InvalidState, NotFound, VersionConflict } from '../../src/domain/errors.ts'
 import { allocate, readNodes } from '../../src/domain/nodes.ts'
@@ -7,21 +7,13 @@ import { recordLateReport } from '../../src/domain/runs.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { isFinal, type JobState, jobStates, moves, type StateReason } from '../../src/domain/state.ts'
 import { type Move, transition } from '../../src/domain/transition.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
+const { database, it } = await openTestDomain()
 
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db)
-})
 afterAll(async () => {
   // Jobs are moved here without the decisions that move them in life.
   expect((await findings(database.db.sql)).filter(({ rule }) => !rule.includes('approval'))).toEqual([])
-  await it[Symbol.asyncDispose]()
-  await database.close()
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Rejected } from '../../src/domain/errors.ts'
 import { type Outcome, submit } from '../../src/domain/start-now.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { openTestDomain } from '../support/domain.ts'
 
-let database: TestDatabase
-let it: TestDomain
-
-beforeAll(async () => {
-  database = await createDatabase()
-  it = await createTestDomain(database.db, { pool: { scheduling: { onUnsatisfiable: 'FAIL' } } })
-})
-afterAll(async () => {
-  await it[Symbol.asyncDispose]()
-  await database.close()
-})
+const { database, it } = await openTestDomain({ pool: { scheduling: { onUnsatisfiable: 'FAIL' } } })
 
 const submitted = async (cpu: number, wish: Record<string, unknown> = {}): Promise<Outcome | undefined> =>
   (await submit(it.domain, it.admin, [{ ...wish, spec: { command: ['true'], resources: { cpu } } }]))[0]

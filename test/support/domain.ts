@@ -1,3 +1,4 @@
+import { afterAll } from 'vitest'
 import { type UserLevel, type Viewer, viewerOf } from '../../src/domain/access.ts'
 import { type Domain, topics } from '../../src/domain/domain.ts'
 import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } from '../../src/domain/pools.ts'
@@ -8,6 +9,7 @@ import type { Db } from '../../src/platform/db.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups } from '../../src/platform/wakeup.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
 
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
 export interface TestDomain extends AsyncDisposable {
@@ -29,21 +31,28 @@ export const simNode: DeclaredNode = {
   devices: [],
 }
 
+export interface TestDomainOptions {
+  nodes?: readonly DeclaredNode[]
+  clock?: Clock
+  notify?: boolean
+  singleUser?: boolean
+  pool?: Partial<DeclaredPool>
+}
+
+/** For all tests of a file, over a database of their own; both are gone after the last. */
+export async function openTestDomain(options?: TestDomainOptions): Promise<{ database: TestDatabase; it: TestDomain }> {
+  const database = await createDatabase()
+  const it = await createTestDomain(database.db, options)
+  afterAll(async () => {
+    await it[Symbol.asyncDispose]()
+    await database.close()
+  })
+  return { database, it }
+}
+
 export async function createTestDomain(
   db: Db,
-  {
-    nodes = [simNode],
-    clock = systemClock,
-    notify = false,
-    singleUser = true,
-    pool = {},
-  }: {
-    nodes?: readonly DeclaredNode[]
-    clock?: Clock
-    notify?: boolean
-    singleUser?: boolean
-    pool?: Partial<DeclaredPool>
-  } = {},
+  { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} }: TestDomainOptions = {},
 ): Promise<TestDomain> {
   const log = createLog('silent')
   const wakeups = createWakeups({ url: notify ? db.url : null, topics, clock, log })
