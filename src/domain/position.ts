@@ -150,9 +150,13 @@ async function countPriorities(sql: Sql, pool: string, jobs: readonly Asked[]): 
   const interactive = chunks
     .filter(({ band }) => band === interactiveBand)
     .reduce((sum, { entries }) => sum + entries, 0)
+  const ofPriority = new Map<number, Judged[]>()
   for (const job of jobs) {
     if (job.band === interactiveBand) continue
-    const counted = countChunks(job, chunks)
+    const priority = effectivePriority(job, job)
+    const judged = ofPriority.get(priority) ?? judge(chunks, priority, job)
+    ofPriority.set(priority, judged)
+    const counted = countChunks(job, judged)
     ahead.set(job.jobId, interactive + counted.sure)
     doubts.push(...counted.doubts)
   }
@@ -166,25 +170,44 @@ async function countPriorities(sql: Sql, pool: string, jobs: readonly Asked[]): 
   return ahead
 }
 
-function countChunks(job: Asked, chunks: readonly Chunk[]): { sure: number; doubts: Doubt[] } {
-  const priority = effectivePriority(job, job)
-  const own = Math.floor(job.sequence / chunkSize)
+/** A chunk as it is for every job of a priority: how much of it is ahead of one with a place behind it, in it, before it. */
+interface Judged {
+  chunk: Chunk
+  cut: Cutoffs
+  behind: Part
+  within: Part
+  before: Part
+}
+
+function judge(chunks: readonly Chunk[], priority: number, moment: Moment): Judged[] {
   const ofBand = new Map<number, Cutoffs>()
+  return chunks
+    .filter(({ band }) => band !== interactiveBand)
+    .map((chunk) => {
+      const cut = ofBand.get(chunk.band) ?? cutoffs(chunk.band, priority, moment)
+      ofBand.set(chunk.band, cut)
+      const part = (own: number) => partAhead(chunk, cut, own)
+      return { chunk, cut, behind: part(chunk.chunk + 1), within: part(chunk.chunk), before: part(chunk.chunk - 1) }
+    })
+    .filter(({ behind, within, before }) => behind !== 'NONE' || within !== 'NONE' || before !== 'NONE')
+}
+
+function countChunks(job: Asked, judged: readonly Judged[]): { sure: number; doubts: Doubt[] } {
+  const own = Math.floor(job.sequence / chunkSize)
   let sure = 0
   const doubts: Doubt[] = []
-  for (const each of chunks) {
-    if (each.band === interactiveBand) continue
-    const cut = ofBand.get(each.band) ?? cutoffs(each.band, priority, job)
-    ofBand.set(each.band, cut)
-    const part = partAhead(each, cut, own)
-    if (part === 'ALL') sure += each.entries
-    else if (part === 'SOME') doubts.push(doubtOf(job, each, cut))
+  for (const { chunk, cut, behind, within, before } of judged) {
+    const part = chunk.chunk < own ? behind : chunk.chunk === own ? within : before
+    if (part === 'ALL') sure += chunk.entries
+    else if (part === 'SOME') doubts.push(doubtOf(job, chunk, cut))
   }
   return { sure, doubts }
 }
 
+type Part = 'ALL' | 'SOME' | 'NONE'
+
 /** How much of a chunk is ahead. Gated entries do not age: for them only infinite times count. */
-function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs, own: number): 'ALL' | 'SOME' | 'NONE' {
+function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs, own: number): Part {
   const still = (ms: number) => (open || ms === Infinity ? ms : -Infinity)
   const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
   const until = chunk < own ? Math.max(whole, tied) : whole
