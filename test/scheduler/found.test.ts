@@ -9,9 +9,10 @@ import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** A leader dies between the start of a run and the storing of its handle, and the job is cancelled meanwhile. */
@@ -44,20 +45,7 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
   })
 
   function lead(holder: string, using: Executor): Scheduler {
-    const scheduler = createScheduler({
-      domain: it.domain,
-      pool: 'sim',
-      executors: new Map([[name, using]]),
-      holder,
-      host: 'test',
-      direct: true,
-      graceMs: 1_000,
-      nodeLostAfterMs: 60_000,
-      startAttemptsMax: 3,
-      logBytesPerRunMax: 1_000_000,
-      jobUrl: 'http://127.0.0.1',
-    })
-    scheduler.start()
+    const scheduler = startScheduler(it.domain, { [name]: using }, { holder })
     schedulers.push(scheduler)
     return scheduler
   }

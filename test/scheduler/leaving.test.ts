@@ -10,9 +10,10 @@ import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
-import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 /** Runs that have to leave for other jobs, as a leader carries them, whoever decided it. */
@@ -39,20 +40,7 @@ afterEach(async () => {
 })
 
 function start(holder: string): Scheduler {
-  const scheduler = createScheduler({
-    domain: it.domain,
-    pool: 'sim',
-    executors: new Map([['simulated', executor]]),
-    holder,
-    host: 'test',
-    direct: true,
-    graceMs: 1_000,
-    nodeLostAfterMs: 60_000,
-    startAttemptsMax: 3,
-    logBytesPerRunMax: 1_000_000,
-    jobUrl: 'http://127.0.0.1',
-  })
-  scheduler.start()
+  const scheduler = startScheduler(it.domain, { simulated: executor }, { holder })
   schedulers.push(scheduler)
   return scheduler
 }

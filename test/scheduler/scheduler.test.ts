@@ -10,9 +10,10 @@ import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createScheduler, type Scheduler } from '../../src/scheduler/scheduler.ts'
+import type { Scheduler, SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
@@ -38,22 +39,8 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true })
 })
 
-function start(holder: string, more: Partial<Parameters<typeof createScheduler>[0]> = {}): Scheduler {
-  const scheduler = createScheduler({
-    domain: it.domain,
-    pool: 'sim',
-    executors: new Map([['simulated', executor]]),
-    holder,
-    host: 'test',
-    direct: true,
-    graceMs: 1_000,
-    nodeLostAfterMs: 60_000,
-    startAttemptsMax: 3,
-    logBytesPerRunMax: 1_000_000,
-    jobUrl: 'http://127.0.0.1',
-    ...more,
-  })
-  scheduler.start()
+function start(holder: string, more: Partial<SchedulerOptions> = {}): Scheduler {
+  const scheduler = startScheduler(it.domain, { simulated: executor }, { holder, ...more })
   stops.unshift(() => scheduler.stop())
   return scheduler
 }

@@ -6,8 +6,8 @@ import type { DeclaredNode, DeclaredPool } from '../../src/domain/pools.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import type { Clock } from '../../src/platform/clock.ts'
-import { createScheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from './clock.ts'
+import { startScheduler } from './leader.ts'
 import { mutate, type Person, personWith } from './people.ts'
 import { startServer } from './server.ts'
 import { until } from './until.ts'
@@ -191,20 +191,7 @@ export async function startCluster({
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-cluster-'))
   const runClock = createFakeClock(domain.clock.now())
   const executor = await createSimulatedExecutor({ dataDir, clock: clock ?? runClock, log: domain.log })
-  const scheduler = createScheduler({
-    domain,
-    pool: 'sim',
-    executors: new Map([['simulated', executor]]),
-    holder: 'test',
-    host: 'test',
-    direct: true,
-    graceMs,
-    nodeLostAfterMs,
-    startAttemptsMax: 3,
-    logBytesPerRunMax: 1024 ** 2,
-    jobUrl: server.url,
-  })
-  scheduler.start()
+  const scheduler = startScheduler(domain, { simulated: executor }, { graceMs, nodeLostAfterMs, jobUrl: server.url })
   await server.user('root', 'ADMIN')
   const admin = personWith(server.url, 'root')
   const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>

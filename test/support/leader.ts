@@ -1,4 +1,6 @@
 import type { Domain } from '../../src/domain/domain.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
 import type { Leader, Pass } from '../../src/scheduler/tick.ts'
 import { createTurns } from '../../src/scheduler/turns.ts'
@@ -6,6 +8,30 @@ import { createTurns } from '../../src/scheduler/turns.ts'
 /** A leader without leadership's machinery: it holds epoch 1 of the pool and hears, decides and answers when it is told to. */
 export interface TestLeader extends Leader {
   tick(): Promise<Pass>
+}
+
+/** The scheduler of the pool `sim`, which has begun; the test stops it. */
+export function startScheduler(
+  domain: Domain,
+  executors: Record<string, Executor>,
+  more: Partial<SchedulerOptions> = {},
+): Scheduler {
+  const scheduler = createScheduler({
+    domain,
+    pool: 'sim',
+    executors: new Map(Object.entries(executors)),
+    holder: 'test',
+    host: 'test',
+    direct: true,
+    graceMs: 1_000,
+    nodeLostAfterMs: 60_000,
+    startAttemptsMax: 3,
+    logBytesPerRunMax: 1024 ** 2,
+    jobUrl: 'http://127.0.0.1',
+    ...more,
+  })
+  scheduler.start()
+  return scheduler
 }
 
 export async function createLeader(domain: Domain, pool: string): Promise<TestLeader> {
