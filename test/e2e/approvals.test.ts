@@ -1,17 +1,8 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, test } from 'vitest'
+import { openServer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 
 /** Jobs that wait for a yes, beside a scheduler that starts whatever it may. */
-let database: TestDatabase
-let dataDir: string
-let server: BerthProcess
-let api: Api
 
 const config = `
 pools: [{ name: local, rates: { cpuHour: 36, gpuHour: 0, currency: EUR } }]
@@ -20,21 +11,7 @@ approvalRules:
   - { name: brief, condition: { name: brief }, expiresAfterSeconds: 1 }
 `
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-yes-'))
-  await chmod(dataDir, 0o711)
-  await writeFile(join(dataDir, 'berth.yaml'), config)
-  database = await createDatabase()
-  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
-  server = await startBerth({ dataDir, port: await freePort(), env })
-  api = connectApi(server.url)
-}, 60_000)
-afterAll(async () => {
-  await api?.close()
-  await server?.end()
-  await database.close()
-  await rm(dataDir, { recursive: true })
-})
+const { api } = await openServer(config)
 
 interface Job {
   state: string

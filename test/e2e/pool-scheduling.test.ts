@@ -1,17 +1,10 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { expect, test } from 'vitest'
+import { openServer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 
 /** What the file says of a pool reaches the runs of that pool, and of no other. */
-let database: TestDatabase
-let dataDir: string
-let server: BerthProcess
-let api: Api
 
 const config = `
 pools:
@@ -26,21 +19,7 @@ pools:
 queues: [{ name: strict, pool: strict }, { name: patient, pool: patient }]
 `
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-pools-'))
-  await chmod(dataDir, 0o711)
-  await writeFile(join(dataDir, 'berth.yaml'), config)
-  database = await createDatabase()
-  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
-  server = await startBerth({ dataDir, port: await freePort(), env })
-  api = connectApi(server.url)
-}, 60_000)
-afterAll(async () => {
-  await api?.close()
-  await server?.end()
-  await database.close()
-  await rm(dataDir, { recursive: true })
-})
+const { api, database, dataDir } = await openServer(config)
 
 const inBoth = (environment: Record<string, number>) =>
   api.submitAll(

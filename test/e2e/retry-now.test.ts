@@ -1,35 +1,15 @@
 import { execFile } from 'node:child_process'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { type Api, connectApi } from '../support/api.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { openServer } from '../support/api.ts'
 import { root } from '../support/sources.ts'
 import { until } from '../support/until.ts'
 
 /** Dry runs and noWait of a retry: a submission like any other, asked of the leader that really starts jobs. */
-let database: TestDatabase
-let dataDir: string
-let server: BerthProcess
-let api: Api
 /** A job that is over. */
 let original: string
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-retry-'))
-  await chmod(dataDir, 0o711)
-  database = await createDatabase()
-  server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
-  api = connectApi(server.url)
-}, 60_000)
-afterAll(async () => {
-  await api?.close()
-  await server?.end()
-  await database.close()
-  await rm(dataDir, { recursive: true })
-})
+const { api, database, dataDir, server } = await openServer()
 beforeEach(async () => {
   original = await api.submit({ command: ['true'], name: 'first' })
   await settled(original)

@@ -1,5 +1,11 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { connect } from '../../src/client/transport.ts'
+import { type BerthProcess, freePort, startBerth } from './berth-process.ts'
+import { createDatabase, type TestDatabase } from './database.ts'
 
 /** The public API as a test speaks it: documents as text, results as they come, streams that resume by cursor. */
 export interface Api {
@@ -8,6 +14,32 @@ export interface Api {
   ask<Result extends object>(query: string, variables?: Record<string, unknown>): Promise<Result>
   stream<Message>(field: string, query: string, variables: Record<string, unknown>): AsyncGenerator<Message, void, void>
   close(): Promise<void>
+}
+
+export interface OpenServer {
+  server: BerthProcess
+  api: Api
+  database: TestDatabase
+  dataDir: string
+}
+
+/** A server of this configuration for all tests of a file; everything of it is gone after the last. */
+export async function openServer(config = ''): Promise<OpenServer> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-server-'))
+  await chmod(dataDir, 0o711) // under root some of what it starts runs as another account
+  const file = join(dataDir, 'berth.yaml')
+  await writeFile(file, config)
+  const database = await createDatabase()
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: file }
+  const server = await startBerth({ dataDir, port: await freePort(), env })
+  const api = connectApi(server.url)
+  afterAll(async () => {
+    await api.close()
+    await server.end()
+    await database.close()
+    await rm(dataDir, { recursive: true })
+  })
+  return { server, api, database, dataDir }
 }
 
 const document = <Result, Variables>(text: string) => new TypedDocumentString<Result, Variables>(text)
