@@ -185,3 +185,19 @@ it('names no job that is not yours to see', async () => {
   expect(await why('admin')).toEqual([{ code: 'CLASS_BLOCKED', message, jobId: jobs['low'] }])
   expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Another job is ahead of it', jobId: null }])
 })
+
+it('lists up to 100 of one’s own jobs, the next first', async () => {
+  const zoe = await server.user('zoe', 'RESEARCHER')
+  const ids: string[] = []
+  for (let i = 0; i < 30; i++) ids.push(await server.submit({ executor: 'simulated' }, zoe))
+  await setJobPriority(server.domain, server.admin, { jobId: ids[20] ?? '', priority: 11 })
+  const { viewer } = await as(
+    'zoe',
+    '{ viewer { queue { pendingCount bestPosition pendingJobs { id queuePosition } } } }',
+  )
+  const { pendingCount, bestPosition, pendingJobs } = viewer.queue
+  const places = pendingJobs.map(({ queuePosition }: Json) => queuePosition)
+  expect(pendingJobs.map(({ id }: Json) => id)).toEqual([ids[20], ...ids.toSpliced(20, 1)])
+  expect({ pendingCount, bestPosition }).toEqual({ pendingCount: 30, bestPosition: places[0] })
+  expect(places).toEqual(places.toSorted((a: number, b: number) => a - b))
+})
