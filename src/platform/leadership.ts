@@ -1,3 +1,4 @@
+import { freemem, loadavg, totalmem } from 'node:os'
 import pg from 'pg'
 import { advisoryLocks } from './advisory-locks.ts'
 import type { Clock } from './clock.ts'
@@ -30,6 +31,8 @@ import type { Sql } from './tx.ts'
  * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
  * (`idle_in_transaction_session_timeout`, set here on the dedicated connection, and in platform/db on every connection
  * of the pool that the decisions go through).
+ *
+ * The lease tells as well how the machine of the leader is: what is written anyway costs nothing more.
  */
 export interface Leadership {
   /** Begins to compete. */
@@ -191,12 +194,18 @@ async function ensureRows(client: pg.Client, key: string) {
 
 async function renew(client: pg.Client, key: string, epoch: number): Promise<boolean> {
   const { rowCount } = await client.query(
-    `UPDATE scheduler_lease AS lease SET renewed_at = berth_now() FROM scheduler_leader AS leader
-      WHERE lease.pool = $1 AND leader.pool = lease.pool AND leader.epoch = $2`,
-    [key, epoch],
+    `UPDATE scheduler_lease AS lease SET renewed_at = berth_now(), load5 = $3, memory_percent = $4
+       FROM scheduler_leader AS leader WHERE lease.pool = $1 AND leader.pool = lease.pool AND leader.epoch = $2`,
+    [key, epoch, ...machineNow()],
   )
   return rowCount === 1
 }
+
+/** Load average of five minutes, and memory in use in per cent. */
+const machineNow = (): [load5: number, memory: number] => [
+  loadavg()[1] ?? 0,
+  Math.round((1 - freemem() / totalmem()) * 1000) / 10,
+]
 
 interface Standing {
   epoch: string
@@ -225,8 +234,9 @@ async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promi
     `WITH taken AS (
        UPDATE scheduler_leader SET epoch = epoch + 1, holder = $3, host = $4 WHERE pool = $1 AND epoch = $2 RETURNING pool
      )
-     UPDATE scheduler_lease SET renewed_at = berth_now() FROM taken WHERE scheduler_lease.pool = taken.pool`,
-    [key, epoch, holder, host],
+     UPDATE scheduler_lease SET renewed_at = berth_now(), load5 = $5, memory_percent = $6
+     FROM taken WHERE scheduler_lease.pool = taken.pool`,
+    [key, epoch, holder, host, ...machineNow()],
   )
   if (rowCount === 1) return epoch + 1
   if (direct) await client.query('SELECT pg_advisory_unlock_all()')

@@ -2,7 +2,6 @@ import type { Domain } from '../domain/domain.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createLeadership } from '../platform/leadership.ts'
 import { createLoop } from '../platform/loop.ts'
-import { createMachineReports } from './machine.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
 import { createStored } from './stored.ts'
@@ -81,7 +80,6 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
   const runner = createRunner({ domain, leader, report, ...options }, executors)
   const turns = createTurns({ domain, leader, store: createStored(domain, leader) })
   const ticks = createLoop({ name: `scheduler ${leader.pool}`, pollMs: turns.pauseMs, clock, log, runOnce: turns.take })
-  const machine = createMachineReports(domain, leader)
   let unsubscribe = () => {}
   let stopped = false
   return {
@@ -93,12 +91,11 @@ function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...op
       }
       runner.start()
       ticks.start()
-      machine.start()
     },
     async stop() {
       stopped = true
       unsubscribe()
-      await Promise.all([ticks.stop(), runner.stop(), machine.stop()])
+      await Promise.all([ticks.stop(), runner.stop()])
     },
   }
 }

@@ -32,9 +32,7 @@ ADD COLUMN     "scheduling" JSONB NOT NULL DEFAULT '{}',
 ADD COLUMN     "weights" JSONB NOT NULL DEFAULT '{}';
 
 -- AlterTable
-ALTER TABLE "node" ADD COLUMN     "load5" DOUBLE PRECISION,
-ADD COLUMN     "memory_percent" DOUBLE PRECISION,
-ADD COLUMN     "state_before" "node_state";
+ALTER TABLE "node" ADD COLUMN     "state_before" "node_state";
 
 -- AlterTable
 ALTER TABLE "allocation" ADD COLUMN     "infiniband" BOOLEAN NOT NULL DEFAULT false;
@@ -62,6 +60,10 @@ ADD COLUMN     "pool_revision" BIGINT,
 ADD COLUMN     "preempt_signalled_at" TIMESTAMPTZ(3),
 ADD COLUMN     "won_tier" INTEGER,
 ALTER COLUMN "scheduled_at" SET DATA TYPE TIMESTAMPTZ(6);
+
+-- AlterTable
+ALTER TABLE "scheduler_lease" ADD COLUMN     "load5" DOUBLE PRECISION,
+ADD COLUMN     "memory_percent" DOUBLE PRECISION;
 
 -- CreateTable
 CREATE TABLE "lane" (
