@@ -15,15 +15,14 @@ export async function readLineOf(
   { after, limit }: Stretch,
 ): Promise<InLine[]> {
   const key = after ?? beginning
-  const line = await lineMoment(sql, pool)
-  if (!line) return []
-  const isFair = line.policy === 'FAIR_SHARE'
-  const found = await sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key, isFair], 'own_whole_lanes')
-  if (isFair || found.length >= limit) return found
-  const [kinds, chunks] = await Promise.all([
+  // All at once: on a busy machine the way to the database and back costs more than what is read in vain.
+  const [line, found, kinds, chunks] = await Promise.all([
+    lineMoment(sql, pool),
+    sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),
     sql.query<Kind>(kindsSql, [pool, userId], 'own_kinds'),
     readTally(sql, pool),
   ])
+  if (line?.policy !== 'PRIORITY') return found
   const steps = kinds.flatMap((kind) => stepsOf(kind, chunks, line)).toSorted((a, b) => a.lead - b.lead)
   for (const [lead, alike] of Map.groupBy(steps, ({ lead }) => lead)) {
     if (lead < key[0] || found.length >= limit) continue
@@ -42,12 +41,12 @@ export async function readOwnLines(sql: Sql, userId: string, limit: number): Pro
 
 const poolsSql = 'SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY pool'
 
-/** Interactive lanes; $7: and all others, by shares. */
+/** Interactive lanes, and under FAIR_SHARE all others, by shares. */
 const wholeLanesSql = frontsSql({
   limit: '$3',
-  lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w LEFT JOIN account_view v ON v.pool = w.pool AND v.account = w.account
+  lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w JOIN pool p ON p.name = w.pool LEFT JOIN account_view v ON v.pool = w.pool AND v.account = w.account
     CROSS JOIN LATERAL (SELECT CASE WHEN w.interactive THEN 0 ELSE (${shareSql})::bigint END AS lead) s CROSS JOIN ${gatesSql} gate
-    WHERE w.pool = $1 AND w.user_id = $2 AND s.lead >= $4::bigint AND (w.interactive OR $7::boolean)`,
+    WHERE w.pool = $1 AND w.user_id = $2 AND s.lead >= $4::bigint AND (w.interactive OR p.policy = 'FAIR_SHARE')`,
   entries: afterKey('$4', '$5', '$6'),
 })
 

@@ -2,7 +2,7 @@ import type { Sql } from '../platform/tx.ts'
 import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql, timeText } from './ageing.ts'
 import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from './lanes.ts'
 import { type Count, countAmongShares } from './share-places.ts'
-import { type Chunk, chunkSize, readTally } from './tally.ts'
+import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
 
 /**
  * Places in line: 1 is next. Everybody QUEUED in the pool counts, gated and limited ones too.
@@ -35,9 +35,15 @@ interface Asked {
 }
 
 export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
-  const asked = await sql.query<Asked>(askedSql, [jobIds], 'asked_positions')
+  const [asked, tallies] = await Promise.all([
+    sql.query<Asked>(askedSql, [jobIds], 'asked_positions'),
+    readTallies(sql, jobIds),
+  ])
+  const chunks = Map.groupBy(tallies, ({ pool }) => pool)
   const counted = await Promise.all(
-    [...Map.groupBy(asked, ({ pool }) => pool)].map(([pool, jobs]) => countAhead(sql, pool, jobs)),
+    [...Map.groupBy(asked, ({ pool }) => pool)].map(([pool, jobs]) =>
+      countAhead(sql, { pool, jobs, chunks: chunks.get(pool) ?? [] }),
+    ),
   )
   const ahead = new Map(counted.flatMap((each) => [...each]))
   return new Map(
@@ -58,7 +64,10 @@ export async function placeOf(
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
   bid: number,
 ): Promise<number> {
-  const [pool] = await sql.query<Pick<Asked, 'policy' | 'thresholdMs' | 'nowMs'>>(poolSql, [lane.pool], 'place_moment')
+  const [[pool], chunks] = await Promise.all([
+    sql.query<Pick<Asked, 'policy' | 'thresholdMs' | 'nowMs'>>(poolSql, [lane.pool], 'place_moment'),
+    readTally(sql, lane.pool),
+  ])
   if (!pool) throw new Error(`There is no pool ${lane.pool}`)
   const { policy, nowMs } = pool
   const job: Asked = {
@@ -73,18 +82,24 @@ export async function placeOf(
     open: true,
     sinceMs: nowMs,
   }
-  return ((await countAhead(sql, lane.pool, [job])).get('') ?? 0) + 1
+  return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
 }
 
 const poolSql = `
 SELECT p.policy::text AS policy, ${thresholdSql} AS "thresholdMs", (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
 FROM pool p LEFT JOIN pool_limits pl ON pl.pool = p.name WHERE p.name = $1`
 
-/** Of one pool. */
-const countAhead = (sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> =>
-  jobs[0]?.policy === 'FAIR_SHARE' ? countShares(sql, pool, jobs) : countPriorities(sql, pool, jobs)
+/** Of one pool. `chunks`: its tally, where it orders by priority. */
+interface OfPool {
+  pool: string
+  jobs: readonly Asked[]
+  chunks: readonly Chunk[]
+}
 
-async function countShares(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
+const countAhead = (sql: Sql, of: OfPool): Promise<Ahead> =>
+  of.jobs[0]?.policy === 'FAIR_SHARE' ? countShares(sql, of) : countPriorities(sql, of)
+
+async function countShares(sql: Sql, { pool, jobs }: OfPool): Promise<Ahead> {
   const [bidders, batch] = await Promise.all([
     countBidders(
       sql,
@@ -143,8 +158,7 @@ interface Doubt {
   tied: string
 }
 
-async function countPriorities(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Ahead> {
-  const chunks = await readTally(sql, pool)
+async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promise<Ahead> {
   const ahead: Ahead = new Map()
   const doubts: Doubt[] = []
   const interactive = chunks

@@ -17,12 +17,20 @@ export interface Chunk {
 /** As berth_chunk() divides. */
 export const chunkSize = 2_048
 
-export const readTally = (sql: Sql, pool: string): Promise<Chunk[]> => sql.query<Chunk>(tallySql, [pool], 'queue_tally')
+export const readTally = (sql: Sql, pool: string): Promise<Chunk[]> =>
+  sql.query<Chunk>(tallySql('pool = $1'), [pool], 'queue_tally')
 
-const tallySql = `
-SELECT band, chunk, open, sum(entries)::int AS entries, (extract(epoch FROM min(since_min)) * 1000)::bigint AS "sinceMinMs",
+/** Of the pools that order by priority in which these jobs wait. */
+export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<(Chunk & { pool: string })[]> =>
+  sql.query(tallySql(poolsOfSql), [jobIds], 'queue_tallies')
+
+const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
+  WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
+
+const tallySql = (condition: string) => `
+SELECT pool, band, chunk, open, sum(entries)::int AS entries, (extract(epoch FROM min(since_min)) * 1000)::bigint AS "sinceMinMs",
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
-FROM queue_tally WHERE pool = $1 GROUP BY band, chunk, open HAVING sum(entries) <> 0`
+FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(entries) <> 0`
 
 /** Rows folded by one statement, and statements of one fold. */
 const foldMax = 50_000
