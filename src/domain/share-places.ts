@@ -49,8 +49,8 @@ const askedSql = `
   ) each`
 
 const accountsSql = `
-  SELECT w.account, berth_part(w.account) AS part, coalesce(v.occupancy, 0) AS share, coalesce(v.queued, 0) AS queued
-  FROM (SELECT DISTINCT account FROM lane WHERE pool = $1 AND NOT interactive) w
+  SELECT w.*, berth_part(w.account) AS part, coalesce(v.occupancy, 0) AS share, coalesce(v.queued, 0) AS queued
+  FROM (SELECT account, array_agg(id) AS lanes FROM lane WHERE pool = $1 AND NOT interactive GROUP BY account) w
   LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account`
 
 const partsSql = `
@@ -61,15 +61,24 @@ const partsSql = `
 /** Lanes that are counted by their rows: those of the share, or the others of a part that is summed. */
 const listedSql = `
   SELECT p.share, l.id, CASE WHEN p.summed THEN -1 ELSE 1 END AS sign
-  FROM parts p JOIN accounts a ON a.part = p.part AND (a.share = p.share) <> p.summed
-  JOIN lane l ON l.pool = $1 AND l.account = a.account AND NOT l.interactive`
+  FROM parts p JOIN accounts a ON a.part = p.part AND (a.share = p.share) <> p.summed CROSS JOIN LATERAL unnest(a.lanes) AS l(id)`
+
+const aheadInLaneSql =
+  'q.lane_id = l.id AND q.open = ANY (ARRAY[true, false]) AND (-q.bid, q.sequence) < (-g.bid, g.last)'
 
 const ofListedSql = `
   SELECT g.id, c.first, NULL::int AS until, sum(l.sign * c.count) AS count
-  FROM asked g JOIN listed l ON l.share = g.share CROSS JOIN LATERAL (
+  FROM asked g JOIN listed l ON l.share = g.share AND cardinality(g.sequences) > 1 CROSS JOIN LATERAL (
     SELECT CASE WHEN q.bid > g.bid THEN 0 ELSE width_bucket(q.sequence, g.sequences) END AS first, count(*) FROM queue_entry q
-    WHERE q.lane_id = l.id AND q.open = ANY (ARRAY[true, false]) AND (-q.bid, q.sequence) < (-g.bid, g.last) GROUP BY 1
+    WHERE ${aheadInLaneSql} GROUP BY 1
   ) c GROUP BY 1, 2`
+
+/** The same where one place is asked for, at half the price. */
+const ofListedOnceSql = `
+  SELECT g.id, 0, NULL, sum(l.sign * c.count) AS count
+  FROM asked g JOIN listed l ON l.share = g.share AND cardinality(g.sequences) = 1 CROSS JOIN LATERAL (
+    SELECT count(*) FROM queue_entry q WHERE ${aheadInLaneSql}
+  ) c GROUP BY 1`
 
 const ofSummedSql = `
   SELECT g.id, CASE WHEN t.bid > g.bid THEN 0 ELSE width_bucket(t.chunk, g.chunks) END, NULL, sum(t.entries)
@@ -77,18 +86,18 @@ const ofSummedSql = `
   WHERE (-t.bid, t.chunk) < (-g.bid, g.last / $3::bigint) GROUP BY 1, 2`
 
 /** Band by band, as the index has them. */
+const ownChunksSql = `
+  SELECT g.id, g.share, q.lane_id, width_bucket(q.sequence, g.sequences) AS first, width_bucket(c.chunk, g.chunks) AS until
+  FROM asked g CROSS JOIN LATERAL (SELECT DISTINCT unnest(g.chunks) AS chunk) c CROSS JOIN generate_series(0, 50) b(band)
+  CROSS JOIN LATERAL (SELECT lane_id, sequence FROM queue_entry WHERE pool = $1 AND band = b.band AND bid = g.bid
+    AND sequence >= c.chunk * $3::bigint AND sequence < least((c.chunk + 1) * $3::bigint, g.last) OFFSET 0) q`
+
 const ofOwnChunksSql = `
-  SELECT g.id, e.first, width_bucket(e.chunk, g.chunks), count(*)
-  FROM asked g CROSS JOIN LATERAL (
-    SELECT c.chunk, q.lane_id, width_bucket(q.sequence, g.sequences) AS first
-    FROM (SELECT DISTINCT unnest(g.chunks) AS chunk) c CROSS JOIN generate_series(0, 50) b(band)
-    CROSS JOIN LATERAL (SELECT lane_id, sequence FROM queue_entry WHERE pool = $1 AND band = b.band AND bid = g.bid
-      AND sequence >= c.chunk * $3::bigint AND sequence < least((c.chunk + 1) * $3::bigint, g.last) OFFSET 0) q
-  ) e JOIN lane l ON l.id = e.lane_id JOIN accounts a ON a.account = l.account
-  JOIN parts p ON p.share = g.share AND p.summed AND p.part = a.part GROUP BY 1, 2, 3`
+  SELECT q.id, q.first, q.until, count(*) FROM own_chunks q JOIN lane l ON l.id = q.lane_id
+  JOIN parts p ON p.share = q.share AND p.summed AND p.part = berth_part(l.account) GROUP BY 1, 2, 3`
 
 const smallerSql = `CASE WHEN (SELECT sum(entries) FROM queue_tally WHERE pool = $1) <= $5::int
-    THEN (SELECT count(*) FROM accounts a JOIN lane l ON l.pool = $1 AND l.account = a.account AND NOT l.interactive
+    THEN (SELECT count(*) FROM accounts a CROSS JOIN LATERAL unnest(a.lanes) AS l(id)
       JOIN queue_entry q ON q.lane_id = l.id WHERE a.share < s.share)
     ELSE (SELECT coalesce(sum(a.queued), 0) FROM accounts a WHERE a.share < s.share) END`
 
@@ -97,7 +106,8 @@ WITH asked AS MATERIALIZED (${askedSql}),
 accounts AS MATERIALIZED (${accountsSql}),
 parts AS MATERIALIZED (${partsSql}),
 listed AS MATERIALIZED (${listedSql}),
-counts AS MATERIALIZED (${ofListedSql} UNION ALL ${ofSummedSql} UNION ALL ${ofOwnChunksSql}),
+own_chunks AS MATERIALIZED (${ownChunksSql}),
+counts AS MATERIALIZED (${ofListedSql} UNION ALL ${ofListedOnceSql} UNION ALL ${ofSummedSql} UNION ALL ${ofOwnChunksSql}),
 before AS MATERIALIZED (
   SELECT s.share, ${smallerSql} + (SELECT coalesce(sum(entries), 0) FROM queue_tally WHERE pool = $1 AND band = $4::int) AS count
   FROM (SELECT DISTINCT share FROM asked) s
