@@ -88,11 +88,9 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: Amounts): Outco
     'NON_PREEMPTABLE_POOL',
     `Jobs that cannot be preempted may use ${part} of each resource of the pool, and it asks for ${asks}`,
   )
-  if (machines.accounts.isWithin([asked], part)) return { kind: 'part', reason }
-  return {
-    kind: 'unsatisfiable',
-    reason: couldEverFit(lane.shape, nodesFor(state, lane)) ? reason : unsatisfiable(asks, lane.reservationId),
-  }
+  if (!couldEverFit(lane.shape, nodesFor(state, lane)))
+    return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
+  return { kind: machines.accounts.isWithin([asked], part) ? 'part' : 'unsatisfiable', reason }
 }
 
 function findPlace(state: PoolState, { window, entry }: Turn): Outcome {

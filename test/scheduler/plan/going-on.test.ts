@@ -79,11 +79,24 @@ test('a head that a limit holds back since its class closed behind it closes it 
   expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j3'])
 })
 
+test('a job that can never fit keeps nobody waiting, also where its part of the pool is used', () => {
+  const of = createWorld(
+    snapshot({
+      settings: settings({ nonPreemptableFraction: 0.5 }),
+      nodes: ['n1', 'n2', 'n3', 'n4'].map(n8),
+      lanes: [laneOf(lane('never', { shape: { gpu: 16 } }), [2]), laneOf(lane('next', { shape: { gpu: 2 } }), [3])],
+      running: [runOf({ ...startOf(lane('busy'), 1), placements: [placed(1_000, all)] })],
+    }),
+  )
+  expect(startedJobs(plan(of, { startsMax: 10 }))).toEqual(['j3'])
+  expect(of.views().lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
+})
+
 test('by levels too, a job that stays although it was told to leave may have to leave for another', () => {
   const low = lane('low', { priority: 0, preemptable: true, shape: { gpu: 8 } })
   const high = lane('high', { priority: 20, shape: { gpu: 8 } })
   const victim = {
-    ...runOf({ ...startOf(low, 1), placements: [placed(1_000, [0, 1, 2, 3, 4, 5, 6, 7])] }),
+    ...runOf({ ...startOf(low, 1), placements: [placed(1_000, all)] }),
     leaving: true,
   }
   const of = createWorld(
@@ -98,6 +111,8 @@ test('by levels too, a job that stays although it was told to leave may have to 
   of.hear(heard([{ kind: 'RUN', runId: victim.runId, running: { ...victim, leaving: false } }]))
   expect(plan(of, { startsMax: 10 }).evictions).toMatchObject([{ claimant: { jobId: 'j2' } }])
 })
+
+const all = [0, 1, 2, 3, 4, 5, 6, 7]
 
 const startOf = (of: Lane, sequence: number) => ({
   lane: of,
