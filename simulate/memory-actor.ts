@@ -262,7 +262,7 @@ export class MemoryActor implements Actor {
       run: run.number,
       spec: { restartable: job.lane.restartable, retry: null, maxRunTimeSeconds: job.maxRunTimeSeconds } as JobSpec,
       expired: false,
-      reservationOver: false,
+      endsWithReservation: false,
       leaving: run.leaves === null ? null : 'It has to leave',
       preempted: run.leaves === 'SIGNALLED',
       tier: memory.preemptions.find(({ victimRunId }) => victimRunId === run.id)?.tier ?? null,

@@ -109,8 +109,8 @@ export interface ReportedJob {
   run: number
   spec: JobSpec
   expired: boolean
-  /** Its time was that of its hard reservation, which ends before its own maximum. */
-  reservationOver: boolean
+  /** It has a hard reservation, which ends before its own maximum does. */
+  endsWithReservation: boolean
   /** It was asked to leave, and this is what people are told of that; null: it was not. */
   leaving: string | null
   /** Its signal was sent on account of a preemption, which was of this tier. */
@@ -129,7 +129,7 @@ export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Pro
        r.preempt_signalled_at IS NOT NULL AS preempted, (SELECT p.tier FROM preemption p WHERE p.victim_run_id = r.id) AS tier,
        EXISTS (SELECT FROM capacity_reservation c
          WHERE c.id = l.spec->>'capacityReservationId' AND c.hard AND ((l.spec->>'maxRunTimeSeconds')::float8 = 0
-           OR c.ends_at <= r.started_at + (l.spec->>'maxRunTimeSeconds')::float8 * interval '1 second')) AS "reservationOver",
+           OR c.ends_at <= r.started_at + (l.spec->>'maxRunTimeSeconds')::float8 * interval '1 second')) AS "endsWithReservation",
        (SELECT count(*) FROM run f WHERE f.job_id = l.id AND f.state_reason = 'START_FAILED') AS "startFailures",
        (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits
      FROM locked l JOIN run r ON r.job_id = l.id AND r.number = l.run_number`,

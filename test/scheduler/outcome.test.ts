@@ -14,7 +14,7 @@ const job = (more: Partial<ReportedJob> = {}): ReportedJob => ({
   run: 1,
   spec: spec(),
   expired: false,
-  reservationOver: false,
+  endsWithReservation: false,
   leaving: null,
   preempted: false,
   tier: null,
