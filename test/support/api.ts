@@ -23,22 +23,25 @@ export interface OpenServer {
   dataDir: string
 }
 
-/** A server of this configuration for all tests of a file; everything of it is gone after the last. */
+/**
+ * A server of this configuration for all tests of a file; everything of it is gone after the last, and when a step of this
+ * fails: a file that could not be read to its end has no `afterAll`.
+ */
 export async function openServer(config = ''): Promise<OpenServer> {
+  await using opened = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-server-'))
+  opened.defer(() => rm(dataDir, { recursive: true }))
   await chmod(dataDir, 0o711) // under root some of what it starts runs as another account
   const file = join(dataDir, 'berth.yaml')
   await writeFile(file, config)
-  const database = await createDatabase()
+  const database = opened.use(await createDatabase())
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: file }
   const server = await startBerth({ dataDir, port: await freePort(), env })
+  opened.defer(async () => void (await server.end()))
   const api = connectApi(server.url)
-  afterAll(async () => {
-    await api.close()
-    await server.end()
-    await database.close()
-    await rm(dataDir, { recursive: true })
-  })
+  opened.defer(() => api.close())
+  const kept = opened.move()
+  afterAll(() => kept.disposeAsync())
   return { server, api, database, dataDir }
 }
 

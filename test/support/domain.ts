@@ -39,14 +39,13 @@ export interface TestDomainOptions {
   pool?: Partial<DeclaredPool>
 }
 
-/** For all tests of a file, over a database of their own; both are gone after the last. */
+/** For all tests of a file, over a database of their own; both are gone after the last, and when a step of this fails. */
 export async function openTestDomain(options?: TestDomainOptions): Promise<{ database: TestDatabase; it: TestDomain }> {
-  const database = await createDatabase()
-  const it = await createTestDomain(database.db, options)
-  afterAll(async () => {
-    await it[Symbol.asyncDispose]()
-    await database.close()
-  })
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const it = opened.use(await createTestDomain(database.db, options))
+  const kept = opened.move()
+  afterAll(() => kept.disposeAsync())
   return { database, it }
 }
 
