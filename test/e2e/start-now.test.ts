@@ -74,8 +74,14 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
 test('a leader in another process answers, and tells how its machine is; limits hold there too', async () => {
   const leader = await start('scheduler,api')
   try {
-    await until(async () => (await machine())['memoryPercent'] !== null, { what: 'the machine is reported' })
-    expect(await machine()).toEqual({ loadAvg5Min: expect.any(Number), memoryPercent: expect.any(Number) })
+    const reported = await until(
+      async () => {
+        const answer = await machine()
+        return answer['memoryPercent'] !== null && answer
+      },
+      { what: 'the machine is reported' },
+    )
+    expect(reported).toEqual({ loadAvg5Min: expect.any(Number), memoryPercent: expect.any(Number) })
     expect(await submit({ dryRun: true })).toMatchObject({ __typename: 'DryRun', wouldBe: 'STARTING', reasons: [] })
     const started = await submit({ noWait: true }, { command: ['sleep', '60'] })
     expect(started.job?.state).toMatch(/^(STARTING|RUNNING)$/)
