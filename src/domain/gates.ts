@@ -58,7 +58,7 @@ function windowGate({ id, name, startsAt, endsAt }: Window, now: Date): Gate {
 }
 
 /** A closed gate as a reason. */
-export function gateReason({ code, detail, opensAt }: Gate): Reason {
+function gateReason({ code, detail, opensAt }: Gate): Reason {
   if (code === 'DEPENDENCY') return because(code, `Waits for the job ${detail}`, detail)
   return because(code, opensAt ? `Waits until ${opensAt.toISOString()}` : (detail ?? 'Waits for a person'))
 }

@@ -93,7 +93,9 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
 })
 
 const System = builder.objectRef<Snapshot>('System').implement({
-  description: 'The machine that runs local jobs, as the leader of its pool reports it, and the GPUs of all pools.',
+  description:
+    'The machine that runs local jobs, as the leader of its pool reports it, and the GPUs of all pools. Of several local ' +
+    'pools it is that of the pool that the default queue leads to, else of the first by name that somebody leads.',
   fields: (t) => ({
     timestamp: t.expose('at', { type: 'DateTime', description: 'When this was so.' }),
     loadAvg5Min: t.float({
