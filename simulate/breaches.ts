@@ -1,4 +1,4 @@
-import { type Amount, type Counted, count, heldBack, heldByModel } from '../src/domain/in-use.ts'
+import { type Amount, type Counted, count, type Held, heldBack, heldByModel } from '../src/domain/in-use.ts'
 import type { Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
@@ -37,12 +37,28 @@ export function tallyOf(memory: Memory): Map<string, Amount> {
 }
 
 function beyondLimit(memory: Memory, { job, start }: Written): string[] {
+  const held = heldFrom(memory, job, start.placements)
+  return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
+}
+
+/** The limit that keeps the job from a start right there. */
+function heldFrom(memory: Memory, job: SimulatedJob, placements: Start['placements']): Held | null {
   const { rules, pool } = memory.settings
-  if (rules.length === 0) return []
+  if (rules.length === 0) return null
   const ceilings = { pool, rules, tally: tallyOf(memory) }
   const counted = countedOf(job)
-  const held = heldBack(ceilings, counted) ?? heldByModel(ceilings, counted, modelsOf(memory, start.placements))?.held
-  return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
+  return heldBack(ceilings, counted) ?? heldByModel(ceilings, counted, modelsOf(memory, placements))?.held ?? null
+}
+
+/** At rest nodes are drained only for jobs that may have them. */
+export function drainedForNothing(memory: Memory): string[] {
+  return [...memory.holds.values()]
+    .filter(({ kind }) => kind === 'DRAIN')
+    .flatMap(({ jobId, placements }) => {
+      const job = memory.jobs.get(jobId)
+      const held = job ? heldFrom(memory, job, placements) : null
+      return held ? [`Nodes are drained for ${jobId}, which may not have them: ${held.message}`] : []
+    })
 }
 
 function modelsOf(memory: Memory, placements: Start['placements']): string[] {

@@ -5,6 +5,7 @@ import { classOf } from '../src/scheduler/plan/classes.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'
 import type { Running, Tier } from '../src/scheduler/plan/model.ts'
 import { type EvictionPlan, evictionFor } from '../src/scheduler/plan/preemption.ts'
+import { unlimited } from '../src/scheduler/plan/rations.ts'
 import { gpus, node, v100 } from '../test/support/machines.ts'
 import { lane, range, TestPool } from '../test/support/pool.ts'
 import { Random } from './random.ts'
@@ -176,7 +177,7 @@ class Cluster {
       sequence: job.turn,
       sinceMs: 0,
     }
-    const plan = evictionFor(this.pool, { lane: job.of, entry, class: classOf(job.of) })
+    const plan = evictionFor(this.pool, { lane: job.of, entry, class: classOf(job.of), ration: unlimited })
     if (!plan) return false
     for (const victim of plan.victims) this.leave(job, victim)
     for (const { running } of plan.victims) this.checkNeeded(job, running)

@@ -1,5 +1,6 @@
 import { plan } from '../src/scheduler/plan/pass.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
+import { drainedForNothing } from './breaches.ts'
 import { invariants, roomUnused, viewsOff } from './invariants.ts'
 import type { Memory } from './memory.ts'
 import { MemoryActor, newMemory } from './memory-actor.ts'
@@ -30,7 +31,10 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
       memory.epoch += 1
     },
     broken: () => invariants(memory, pool),
-    brokenAtRest: () => (memory.told.length > 0 ? [] : [...undone(memory), ...roomUnused(memory), ...viewsOff(memory)]),
+    brokenAtRest: () =>
+      memory.told.length > 0
+        ? []
+        : [...undone(memory), ...roomUnused(memory), ...drainedForNothing(memory), ...viewsOff(memory)],
   }
 }
 

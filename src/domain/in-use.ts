@@ -172,6 +172,17 @@ export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): Held
   ...overModels(ceilings, job, () => gpus),
 ]
 
+/** What limits of GPU models leave the job of each, by the filters of models. */
+export function leftOfModels({ rules, tally }: Ceilings, job: Counted): { model: string; gpus: number }[] {
+  const scopes = scopesOf(job)
+  return rules.flatMap((rule) => {
+    const key = rule.model === null ? undefined : scopeUnder(rule, scopes)
+    if (rule.model === null || key === undefined) return []
+    const left = rule.max - (tally.get(ofModel(key, rule.model))?.[rule.counts] ?? 0)
+    return [{ model: rule.model, gpus: rule.counts === 'gpus' || left < 1 ? Math.max(0, left) : Infinity }]
+  })
+}
+
 export const hasModelLimits = ({ rules }: Pick<Ceilings, 'rules'>): boolean => rules.some(({ model }) => model !== null)
 
 export interface HeldModel {

@@ -32,9 +32,12 @@ export interface PlaceOptions {
   interactive?: boolean | undefined
   /** No more GPUs than that are free on each machine, in the order of their names: spares a look at the full ones. */
   freeGpus?: ArrayLike<number> | undefined
-  /** Whether all copies together may have GPUs of these models; asked of several copies alone. */
-  mayHave?: ((models: readonly string[]) => boolean) | undefined
+  /** What all copies together may have of each model; asked of several copies alone. */
+  budget?: (() => Budget) | undefined
 }
+
+/** Of one placement: whether it may have GPUs of these models as well, which count then. */
+export type Budget = (models: readonly string[]) => boolean
 
 export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
   const machines = machinesOf(nodes)
@@ -235,20 +238,18 @@ function placementOn(
  * of a machine's GPUs the others get the rest: whatever the order, as many copies are placed as can be.
  */
 function placeGang(search: Search): Placement[] | null {
-  const { shape, mayHave } = search
+  const { shape } = search
+  const mayHave = search.budget?.()
   const candidates = rateAll(search)
   const placements: Placement[] = []
-  let models: readonly string[] = []
   while (placements.length < shape.copies) {
     const best = firstOf(candidates)
     if (!best) return null
     const placement = { ...placementOn(search, best), replica: placements.length }
-    const together = mayHave ? [...models, ...modelsOf(best.seen, placement)] : models
-    if (mayHave?.(together) === false) {
+    if (mayHave?.(modelsOf(best.seen, placement)) === false) {
       candidates.delete(best)
       continue
     }
-    models = together
     placements.push(placement)
     take(best.seen, placement)
     if (!rate(search, best, best.score)) candidates.delete(best)

@@ -6,6 +6,7 @@ import { classOf } from '../../src/scheduler/plan/classes.ts'
 import { Machines } from '../../src/scheduler/plan/machines.ts'
 import type { Hold, PastPreemption, PoolSettings, Running, WorldView } from '../../src/scheduler/plan/model.ts'
 import { type Claimant, type EvictionPlan, evictionFor } from '../../src/scheduler/plan/preemption.ts'
+import { unlimited } from '../../src/scheduler/plan/rations.ts'
 import { shape } from './machines.ts'
 
 /** A pool in memory for tests of the parts of the planner: runs are put where the test wants them. */
@@ -76,7 +77,7 @@ export class TestPool implements WorldView {
   evict(of: Lane, more: Partial<Claimant['entry']> = {}): EvictionPlan | null {
     const jobId = more.jobId ?? 'job_claimant'
     const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }
-    return evictionFor(this, { lane: of, entry, class: classOf(of) })
+    return evictionFor(this, { lane: of, entry, class: classOf(of), ration: unlimited })
   }
 }
 

@@ -7,7 +7,7 @@ import type { Eviction, JobClass } from './model.ts'
 import { lots } from './order.ts'
 import type { Pass } from './passing.ts'
 import { evictionFor } from './preemption.ts'
-import { rationOf } from './rations.ts'
+import { allows, rationOf } from './rations.ts'
 
 /** Jobs of a class that are tried beside a hold in one pass; those behind them wait for the next, which follows at once. */
 const backfillsMax = 100
@@ -37,7 +37,12 @@ export function block(pass: Pass, turn: Turn, { kind, reason }: Blocked): void {
     close(pass, turn, { jobClass: window.class, kind, reason })
     return
   }
-  const head = { lane: window.lane, entry, class: window.class, ration: rationOf(state, window) }
+  const ration = rationOf(state, window)
+  const own = state.holds.get(entry.jobId)
+  // Nodes are not kept for a job that may not have their devices any more; it gets others.
+  if (own?.kind === 'DRAIN' && !pass.isRehearsal && !allows(state, ration, own.placements))
+    state.dropHold(decisions, entry.jobId)
+  const head = { lane: window.lane, entry, class: window.class, ration }
   const drain = kind === 'capacity' && !pass.isRehearsal ? drainHoldFor(state, head) : null
   if (drain) state.drain(decisions, window.lane, drain)
   if (drain || isBeside(pass, turn)) {

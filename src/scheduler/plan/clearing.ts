@@ -17,7 +17,7 @@ import type { Amounts, Running, WorldView } from './model.ts'
  * meanwhile; `close` leaves them as they were. How many copies of the job fit is kept per node, so taking a run away or
  * putting it back costs no more than a look at its nodes.
  */
-export interface Asking extends Pick<PlaceOptions, 'mayHave'> {
+export interface Asking extends Pick<PlaceOptions, 'budget'> {
   shape: Shape
   interactive: boolean
   view: (node: FreeNode) => FreeNode | null

@@ -96,9 +96,9 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: Amounts): Outco
 function findPlace(state: PoolState, { window, entry }: Turn): Outcome {
   const { lane } = window
   const ration = rationOf(state, window)
-  const { view, mayHave, backfilled } = roomFor(state, { lane, entry, ration })
+  const { view, budget, backfilled } = roomFor(state, { lane, entry, ration })
   const { freeGpus } = state.machines
-  const placements = place(lane.shape, state.nodes, { view, mayHave, interactive: lane.interactive, freeGpus })
+  const placements = place(lane.shape, state.nodes, { view, budget, interactive: lane.interactive, freeGpus })
   if (!placements) return noRoom(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
   const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }
@@ -127,7 +127,7 @@ function keptFromIt(state: PoolState, { window, entry }: Turn, ration: Ration): 
     return because('HOLD', `What is free is kept for the job ${holder}`, holder)
   }
   if (mayUse && find(whole)) return because('RESERVED_NODES', 'What is free is reserved for others')
-  const models = ration.mayHave ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []
+  const models = ration.budget ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []
   const over = heldByModel(state.ceilings, counted, models)
   return over && limitedBy(over.held)
 }

@@ -3,7 +3,7 @@ import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
 import { byNode, type Claim, endMs, freedNodes, isVoid, roomFor, subtract } from './holds.ts'
 import type { Eviction, Hold, JobClass, Running, WorldView } from './model.ts'
-import { unlimited, within } from './rations.ts'
+import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
@@ -19,7 +19,10 @@ export interface Head extends Claim {
 }
 
 /** When the head will have waited long enough for a drain hold; null: another of its class has one. */
-export function drainDueMs({ holds, settings }: WorldView, { entry, class: ofClass }: Head): number | null {
+export function drainDueMs(
+  { holds, settings }: WorldView,
+  { entry, class: ofClass }: Pick<Head, 'entry' | 'class'>,
+): number | null {
   for (const hold of holds.values())
     if (hold.kind === 'DRAIN' && hold.class === ofClass && hold.jobId !== entry.jobId) return null
   return entry.sinceMs + settings.holdAfterMs
@@ -60,7 +63,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
     .map((running) => ({ running, endMs: expectedEndMs(world, running) }))
     .sort((a, b) => compare(a.endMs, b.endMs) || a.running.sinceMs - b.running.sinceMs)
   const { lane } = head
-  const room = within(head.ration ?? unlimited, untouched(world, head))
+  const room = within(head.ration, untouched(world, head))
   const nodes = new Map(world.nodes.map((node) => [node.id, node]))
   const gone = order.map(({ running: { placements } }) =>
     placements.flatMap((placement) => {
@@ -133,9 +136,9 @@ export function backfillEviction(
   claim: Claim,
 ): { placements: Placement[]; victims: Eviction['victims'] } | null {
   const { lane, entry } = claim
-  const { view, mayHave } = roomFor(world, claim)
+  const { view, budget } = roomFor(world, claim)
   const without = (gone: readonly Running[]) =>
-    place(lane.shape, freedNodes(world.nodes, gone), { view, mayHave, interactive: lane.interactive })
+    place(lane.shape, freedNodes(world.nodes, gone), { view, budget, interactive: lane.interactive })
   const chosen: Running[] = []
   let placements: Placement[] | null = null
   for (const running of backfilledOn(world, entry.jobId)) {

@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/placement.ts'
 import type { Hold, Running, Waiting, WorldView } from './model.ts'
-import { type Ration, unlimited, whole, within } from './rations.ts'
+import { type Ration, whole, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
@@ -16,11 +16,11 @@ import { reservedNodes } from './reservations.ts'
 export interface Claim {
   lane: Lane
   entry: Waiting
-  /** What limits of GPU models leave it; default: everything. */
-  ration?: Ration
+  /** What limits of GPU models leave it. */
+  ration: Ration
 }
 
-export interface Room extends Pick<PlaceOptions, 'mayHave'> {
+export interface Room extends Pick<PlaceOptions, 'budget'> {
   /** What of the node the job may use; the node itself if that is all of it, null if nothing. */
   view(node: FreeNode): FreeNode | null
   /** The job on whose hold it would run there until that job needs it; null: on nobody's. */
@@ -29,7 +29,7 @@ export interface Room extends Pick<PlaceOptions, 'mayHave'> {
 
 export function roomFor(world: WorldView, claim: Claim): Room {
   const { view, backfilled } = besideHolds(world, claim)
-  return { ...within(claim.ration ?? unlimited, view), backfilled }
+  return { ...within(claim.ration, view), backfilled }
 }
 
 function besideHolds(world: WorldView, { lane, entry }: Claim): Room {

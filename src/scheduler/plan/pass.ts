@@ -78,13 +78,13 @@ function settle(pass: Pass, turn: Turn, outcome: Outcome): void {
   }
 }
 
-/** Nodes are not kept for a job that could not start on them. */
+/** Nodes are not drained for a job that could not start on them. What others left for it stays its own: they are gone. */
 function giveUpHold({ state, decisions }: Pass, { entry }: Turn): void {
   if (state.holds.get(entry.jobId)?.kind === 'DRAIN') state.dropHold(decisions, entry.jobId)
 }
 
 function dropOverHolds(state: PoolState, decisions: Decisions): void {
-  const over = new Set(state.overHolds())
+  const over = new Set(state.overHolds)
   for (const [jobId, hold] of state.holds)
     if (hold.kind === 'PREEMPTION' && isVoid(state, hold, state.machines.ownerOf(jobId))) over.add(jobId)
   for (const jobId of over) state.dropHold(decisions, jobId)

@@ -30,8 +30,8 @@ export interface EvictionPlan {
 export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
   const { lane, entry } = claimant
   const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
-  const { view, mayHave } = roomFor(world, claimant)
-  const asking = { shape: lane.shape, interactive: lane.interactive, view, mayHave }
+  const { view, budget } = roomFor(world, claimant)
+  const asking = { shape: lane.shape, interactive: lane.interactive, view, budget }
   for (const rule of rulesFor(world, claiming)) {
     const eager = eagerFor(world, rule)
     const plan = eager.length > 0 && tryRule(world, { rule, claiming, clearing: new Clearing(world, asking), eager })

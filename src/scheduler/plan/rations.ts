@@ -1,5 +1,12 @@
-import { type Ceilings, fullModels, type Held, hasModelLimits, heldByModel } from '../../domain/in-use.ts'
-import { type FreeDevice, type FreeNode, type PlaceOptions, placeOnEmpty } from '../../domain/placement.ts'
+import { type Ceilings, fullModels, type Held, hasModelLimits, heldByModel, leftOfModels } from '../../domain/in-use.ts'
+import {
+  type Budget,
+  type FreeDevice,
+  type FreeNode,
+  type Placement,
+  type PlaceOptions,
+  placeOnEmpty,
+} from '../../domain/placement.ts'
 import type { LaneWindow } from './lanes.ts'
 import type { Machines } from './machines.ts'
 import type { WorldView } from './model.ts'
@@ -12,9 +19,9 @@ import { nodesFor } from './reservations.ts'
  * looked at.
  */
 export interface Ration {
-  /** As limits spell them. */
+  /** Models of which it may not have one copy more, as limits spell them. */
   full: readonly string[]
-  mayHave?: PlaceOptions['mayHave']
+  budget?: PlaceOptions['budget']
 }
 
 /** What is known of a pool. */
@@ -30,15 +37,40 @@ export type View = (node: FreeNode) => FreeNode | null
 
 export function rationOf(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
   if (shape.gpu === 0 || !hasModelLimits(pool.settings)) return unlimited
-  const full = fullModels(pool.ceilings, counted, shape.gpu).map(({ model }) => model)
-  return { full, mayHave: (models) => heldByModel(pool.ceilings, counted, models) === null }
+  const limits = leftOfModels(pool.ceilings, counted)
+  const full = limits.filter(({ gpus }) => gpus < shape.gpu).map(({ model }) => model)
+  const limitsOf = remembering((model) => [...limits.keys()].filter((at) => isOf(model, limits[at]?.model ?? '')))
+  const budget = (): Budget => {
+    const left = limits.map(({ gpus }) => gpus)
+    return (models) => {
+      const asked = left.map(() => 0)
+      for (const model of models) for (const at of limitsOf(model)) asked[at] = (asked[at] ?? 0) + 1
+      if (asked.some((gpus, at) => gpus > (left[at] ?? 0))) return false
+      for (const [at, gpus] of asked.entries()) left[at] = (left[at] ?? 0) - gpus
+      return true
+    }
+  }
+  return { full, budget }
 }
+
+function remembering<T>(find: (key: string) => T): (key: string) => T {
+  const known = new Map<string, T>()
+  return (key) => {
+    const found = known.get(key) ?? find(key)
+    known.set(key, found)
+    return found
+  }
+}
+
+/** The job may have these devices, as limits are now. */
+export const allows = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
+  budget?.()(pool.machines.modelsOf(placements)) !== false
 
 /** The limit that keeps the job from machines with nothing on them, on which it would fit; null: none does. */
 export function heldByRation(pool: Known, window: LaneWindow): Held | null {
   const { shape } = window.lane
   const ration = rationOf(pool, window)
-  if (!ration.mayHave) return null
+  if (!ration.budget) return null
   const nodes = nodesFor(pool, window.lane)
   if (placeOnEmpty(shape, nodes, within(ration, whole))) return null
   const models = pool.machines.modelsOf(placeOnEmpty(shape, nodes) ?? [])
@@ -47,15 +79,17 @@ export function heldByRation(pool: Known, window: LaneWindow): Held | null {
 }
 
 /** The view without devices that the job may not have, and how many of the others. */
-export const within = ({ full, mayHave }: Ration, view: View): { view: View; mayHave: PlaceOptions['mayHave'] } => ({
+export const within = ({ full, budget }: Ration, view: View): { view: View; budget: PlaceOptions['budget'] } => ({
   view: full.length === 0 ? view : (node) => without(view(node), full),
-  mayHave,
+  budget,
 })
 
 export const whole: View = (node) => node
 
 function without(node: FreeNode | null, models: readonly string[]): FreeNode | null {
   if (!node) return null
-  const isFull = (device: FreeDevice) => models.some((model) => device.model.toLowerCase().includes(model))
+  const isFull = (device: FreeDevice) => models.some((model) => isOf(device.model, model))
   return { ...node, devices: node.devices.map((device) => (isFull(device) ? { ...device, free: false } : device)) }
 }
+
+const isOf = (model: string, filter: string) => model.toLowerCase().includes(filter)

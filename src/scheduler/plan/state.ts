@@ -42,7 +42,7 @@ export class PoolState implements WorldView {
   /** What readers are to be shown. */
   readonly touched = new Touched()
   preemptions: readonly PastPreemption[]
-  /** Jobs that left the queue, or were lost, since the last pass or with a hold. */
+  /** Jobs that left the queue, while a hold of theirs is to be dropped. */
   private readonly gone = new Set<string>()
   /** When time alone may open what is closed. */
   lookAgainMs: number | null = null
@@ -99,6 +99,8 @@ export class PoolState implements WorldView {
 
   hear({ nowMs, changes, lanes }: Heard): void {
     this.nowMs = Math.max(this.nowMs, nowMs)
+    // Until now what was decided could be undone.
+    for (const jobId of this.gone) if (!this.holds.has(jobId)) this.gone.delete(jobId)
     for (const lane of lanes) if (!this.lanes.has(lane.lane.id)) this.addLane(lane)
     for (const change of changes) this.apply(change)
     for (const change of changes) if (change.kind === 'LEFT') this.forgetIfOver(change.laneId)
@@ -177,10 +179,9 @@ export class PoolState implements WorldView {
     })
   }
 
-  /** Jobs that have a hold and wait no more, until it is gone for good: what was decided may be undone. */
-  overHolds(): string[] {
-    for (const jobId of this.gone) if (!this.holds.has(jobId)) this.gone.delete(jobId)
-    return [...this.gone]
+  /** Jobs that have a hold and wait no more. */
+  get overHolds(): string[] {
+    return [...this.gone].filter((jobId) => this.holds.has(jobId))
   }
 
   /** Started elsewhere: submitted and started in one transaction. */

@@ -4,6 +4,7 @@ import { place } from '../../../src/domain/placement.ts'
 import { backfillEviction, drainDueMs, drainHoldFor } from '../../../src/scheduler/plan/drains.ts'
 import { type Claim, isComplete, isVoid, roomFor } from '../../../src/scheduler/plan/holds.ts'
 import type { Hold, JobClass, Waiting } from '../../../src/scheduler/plan/model.ts'
+import { unlimited } from '../../../src/scheduler/plan/rations.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
 import { lane, range, TestPool } from '../../support/pool.ts'
 
@@ -14,6 +15,7 @@ const minute = 60_000
 const claim = (of: Lane, jobId = 'job_new', sinceMs = 0): Claim & { entry: Waiting } => ({
   lane: of,
   entry: { jobId, laneId: of.id, runId: `run_${jobId}`, run: 1, bid: 0, sequence: 1, sinceMs },
+  ration: unlimited,
 })
 const head = (of: Lane, jobId = 'job_head', ofClass: JobClass = 'GPUN') => ({ ...claim(of, jobId), class: ofClass })
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../../src/domain/in-use.ts'
-import type { Decisions } from '../../../src/scheduler/plan/model.ts'
+import type { Lane } from '../../../src/domain/lanes.ts'
+import type { Decisions, Running } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
-import { lane, laneOf, runOf, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import { heard, lane, laneOf, runOf, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
 
 const atMost = (max: number): Rule[] => [
   { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', max, model: 'v100' },
@@ -26,30 +27,11 @@ describe('limits of a GPU model', () => {
   })
 
   it('let a job wait for another model like everybody, and get its nodes drained', () => {
-    const busy = runOf({
-      lane: lane('busy', { shape: { gpu: 2 } }),
-      entry: waiting('busy', 9),
-      placements: [
-        {
-          nodeId: 'b',
-          node: 'b',
-          replica: 0,
-          cpuMillis: 1,
-          memoryBytes: 1,
-          gpuIds: [0, 1],
-          infiniband: false,
-          interactive: false,
-        },
-      ],
-      models: [],
-      wonTier: null,
-      backfilledOn: null,
-    })
     const world = createWorld(
       snapshot({
         nowMs: 10_000_000,
         nodes: two,
-        running: [busy],
+        running: [on('b', [0, 1])],
         lanes: [laneOf(lane('first', { shape: { gpu: 2 } }), [1]), laneOf(lane('second', { shape: { gpu: 2 } }), [2])],
         settings: settings({ nonPreemptableFraction: 1, rules: atMost(1) }),
       }),
@@ -58,6 +40,34 @@ describe('limits of a GPU model', () => {
     expect(starts).toEqual([])
     expect(holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'b', gpuIds: [0, 1] }] }])
     expect(world.views().lanes.get('first')?.reason).toMatchObject({ code: 'GPU_LIMIT' })
+  })
+
+  it('take drained nodes from a job that may have their devices no more, and drain others', () => {
+    const other = { queue: 'other' }
+    const world = createWorld(
+      snapshot({
+        nowMs: 10_000_000,
+        nodes: [...two, node('c', { devices: gpus(v100, 4) })],
+        running: [
+          on('a', [0, 1, 2, 3], other),
+          on('c', [0, 1, 2, 3], other),
+          { ...on('b', [0, 1], other), sinceMs: 1 },
+        ],
+        lanes: [laneOf(lane('head', { shape: { gpu: 2 } }), [1])],
+        settings: settings({ nonPreemptableFraction: 1, rules: atMost(4) }),
+      }),
+    )
+    expect(plan(world, { startsMax: 10 }).holds.put).toMatchObject([{ jobId: 'j1', placements: [{ node: 'a' }] }])
+    const begun = { ...on('c', [0, 1, 2, 3]), runId: 'begun' }
+    world.hear(
+      heard([
+        { kind: 'RUN', runId: 'c', running: null },
+        { kind: 'RUN', runId: 'begun', running: begun },
+      ]),
+    )
+    const { holds, starts } = plan(world, { startsMax: 10 })
+    expect(starts).toEqual([])
+    expect(holds).toMatchObject({ drop: ['j1'], put: [{ jobId: 'j1', placements: [{ node: 'b' }] }] })
   })
 
   it('keep nobody waiting behind a job that they leave nothing at all', () => {
@@ -78,3 +88,16 @@ describe('limits of a GPU model', () => {
     expect(lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
   })
 })
+
+/** It holds these GPUs of the node without an end. */
+function on(name: string, gpuIds: readonly number[], more: Partial<Lane> = {}): Running {
+  const amounts = { cpuMillis: 1, memoryBytes: 1, infiniband: false, interactive: false }
+  return runOf({
+    lane: { ...lane(`on-${name}`, { shape: { gpu: gpuIds.length } }), ...more },
+    entry: { ...waiting(name, 9), runId: name },
+    placements: [{ nodeId: name, node: name, replica: 0, gpuIds, ...amounts }],
+    models: [],
+    wonTier: null,
+    backfilledOn: null,
+  })
+}
