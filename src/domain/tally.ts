@@ -1,3 +1,5 @@
+import { advisoryLocks } from '../platform/advisory-locks.ts'
+import type { Db } from '../platform/db.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
@@ -32,26 +34,42 @@ SELECT pool, band, chunk, open, sum(entries)::int AS entries, (extract(epoch FRO
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
 FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(entries) <> 0`
 
-/** Rows folded by one statement, and statements of one fold. */
+/** Rows folded by one statement, a little more or less, and statements of one fold. */
 const foldMax = 50_000
 const foldsMax = 20
 
-/** Differences of the same chunk become one row, and none where nothing is left. Safe in many processes at once. */
-export async function foldTally(sql: Sql): Promise<void> {
+/**
+ * Differences of the same chunk become one row, and none where nothing is left. A fold takes all rows of a key or none: if a
+ * part of them came to nothing, the bounds of an entry that still waits would go with it. So one process folds at a time; who
+ * comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
+ */
+export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql])
     for (let i = 0; i < foldsMax; i++) {
-      const [row] = await sql.query<{ folded: number }>(text, [foldMax])
-      if (!row || row.folded < foldMax) break
+      const folded = await db.transaction((sql) => foldSome(sql, text, rowsMax))
+      if (folded < rowsMax) break
     }
 }
 
-/** What is one row already is left alone. */
+async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number> {
+  const [lock] = await sql.query<{ got: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS got', [
+    advisoryLocks.tally,
+  ])
+  if (!lock?.got) return 0
+  const [row] = await sql.query<{ folded: number }>(text, [rowsMax])
+  return row?.folded ?? 0
+}
+
+/** What is one row already is left alone. The keys with the most rows come first, and as many as are not too many together. */
 const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
-WITH folded AS (
-  DELETE FROM ${table} WHERE id IN (
-    SELECT t.id FROM ${table} t JOIN (
-      SELECT ${key} FROM ${table} GROUP BY ${key} HAVING count(*) > 1 ORDER BY count(*) DESC LIMIT $1
-    ) many USING (${key}) LIMIT $1 FOR UPDATE OF t SKIP LOCKED)
+WITH many AS MATERIALIZED (
+  SELECT * FROM (
+    SELECT ${key}, count(*) AS count, sum(count(*)) OVER (ORDER BY count(*) DESC, ${key}) AS until
+    FROM ${table} GROUP BY ${key} HAVING count(*) > 1
+  ) keys WHERE until - count < $1
+),
+folded AS (
+  DELETE FROM ${table} WHERE id IN (SELECT t.id FROM ${table} t JOIN many USING (${key}))
   RETURNING *
 ),
 kept AS (

@@ -10,4 +10,6 @@ export const advisoryLocks = {
   sequencer: 0x62657204,
   /** Second key 0: who chains the entries of the audit log. */
   auditChain: 0x62657205,
+  /** Second key 0: who folds the tally of the queue. */
+  tally: 0x62657206,
 } as const

@@ -45,7 +45,7 @@ async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention
   await expireSlots(domain)
   await forgetQuestions(domain)
   await forgetUnheard(domain, signal)
-  await foldTally(domain.db.sql)
+  await foldTally(domain.db)
   for (const finding of (await findingsOfRuns(domain.db.sql)).slice(0, findingsTold))
     domain.log.error(finding, 'the self-check found a breach')
 }

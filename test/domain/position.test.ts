@@ -4,6 +4,7 @@ import { readLineOf } from '../../src/domain/own-line.ts'
 import { positionsOf, prioritiesOf } from '../../src/domain/position.ts'
 import { setJobPriority } from '../../src/domain/priority.ts'
 import { chunkSize, foldTally, readTally } from '../../src/domain/tally.ts'
+import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 
@@ -90,14 +91,50 @@ test('the same over many chunks, folded or not, with ages across their bounds', 
   await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 4},
     eligible_at = eligible_at - (sequence * 7919 % 11) * interval '20 minutes'`)
   const before = await lineOf()
-  await foldTally(database.db.sql)
+  await foldTally(database.db)
   expect(await lineOf()).toEqual(before)
   const chunks = await readTally(database.db.sql, 'sim')
   expect(chunks.reduce((sum, { entries }) => sum + entries, 0)).toBe(18)
   await clear()
-  await foldTally(database.db.sql)
+  await foldTally(database.db)
   expect(await sql('SELECT * FROM queue_tally')).toEqual([])
   expect(await sql('SELECT * FROM account_tally')).toEqual([])
+})
+
+test('a fold that is cut, or that meets another, leaves bounds that contain whoever waits', async () => {
+  const [old, ...left] = [await it.submit(), await it.submit(), await it.submit(), await it.submit()]
+  await sql("UPDATE queue_entry SET eligible_at = eligible_at - interval '10 hours' WHERE job_id = $1", [old])
+  for (const id of left) await sql('DELETE FROM queue_entry WHERE job_id = $1', [id])
+  // Rows lie as they may: here that of the oldest beside one that takes an entry away, which come to nothing together.
+  await sql(`WITH moved AS (DELETE FROM queue_tally RETURNING *)
+    INSERT INTO queue_tally SELECT * FROM moved ORDER BY coalesce(since_min, berth_now() - interval '5 hours')`)
+  await it.submit({}, await it.user('vera', 'VIEWER', ['job.submit']))
+  const entries = await sql(
+    'SELECT band, min(eligible_at), max(eligible_at) FROM queue_entry GROUP BY band ORDER BY band',
+  )
+  const bounds = async () => {
+    for (const { band, min, max } of entries) {
+      const [chunk] = (await readTally(database.db.sql, 'sim')).filter((each) => each.band === Number(band))
+      expect(chunk?.entries).toBe(1)
+      expect(chunk?.sinceMinMs).toBeLessThanOrEqual(Number(min))
+      expect(chunk?.sinceMaxMs).toBeGreaterThanOrEqual(Number(max))
+    }
+  }
+  await bounds()
+  const rows = () => sql('SELECT * FROM queue_tally ORDER BY id')
+  const before = await rows()
+  await database.db.transaction(async (other) => {
+    await other.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.tally])
+    await foldTally(database.db)
+    expect(await rows()).toEqual(before)
+  })
+  await foldTally(database.db, 2)
+  await bounds()
+  expect(await rows()).toHaveLength(2)
+  await Promise.all([foldTally(database.db), foldTally(database.db)])
+  await bounds()
+  await lineOf()
+  await clear()
 })
 
 test('by shares, then bids, then submission, in a pool of fair shares; never exact', async () => {
@@ -136,6 +173,6 @@ test('by shares over many accounts and chunks, whatever the leader last counted'
       )
       expect(await lineOf()).toEqual(expected.map(({ id }) => id))
     }
-  await foldTally(database.db.sql)
+  await foldTally(database.db)
   await lineOf()
 })
