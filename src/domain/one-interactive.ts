@@ -11,12 +11,13 @@ export const quotaInfo = (jobId: string): string =>
 export interface Elsewhere {
   /** Their user has one that goes on: they end. With the sentence. */
   refused: ReadonlyMap<string, string>
-  /** The only one of their user is on its way out: they wait. */
-  postponed: readonly string[]
+  /** The only one of their user is on its way out: they wait for its end. */
+  waiting: readonly string[]
 }
 
-const nobody: Elsewhere = { refused: new Map(), postponed: [] }
+const nobody: Elsewhere = { refused: new Map(), waiting: [] }
 
+/** Reads alone: whoever only tries out what would be must change nothing. */
 export async function interactiveElsewhere(
   sql: Sql,
   starts: readonly { jobId: string; userId: string }[],
@@ -34,11 +35,14 @@ export async function interactiveElsewhere(
     return run ? [{ jobId, run }] : []
   })
   const refused = met.flatMap(({ jobId, run }) => (run.ends ? [] : [[jobId, quotaInfo(run.jobId)] as const]))
-  const postponed = met.flatMap(({ jobId, run }) => (run.ends ? [jobId] : []))
-  if (postponed.length > 0) await sql.query(postponeSql, [postponed], 'postpone_interactive')
-  return { refused: new Map(refused), postponed }
+  const waiting = met.flatMap(({ jobId, run }) => (run.ends ? [jobId] : []))
+  return { refused: new Map(refused), waiting }
 }
 
-/** No leader hears of the end of a run in another pool, so the entry is closed, and looked at again in a moment. */
+/** No leader hears of the end of a run in another pool, so their entries are closed, and looked at again in a moment. */
+export async function postponeInteractive(sql: Sql, jobIds: readonly string[]): Promise<void> {
+  if (jobIds.length > 0) await sql.query(postponeSql, [jobIds], 'postpone_interactive')
+}
+
 const postponeSql = `
 UPDATE queue_entry SET open = false, eligible_at = berth_now() + interval '1 second' WHERE job_id = ANY($1::text[]) AND open`

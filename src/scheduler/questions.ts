@@ -121,10 +121,10 @@ async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate)
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
   if (!verdict.start || !lane.interactive) return verdict
-  const { refused, postponed } = await interactiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
+  const { refused, waiting } = await interactiveElsewhere(sql, [{ jobId: entry.jobId, userId: lane.userId }])
   const info = refused.get(entry.jobId)
   if (info) return { start: null, reason: because('INTERACTIVE_QUOTA', info), becomes: 'FAILED' }
-  return postponed.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
+  return waiting.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
 }
 
 const endsElsewhere = because('INTERACTIVE_QUOTA', "Waits until the user's interactive job in another pool has ended")

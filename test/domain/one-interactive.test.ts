@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { interactiveElsewhere } from '../../src/domain/one-interactive.ts'
+import { interactiveElsewhere, postponeInteractive } from '../../src/domain/one-interactive.ts'
 import { type Move, transition } from '../../src/domain/transition.ts'
 import { openTestDomain } from '../support/domain.ts'
 
@@ -14,17 +14,17 @@ test('60, 62: a run in another pool counts, and while it ends the next one waits
   const first = await it.submit({ interactive: true })
   const second = await it.submit({ interactive: true })
   const ask = () => interactiveElsewhere(sql, [{ jobId: second, userId }])
-  expect(await ask()).toEqual({ refused: new Map(), postponed: [] })
+  expect(await ask()).toEqual({ refused: new Map(), waiting: [] })
   await move(first, { from: 'QUEUED', to: 'STARTING', reason: null })
   const { refused } = await ask()
   expect(refused.get(second)).toContain(first)
   // Two leaders at once: the index has the last word.
   await expect(move(second, { from: 'QUEUED', to: 'STARTING', reason: null })).rejects.toThrow('run_one_interactive')
   await move(first, { from: 'STARTING', to: 'CANCELLING', reason: 'CANCELLED' })
-  expect(await ask()).toEqual({ refused: new Map(), postponed: [second] })
-  const [entry] = await sql.query<{ open: boolean; later: boolean }>(
-    'SELECT open, eligible_at > berth_now() AS later FROM queue_entry WHERE job_id = $1',
-    [second],
-  )
-  expect(entry).toEqual({ open: false, later: true })
+  expect(await ask()).toEqual({ refused: new Map(), waiting: [second] })
+  const entry = () =>
+    sql.query('SELECT open, eligible_at > berth_now() AS later FROM queue_entry WHERE job_id = $1', [second])
+  expect(await entry()).toEqual([{ open: true, later: false }])
+  await postponeInteractive(sql, [second])
+  expect(await entry()).toEqual([{ open: false, later: true }])
 })

@@ -176,6 +176,19 @@ describe('an interactive job', () => {
     expect(await jobOf(job)).toEqual({ state: 'FAILED', reason: 'INTERACTIVE_QUOTA' })
     await move(elsewhere, { from: 'STARTING', to: 'FAILED', reason: 'START_FAILED' })
   })
+
+  test('that was to start is put off while the one of its user in another pool ends', async () => {
+    const job = await it.submit({ interactive: true })
+    const { decisions, revision } = await decided()
+    const elsewhere = await it.submit({ interactive: true })
+    await move(elsewhere, { from: 'QUEUED', to: 'STARTING', reason: null })
+    await move(elsewhere, { from: 'STARTING', to: 'CANCELLING', reason: 'CANCELLED' })
+    expect(await store.commit(decisions, revision)).toEqual({ kind: 'committed', lost: [job] })
+    expect(await jobOf(job)).toMatchObject({ state: 'QUEUED' })
+    const entry = 'SELECT open, eligible_at > berth_now() AS later FROM queue_entry WHERE job_id = $1'
+    expect(await it.domain.db.sql.query(entry, [job])).toEqual([{ open: false, later: true }])
+    await move(elsewhere, { from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' })
+  })
 })
 
 test('a new leader knows in which order those of one commit were started', async () => {

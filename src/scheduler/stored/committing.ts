@@ -2,7 +2,7 @@ import { tellRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { dropHolds, putHolds, requestEvictions } from '../../domain/holds.ts'
 import { allocate } from '../../domain/nodes.ts'
-import { interactiveElsewhere } from '../../domain/one-interactive.ts'
+import { interactiveElsewhere, postponeInteractive } from '../../domain/one-interactive.ts'
 import { markPlaces } from '../../domain/runs.ts'
 import { type Move, transition } from '../../domain/transition.ts'
 import { Fenced } from '../../platform/leadership.ts'
@@ -67,7 +67,7 @@ async function write(
   { starts, refused, evictions, holds }: Decisions,
 ): Promise<string[]> {
   const nowMs = domain.clock.now()
-  const elsewhere = await readElsewhere(sql, starts)
+  const elsewhere = await settleElsewhere(sql, starts)
   const kept = starts.filter(({ entry: { jobId } }) => !elsewhere.has(jobId))
   const won = await startRuns(sql, kept, nowMs)
   await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => refusalOf(entry, elsewhere))], nowMs)
@@ -78,14 +78,15 @@ async function write(
   return [...lost, ...(await lostClaimants(sql, pool, evictions))]
 }
 
-/** Starts of interactive jobs whose user has one in another pool: with the sentence that ends them, or null: they wait. */
-async function readElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
+/** Starts of interactive jobs whose user has one in another pool: with the sentence that ends them, or null: they are put off. */
+async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
-  const { refused, postponed } = await interactiveElsewhere(
+  const { refused, waiting } = await interactiveElsewhere(
     sql,
     interactive.map(({ entry: { jobId }, lane: { userId } }) => ({ jobId, userId })),
   )
-  return new Map([...refused, ...postponed.map((jobId) => [jobId, null] as const)])
+  await postponeInteractive(sql, waiting)
+  return new Map([...refused, ...waiting.map((jobId) => [jobId, null] as const)])
 }
 
 function refusalOf(entry: Waiting, elsewhere: ReadonlyMap<string, string | null>): Decisions['refused'] {
