@@ -53,14 +53,18 @@ function tell(): void {
 
 const workers = Math.min(Number(values.workers), last - first + 1)
 const over = new AbortController()
+const failures: Error[] = []
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => over.abort())
 
-const playAll = (templateUrl: string | null) =>
-  Promise.all(Array.from({ length: workers }, (_, worker) => play(worker, templateUrl)))
+/** Returns when every worker has ended, even if one fails: the database goes then, and what is known is told. */
+async function playAll(templateUrl: string | null): Promise<void> {
+  if (over.signal.aborted) return
+  await Promise.all(Array.from({ length: workers }, (_, worker) => play(worker, templateUrl)))
+}
 
-/** Each worker has every n-th seed. */
+/** Each worker has every n-th seed. Resolves when it is gone. */
 function play(worker: number, templateUrl: string | null): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const { promise, resolve } = Promise.withResolvers<void>()
   const playing = new Worker(new URL('worker.ts', import.meta.url), {
     workerData: { first: first + worker, last, every: workers, steps, templateUrl },
   })
@@ -70,11 +74,15 @@ function play(worker: number, templateUrl: string | null): Promise<void> {
     count(result)
     if (result.broken && !values.all) over.abort()
   })
-  playing.on('error', reject)
+  playing.on('error', (error) => {
+    failures.push(error)
+    over.abort()
+  })
   playing.on('exit', () => resolve())
   return promise
 }
 
 await (values.database ? withTemplate(playAll) : playAll(null))
 tell()
+for (const { stack } of failures) print(`A worker failed: ${stack}`)
 process.exitCode = totals.broken > 0 || totals.seeds <= last - first ? 1 : 0
