@@ -15,7 +15,7 @@ export interface Store {
   /** All of it or nothing. Starts of jobs that somebody moved meanwhile, and evictions for them, are left out, and named. */
   commit(decisions: Decisions, revision: number): Promise<Committed>
   /** Rows of the views that changed. */
-  publish(views: Views): Promise<void>
+  publish(changes: ViewChanges): Promise<void>
 }
 
 export interface LaneBook {
@@ -45,6 +45,11 @@ export interface Views {
   lanes: ReadonlyMap<string, LaneRow | null>
   classes: ReadonlyMap<string, ClassRow | null>
   accounts: ReadonlyMap<string, AccountRow | null>
+}
+
+export interface ViewChanges extends Views {
+  /** Any row says something else than before, and not only when that was looked at. */
+  isNews: boolean
 }
 
 export interface LaneRow {

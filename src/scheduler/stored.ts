@@ -37,8 +37,8 @@ export function createStored(domain: Domain, leader: Leader): Store {
     changes: (lanes) => ear.listen(lanes),
     first: (laneIds) => readFirst(domain.db.sql, laneIds),
     commit: (decisions, revision) => commit(domain, leader, { decisions, revision }),
-    async publish(views) {
-      await publish(domain, leader, { views, replaces })
+    async publish(changes) {
+      await publish(domain, leader, { changes, replaces })
       replaces = false
     },
   }

@@ -174,7 +174,7 @@ describe('committing', () => {
     await expect(store.changes(nobody)).rejects.toThrow(Fenced)
     await expect(store.commit(decisions, revision)).rejects.toThrow(Fenced)
     await expect(store.load()).rejects.toThrow(Fenced)
-    const rows = { lanes: new Map(), classes: new Map([['CPU', null]]), accounts: new Map() }
+    const rows = { lanes: new Map(), classes: new Map([['CPU', null]]), accounts: new Map(), isNews: true }
     await expect(store.publish(rows)).rejects.toThrow(Fenced)
     expect(await stateOf(id)).toBe('QUEUED')
     expect(await sql('SELECT count(*) FROM pool_change')).toEqual(before)
@@ -201,6 +201,7 @@ test('what is shown replaces what an earlier leader showed, row by row after tha
     lanes: new Map([[laneId, lane]]),
     classes: new Map([['CPU', cpu]]),
     accounts: new Map([['a', account]]),
+    isNews: true,
   })
   expect(await sql('SELECT class, blocked_by, reason FROM class_view')).toEqual([
     { class: 'CPU', blocked_by: id, reason: { code: 'NO_CAPACITY' } },
@@ -212,10 +213,34 @@ test('what is shown replaces what an earlier leader showed, row by row after tha
     lanes: new Map([[laneId, null]]),
     classes: new Map([['CPU', { ...cpu, blockedBy: null }]]),
     accounts: new Map(),
+    isNews: true,
   })
   expect(await sql('SELECT blocked_by FROM class_view')).toEqual([{ blocked_by: null }])
   expect(await sql('SELECT account, occupancy FROM account_view')).toEqual([{ account: 'a', occupancy: 0.25 }])
   expect(await sql('SELECT * FROM lane_view')).toEqual([])
+})
+
+test('those who show the queue are told of news, and not that something was looked at again', async () => {
+  let told = 0
+  const unlisten = it.domain.wakeups.on('view', () => told++)
+  const revision = async () => (await sql<{ revision: number }>('SELECT revision FROM pool_view'))[0]?.revision
+  await store.load()
+  const showCpu = (reason: string | null, consideredMs: number, isNews: boolean) =>
+    store.publish({
+      lanes: new Map(),
+      classes: new Map([['CPU', { blockedBy: null, reason, consideredMs }]]),
+      accounts: new Map(),
+      isNews,
+    })
+  await showCpu('NO_CAPACITY', 1_000, false)
+  // Whatever an earlier leader showed went.
+  expect([await revision(), told]).toEqual([1, 1])
+  await showCpu('NO_CAPACITY', 2_000, false)
+  expect([await revision(), told]).toEqual([1, 1])
+  expect(await sql('SELECT extract(epoch FROM considered_at)::int AS at FROM class_view')).toEqual([{ at: 2 }])
+  await showCpu('GLOBAL_LIMIT', 2_000, true)
+  expect([await revision(), told]).toEqual([2, 2])
+  unlisten()
 })
 
 test('a window of a lane is read in its order, bids first', async () => {

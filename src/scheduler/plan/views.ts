@@ -1,4 +1,5 @@
-import type { AccountRow, ClassRow, LaneRow, Views } from '../store.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { AccountRow, ClassRow, LaneRow, ViewChanges } from '../store.ts'
 import { batchClasses } from './classes.ts'
 import { numberOf } from './fractions.ts'
 import type { PoolState } from './state.ts'
@@ -9,19 +10,30 @@ export class Shown {
   private readonly classes = new Map<string, ClassRow>()
   private readonly accounts = new Map<string, AccountRow>()
 
-  changes(state: PoolState): Views {
+  changes(state: PoolState): ViewChanges {
     state.order.touchTurned()
     const touched = state.touched.take()
     const lanes = touched?.lanes ?? new Set([...this.lanes.keys(), ...state.lanes.keys()])
     const accounts =
       touched?.accounts ??
       new Set([...this.accounts.keys(), ...state.lanes.ofAccount.keys(), ...state.machines.runsOf.keys()])
-    return {
+    const changes = {
       lanes: changed(this.lanes, lanes, (id) => laneRow(state, id)),
       classes: changed(this.classes, batchClasses, (name) => classRow(state, name)),
       accounts: changed(this.accounts, accounts, (account) => accountRow(state, account)),
     }
+    return {
+      lanes: changes.lanes.rows,
+      classes: changes.classes.rows,
+      accounts: changes.accounts.rows,
+      isNews: Object.values(changes).some(({ isNews }) => isNews),
+    }
   }
+}
+
+interface Changed<T> {
+  rows: Map<string, T | null>
+  isNews: boolean
 }
 
 /** Brings these rows of `before` up to what they are, and answers the difference. */
@@ -29,18 +41,24 @@ function changed<K extends string, T extends object>(
   before: Map<string, T>,
   keys: Iterable<K>,
   rowOf: (key: K) => T | null,
-): Map<string, T | null> {
-  const different = new Map<string, T | null>()
+): Changed<T> {
+  const rows = new Map<string, T | null>()
+  let isNews = false
   for (const key of keys) {
     const known = before.get(key)
     const row = rowOf(key)
     if (row ? isSame(known, row) : !known) continue
-    different.set(key, row)
+    isNews ||= !row || !known || !saysTheSame(known, row)
+    rows.set(key, row)
     if (row) before.set(key, row)
     else before.delete(key)
   }
-  return different
+  return { rows, isNews }
 }
+
+/** A reason that was found again is another object. */
+const saysTheSame = (one: object, other: object) =>
+  isDeepStrictEqual({ ...one, consideredMs: null }, { ...other, consideredMs: null })
 
 function isSame<T extends object>(a: T | undefined, b: T): boolean {
   const known: Partial<T> = a ?? {}

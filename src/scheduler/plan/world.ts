@@ -1,4 +1,4 @@
-import type { Views } from '../store.ts'
+import type { ViewChanges } from '../store.ts'
 import type { Snapshot, Verdict } from './model.ts'
 import { PoolState } from './state.ts'
 import { type Candidate, tryOut } from './trial.ts'
@@ -16,7 +16,7 @@ export class World extends PoolState {
   }
 
   /** Rows that changed since the last call. */
-  views(): Views {
+  views(): ViewChanges {
     return this.shown.changes(this)
   }
 }

@@ -1,18 +1,20 @@
 import type { Domain } from '../../domain/domain.ts'
 import { fence } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
-import type { Views } from '../store.ts'
+import type { ViewChanges } from '../store.ts'
 import type { Leader } from '../tick.ts'
 
 /** Rows of the views that readers in every process are shown. Nobody waits for the disk: they are rewritten by every leader. */
 export interface Publication {
-  views: Views
+  changes: ViewChanges
   /** Whatever an earlier leader left goes. */
   replaces: boolean
 }
 
-export async function publish(domain: Domain, leader: Leader, { views, replaces }: Publication): Promise<void> {
-  const { lanes, classes, accounts } = views
+/** Who shows the queue is told only of news: that something was looked at again is no reason to show it again. */
+export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
+  const { lanes, classes, accounts } = changes
+  const isNews = changes.isNews || replaces
   if (!replaces && lanes.size + classes.size + accounts.size === 0) return
   await domain.db.transaction(async (sql) => {
     await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
@@ -23,9 +25,9 @@ export async function publish(domain: Domain, leader: Leader, { views, replaces 
       [accountView, accounts],
     ] as const)
       await write(sql, leader.pool, { table, rows, replaces })
-    await sql.query(revisedSql, [leader.pool], 'pool_view')
+    if (isNews) await sql.query(revisedSql, [leader.pool], 'pool_view')
   })
-  domain.wakeups.poke('view')
+  if (isNews) domain.wakeups.poke('view')
 }
 
 /** The last statement: those who show something else of the same pool wait no longer than they must. */

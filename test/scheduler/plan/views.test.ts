@@ -5,7 +5,7 @@ import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import type { Views } from '../../../src/scheduler/store.ts'
-import { heard, lane, n8, settings, snapshot, waiting } from '../../support/planning.ts'
+import { heard, lane, laneOf, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 
 /** What readers were shown, change by change, is what they would be shown if all of it were shown anew. */
 type Step =
@@ -36,6 +36,13 @@ const rules = (max: number): Rule[] => [
   { code: 'USER_LIMIT', on: 'user:', each: true, counts: 'jobs', model: null, max },
 ]
 
+/** All rows, but for when they were looked at. */
+const said = (shown: Watched['shown']) =>
+  JSON.stringify(
+    Object.values(shown).map((rows) => [...rows].sort(([a], [b]) => (a < b ? -1 : 1))),
+    (key, value) => (key === 'consideredMs' ? null : value),
+  )
+
 class Watched {
   readonly world: World
   readonly shown: { [kind in keyof Views]: Map<string, unknown> } = {
@@ -54,11 +61,13 @@ class Watched {
   }
 
   show(): void {
+    const before = said(this.shown)
     const views = this.world.views()
     for (const kind of ['lanes', 'classes', 'accounts'] as const)
       for (const [key, row] of views[kind])
         if (row) this.shown[kind].set(key, row)
         else this.shown[kind].delete(key)
+    expect(views.isNews).toBe(said(this.shown) !== before)
   }
 
   do(of: Step): void {
@@ -123,6 +132,23 @@ class Watched {
     this.world.hear(heard([change], { nowMs: this.nowMs }))
   }
 }
+
+test('what was only looked at again is shown, and is no news', () => {
+  const held = settings({ rules: rules(0) })
+  const world = createWorld(snapshot({ settings: held, lanes: [laneOf(lane('a'), [1])] }))
+  const looked = (change: Parameters<typeof heard>[0][number], nowMs: number) => {
+    world.hear(heard([change], { nowMs }))
+    plan(world, { startsMax: 2 })
+    return world.views()
+  }
+  expect(looked({ kind: 'SETTINGS', settings: held }, 0).isNews).toBe(true)
+  const again = looked({ kind: 'SETTINGS', settings: held }, 700)
+  expect(again.lanes.get('a')).toMatchObject({ reason: { code: 'USER_LIMIT' }, consideredMs: 700 })
+  expect(again.isNews).toBe(false)
+  const more = looked({ kind: 'JOINED', entry: waiting('a', 2) }, 1_400)
+  expect(more.lanes.get('a')).toMatchObject({ waiting: 2 })
+  expect(more.isNews).toBe(true)
+})
 
 test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: rows that changed make up all rows', (policy) => {
   fc.assert(
