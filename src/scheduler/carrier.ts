@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/leaving.ts'
 import { loseNodes } from '../domain/lost-runs.ts'
-import { type HoldingRun, type Limit, markExpired, readRunState } from '../domain/runs.ts'
+import { type HoldingRun, type Limit, markExpired } from '../domain/runs.ts'
 import type { JobState } from '../domain/state.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
@@ -11,18 +11,20 @@ import type { Report } from './outcome.ts'
 import { pumpLog } from './pump.ts'
 import type { Reporter } from './reports.ts'
 import type { Leader } from './tick.ts'
+import type { Started } from './withdrawals.ts'
 
 /**
  * Carries one run from its order to start until its end is stored: start it or find it again, pump its log, report that
  * it runs, ask for its end when it is cancelled, its time is over or another job needs its room, and report the end after
  * the last byte of its log.
  * All it knows can be found again from the run's row and the executor, so it may be dropped at any moment (`signal`),
- * and the next leader's carrier goes on. What it started when another one led already, of a run that is over, it stops.
+ * and the next leader's carrier goes on. What it started and could not say while it led is handed on (withdrawals.ts).
  */
 export interface Carrying {
   domain: Domain
   leader: Leader
   report: Reporter
+  withdraw(started: Started): void
   graceMs: number
   /** A node that does not answer for so long is lost, and its runs with it. */
   nodeLostAfterMs: number
@@ -33,8 +35,6 @@ export interface Carrying {
 
 const retryMsMax = 5_000
 const reInspectMs = 50
-/** By a leader that is none any more: about 6 s. */
-const withdrawTriesMax = 7
 /** Timers cannot wait longer. */
 const waitMsMax = 2 ** 31 - 1
 
@@ -156,25 +156,8 @@ export class Carrier {
     } catch (error) {
       if (!(error instanceof Fenced)) throw error
     }
-    await this.#trying(
-      'withdraw',
-      () => this.#withdraw(handle),
-      (failures) => failures < withdrawTriesMax,
-    )
+    this.#carrying.withdraw({ runId: this.#run.runId, executor: this.executor, handle })
     return false
-  }
-
-  /**
-   * A leader that freezes right before it starts a run may thaw when another one has found nothing of it and ended it: then
-   * nobody knows of what was started, and it is stopped. While the run is to go on, whoever leads now has the same handle.
-   */
-  async #withdraw(handle: Handle): Promise<void> {
-    const { domain, graceMs } = this.#carrying
-    const { runId } = this.#run
-    const state = await readRunState(domain.db.sql, runId)
-    if (state === 'STARTING' || state === 'RUNNING') return
-    domain.log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
-    await this.executor.stop(handle, graceMs)
   }
 
   /** Cancelled, and no handle is kept: an earlier leader may have started it and died before it could say so. */
@@ -292,25 +275,16 @@ export class Carrier {
     )
   }
 
-  #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
-    return this.#trying(what, work, () => !this.#dropped.aborted)
-  }
-
-  /** Tries again, with growing pauses, until it works, it does not go on or another leads; a fenced leader is not to try. */
-  async #trying<T>(
-    what: string,
-    work: () => Promise<T>,
-    goesOn: (failures: number) => boolean,
-  ): Promise<T | undefined> {
+  /** Tries again, with growing pauses, until it works or the run is dropped; a fenced leader is not to try. */
+  async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
-    for (let failures = 0; goesOn(failures); failures++)
+    for (let failures = 0; !this.#dropped.aborted; failures++)
       try {
         return await work()
       } catch (error) {
         if (error instanceof Fenced) throw error
         log.warn({ err: error, run: this.#run.runId, what, failures }, 'will be tried again')
-        const pauseMs = Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10))
-        await clock.sleep(pauseMs, this.#dropped.aborted ? undefined : this.#dropped)
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), this.#dropped)
       }
     return undefined
   }

@@ -7,6 +7,7 @@ import { createRunner } from './runner.ts'
 import { createStored } from './stored.ts'
 import type { Leader } from './tick.ts'
 import { createTurns } from './turns.ts'
+import { createWithdrawals, type Withdrawals } from './withdrawals.ts'
 
 /**
  * The scheduler of one pool in this process: competes for the leadership, and while it leads, plans and carries runs.
@@ -36,6 +37,7 @@ export interface SchedulerOptions {
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { domain, pool, holder, host, direct } = options
   const { clock, log } = domain
+  const withdrawals = createWithdrawals(domain, options.graceMs)
   let term: Term | null = null
   /** A term must have ended before the next begins: two runners of one process must not carry the same run. */
   let ending: Promise<void> = Promise.resolve()
@@ -49,7 +51,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     clock,
     log,
     onGained(epoch) {
-      const mine = createTerm({ pool, epoch }, options)
+      const mine = createTerm({ pool, epoch }, options, withdrawals)
       term = mine
       void ending.then(mine.start)
     },
@@ -65,6 +67,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       await term?.stop()
       await leadership.stop()
       await ending
+      await withdrawals.stop()
     },
   }
 }
@@ -74,10 +77,14 @@ interface Term {
   stop(): Promise<void>
 }
 
-function createTerm(leader: Leader, { domain, executors, startAttemptsMax, ...options }: SchedulerOptions): Term {
+function createTerm(
+  leader: Leader,
+  { domain, executors, startAttemptsMax, ...options }: SchedulerOptions,
+  { withdraw }: Withdrawals,
+): Term {
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
-  const runner = createRunner({ domain, leader, report, ...options }, executors)
+  const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
   const turns = createTurns({ domain, leader, store: createStored(domain, leader) })
   const ticks = createLoop({ name: `scheduler ${leader.pool}`, pollMs: turns.pauseMs, clock, log, runOnce: turns.take })
   let unsubscribe = () => {}

@@ -3,18 +3,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/cancel.ts'
+import type { Domain } from '../../src/domain/domain.ts'
 import { type HoldingRun, readHoldingRuns, readRunOrders } from '../../src/domain/runs.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
-import type { Executor } from '../../src/executors/executor.ts'
+import type { Executor, Observation } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { openDb } from '../../src/platform/db.ts'
 import { Carrier } from '../../src/scheduler/carrier.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
+import { createWithdrawals, type Withdrawals } from '../../src/scheduler/withdrawals.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
+import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
+
+const graceMs = 1_000
 
 /** A leader that freezes right before it starts a run, and thaws when another one leads. */
 let database: TestDatabase
@@ -23,6 +29,9 @@ let dataDir: string
 let executor: Executor
 let dropped: AbortController
 let carriers: Carrier[]
+let withdrawals: Withdrawals
+/** What the executor said of runs when it was told to forget them. */
+let forgotten: (Observation | undefined)[]
 let id: string
 let order: HoldingRun
 
@@ -30,7 +39,8 @@ beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db)
   dataDir = await mkdtemp(join(tmpdir(), 'berth-thaw-'))
-  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  executor = await createWatched()
+  withdrawals = createWithdrawals(it.domain, graceMs)
   dropped = new AbortController()
   carriers = []
   const leader = await createLeader(it.domain, 'sim')
@@ -41,6 +51,7 @@ beforeEach(async () => {
 afterEach(async () => {
   dropped.abort()
   for (const { done } of carriers) await done
+  await withdrawals.stop()
   await executor.close()
   expect(await findings(database.db.sql)).toEqual([])
   await it[Symbol.asyncDispose]()
@@ -48,23 +59,43 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true })
 })
 
+async function createWatched(): Promise<Executor> {
+  const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  forgotten = []
+  return {
+    ...simulated,
+    async forget(handle) {
+      forgotten.push((await simulated.inspect([handle]))[0])
+      await simulated.forget?.(handle)
+    },
+  }
+}
+
 async function runOf(epoch: number): Promise<HoldingRun> {
   const [run] = await readHoldingRuns(database.db.sql, { pool: 'sim', epoch })
   if (!run) throw new Error('Nothing runs')
   return run
 }
 
-function carry(run: HoldingRun, epoch: number, by: Executor = executor): Carrier {
+interface By {
+  executor?: Executor
+  domain?: Domain
+  withdraw?: Withdrawals['withdraw']
+}
+
+function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
+  const { domain, withdraw } = { domain: it.domain, withdraw: withdrawals.withdraw, ...by }
   const leader = { pool: 'sim', epoch }
-  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
-  const report = createReporter(it.domain, leader, 1)
-  const carrier = new Carrier(run, by, { domain: it.domain, leader, report, ...limits, signal: dropped.signal })
+  const limits = { graceMs, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
+  const report = createReporter(domain, leader, 1)
+  const carrying = { domain, leader, report, withdraw, ...limits, signal: dropped.signal }
+  const carrier = new Carrier(run, by.executor ?? executor, carrying)
   carriers.push(carrier)
   return carrier
 }
 
 /** The old leader's carrier: its start goes on when it thaws, and not before. */
-function frozen() {
+function frozen(by: By = {}) {
   const thawed = Promise.withResolvers<void>()
   const slow: Executor = {
     ...executor,
@@ -73,7 +104,7 @@ function frozen() {
       return executor.start(run)
     },
   }
-  return { carrier: carry(order, 1, slow), thaw: thawed.resolve }
+  return { carrier: carry(order, 1, { ...by, executor: slow }), thaw: thawed.resolve }
 }
 
 const takeOver = () => database.db.sql.query("UPDATE scheduler_leader SET epoch = 2, holder = 'b' WHERE pool = 'sim'")
@@ -85,6 +116,12 @@ const observed = async () => {
   return handle === null ? null : (await executor.inspect([handle]))[0]
 }
 
+/** What was known of it when it was forgotten. */
+async function withdrawn() {
+  await until(async () => (await observed()) === null, { what: 'it is forgotten' })
+  return forgotten.map((last) => last?.state === 'ended' && { state: last.state, stopped: last.stopped })
+}
+
 test('what it starts of a run that was cancelled and never started is stopped', async () => {
   const old = frozen()
   await takeOver()
@@ -94,7 +131,7 @@ test('what it starts of a run that was cancelled and never started is stopped', 
   expect(await observed()).toBeNull()
   old.thaw()
   await old.carrier.done
-  expect(await observed()).toMatchObject({ state: 'ended', stopped: true })
+  expect(await withdrawn()).toEqual([{ state: 'ended', stopped: true }])
   expect(await stateOf()).toBe('CANCELLED')
 })
 
@@ -105,7 +142,70 @@ test('so it is when its term ended before it could say what it started', async (
   dropped.abort()
   old.thaw()
   await old.carrier.done
-  expect(await observed()).toMatchObject({ state: 'ended', stopped: true })
+  await until(async () => (await observed())?.state === 'ended', { what: 'it has ended' })
+  expect(await observed()).toMatchObject({ stopped: true })
+})
+
+/** A leader behind a door that is shut before it thaws; what it does next makes no pause. */
+async function cutOff() {
+  const door = await createDoor(database.url)
+  const db = openDb({ url: door.url, connectionsMax: 2, log: it.domain.log, applicationName: 'berth thaw' })
+  let pauses = 0
+  const clock: Clock = {
+    ...systemClock,
+    sleep() {
+      pauses++
+      return new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+  const domain = { ...it.domain, db, clock }
+  const late = createWithdrawals(domain, graceMs)
+  const old = frozen({ domain, withdraw: late.withdraw })
+  await takeOver()
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  await carry(await runOf(2), 2).done
+  await door.shut()
+  old.thaw()
+  dropped.abort()
+  await old.carrier.done
+  return {
+    door,
+    late,
+    pauses: () => pauses,
+    async [Symbol.asyncDispose]() {
+      await late.stop()
+      await db.close()
+      await door.shut()
+    },
+  }
+}
+
+test('it looks for what it started until the database is back, however long that takes', async () => {
+  await using old = await cutOff()
+  await until(() => old.pauses() > 20, { what: 'it was in vain for twenty times' })
+  expect(await observed()).toMatchObject({ state: 'running' })
+  await old.door.open()
+  expect(await withdrawn()).toEqual([{ state: 'ended', stopped: true }])
+})
+
+test('a server that stops meanwhile tries once more, and leaves it', async () => {
+  await using old = await cutOff()
+  await old.late.stop()
+  expect(await observed()).toMatchObject({ state: 'running' })
+  expect(forgotten).toEqual([])
+})
+
+test('while it is being cancelled it is stopped, and forgotten by nobody before the end is stored', async () => {
+  const old = frozen()
+  await takeOver()
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  old.thaw()
+  await old.carrier.done
+  await until(async () => (await observed())?.state === 'ended', { what: 'it was stopped' })
+  expect(forgotten).toEqual([])
+  await carry(await runOf(2), 2).done
+  expect(await stateOf()).toBe('CANCELLED')
+  await until(async () => (await observed()) === null, { what: 'it is forgotten' })
 })
 
 test('what it starts of a run that goes on is the run of the new leader', async () => {
@@ -141,7 +241,7 @@ test('a backend that does not answer right after a start is asked again: the run
       return executor.inspect(handles)
     },
   }
-  carry(order, 1, shy)
+  carry(order, 1, { executor: shy })
   await reaches('RUNNING')
   expect(failures).toBeGreaterThan(1)
 })

@@ -1,0 +1,80 @@
+import type { Domain } from '../domain/domain.ts'
+import { readRunState } from '../domain/runs.ts'
+import { isFinal } from '../domain/state.ts'
+import type { Executor, Handle } from '../executors/executor.ts'
+
+/**
+ * What a leader started when it led no more. A leader that freezes right before it starts a run may thaw when another one
+ * has found nothing of it and ended it: then nobody knows of what was started. So it is withdrawn: while the run is to go
+ * on, whoever leads now has the same handle, and it is left alone; of a run that is over it is stopped, and its backend
+ * forgets it once it has ended.
+ *
+ * That may take longer than a term, and holds up none: the database may be away, or the node silent. It is tried until it
+ * works, as long as this process lives. A clean stop tries each once more, waits for no end, and says what it leaves.
+ */
+export interface Withdrawals {
+  /** Goes on by itself. */
+  withdraw(started: Started): void
+  stop(): Promise<void>
+}
+
+export interface Started {
+  runId: string
+  executor: Executor
+  handle: Handle
+}
+
+const retryMsMax = 5_000
+/** How often it is looked whether it has ended. */
+const lookMs = 250
+
+export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): Withdrawals {
+  const stopping = new AbortController()
+  const open = new Set<Promise<void>>()
+
+  async function settle(started: Started): Promise<void> {
+    for (let failures = 0; ; failures++) {
+      const isLast = stopping.signal.aborted
+      try {
+        return await attempt(started)
+      } catch (err) {
+        const { runId: run } = started
+        if (isLast) return log.error({ err, run }, 'a run may have been started too late, and nobody looks after it')
+        log.warn({ err, run, what: 'withdraw', failures }, 'will be tried again')
+        await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), stopping.signal)
+      }
+    }
+  }
+
+  async function attempt({ runId, executor, handle }: Started): Promise<void> {
+    for (let isTold = false; ; isTold = true) {
+      const state = await readRunState(db.sql, runId)
+      if (state === 'STARTING' || state === 'RUNNING') return
+      if (!isTold) {
+        log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
+        await executor.stop(handle, graceMs)
+      }
+      // While it is being cancelled, whoever leads may have found it, and then needs what the backend keeps.
+      const isOver = state === null || isFinal(state)
+      if (isOver && (await hasEnded(executor, handle))) return executor.forget?.(handle)
+      if (stopping.signal.aborted) return
+      await clock.sleep(lookMs, stopping.signal)
+    }
+  }
+
+  return {
+    withdraw(started) {
+      const settled = settle(started).finally(() => open.delete(settled))
+      open.add(settled)
+    },
+    async stop() {
+      stopping.abort()
+      await Promise.all(open)
+    },
+  }
+}
+
+async function hasEnded(executor: Executor, handle: Handle): Promise<boolean> {
+  const [observation] = await executor.inspect([handle])
+  return observation?.state === 'ended' || observation?.state === 'gone'
+}
