@@ -3,12 +3,11 @@ import type { Domain } from './domain.ts'
 import { type Waiting, waitingOf } from './explain.ts'
 import { type InLine, readLine } from './line.ts'
 import { readNodes } from './nodes.ts'
-import { type FreeNode, giveBack, type Placement, place } from './placement.ts'
-import type { Shape } from './shape.ts'
+import { type Asking, type Ending, type Reserved, type RoomNow, roomAt } from './room.ts'
 
 /**
  * When a waiting job may start. Earliest: when its gates are open and what runs has ended, by its maximum run time, far
- * enough for it to fit. Latest: when everything that runs has ended, and after that everybody ahead has run, one after the
+ * enough for it to fit on nodes that capacity reservations leave it. Latest: when everything that runs has ended, and after that everybody ahead has run, one after the
  * other; null when one of them has no known run time, or stands too far back. Nobody promises it: jobs that end sooner
  * make it sooner, and who comes with a greater right makes it later.
  */
@@ -18,23 +17,14 @@ export interface Estimate {
   basis: string
 }
 
-interface Row {
+interface Row extends Asking {
   jobId: string
   pool: string
   laneId: string
-  shape: Shape
   now: Date
 }
 
-interface Ending {
-  /** null: nobody knows. */
-  endsAt: Date | null
-  placements: readonly Placement[]
-}
-
-interface PoolNow {
-  nodes: FreeNode[]
-  endings: readonly Ending[]
+interface PoolNow extends RoomNow {
   front: readonly InLine[]
 }
 
@@ -42,6 +32,8 @@ interface PoolNow {
 const endingsMax = 1_000
 /** Jobs in line that are looked at. */
 const frontMax = 1_000
+/** Capacity reservations that are looked at: those that end first. */
+const reservedMax = 100
 
 /** null: what it waits for has no time. */
 export async function estimatesOf(
@@ -65,10 +57,13 @@ export async function estimatesOf(
       const pool = pools.get(row.pool)
       const never = found?.reasons.some(({ code }) => timeless.has(code)) ?? true
       if (never || !found || !pool) return [row.jobId, null]
-      const room = fitsAt.has(row.laneId) ? (fitsAt.get(row.laneId) ?? null) : roomAt(row, pool)
-      fitsAt.set(row.laneId, room)
-      const place = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
-      return [row.jobId, room && estimate(row.now, { room, pool, gates: found.gates, before: place })]
+      const opensAt = opening(row.now, found.gates)
+      if (opensAt === null) return [row.jobId, null]
+      const alike = `${row.laneId}/${opensAt.getTime()}`
+      const room = fitsAt.has(alike) ? (fitsAt.get(alike) ?? null) : roomAt(row, pool, opensAt)
+      fitsAt.set(alike, room)
+      const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
+      return [row.jobId, room && estimate(row.now, { room, pool, before })]
     }),
   )
 }
@@ -81,13 +76,14 @@ export async function estimateOf(
     gates,
     position,
     ...row
-  }: Pick<Row, 'pool' | 'shape' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
+  }: Asking & Pick<Row, 'pool' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
 ): Promise<Estimate | null> {
-  if (reasons.some(({ code }) => timeless.has(code))) return null
+  const opensAt = opening(row.now, gates)
+  if (opensAt === null || reasons.some(({ code }) => timeless.has(code))) return null
   const pool = await readPool(sql, row.pool)
-  const room = roomAt(row, pool)
+  const room = roomAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
-  return room && estimate(row.now, { room, pool, gates, before })
+  return room && estimate(row.now, { room, pool, before })
 }
 
 /** What ends by no clock. */
@@ -102,21 +98,28 @@ const timeless: ReadonlySet<string> = new Set([
 interface Facts {
   room: Date
   pool: PoolNow
-  gates: Waiting['gates']
   /** How many of the front come before it; -1: it stands further back. */
   before: number
 }
 
-function estimate(now: Date, { room, pool, gates, before }: Facts): Estimate | null {
+/** From when on all gates are open; null: nobody knows. */
+function opening(now: Date, gates: Waiting['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
-  const earliest = latestOf([room, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
+  return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
+}
+
+function estimate(now: Date, { room, pool, before }: Facts): Estimate {
   const until = allBefore(before, pool, now)
   return until === null
-    ? { earliest, latest: null, basis: 'The maximum run times of what runs; those of the jobs ahead are not known' }
+    ? {
+        earliest: room,
+        latest: null,
+        basis: 'The maximum run times of what runs; those of the jobs ahead are not known',
+      }
     : {
-        earliest,
-        latest: latestOf([earliest, until]),
+        earliest: room,
+        latest: latestOf([room, until]),
         basis: 'The maximum run times of what runs and of the jobs ahead',
       }
 }
@@ -133,41 +136,19 @@ function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date
   return new Date(free.getTime() + seconds * 1_000)
 }
 
-/** When the job would fit if nobody took what becomes free; null: not by the end of what has a known end. */
-function roomAt({ shape, now }: Pick<Row, 'shape' | 'now'>, { nodes, endings }: PoolNow): Date | null {
-  if (place(shape, nodes)) return now
-  const known = endings.filter((each): each is Ending & { endsAt: Date } => each.endsAt !== null)
-  let [low, high] = [0, known.length]
-  if (!place(shape, after(nodes, known))) return null
-  while (low + 1 < high) {
-    const middle = (low + high) >> 1
-    if (place(shape, after(nodes, known.slice(0, middle)))) high = middle
-    else low = middle
-  }
-  const last = known[high - 1]
-  return last ? latestOf([now, last.endsAt]) : null
-}
-
-function after(nodes: readonly FreeNode[], endings: readonly Ending[]): FreeNode[] {
-  const left = new Map(nodes.map((node) => [node.id, structuredClone(node)]))
-  for (const placement of endings.flatMap(({ placements }) => placements)) {
-    const node = left.get(placement.nodeId)
-    if (node) giveBack(node, placement)
-  }
-  return [...left.values()]
-}
-
 async function readPool(sql: Sql, pool: string): Promise<PoolNow> {
-  const [nodes, endings, front] = await Promise.all([
+  const [nodes, endings, reserved, front] = await Promise.all([
     readNodes(sql, pool),
     sql.query<Ending>(endingsSql, [pool, endingsMax], 'endings'),
+    sql.query<Reserved>(reservedSql, [pool, reservedMax], 'reserved'),
     readLine(sql, pool, { after: null, limit: frontMax }),
   ])
-  return { nodes, endings, front }
+  return { nodes, endings, reserved, front }
 }
 
 const rowsSql = `
-SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, berth_now() AS now
+SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, berth_now() AS now,
+  l.reservation_id AS "reservationId", l.run_seconds AS "runSeconds"
 FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE q.job_id = ANY($1::text[])`
 
 const endingsSql = `
@@ -180,3 +161,7 @@ SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second'
 FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
 WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
 ORDER BY 1 NULLS LAST LIMIT $2`
+
+const reservedSql = `
+SELECT id, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsMs"
+FROM capacity_reservation WHERE pool = $1 AND ends_at > berth_now() ORDER BY ends_at, id LIMIT $2`

@@ -1,14 +1,14 @@
 import { z } from 'zod'
 import { Unavailable } from '../platform/tx.ts'
-import type { Viewer } from './access.ts'
+import { basePriority, type Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
 import { NotFound, Refusal, Rejected } from './errors.ts'
 import { type Estimate, estimateOf } from './estimate.ts'
 import { gatesOfSpec } from './gates.ts'
 import type { NewJob } from './insert.ts'
+import { laneOf } from './lanes.ts'
 import { ask } from './questions.ts'
 import { because, type Reason } from './reason.ts'
-import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 import type { JobState } from './state.ts'
 import { readSubmission } from './submission.ts'
@@ -136,7 +136,14 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const { wouldBe, reasons, position } = answer
   if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, job.spec)), reasons, position }
-  const estimatedStart = await estimateOf(domain, { pool: job.pool, shape: shapeOf(job.spec.resources), ...waiting })
+  const { runSeconds, reservationId, shape } = laneOf({
+    pool: job.pool,
+    ...payload,
+    basePriority: basePriority[level],
+    override: null,
+  })
+  const asking = { pool: job.pool, runSeconds, reservationId, shape }
+  const estimatedStart = await estimateOf(domain, { ...asking, ...waiting })
   return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
 }
 

@@ -143,4 +143,11 @@ test('what is missing, and when there may be room: by the known run times, in tu
   expect(estimates.get(next)).toMatchObject({ earliest: new Date(endMs), latest: new Date(endMs) })
   expect(estimates.get(endless)).toMatchObject({ earliest: new Date(endMs), latest: new Date(endMs + 60_000) })
   expect(estimates.get(last)).toMatchObject({ earliest: new Date(endMs), latest: null })
+  await sql('DELETE FROM capacity_reservation')
+  const [window] = await sql(
+    `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at)
+     VALUES ('reservation_2', 'day', 'sim', 'apollo', '{n1}', berth_now() + interval '10 seconds', berth_now() + interval '2 hours')
+     RETURNING ends_at AS "endsAt"`,
+  )
+  expect((await estimatesOf(it.domain, [next])).get(next)).toMatchObject({ earliest: window?.['endsAt'] })
 })
