@@ -158,6 +158,7 @@ async function copy(client: PoolClient, { jobs, lanes, like }: Rows): Promise<vo
        FROM queue_entry WHERE job_id LIKE 'job_bench%' GROUP BY 1, 2, 3, 4`,
     `INSERT INTO account_tally (pool, part, bid, chunk, entries)
        SELECT 'sim', berth_part(account), 0, berth_chunk(sequence), count(*) FROM numbered GROUP BY 1, 2, 3, 4`,
+    "INSERT INTO account_total (pool, account, entries) SELECT 'sim', account, count(*) FROM numbered GROUP BY 1, 2",
     "SELECT setval(pg_get_serial_sequence('job', 'sequence'), max(sequence)) FROM numbered",
   ]
   for (const step of steps) await client.query(step)

@@ -2,7 +2,7 @@ import type { Sql } from '../platform/tx.ts'
 import { effectivePriority, effectiveSql, type Moment, thresholdSql } from './ageing.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { interactiveBand, type Policy } from './lanes.ts'
-import { type Chunk, chunkSize, readTally } from './tally.ts'
+import { type Chunk, chunkSize, readTally, totalsSql } from './tally.ts'
 
 /**
  * A line in the order of its turns, from any place in it. The key is (lead, -bid, sequence), smallest first. Over the
@@ -153,26 +153,19 @@ function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[
 
 // ── FAIR_SHARE ──
 
-/** The leader's counts may be late: when the accounts that seemed enough are not, all of them are read. */
-async function readShares(sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> {
-  const among = (enough: number) => sql.query<InLine>(sharesSql, [pool, ...key, limit, enough], 'line_of_shares')
-  const found = await among(limit)
-  return found.length < limit ? among(accountsEnough) : found
-}
+const readShares = (sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> =>
+  sql.query<InLine>(sharesSql, [pool, ...key, limit], 'line_of_shares')
 
-const accountsEnough = 2 ** 31 - 1
-
-/** Of the accounts next in turn, as many as seem to have enough entries; those of one share are one. */
+/** Of the accounts next in turn, as many as have enough entries; those of one share are one. */
 const sharesSql = frontsSql({
   limit: '$5',
   lanes: `SELECT w.id AS lane_id, gate.open, next.share AS lead FROM (
       SELECT a.account, a.share, sum(a.queued) OVER (ORDER BY a.share) - sum(a.queued) OVER (PARTITION BY a.share) AS before FROM (
         SELECT w.account, (${shareSql})::bigint AS share,
-          CASE WHEN (${shareSql})::bigint > $2::bigint THEN coalesce(v.queued, 0) ELSE 0 END AS queued
-        FROM (SELECT DISTINCT account FROM lane WHERE pool = $1 AND NOT interactive) w
-        LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account
+          CASE WHEN (${shareSql})::bigint > $2::bigint THEN w.entries ELSE 0 END AS queued
+        FROM (${totalsSql}) w LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account
       ) a WHERE a.share >= $2::bigint
     ) next JOIN lane w ON w.pool = $1 AND w.account = next.account AND NOT w.interactive CROSS JOIN ${gatesSql} gate
-    WHERE next.before < $6::int`,
+    WHERE next.before < $5::int`,
   entries: afterKey('$2', '$3', '$4'),
 })

@@ -78,6 +78,12 @@ const ofAll: Readonly<Record<string, string>> = {
       FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE NOT l.interactive GROUP BY 1, 2, 3, 4) q
     FULL JOIN (SELECT pool, part, bid, chunk, sum(entries) AS n FROM account_tally GROUP BY 1, 2, 3, 4 HAVING sum(entries) <> 0) t
       USING (pool, part, bid, chunk) WHERE q.n IS DISTINCT FROM t.n`,
+  'the total of an account is its number of entries': `
+    SELECT 'pool_' || pool AS id, account || ': ' || coalesce(t.n, 0) || ' for ' || coalesce(q.n, 0) AS message
+    FROM (SELECT q.pool, l.account, count(*) AS n FROM queue_entry q JOIN lane l ON l.id = q.lane_id
+      WHERE NOT l.interactive GROUP BY 1, 2) q
+    FULL JOIN (SELECT pool, account, sum(entries) AS n FROM account_total GROUP BY 1, 2 HAVING sum(entries) <> 0) t
+      USING (pool, account) WHERE q.n IS DISTINCT FROM t.n`,
   'a BLOCKED job has an open approval, and no other has': `
     SELECT coalesce(j.id, a.job_id) AS id, coalesce(j.state::text, 'not BLOCKED') AS message
     FROM (SELECT id, state FROM job WHERE state = 'BLOCKED') j

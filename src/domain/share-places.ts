@@ -1,17 +1,16 @@
 import type { Sql } from '../platform/tx.ts'
 import { interactiveBand } from './lanes.ts'
-import { chunkSize } from './tally.ts'
+import { chunkSize, totalsSql } from './tally.ts'
 
 /**
  * Places in the line of a pool of fair shares, of jobs that are not interactive. Before a job stand the entries of accounts
  * with a smaller share, and of those with the same share the entries with a greater (-bid, sequence) before its own.
  *
  * A thousand accounts may have the same share, and one of them half a million entries: neither is counted one by one. The
- * tally of accounts knows how many entries each sixteenth of the accounts (a part) has by bid and chunk of places. So in every
- * part either the few accounts of that share are counted by their rows, or the part is summed and the few others in it are
- * counted and taken away, whichever seems less by the leader's view; and of the chunk that a job itself is in, the rows are
- * counted. Only the choice depends on that view, what comes out does not. Entries of smaller shares are counted in a short
- * queue, and as the leader last counted them in a long one.
+ * totals know how many entries each account has, so those of smaller shares are a sum. The tally of accounts knows how many
+ * each sixteenth of the accounts (a part) has by bid and chunk of places. So in every part either the few accounts of that
+ * share are counted by their rows, or the part is summed and the few others in it are counted and taken away, whichever is
+ * less; and of the chunk that a job itself is in, the rows are counted.
  *
  * However many jobs are asked about, each row is read once: `sequences` are the places asked for, and a row counts for all
  * that are greater, from the index `first` on, until `until` if that is not null.
@@ -28,13 +27,10 @@ export interface AskedShare {
   sequence: number
 }
 
-/** Queues up to this long are counted where the leader's counts could be late. */
-const countedMax = 20_000
-
 export async function countAmongShares(sql: Sql, pool: string, jobs: readonly AskedShare[]): Promise<Count[]> {
   if (jobs.length === 0) return []
   const asked = jobs.map(({ jobId, account, bid, sequence }) => ({ jobId, account, bid, sequence }))
-  const values = [pool, JSON.stringify(asked), chunkSize, interactiveBand, countedMax]
+  const values = [pool, JSON.stringify(asked), chunkSize, interactiveBand]
   return sql.query<Count>(placesSql, values, 'share_places')
 }
 
@@ -49,19 +45,21 @@ const askedSql = `
   ) each`
 
 const accountsSql = `
-  SELECT w.*, berth_part(w.account) AS part, coalesce(v.occupancy, 0) AS share, coalesce(v.queued, 0) AS queued
-  FROM (SELECT account, array_agg(id) AS lanes FROM lane WHERE pool = $1 AND NOT interactive GROUP BY account) w
-  LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account`
+  SELECT t.*, berth_part(t.account) AS part, coalesce(v.occupancy, 0) AS share
+  FROM (${totalsSql}) t LEFT JOIN account_view v ON v.pool = $1 AND v.account = t.account`
 
+/** Looking at an account costs as much as an entry. */
 const partsSql = `
-  SELECT s.share, a.part, coalesce(sum(a.queued + 1) FILTER (WHERE a.share <> s.share), 0)
-    < sum(a.queued + 1) FILTER (WHERE a.share = s.share) AS summed
-  FROM (SELECT DISTINCT share FROM asked) s CROSS JOIN accounts a GROUP BY 1, 2 HAVING bool_or(a.share = s.share)`
+  SELECT share, part, whole - own < own AS summed FROM (
+    SELECT share, part, sum(entries + 1) AS own, sum(sum(entries + 1)) OVER (PARTITION BY part) AS whole
+    FROM accounts GROUP BY 1, 2
+  ) each WHERE share IN (SELECT share FROM asked)`
 
 /** Lanes that are counted by their rows: those of the share, or the others of a part that is summed. */
 const listedSql = `
   SELECT p.share, l.id, CASE WHEN p.summed THEN -1 ELSE 1 END AS sign
-  FROM parts p JOIN accounts a ON a.part = p.part AND (a.share = p.share) <> p.summed CROSS JOIN LATERAL unnest(a.lanes) AS l(id)`
+  FROM parts p JOIN accounts a ON a.part = p.part AND (a.share = p.share) <> p.summed
+  JOIN lane l ON l.pool = $1 AND l.account = a.account AND NOT l.interactive`
 
 const aheadInLaneSql =
   'q.lane_id = l.id AND q.open = ANY (ARRAY[true, false]) AND (-q.bid, q.sequence) < (-g.bid, g.last)'
@@ -90,16 +88,16 @@ const ownChunksSql = `
   SELECT g.id, g.share, q.lane_id, width_bucket(q.sequence, g.sequences) AS first, width_bucket(c.chunk, g.chunks) AS until
   FROM asked g CROSS JOIN LATERAL (SELECT DISTINCT unnest(g.chunks) AS chunk) c CROSS JOIN generate_series(0, 50) b(band)
   CROSS JOIN LATERAL (SELECT lane_id, sequence FROM queue_entry WHERE pool = $1 AND band = b.band AND bid = g.bid
-    AND sequence >= c.chunk * $3::bigint AND sequence < least((c.chunk + 1) * $3::bigint, g.last) OFFSET 0) q`
+    AND sequence >= c.chunk * $3::bigint AND sequence < least((c.chunk + 1) * $3::bigint, g.last) OFFSET 0) q
+  WHERE g.share IN (SELECT share FROM parts WHERE summed)`
 
 const ofOwnChunksSql = `
   SELECT q.id, q.first, q.until, count(*) FROM own_chunks q JOIN lane l ON l.id = q.lane_id
   JOIN parts p ON p.share = q.share AND p.summed AND p.part = berth_part(l.account) GROUP BY 1, 2, 3`
 
-const smallerSql = `CASE WHEN (SELECT sum(entries) FROM queue_tally WHERE pool = $1) <= $5::int
-    THEN (SELECT count(*) FROM accounts a CROSS JOIN LATERAL unnest(a.lanes) AS l(id)
-      JOIN queue_entry q ON q.lane_id = l.id WHERE a.share < s.share)
-    ELSE (SELECT coalesce(sum(a.queued), 0) FROM accounts a WHERE a.share < s.share) END`
+const smallerSql = `
+  SELECT share, sum(sum(entries)) OVER (ORDER BY share) - sum(entries) AS count
+  FROM (SELECT share, entries FROM accounts UNION ALL SELECT share, 0 FROM asked) each GROUP BY share`
 
 const placesSql = `
 WITH asked AS MATERIALIZED (${askedSql}),
@@ -108,11 +106,9 @@ parts AS MATERIALIZED (${partsSql}),
 listed AS MATERIALIZED (${listedSql}),
 own_chunks AS MATERIALIZED (${ownChunksSql}),
 counts AS MATERIALIZED (${ofListedSql} UNION ALL ${ofListedOnceSql} UNION ALL ${ofSummedSql} UNION ALL ${ofOwnChunksSql}),
-before AS MATERIALIZED (
-  SELECT s.share, ${smallerSql} + (SELECT coalesce(sum(entries), 0) FROM queue_tally WHERE pool = $1 AND band = $4::int) AS count
-  FROM (SELECT DISTINCT share FROM asked) s
-)
-SELECT j.job, (b.count + coalesce((
+smaller AS MATERIALIZED (${smallerSql}),
+interactive AS MATERIALIZED (SELECT coalesce(sum(entries), 0) AS count FROM queue_tally WHERE pool = $1 AND band = $4::int)
+SELECT j.job, (interactive.count + s.count + coalesce((
     SELECT sum(c.count) FROM counts c WHERE c.id = g.id AND c.first < j.place AND (c.until IS NULL OR j.place <= c.until)
   ), 0))::int AS count
-FROM asked g JOIN before b ON b.share = g.share CROSS JOIN LATERAL unnest(g.jobs) WITH ORDINALITY AS j(job, place)`
+FROM asked g JOIN smaller s ON s.share = g.share CROSS JOIN LATERAL unnest(g.jobs) WITH ORDINALITY AS j(job, place) CROSS JOIN interactive`

@@ -29,6 +29,10 @@ export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<(Chunk
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
   WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
 
+/** Accounts with entries in the pool $1 that are not interactive, and how many. */
+export const totalsSql = `
+  SELECT account, sum(entries)::int AS entries FROM account_total WHERE pool = $1 GROUP BY account HAVING sum(entries) > 0`
+
 const tallySql = (condition: string) => `
 SELECT pool, band, chunk, open, sum(entries)::int AS entries, (extract(epoch FROM min(since_min)) * 1000)::bigint AS "sinceMinMs",
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
@@ -44,7 +48,7 @@ const foldsMax = 20
  * comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
  */
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
-  for (const text of [foldQueueSql, foldAccountsSql])
+  for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])
     for (let i = 0; i < foldsMax; i++) {
       const folded = await db.transaction((sql) => foldSome(sql, text, rowsMax))
       if (folded < rowsMax) break
@@ -83,3 +87,4 @@ const foldQueueSql = foldSql('queue_tally', 'pool, band, chunk, open', [
   ', min(since_min), max(since_max)',
 ])
 const foldAccountsSql = foldSql('account_tally', 'pool, part, bid, chunk')
+const foldTotalsSql = foldSql('account_total', 'pool, account')

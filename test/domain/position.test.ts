@@ -99,6 +99,7 @@ test('the same over many chunks, folded or not, with ages across their bounds', 
   await foldTally(database.db)
   expect(await sql('SELECT * FROM queue_tally')).toEqual([])
   expect(await sql('SELECT * FROM account_tally')).toEqual([])
+  expect(await sql('SELECT * FROM account_total')).toEqual([])
 })
 
 test('a fold that is cut, or that meets another, leaves bounds that contain whoever waits', async () => {
@@ -156,7 +157,7 @@ test('by shares over many accounts and chunks, whatever the leader last counted'
   const late = new Date(Date.now() + 86_400_000).toISOString()
   for (let i = 0; i < 48; i++)
     await it.submit({ bid: i % 7 === 0 ? i % 3 : 0, notBefore: i % 5 === 0 ? late : null }, people[(i * i) % 24])
-  await it.submit({ interactive: true }, people[0])
+  for (const person of people.slice(0, 5)) await it.submit({ interactive: true }, person)
   await sql(`UPDATE queue_entry SET sequence = sequence * ${chunkSize / 8}`)
   // Some hold nothing, many the same; what the leader counted decides only how their jobs are counted.
   for (const queued of [0, 1, 1_000])
@@ -169,7 +170,7 @@ test('by shares over many accounts and chunks, whatever the leader last counted'
       )
       const expected = await sql(
         `SELECT q.job_id AS id FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN account_view v ON v.account = l.account
-         ORDER BY l.interactive DESC, coalesce(v.occupancy, 0), q.bid DESC, q.sequence`,
+         ORDER BY CASE WHEN l.interactive THEN -1 ELSE coalesce(v.occupancy, 0) END, q.bid DESC, q.sequence`,
       )
       expect(await lineOf()).toEqual(expected.map(({ id }) => id))
     }

@@ -222,6 +222,16 @@ CREATE TABLE "account_tally" (
     CONSTRAINT "account_tally_pkey" PRIMARY KEY ("id")
 );
 
+-- CreateTable
+CREATE TABLE "account_total" (
+    "id" BIGSERIAL NOT NULL,
+    "pool" TEXT NOT NULL,
+    "account" TEXT NOT NULL,
+    "entries" INTEGER NOT NULL,
+
+    CONSTRAINT "account_total_pkey" PRIMARY KEY ("id")
+);
+
 -- CreateIndex
 CREATE INDEX "lane_pool_idx" ON "lane"("pool");
 
@@ -253,6 +263,9 @@ CREATE INDEX "queue_tally_pool_idx" ON "queue_tally"("pool");
 CREATE INDEX "account_tally_pool_part_idx" ON "account_tally"("pool", "part");
 
 -- CreateIndex
+CREATE INDEX "account_total_pool_idx" ON "account_total"("pool");
+
+-- CreateIndex
 CREATE INDEX "queue_entry_pool_band_bid_sequence_idx" ON "queue_entry"("pool", "band" DESC, "bid" DESC, "sequence");
 
 -- AddForeignKey
@@ -282,11 +295,13 @@ CREATE INDEX run_scheduled ON run (pool, scheduled_at) WHERE scheduled_at IS NOT
 -- What is told with every change of the queue besides: how many entries of each chunk came and went, and of which accounts.
 
 CREATE FUNCTION berth_chunk(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT $1 / 2048';
-CREATE FUNCTION berth_part(account text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT hashtext($1) & 15';
+CREATE FUNCTION berth_part(account text) RETURNS int LANGUAGE sql STABLE PARALLEL SAFE
+  AS $$ SELECT get_byte(sha256(convert_to($1, 'UTF8')), 0) & 15 $$;
 
 -- What the leader of a pool hears: whoever writes the queue tells it, in the same transaction, and cannot forget to.
 
--- An insertion has no rows before it and a deletion none after it: the statements about them are not reached.
+-- An insertion has no rows before it and a deletion none after it: the statements about them are not reached. Lanes are found
+-- by their key, one by one: the planner takes every set of rows for a thousand, and would read all lanes for one entry.
 CREATE FUNCTION berth_queue_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP <> 'INSERT' THEN
@@ -296,7 +311,12 @@ BEGIN
     SELECT pool, band, berth_chunk(sequence), open, -count(*) FROM before GROUP BY 1, 2, 3, 4;
     INSERT INTO account_tally (pool, part, bid, chunk, entries)
     SELECT q.pool, berth_part(l.account), q.bid, berth_chunk(q.sequence), -count(*)
-    FROM before q JOIN lane l ON l.id = q.lane_id WHERE NOT l.interactive GROUP BY 1, 2, 3, 4;
+    FROM before q CROSS JOIN LATERAL (SELECT account FROM lane WHERE id = q.lane_id AND NOT interactive OFFSET 0) l
+    GROUP BY 1, 2, 3, 4;
+    INSERT INTO account_total (pool, account, entries)
+    SELECT q.pool, l.account, -count(*)
+    FROM before q CROSS JOIN LATERAL (SELECT account FROM lane WHERE id = q.lane_id AND NOT interactive OFFSET 0) l
+    GROUP BY 1, 2;
   END IF;
   IF TG_OP <> 'DELETE' THEN
     INSERT INTO pool_change (pool, kind, job_id, lane_id, bid, sequence, run_id, run, since)
@@ -306,7 +326,12 @@ BEGIN
     SELECT pool, band, berth_chunk(sequence), open, count(*), min(eligible_at), max(eligible_at) FROM after GROUP BY 1, 2, 3, 4;
     INSERT INTO account_tally (pool, part, bid, chunk, entries)
     SELECT q.pool, berth_part(l.account), q.bid, berth_chunk(q.sequence), count(*)
-    FROM after q JOIN lane l ON l.id = q.lane_id WHERE NOT l.interactive GROUP BY 1, 2, 3, 4;
+    FROM after q CROSS JOIN LATERAL (SELECT account FROM lane WHERE id = q.lane_id AND NOT interactive OFFSET 0) l
+    GROUP BY 1, 2, 3, 4;
+    INSERT INTO account_total (pool, account, entries)
+    SELECT q.pool, l.account, count(*)
+    FROM after q CROSS JOIN LATERAL (SELECT account FROM lane WHERE id = q.lane_id AND NOT interactive OFFSET 0) l
+    GROUP BY 1, 2;
   END IF;
   RETURN NULL;
 END $$;
@@ -325,6 +350,7 @@ CREATE TRIGGER queue_entry_moved AFTER UPDATE ON queue_entry
 ALTER TABLE pool_change SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 ALTER TABLE queue_tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 ALTER TABLE account_tally SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+ALTER TABLE account_total SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
 -- Placement. One run at a time has the InfiniBand of a node; one interactive run at a time belongs to a user.
 
