@@ -4,7 +4,8 @@ import type { Domain } from './domain.ts'
 /**
  * The gate of everything that is counted at submission: an empty table that such a transaction locks first. Processes
  * take turns instead of aborting each other's SERIALIZABLE transactions, and SERIALIZABLE stays as the proof. The lock
- * must be the first statement: it takes no snapshot, so whoever waited sees what the one before wrote.
+ * must be the first statement: it takes no snapshot, so whoever waited sees what the one before wrote. Whoever puts a job
+ * into another lane or removes lanes takes a turn as well.
  */
 const triesMax = 8
 

@@ -6,7 +6,8 @@ import type { JobSpec } from './spec.ts'
  * A lane is a set of waiting jobs that are alike in everything their order, their limits and their placement depend on:
  * pool, person, team, account, project, queue, priority, kind, and the shape. So whatever is true of its first job now is
  * true of those behind it, their order never changes with time, and the leader of a pool need only know the first few.
- * The id is a hash of all of it: any process can name a lane without asking.
+ * The id is a hash of all of it: any process can name a lane without asking, and one that was removed because nobody used it
+ * (retention.ts) comes back as it was.
  */
 export interface Lane {
   id: string

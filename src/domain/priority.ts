@@ -5,13 +5,14 @@ import { audit } from './audit.ts'
 import { lockJobs } from './cancel.ts'
 import type { Domain } from './domain.ts'
 import { InvalidState, jobNotFound } from './errors.ts'
+import { lockGate } from './gate.ts'
 import { bandOf, insertLanes, type Lane, type LaneOf, laneOf } from './lanes.ts'
 import { parseInput } from './parse.ts'
 
 /**
  * A priority that a person sets replaces that of the level, until the job starts. The job changes its lane, and the
- * leader hears of it by the triggers of the queue. Lanes are never removed, so the new one can be written without a turn
- * at the gate of submissions.
+ * leader hears of it by the triggers of the queue. It takes its turn at the gate of submissions, so that the new lane is not
+ * removed as one that nobody uses.
  */
 const priorityMax = 50
 const range = `must be 0 … ${priorityMax}, or null to clear it`
@@ -24,6 +25,7 @@ const priorityInput = z.strictObject({
 export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ jobId: string }> {
   const { jobId, priority = null } = parseInput(priorityInput, raw)
   await domain.db.transaction(async (sql) => {
+    await lockGate(sql)
     const job = (await lockJobs(sql, [jobId])).get(jobId)
     if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
     demand(viewer, 'job.priority')

@@ -1,5 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
+import { lockGate } from './gate.ts'
 
 /** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
 export const jobsPerBatch = 500
@@ -60,6 +61,47 @@ export async function expireSlots({ db }: Domain): Promise<number> {
     return rows.length
   })
 }
+
+/**
+ * Removes lanes that nobody waits in and no job would come back to; they are made again when somebody needs them. Answers
+ * how many.
+ */
+export async function expireLanes(domain: Domain): Promise<number> {
+  return repeat(async () => removeUnused(domain, await unusedLanes(domain.db.sql)))
+}
+
+export async function unusedLanes(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(`SELECT l.id FROM lane l WHERE ${unusedSql} LIMIT $1`, [batchMax])
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Those of them that are still unused. Whoever puts a job into a lane that it was not in stands at the gate as well, so none
+ * goes from under it.
+ */
+export async function removeUnused({ db }: Domain, laneIds: readonly string[]): Promise<number> {
+  if (laneIds.length === 0) return 0
+  return db.transaction(async (sql) => {
+    await lockGate(sql)
+    const gone = await sql.query(`DELETE FROM lane l WHERE l.id = ANY($1::uuid[]) AND ${unusedSql} RETURNING 1`, [
+      laneIds,
+    ])
+    return gone.length
+  })
+}
+
+/**
+ * Of the entries of a lane only the first is looked for, by the index: a million may wait in others. A leader asks what a
+ * lane is when it hears of an entry, so what is still to be heard counts too.
+ */
+const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
+  SELECT FROM (
+    SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+    UNION ALL
+    SELECT j.lane_id FROM approval a JOIN job j ON j.id = a.job_id WHERE a.status = 'PENDING'
+    UNION ALL
+    SELECT c.lane_id FROM pool_change c
+  ) used WHERE used.lane_id = l.id)`
 
 /** Readers of the feed that stand before what is removed here are told, instead of missing it in silence. */
 const forgetSql = (newest: string) => `UPDATE feed_head SET forgotten = greatest(forgotten, (${newest}))`

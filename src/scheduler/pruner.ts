@@ -2,7 +2,7 @@ import { forgetUnheard } from '../domain/changes.ts'
 import type { Domain } from '../domain/domain.ts'
 import { sweepKeys } from '../domain/keys.ts'
 import { forgetQuestions } from '../domain/questions.ts'
-import { expireEvents, expireJobs, expireSlots, unmergedLogs } from '../domain/retention.ts'
+import { expireEvents, expireJobs, expireLanes, expireSlots, unmergedLogs } from '../domain/retention.ts'
 import { findingsOfRuns } from '../domain/selfcheck.ts'
 import { foldTally } from '../domain/tally.ts'
 import { sweepLedger } from '../domain/usage.ts'
@@ -45,6 +45,7 @@ async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention
   await expireSlots(domain)
   await forgetQuestions(domain)
   await forgetUnheard(domain, signal)
+  await expireLanes(domain)
   await foldTally(domain.db)
   for (const finding of (await findingsOfRuns(domain.db.sql)).slice(0, findingsTold))
     domain.log.error(finding, 'the self-check found a breach')
