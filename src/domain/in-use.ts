@@ -146,6 +146,10 @@ function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): 
 const matching = (models: readonly string[], filter: string) =>
   models.filter((model) => model.toLowerCase().includes(filter)).length
 
+/** How much counts for a limit in one of its scopes. */
+export const usedOf = ({ tally }: Ceilings, { model, counts }: Rule, scope: string): number =>
+  tally.get(model === null ? scope : ofModel(scope, model))?.[counts] ?? 0
+
 // ── asking ──
 
 /** The first limit that holds the job back whatever devices it would get; null: none does. */

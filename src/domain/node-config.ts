@@ -1,7 +1,7 @@
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import { rememberApplied } from './applied.ts'
-import { tellNodes } from './changes.ts'
+import { tellLimits, tellNodes } from './changes.ts'
 
 /**
  * Nodes of the configuration, each by itself: one is put into the database when it is new or when the configuration says
@@ -28,6 +28,8 @@ export async function applyNodes(sql: Sql, { pool, nodes, nowMs }: Declared): Pr
   const changed: string[] = []
   for (const node of nodes) {
     if (!(await rememberApplied(sql, keyOf(pool, node.name), node))) continue
+    // What holds a device may count for other limits then: those of another model. First, for a leader takes its turn first.
+    if (changed.length === 0) await tellLimits(sql, pool)
     await applyNode(sql, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)
   }

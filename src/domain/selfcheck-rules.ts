@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import { singleUserKey } from './applied.ts'
-import { type Ceilings, type Rule, readCeilings } from './in-use.ts'
+import { type Ceilings, type Rule, readCeilings, usedOf } from './in-use.ts'
 import { type LaneOf, laneOf } from './lanes.ts'
 
 /** The rules of the self-check that need more than one query: limits, and the lanes of waiting jobs. */
@@ -49,20 +49,17 @@ interface Excess {
   used: number
 }
 
-/** Limits of a GPU model are left to the leader's own check: what counts for them is not kept by scope. */
-function excesses({ rules, tally }: Ceilings): Excess[] {
-  return rules
-    .filter(({ model }) => model === null)
-    .flatMap((rule) => {
-      const scopes = rule.each ? [...tally.keys()].filter((key) => key.startsWith(rule.on)) : [rule.on]
-      return scopes
-        .map((scope) => ({ scope, rule, used: tally.get(scope)?.[rule.counts] ?? 0 }))
-        .filter(({ used }) => used > rule.max)
-    })
+function excesses(ceilings: Ceilings): Excess[] {
+  return ceilings.rules.flatMap((rule) => {
+    const scopes = rule.each ? [...ceilings.tally.keys()].filter((key) => key.startsWith(rule.on)) : [rule.on]
+    return scopes
+      .map((scope) => ({ scope, rule, used: usedOf(ceilings, rule, scope) }))
+      .filter(({ used }) => used > rule.max)
+  })
 }
 
 async function startedSince(sql: Sql, pool: string, { scope, rule }: Excess): Promise<boolean> {
-  const [row] = await sql.query<{ since: boolean }>(sinceSql, [pool, scope, rule.counts])
+  const [row] = await sql.query<{ since: boolean }>(sinceSql, [pool, scope, rule.counts, rule.model])
   return row?.since ?? false
 }
 
@@ -71,12 +68,14 @@ SELECT coalesce(bool_or(r.pool_revision >= p.limits_revision), false) AS since
 FROM run r JOIN pool p ON p.name = r.pool JOIN job j ON j.id = r.job_id
 WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND ($3 = 'jobs' OR j.gpu > 0)
   AND CASE $2 WHEN 'pool' THEN true WHEN 'gpu' THEN j.gpu > 0
-    ELSE $2 IN ('user:' || j.user_id, 'team:' || j.team_id, 'queue:' || j.queue, 'project:' || j.project) END`
+    ELSE $2 IN ('user:' || j.user_id, 'team:' || j.team_id, 'queue:' || j.queue, 'project:' || j.project) END
+  AND ($4::text IS NULL OR EXISTS (SELECT FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device
+    WHERE c.run_id = r.id AND strpos(lower(d.model), $4) > 0))`
 
 const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
   rule: 'no start exceeds a limit that is set',
   objectId: `pool_${pool}`,
-  message: `${rule.code} of ${scope}: ${used} ${rule.counts} of ${rule.max}`,
+  message: `${rule.code} of ${scope}: ${used} ${rule.counts} of ${rule.max}${rule.model === null ? '' : ` with the model ${rule.model}`}`,
 })
 
 const lanesMax = 2_000

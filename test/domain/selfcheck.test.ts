@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest'
 import { Forbidden } from '../../src/domain/errors.ts'
-import { updateLimits } from '../../src/domain/limits.ts'
+import { setScopeLimit, updateLimits } from '../../src/domain/limits.ts'
 import { allocate } from '../../src/domain/nodes.ts'
 import { findings, findingsOfRuns, selfCheck } from '../../src/domain/selfcheck.ts'
 import { transition } from '../../src/domain/transition.ts'
@@ -181,6 +181,35 @@ test('a limit that nobody set is the default of the mode, from the start of a se
   expect(await findings(other.db.sql)).toMatchObject([
     { message: expect.stringMatching(/^USER_LIMIT .* 4 jobs of 2$/) },
   ])
+})
+
+test('so is a limit on GPUs of one model; devices that are of another model now were started before', async () => {
+  await using other = await createDatabase()
+  await using first = await createTestDomain(other.db, { nodes })
+  const begin = async (gpuId: number) => {
+    const jobId = await first.submit({ project: 'apollo', resources: { gpu: 1 } })
+    const move = { jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
+    const [moved] = await transition(other.db.sql, [move], 0)
+    const placements = [{ ...(await placement(other)), gpuIds: [gpuId] }]
+    await allocate(other.db.sql, [{ runId: moved?.runId ?? '', placements }])
+  }
+  const limit = (gpuModel: string) =>
+    setScopeLimit(first.domain, first.admin, { scope: 'PROJECT', name: 'apollo', gpuModel, maxGpus: 1 })
+  await limit('T4')
+  await limit('V100')
+  await begin(0)
+  expect(await findings(other.db.sql)).toEqual([])
+  await begin(1)
+  expect(await findings(other.db.sql)).toEqual([
+    {
+      rule: 'no start exceeds a limit that is set',
+      objectId: 'pool_sim',
+      message: 'GPU_LIMIT of project:apollo: 2 gpus of 1 with the model t4',
+    },
+  ])
+  const others = [0, 1].map((index) => ({ ...device, index, model: 'V100' }))
+  await using _relabelled = await createTestDomain(other.db, { nodes: [{ ...simNode, devices: others }] })
+  expect(await findings(other.db.sql)).toEqual([])
 })
 
 test('what nobody numbers or chains in time is told, to those who may see all jobs', async () => {
