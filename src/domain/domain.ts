@@ -17,9 +17,10 @@ export interface Domain {
 
 /**
  * What can be looked at again. `event`: an event has no position yet (for the sequencer of the same process). `feed`:
- * positions were given. `queue`: something may start. `question`: the leader of a pool is asked something. `answer`: it
- * has answered. `view`: a leader shows something else of its pool. `run`: a run is to be started or stopped. `log`: bytes were stored, or a log was sealed or closed.
- * `progress`: a job reported progress. `access`: a person or a token lost something.
+ * positions were given. `queue`: something may start. `question`: the leader of a pool is asked something. `answer`:
+ * it has answered. `view`: a leader shows something else of its pool. `run`: a run is to be started or stopped. `log`:
+ * bytes were stored, or a log was sealed or closed. `progress`: a job reported progress. `access`: a person or a token
+ * lost something.
  */
 export const topics = [
   'event',

@@ -1,7 +1,8 @@
 /**
- * The first entries of many lanes, in the order of their turns, by nothing but the index of each lane. They stand in the lanes
- * whose own first come first: so the first of every lane are looked at, and then, behind as many better lanes, so many fewer of
- * a lane, and none after the first of the last such lane. That all is done in one statement, of which this is the text.
+ * The first entries of many lanes, in the order of their turns, by nothing but the index of each lane. They stand in
+ * the lanes whose own first come first: so the first of every lane are looked at, and then, behind as many better
+ * lanes, so many fewer of a lane, and none after the first of the last such lane. That all is done in one statement,
+ * of which this is the text.
  */
 export interface Fronts {
   /** Rows of lane_id, open and lead, and of what `entries` needs. */
@@ -31,7 +32,8 @@ last AS MATERIALIZED (
 ),
 page AS MATERIALIZED (
   SELECT w.lane_id, w.open, w.lead, e.bid, e.sequence FROM heads w
-  CROSS JOIN last CROSS JOIN LATERAL (${first(`${limit}::int + 1 - w.place`, untilLast)}) e ORDER BY w.lead, -e.bid, e.sequence LIMIT ${limit}::int
+  CROSS JOIN last CROSS JOIN LATERAL (${first(`${limit}::int + 1 - w.place`, untilLast)}) e
+  ORDER BY w.lead, -e.bid, e.sequence LIMIT ${limit}::int
 )
 SELECT q.job_id AS "jobId", p.lead, -p.bid AS "minusBid", p.sequence, l.run_seconds AS "runSeconds"
 FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FROM queue_entry

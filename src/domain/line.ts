@@ -160,7 +160,8 @@ const readShares = (sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> 
 const sharesSql = frontsSql({
   limit: '$5',
   lanes: `SELECT w.id AS lane_id, gate.open, next.share AS lead FROM (
-      SELECT a.account, a.share, sum(a.queued) OVER (ORDER BY a.share) - sum(a.queued) OVER (PARTITION BY a.share) AS before FROM (
+      SELECT a.account, a.share,
+        sum(a.queued) OVER (ORDER BY a.share) - sum(a.queued) OVER (PARTITION BY a.share) AS before FROM (
         SELECT w.account, (${shareSql})::bigint AS share,
           CASE WHEN (${shareSql})::bigint > $2::bigint THEN w.entries ELSE 0 END AS queued
         FROM (${totalsSql}) w LEFT JOIN account_view v ON v.pool = $1 AND v.account = w.account

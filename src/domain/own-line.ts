@@ -5,9 +5,10 @@ import { beginning, type InLine, type LineMoment, leadOf, lineMoment, type Stret
 import { type Chunk, chunkSize, readTally } from './tally.ts'
 
 /**
- * The line of a pool (line.ts), of one person's jobs alone. They may be a million, so they are not sorted: of every lane only
- * the first are read (lane-fronts.ts), in the order of its index, which is that of their turns but for ageing. Lanes that age are read by what
- * their entries have aged to, step by step; the tally says between which places those of a step can be.
+ * The line of a pool (line.ts), of one person's jobs alone. They may be a million, so they are not sorted: of every
+ * lane only the first are read (lane-fronts.ts), in the order of its index, which is that of their turns but for
+ * ageing. Lanes that age are read by what their entries have aged to, step by step; the tally says between which
+ * places those of a step can be.
  */
 export async function readLineOf(
   sql: Sql,
@@ -44,8 +45,10 @@ const poolsSql = 'SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY poo
 /** Interactive lanes, and under FAIR_SHARE all others, by shares. */
 const wholeLanesSql = frontsSql({
   limit: '$3',
-  lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w JOIN pool p ON p.name = w.pool LEFT JOIN account_view v ON v.pool = w.pool AND v.account = w.account
-    CROSS JOIN LATERAL (SELECT CASE WHEN w.interactive THEN 0 ELSE (${shareSql})::bigint END AS lead) s CROSS JOIN ${gatesSql} gate
+  lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w JOIN pool p ON p.name = w.pool
+    LEFT JOIN account_view v ON v.pool = w.pool AND v.account = w.account
+    CROSS JOIN LATERAL (SELECT CASE WHEN w.interactive THEN 0 ELSE (${shareSql})::bigint END AS lead) s
+    CROSS JOIN ${gatesSql} gate
     WHERE w.pool = $1 AND w.user_id = $2 AND s.lead >= $4::bigint AND (w.interactive OR p.policy = 'FAIR_SHARE')`,
   entries: afterKey('$4', '$5', '$6'),
 })
@@ -58,7 +61,8 @@ interface Kind {
   overridden: boolean
 }
 
-const kindsSql = `SELECT DISTINCT priority AS band, overridden FROM lane WHERE pool = $1 AND user_id = $2 AND NOT interactive`
+const kindsSql = `
+SELECT DISTINCT priority AS band, overridden FROM lane WHERE pool = $1 AND user_id = $2 AND NOT interactive`
 
 /** Entries of lanes of a kind that stand at `lead` now: those that wait since after `since` until `until`. */
 interface Step extends Kind {
@@ -98,6 +102,8 @@ const stepsSql = frontsSql({
   limit: '$3',
   lanes: `SELECT w.id AS lane_id, s.* FROM jsonb_to_recordset($4::text::jsonb) AS s(band int, overridden boolean, lead int,
       open boolean, since timestamptz, until timestamptz, first bigint, before bigint)
-    JOIN lane w ON w.pool = $1 AND w.user_id = $2 AND NOT w.interactive AND w.priority = s.band AND w.overridden = s.overridden`,
-  entries: `(-q.bid) = 0 AND q.sequence >= w.first AND q.sequence < w.before AND q.eligible_at > w.since AND q.eligible_at <= w.until`,
+    JOIN lane w ON w.pool = $1 AND w.user_id = $2 AND NOT w.interactive
+      AND w.priority = s.band AND w.overridden = s.overridden`,
+  entries: `(-q.bid) = 0 AND q.sequence >= w.first AND q.sequence < w.before
+    AND q.eligible_at > w.since AND q.eligible_at <= w.until`,
 })

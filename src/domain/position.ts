@@ -1,17 +1,21 @@
 import type { Sql } from '../platform/tx.ts'
 import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql, timeText } from './ageing.ts'
 import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from './lanes.ts'
-import { type Count, countAmongShares } from './share-places.ts'
+import { countAmongShares } from './share-places.ts'
 import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
 
 /**
  * Places in line: 1 is next. Everybody QUEUED in the pool counts, gated and limited ones too.
  *
- * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact, and
- * never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
+ * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact,
+ * and never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
  * that all of a chunk is ahead or nothing; only the few that are neither are counted by their rows.
  *
  * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-places.ts.
+ *
+ * A place is put together of a few statements, and each sees its own moment, milliseconds from the others: whoever
+ * joins or leaves between them may be counted or not. One moment for all would need one connection, on which they wait
+ * in a row.
  */
 export interface Position {
   position: number
@@ -112,11 +116,17 @@ async function countShares(sql: Sql, { pool, jobs }: OfPool): Promise<Ahead> {
       jobs.filter(({ band }) => band !== interactiveBand),
     ),
   ])
-  return new Map([...bidders, ...batch].map(({ job, count }) => [job, count]))
+  return new Map([...bidders.map(({ job, count }) => [job, count] as const), ...batch])
 }
 
 /** How many come before each. */
 type Ahead = Map<string, number>
+
+/** That many more come before a job. */
+interface Count {
+  job: string
+  count: number
+}
 
 const askedSql = `
 SELECT q.job_id AS "jobId", q.pool, p.policy::text AS policy, q.band, l.priority, q.bid, q.sequence, l.account, l.overridden, q.open,

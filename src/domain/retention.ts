@@ -63,8 +63,8 @@ export async function expireSlots({ db }: Domain): Promise<number> {
 }
 
 /**
- * Removes lanes that nobody waits in and no job would come back to; they are made again when somebody needs them. Answers
- * how many.
+ * Removes lanes that nobody waits in and no job would come back to; they are made again when somebody needs them.
+ * Answers how many.
  */
 export async function expireLanes(domain: Domain): Promise<number> {
   return repeat(async () => removeUnused(domain, await unusedLanes(domain.db.sql)))
@@ -76,8 +76,8 @@ export async function unusedLanes(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Those of them that are still unused. Whoever puts a job into a lane that it was not in stands at the gate as well, so none
- * goes from under it.
+ * Those of them that are still unused. Whoever puts a job into a lane that it was not in stands at the gate as well,
+ * so none goes from under it.
  */
 export async function removeUnused({ db }: Domain, laneIds: readonly string[]): Promise<number> {
   if (laneIds.length === 0) return 0
@@ -91,8 +91,8 @@ export async function removeUnused({ db }: Domain, laneIds: readonly string[]): 
 }
 
 /**
- * Of the entries of a lane only the first is looked for, by the index: a million may wait in others. A leader asks what a
- * lane is when it hears of an entry, so what is still to be heard counts too.
+ * Of the entries of a lane only the first is looked for, by the index: a million may wait in others. A leader asks
+ * what a lane is when it hears of an entry, so what is still to be heard counts too.
  */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (

@@ -3,23 +3,19 @@ import { interactiveBand } from './lanes.ts'
 import { chunkSize, totalsSql } from './tally.ts'
 
 /**
- * Places in the line of a pool of fair shares, of jobs that are not interactive. Before a job stand the entries of accounts
- * with a smaller share, and of those with the same share the entries with a greater (-bid, sequence) before its own.
+ * Places in the line of a pool of fair shares, of jobs that are not interactive. Before a job stand the entries of
+ * accounts with a smaller share, and of those with the same share the entries with a greater (-bid, sequence) before
+ * its own.
  *
- * A thousand accounts may have the same share, and one of them half a million entries: neither is counted one by one. The
- * totals know how many entries each account has, so those of smaller shares are a sum. The tally of accounts knows how many
- * each sixteenth of the accounts (a part) has by bid and chunk of places. So in every part either the few accounts of that
- * share are counted by their rows, or the part is summed and the few others in it are counted and taken away, whichever is
- * less; and of the chunk that a job itself is in, the rows are counted.
+ * A thousand accounts may have the same share, and one of them half a million entries: neither is counted one by one.
+ * The totals know how many entries each account has, so those of smaller shares are a sum. The tally of accounts knows
+ * how many each sixteenth of the accounts (a part) has by bid and chunk of places. So in every part either the few
+ * accounts of that share are counted by their rows, or the part is summed and the few others in it are counted and
+ * taken away, whichever is less; and of the chunk that a job itself is in, the rows are counted.
  *
- * However many jobs are asked about, each row is read once: `sequences` are the places asked for, and a row counts for all
- * that are greater, from the index `first` on, until `until` if that is not null.
+ * However many jobs are asked about, each row is read once: `sequences` are the places asked for, and a row counts for
+ * all that are greater, from the index `first` on, until `until` if that is not null.
  */
-export interface Count {
-  job: string
-  count: number
-}
-
 export interface AskedShare {
   jobId: string
   account: string
@@ -27,11 +23,17 @@ export interface AskedShare {
   sequence: number
 }
 
-export async function countAmongShares(sql: Sql, pool: string, jobs: readonly AskedShare[]): Promise<Count[]> {
-  if (jobs.length === 0) return []
+/** How many come before each. */
+export async function countAmongShares(
+  sql: Sql,
+  pool: string,
+  jobs: readonly AskedShare[],
+): Promise<ReadonlyMap<string, number>> {
+  if (jobs.length === 0) return new Map()
   const asked = jobs.map(({ jobId, account, bid, sequence }) => ({ jobId, account, bid, sequence }))
   const values = [pool, JSON.stringify(asked), chunkSize, interactiveBand]
-  return sql.query<Count>(placesSql, values, 'share_places')
+  const rows = await sql.query<{ job: string; count: number }>(placesSql, values, 'share_places')
+  return new Map(rows.map(({ job, count }) => [job, count]))
 }
 
 const askedSql = `
@@ -105,10 +107,13 @@ accounts AS MATERIALIZED (${accountsSql}),
 parts AS MATERIALIZED (${partsSql}),
 listed AS MATERIALIZED (${listedSql}),
 own_chunks AS MATERIALIZED (${ownChunksSql}),
-counts AS MATERIALIZED (${ofListedSql} UNION ALL ${ofListedOnceSql} UNION ALL ${ofSummedSql} UNION ALL ${ofOwnChunksSql}),
+counts AS MATERIALIZED (
+  ${ofListedSql} UNION ALL ${ofListedOnceSql} UNION ALL ${ofSummedSql} UNION ALL ${ofOwnChunksSql}
+),
 smaller AS MATERIALIZED (${smallerSql}),
 interactive AS MATERIALIZED (SELECT coalesce(sum(entries), 0) AS count FROM queue_tally WHERE pool = $1 AND band = $4::int)
 SELECT j.job, (interactive.count + s.count + coalesce((
     SELECT sum(c.count) FROM counts c WHERE c.id = g.id AND c.first < j.place AND (c.until IS NULL OR j.place <= c.until)
   ), 0))::int AS count
-FROM asked g JOIN smaller s ON s.share = g.share CROSS JOIN LATERAL unnest(g.jobs) WITH ORDINALITY AS j(job, place) CROSS JOIN interactive`
+FROM asked g JOIN smaller s ON s.share = g.share CROSS JOIN interactive
+CROSS JOIN LATERAL unnest(g.jobs) WITH ORDINALITY AS j(job, place)`

@@ -34,7 +34,8 @@ export const totalsSql = `
   SELECT account, sum(entries)::int AS entries FROM account_total WHERE pool = $1 GROUP BY account HAVING sum(entries) > 0`
 
 const tallySql = (condition: string) => `
-SELECT pool, band, chunk, open, sum(entries)::int AS entries, (extract(epoch FROM min(since_min)) * 1000)::bigint AS "sinceMinMs",
+SELECT pool, band, chunk, open, sum(entries)::int AS entries,
+  (extract(epoch FROM min(since_min)) * 1000)::bigint AS "sinceMinMs",
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
 FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(entries) <> 0`
 
@@ -43,9 +44,9 @@ const foldMax = 50_000
 const foldsMax = 20
 
 /**
- * Differences of the same chunk become one row, and none where nothing is left. A fold takes all rows of a key or none: if a
- * part of them came to nothing, the bounds of an entry that still waits would go with it. So one process folds at a time; who
- * comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
+ * Differences of the same chunk become one row, and none where nothing is left. A fold takes all rows of a key or
+ * none: if a part of them came to nothing, the bounds of an entry that still waits would go with it. So one process
+ * folds at a time; who comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
  */
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])

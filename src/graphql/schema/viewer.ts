@@ -119,7 +119,8 @@ others AS MATERIALIZED (
   WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' AND j.user_id = $1
 )
 SELECT
-  (SELECT CASE WHEN waiting > $3::int THEN waiting + ${countedSql('(false)')} ELSE ${countedSql('(true), (false)')} END FROM viewed)::int AS "pendingCount",
+  (SELECT CASE WHEN waiting > $3::int THEN waiting + ${countedSql('(false)')}
+    ELSE ${countedSql('(true), (false)')} END FROM viewed)::int AS "pendingCount",
   (SELECT count(*) FROM others WHERE state <> 'BLOCKED') AS "runningCount",
   (SELECT count(*) FROM others WHERE state = 'BLOCKED') AS "blockedCount",
   ARRAY(SELECT id FROM others WHERE state <> 'BLOCKED' ORDER BY sequence LIMIT $2) AS "runningIds"`
