@@ -248,6 +248,7 @@ export class PoolState implements WorldView {
       case 'LEFT':
         this.lanes.get(change.laneId)?.leave(change.jobId)
         this.gone.add(change.jobId)
+        if (this.holds.has(change.jobId)) this.order.freed([]) // its lane was parked for that
         this.reorder(change.laneId)
         return
       case 'RUN':
@@ -335,8 +336,7 @@ export class PoolState implements WorldView {
       if (known) this.machines.replace(known, running)
       else this.machines.add(running)
     })
-    const mayLeave = known !== undefined && isPreemptable(known)
-    if (known?.leaving !== running.leaving || mayLeave !== isPreemptable(running)) this.weigh()
+    if (known?.leaving !== running.leaving || (known && isPreemptable(known)) !== isPreemptable(running)) this.weigh()
   }
 
   private add(run: Running): void {

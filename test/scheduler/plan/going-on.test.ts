@@ -92,6 +92,37 @@ test('a job that can never fit keeps nobody waiting, also where its part of the 
   expect(of.views().lanes.get('never')?.reason).toMatchObject({ code: 'UNSATISFIABLE' })
 })
 
+test('whoever stands behind a job that changes its lane with its hold is looked at', () => {
+  const great = { account: 'c', preemptable: true, restartable: true }
+  const eight = all.map((id) => ({
+    ...runOf({
+      ...startOf(lane(`v${id}`, { ...great, shape: { gpu: 1 } }), 20 + id),
+      placements: [placed(1_000, [id])],
+    }),
+  }))
+  const asks = { account: 'b', shape: { gpu: 1 } }
+  const of = createWorld(
+    snapshot({
+      settings: settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1 }),
+      lanes: [laneOf(lane('b', asks), [1, 2])],
+      running: eight,
+    }),
+  )
+  const evicted = () => plan(of, { startsMax: 10 }).evictions.map(({ claimant }) => claimant.jobId)
+  expect([evicted(), evicted()]).toEqual([['j1'], []])
+  const other = lane('b/39', { ...asks, priority: 39, overridden: true })
+  of.hear(
+    heard(
+      [
+        { kind: 'LEFT', jobId: 'j1', laneId: 'b' },
+        { kind: 'JOINED', entry: { ...waiting('b/39', 1), runId: 'r1' } },
+      ],
+      { lanes: [{ lane: other, userName: 'b', team: null }] },
+    ),
+  )
+  expect(evicted()).toEqual(['j2'])
+})
+
 test('by levels too, a job that stays although it was told to leave may have to leave for another', () => {
   const low = lane('low', { priority: 0, preemptable: true, shape: { gpu: 8 } })
   const high = lane('high', { priority: 20, shape: { gpu: 8 } })
