@@ -128,9 +128,10 @@ export class TailReader {
       this.#cursor = gap.cursor
       return { kind: 'gap', ...gap }
     }
-    const part = this.#cut(stored, { follows: whatFollows(stored, log), share: shared !== null })
+    const waited = this.#heldMs() >= openLineMs
+    const part = this.#cut(stored, { follows: whatFollows(stored, log), share: shared !== null, waited })
     // What changed while the page was read rang at a bell where nobody waited.
-    if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold() : undefined
+    if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold(waited) : undefined
     this.#heldSince = undefined
     const over = isOver(state, part.end, this.#options.run)
     const message = this.#batch(part, over)
@@ -139,8 +140,10 @@ export class TailReader {
     return part.text === '' ? undefined : message
   }
 
-  #cut(stored: readonly Stored[], { follows, share }: { follows: CutOptions['follows']; share: boolean }): Passage {
-    const waited = this.#heldSince !== undefined && this.#rooms.clock.now() - this.#heldSince >= openLineMs
+  #cut(
+    stored: readonly Stored[],
+    { follows, share, waited }: { follows: CutOptions['follows']; share: boolean; waited: boolean },
+  ): Passage {
     const { run, offset } = this.#cursor
     const upTo = waited ? 'ALL' : 'LINES'
     const options = { from: offset, codes: this.#codes, bytesMax: this.#bytesMax, follows, upTo } as const
@@ -169,11 +172,14 @@ export class TailReader {
     return this.#page
   }
 
-  async #hold(): Promise<undefined> {
-    const now = this.#rooms.clock.now()
-    this.#heldSince ??= now
-    const left = this.#heldSince + openLineMs - now
-    return this.#wait(left > 0 ? left : heartbeatMs)
+  /** Who has waited shows what there is; if that is nothing, more must come. Time may have passed since it was asked. */
+  async #hold(waited: boolean): Promise<undefined> {
+    this.#heldSince ??= this.#rooms.clock.now()
+    return this.#wait(waited ? heartbeatMs : Math.max(0, openLineMs - this.#heldMs()))
+  }
+
+  #heldMs(): number {
+    return this.#heldSince === undefined ? 0 : this.#rooms.clock.now() - this.#heldSince
   }
 
   async #wait(ms: number): Promise<undefined> {

@@ -9,7 +9,7 @@ import type { LogStream } from '../../src/logs/lines.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { logEnd } from '../../src/logs/stored.ts'
 import type { FollowOptions, TailMessage } from '../../src/logs/tail-message.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock } from '../support/clock.ts'
@@ -152,6 +152,20 @@ test('a line without an end is shown after a moment, whole characters only', asy
   expect((await next).value).toMatchObject({ text: '€\n', lines: [{ number: 2, text: '€', truncated: false }] })
   await finish()
   expect(finals(await collect(stream))).toBe(1)
+})
+
+test('a line without an end is shown however time passes between two looks at the clock', async () => {
+  let looks = 0
+  const uneven: Clock = { now: () => systemClock.now() - (looks++ % 5), sleep: systemClock.sleep }
+  tail = createLogTail({ db: database.db, wakeups, clock: uneven, log })
+  for (let i = 0; i < 20; i++) {
+    const { jobId, write, finish } = await newJob()
+    await write(out('Name? '))
+    const stream = follow({ jobId })
+    expect(await nextBatch(stream)).toMatchObject({ text: 'Name? ' })
+    await finish()
+    await stream.return()
+  }
 })
 
 test('gaps and retention are told, never skipped', async () => {
