@@ -1,5 +1,5 @@
 import type { Lane } from '../../src/domain/lanes.ts'
-import type { FreeNode } from '../../src/domain/placement.ts'
+import type { FreeNode, Placement } from '../../src/domain/placement.ts'
 import { settingsOf } from '../../src/domain/scheduling.ts'
 import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
 import type { Heard } from '../../src/scheduler/store.ts'
@@ -85,6 +85,19 @@ export const heard = (changes: Heard['changes'], more: Partial<Heard> = {}): Hea
 })
 
 export const startedJobs = ({ starts }: Decisions): string[] => starts.map(({ entry }) => entry.jobId)
+
+/** One copy on a node. */
+export const placedOn = (name: string, given: Partial<Placement> = {}): Placement => ({
+  nodeId: name,
+  node: name,
+  replica: 0,
+  cpuMillis: 1_000,
+  memoryBytes: 1,
+  gpuIds: [],
+  infiniband: false,
+  interactive: false,
+  ...given,
+})
 
 /** The run of a start, once it was committed. */
 export const runOf = ({ lane: of, entry, placements, ...more }: Decisions['starts'][number], nowMs = 0): Running => ({

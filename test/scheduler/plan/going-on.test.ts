@@ -1,13 +1,23 @@
 import { expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
-import type { Placement } from '../../../src/domain/placement.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import type { Store } from '../../../src/scheduler/store.ts'
 import { createPlanner } from '../../../src/scheduler/tick.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
-import { heard, lane, laneOf, n8, runOf, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import {
+  heard,
+  lane,
+  laneOf,
+  n8,
+  placedOn,
+  runOf,
+  settings,
+  snapshot,
+  startedJobs,
+  waiting,
+} from '../../support/planning.ts'
 
 /** What one look cannot finish goes on by itself. */
 
@@ -153,13 +163,4 @@ const startOf = (of: Lane, sequence: number) => ({
   backfilledOn: null,
 })
 
-const placed = (cpuMillis: number, gpuIds: readonly number[] = []): Placement => ({
-  nodeId: n8('n1').id,
-  node: 'n1',
-  replica: 0,
-  cpuMillis,
-  memoryBytes: 1,
-  gpuIds,
-  infiniband: false,
-  interactive: false,
-})
+const placed = (cpuMillis: number, gpuIds: readonly number[] = []) => placedOn('n1', { cpuMillis, gpuIds })

@@ -3,7 +3,7 @@ import type { Rule } from '../../../src/domain/in-use.ts'
 import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
-import { heard, lane, laneOf, n8, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import { heard, lane, laneOf, n8, placedOn, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
 
 const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) => createWorld(snapshot({ lanes, ...more }))
 const started = (of: World, startsMax = 100) => startedJobs(plan(of, { startsMax }))
@@ -71,18 +71,7 @@ describe('FAIR_SHARE', () => {
       ...waiting(of.id, gpuIds.length + cpuMillis),
       lane: of,
       state: 'RUNNING' as const,
-      placements: [
-        {
-          nodeId: 'n1',
-          node: 'n1',
-          replica: 0,
-          cpuMillis,
-          memoryBytes: 1,
-          gpuIds,
-          infiniband: false,
-          interactive: false,
-        },
-      ],
+      placements: [placedOn('n1', { cpuMillis, gpuIds })],
       sinceMs: 0,
       startedMs: 0,
       leaving: false,

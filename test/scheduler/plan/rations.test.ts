@@ -5,7 +5,17 @@ import type { Decisions, Running } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
-import { heard, lane, laneOf, runOf, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
+import {
+  heard,
+  lane,
+  laneOf,
+  placedOn,
+  runOf,
+  settings,
+  snapshot,
+  startedJobs,
+  waiting,
+} from '../../support/planning.ts'
 
 const atMost = (max: number): Rule[] => [
   { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', max, model: 'v100' },
@@ -91,11 +101,10 @@ describe('limits of a GPU model', () => {
 
 /** It holds these GPUs of the node without an end. */
 function on(name: string, gpuIds: readonly number[], more: Partial<Lane> = {}): Running {
-  const amounts = { cpuMillis: 1, memoryBytes: 1, infiniband: false, interactive: false }
   return runOf({
     lane: { ...lane(`on-${name}`, { shape: { gpu: gpuIds.length } }), ...more },
     entry: { ...waiting(name, 9), runId: name },
-    placements: [{ nodeId: name, node: name, replica: 0, gpuIds, ...amounts }],
+    placements: [placedOn(name, { gpuIds })],
     models: [],
     wonTier: null,
     backfilledOn: null,

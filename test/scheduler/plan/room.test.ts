@@ -5,7 +5,7 @@ import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import type { Store } from '../../../src/scheduler/store.ts'
 import { createPlanner } from '../../../src/scheduler/tick.ts'
-import { heard, lane, laneOf, n8, settings, snapshot } from '../../support/planning.ts'
+import { heard, lane, laneOf, n8, placedOn, settings, snapshot } from '../../support/planning.ts'
 
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
@@ -13,25 +13,13 @@ const fair = (more: Parameters<typeof settings>[0] = {}) =>
 const eight = [0, 1, 2, 3, 4, 5, 6, 7]
 
 function running(account: string, gpuIds: readonly number[]): Running {
-  const node = n8()
   return {
     runId: `run-${account}`,
     jobId: `job-${account}`,
     run: 1,
     lane: lane(account, { shape: { gpu: gpuIds.length }, preemptable: true, restartable: true }),
     state: 'RUNNING',
-    placements: [
-      {
-        nodeId: node.id,
-        node: node.name,
-        replica: 0,
-        cpuMillis: 1_000,
-        memoryBytes: 1,
-        gpuIds,
-        infiniband: false,
-        interactive: false,
-      },
-    ],
+    placements: [placedOn('n1', { gpuIds })],
     sinceMs: 0,
     startedMs: 0,
     leaving: false,
