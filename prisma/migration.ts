@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { SqlDriverAdapter, SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils'
 import type { DiffTarget } from '@prisma/schema-engine-wasm/schema_engine_bg'
 import { createLog } from '../src/platform/log.ts'
-import { openSchemaEngine } from '../src/platform/schema-engine.ts'
+import { openSchemaEngine } from './schema-engine.ts'
 
 /**
  * Writes migrations from schema.prisma, without a database.

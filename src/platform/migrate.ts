@@ -1,22 +1,24 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { PrismaPg } from '@prisma/adapter-pg'
-import type { SqlMigrationAwareDriverAdapterFactory } from '@prisma/driver-adapter-utils'
-import type { MigrationList } from '@prisma/schema-engine-wasm/schema_engine_bg'
 import pg from 'pg'
 import { advisoryLocks } from './advisory-locks.ts'
 import type { Log } from './log.ts'
+import { sqlState } from './tx.ts'
 
 /**
  * Brings a database to the schema of this version, inside this process.
  *
- * The record is Prisma's `_prisma_migrations`, so `prisma migrate deploy` and this function may take turns. Processes
- * that start together take an advisory lock: one migrates, the others wait and find nothing to do. The schema engine
- * (WASM) is loaded only when there is something to apply; otherwise a start costs one connection and three statements.
+ * The record is Prisma's `_prisma_migrations`, so `prisma migrate deploy` and this function may take turns. A script and
+ * its record are one transaction: a process that is killed at any line leaves a migration whole or not at all, and the
+ * next start goes on. The transaction runs in the session that holds the advisory lock: PostgreSQL works on a script to
+ * its end though the process that sent it is dead, and until then nobody else begins.
+ *
+ * `prisma migrate deploy` and Berth 0.1 write the record before and after the script. A record that such a process left
+ * unfinished is cleared: see `redo`.
  *
  * Refused, with what to do: PostgreSQL older than 15; a database that knows a migration this version does not (it was
- * used by a newer one); a migration that failed half-way; a migration whose text is not the one that was applied.
+ * used by a newer one); a migration whose text is not the one that was applied.
  */
 export async function migrate(url: string, log: Log, directory = migrationsDirectory): Promise<void> {
   const migrations = await readMigrations(directory)
@@ -31,9 +33,15 @@ export async function migrate(url: string, log: Log, directory = migrationsDirec
     await refuseOldServer(client)
     await client.query(`SET lock_timeout = ${migrationWaitMsMax}`)
     await client.query('SELECT pg_advisory_lock($1, 0)', [advisoryLocks.migration])
-    const missing = unapplied(migrations, await readApplied(client))
-    if (missing.length > 0) await apply({ url, log, directory, migrations })
-    for (const name of missing) log.info({ migration: name }, 'migrated the database')
+    const records = await readRecords(client)
+    refuseForeign(migrations, records)
+    for (const migration of migrations) {
+      const record = records.find(({ migration_name: name }) => name === migration.name)
+      if (!record) await apply(client, migration)
+      else if (record.finished_at === null) await redo(client, migration, record)
+      else continue
+      log.info({ migration: migration.name }, 'migrated the database')
+    }
   } finally {
     await client.end()
   }
@@ -51,13 +59,27 @@ interface Migration {
   checksum: string
 }
 
-interface Applied {
+interface MigrationRecord {
   migration_name: string
   checksum: string
   finished_at: Date | null
+  /** Why the script failed; null: it did not, or was cut off. */
+  logs: string | null
 }
 
 const migrationsDirectory = join(import.meta.dirname, '../../prisma/migrations')
+/** As Prisma makes it. */
+const recordTable = `
+  CREATE TABLE IF NOT EXISTS _prisma_migrations (
+    id varchar(36) PRIMARY KEY,
+    checksum varchar(64) NOT NULL,
+    finished_at timestamptz,
+    migration_name varchar(255) NOT NULL,
+    logs text,
+    rolled_back_at timestamptz,
+    started_at timestamptz NOT NULL DEFAULT now(),
+    applied_steps_count integer NOT NULL DEFAULT 0
+  )`
 const serverVersionMin = 150_000
 /** How long a process waits for another one that migrates. */
 const migrationWaitMsMax = 600_000
@@ -82,98 +104,70 @@ async function refuseOldServer(client: pg.Client) {
   throw new MigrationRefused(`PostgreSQL ${server?.version} is too old: Berth needs 15 or newer`)
 }
 
-async function readApplied(client: pg.Client): Promise<Applied[]> {
-  const { rows } = await client.query<{ found: string | null }>("SELECT to_regclass('_prisma_migrations') AS found")
-  if (!rows[0]?.found) return []
-  const applied = await client.query<Applied>(
-    'SELECT migration_name, checksum, finished_at FROM _prisma_migrations WHERE rolled_back_at IS NULL',
+/** Those that count; a record that was rolled back is history. */
+async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
+  await client.query(recordTable)
+  const { rows } = await client.query<MigrationRecord>(
+    'SELECT migration_name, checksum, finished_at, logs FROM _prisma_migrations WHERE rolled_back_at IS NULL',
   )
-  return applied.rows
+  return rows
 }
 
-/** Names of the migrations still to be applied. */
-function unapplied(migrations: readonly Migration[], applied: readonly Applied[]): string[] {
+function refuseForeign(migrations: readonly Migration[], records: readonly MigrationRecord[]): void {
   const known = new Map(migrations.map((migration) => [migration.name, migration]))
-  for (const { migration_name: name, checksum, finished_at: finishedAt } of applied) {
+  for (const { migration_name: name, checksum, logs } of records) {
     const migration = known.get(name)
     if (!migration)
       throw new MigrationRefused(
         `The database was used by a newer version of Berth (migration ${name}): start that one`,
       )
-    if (finishedAt === null)
-      throw new MigrationRefused(
-        `Migration ${name} failed half-way: restore the backup, or repair by hand and mark it with \`prisma migrate resolve\``,
-      )
-    if (migration.checksum !== checksum)
+    if (logs === null && migration.checksum !== checksum)
       throw new MigrationRefused(
         `Migration ${name} is not the one that was applied to this database: it belongs to another build of Berth`,
       )
   }
-  const done = new Set(applied.map((row) => row.migration_name))
-  return migrations.map((migration) => migration.name).filter((name) => !done.has(name))
 }
 
-interface ApplyOptions {
-  url: string
-  log: Log
-  directory: string
-  migrations: readonly Migration[]
-}
-
-async function apply({ url, log, directory, migrations }: ApplyOptions) {
-  const pool = new pg.Pool({ connectionString: url, max: 1, application_name: 'berth migrate' })
-  const scripts = wholeScripts(pool)
-  const { openSchemaEngine } = await import('./schema-engine.ts')
-  const engine = await openSchemaEngine(scripts.adapter, log)
+/** The script and its record, in one transaction. */
+async function apply(client: pg.Client, { name, script, checksum }: Migration): Promise<void> {
   try {
-    await engine.applyMigrations({ migrationsList: await listForEngine(directory, migrations), filters: noFilters })
-  } catch (error) {
-    const { failed } = scripts
-    if (!failed) throw error
-    // The script was undone as a whole: say so in the record, then the next start may try again.
-    await pool.query(
-      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE finished_at IS NULL AND rolled_back_at IS NULL',
+    await client.query('BEGIN')
+    await client.query(
+      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1 AND rolled_back_at IS NULL',
+      [name],
     )
-    throw new Error('A migration failed; the database is as it was before', { cause: failed })
-  } finally {
-    engine.free()
-    await pool.end()
-  }
-}
-
-const noFilters = { externalTables: [], externalEnums: [] }
-
-async function listForEngine(directory: string, migrations: readonly Migration[]): Promise<MigrationList> {
-  const lockfile = 'migration_lock.toml'
-  return {
-    baseDir: directory,
-    lockfile: { path: lockfile, content: await readFile(join(directory, lockfile), 'utf8') },
-    shadowDbInitScript: '',
-    migrationDirectories: migrations.map(({ name, script }) => ({
-      path: name,
-      migrationFile: { path: 'migration.sql', content: { tag: 'ok', value: script } },
-    })),
+    await client.query(script)
+    await client.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
+      [randomUUID(), checksum, name],
+    )
+    await client.query('COMMIT')
+  } catch (cause) {
+    await client.query('ROLLBACK').catch(() => undefined) // a connection that is lost has rolled back already
+    throw new Error(`Migration ${name} failed; the database is as it was before`, { cause })
   }
 }
 
 /**
- * adapter-pg cuts a script at every semicolon, also in comments and in bodies of functions, and sends the pieces one by
- * one. Here it is sent whole, as `prisma migrate deploy` does: PostgreSQL runs it as one transaction, so a migration
- * happens or does not (and must not contain COMMIT or CONCURRENTLY).
+ * A migration with an unfinished record happened as a whole or not at all, for its script was one transaction. With the
+ * log of a failure it did not. Without one its process was cut off before or after the commit: no script of Berth can
+ * run twice (test/platform/migration-scripts.test.ts), so a second run tells: either it succeeds, or something is there
+ * already, or what it changes is gone.
  */
-function wholeScripts(pool: pg.Pool) {
-  const factory = new PrismaPg(pool, { disposeExternalPool: false })
-  const result: { adapter: SqlMigrationAwareDriverAdapterFactory; failed?: unknown } = { adapter: factory }
-  const connect = factory.connect.bind(factory)
-  factory.connect = async () => {
-    const connection = await connect()
-    connection.executeScript = async (script) => {
-      await pool.query(script).catch((error: unknown) => {
-        result.failed = error // the engine passes on no more than a number
-        throw error
-      })
-    }
-    return connection
+async function redo(client: pg.Client, migration: Migration, { logs }: MigrationRecord): Promise<void> {
+  try {
+    await apply(client, migration)
+  } catch (error) {
+    const { cause } = error as Error
+    if (logs || !saysDone(cause)) throw error
+    await client.query(
+      `UPDATE _prisma_migrations SET finished_at = now(), applied_steps_count = 1
+       WHERE migration_name = $1 AND rolled_back_at IS NULL`,
+      [migration.name],
+    )
   }
-  return result
 }
+
+/** Duplicate or undefined table, schema, column, object, function. */
+export const saysDone = (error: unknown) => /^42(P07|P06|701|710|723|P01|703|704|883)$/.test(sqlState(error) ?? '')

@@ -3,12 +3,16 @@ import { readdirSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PrismaPg } from '@prisma/adapter-pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openSchemaEngine } from '../../prisma/schema-engine.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { Prisma } from '../../src/platform/generated/client.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { MigrationRefused, migrate } from '../../src/platform/migrate.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { killMigration } from '../support/killed-migration.ts'
+import { until } from '../support/until.ts'
 
 const log = createLog('silent')
 const shipped = join(import.meta.dirname, '../../prisma/migrations')
@@ -110,9 +114,92 @@ describe('a migrated database', () => {
     await migrate(db.url, log, directory)
     expect(await record()).toHaveLength(names.length + 1)
   })
+})
 
-  test('whose migration was cut off is refused: nobody knows what happened', async () => {
-    await db.sql.query('UPDATE _prisma_migrations SET finished_at = NULL')
-    await expect(migrate(db.url, log, directory)).rejects.toThrow(/failed half-way/)
+const moreRows = 'CREATE TABLE more (n int);\nINSERT INTO more VALUES (1);'
+const addMore = () => addMigration('20990101000000_more', moreRows)
+const newest = () =>
+  db.sql.query(
+    'SELECT finished_at IS NOT NULL AS finished FROM _prisma_migrations WHERE rolled_back_at IS NULL AND migration_name LIKE $1',
+    ['%_more'],
+  )
+
+describe('a migration that was cut off', () => {
+  beforeEach(async () => {
+    await migrate(db.url, log, directory)
+    await addMore()
+  })
+
+  test.each([
+    ['before its script was sent', 'BEGIN', { delivered: false }],
+    ['while its script runs', 'CREATE TABLE more', { delivered: true }],
+    ['before its commit', 'COMMIT', { delivered: false }],
+    ['with its commit', 'COMMIT', { delivered: true }],
+  ])('%s is completed by the next start', async (_, at, { delivered }) => {
+    expect(await killMigration({ url: db.url, directory, at, delivered })).toBe('killed')
+    await Promise.all([migrate(db.url, log, directory), migrate(db.url, log, directory)])
+    expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
+    expect(await record()).toHaveLength(names.length + 1)
+    expect(await prismaHasToDo()).toEqual([])
+  })
+
+  test('leaves a script that PostgreSQL still runs: the next start waits for its end', async () => {
+    await using gate = await db.pool.connect().then((client) => ({
+      client,
+      [Symbol.asyncDispose]: async () => client.release(true),
+    }))
+    await gate.client.query('SELECT pg_advisory_lock(42)')
+    await addMigration('20990101000000_more', `${moreRows} SELECT pg_advisory_xact_lock(42);`)
+    expect(await killMigration({ url: db.url, directory, at: 'CREATE TABLE more', delivered: true })).toBe('killed')
+    const again = migrate(db.url, log, directory)
+    await until(() => waiting(2), { what: 'the script and the next start wait' })
+    await gate.client.query('SELECT pg_advisory_unlock(42)')
+    await again
+    expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
+  })
+
+  const left = (logs: string | null) =>
+    db.sql.query(
+      `INSERT INTO _prisma_migrations (id, checksum, migration_name, logs) VALUES ('cut', $1, '20990101000000_more', $2)`,
+      [createHash('sha256').update(moreRows).digest('hex'), logs],
+    )
+
+  test.each([
+    ['before its script', null, ''],
+    ['after its script', null, moreRows],
+    ['with the failure of its script', 'division by zero', ''],
+  ])('%s by prisma migrate deploy is understood', async (_, logs, script) => {
+    await left(logs)
+    await db.sql.query(script)
+    await migrate(db.url, log, directory)
+    expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
+    expect(await newest()).toEqual([{ finished: true }])
+    expect(await prismaHasToDo()).toEqual([])
   })
 })
+
+const waiting = async (count: number) =>
+  (await db.sql.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")).length >= count
+
+/** Names of the migrations that Prisma's own engine would apply; it throws when it does not understand the record. */
+async function prismaHasToDo(): Promise<string[]> {
+  const engine = await openSchemaEngine(new PrismaPg(db.pool, { disposeExternalPool: false }), log)
+  const migrationDirectories = await Promise.all(
+    readdirSync(directory)
+      .filter((name) => /^\d/.test(name))
+      .map(async (name) => {
+        const value = await readFile(join(directory, name, 'migration.sql'), 'utf8')
+        return { path: name, migrationFile: { path: 'migration.sql', content: { tag: 'ok' as const, value } } }
+      }),
+  )
+  const lockfile = { path: 'migration_lock.toml', content: 'provider = "postgresql"' }
+  try {
+    const { appliedMigrationNames } = await engine.applyMigrations({
+      migrationsList: { baseDir: directory, lockfile, shadowDbInitScript: '', migrationDirectories },
+      filters: { externalTables: [], externalEnums: [] },
+    })
+    return appliedMigrationNames
+  } finally {
+    engine.free()
+  }
+}

@@ -23,16 +23,23 @@ export interface BerthOptions {
 
 const startMsMax = 30_000
 
-export async function startBerth({ dataDir, port, env = {} }: BerthOptions): Promise<BerthProcess> {
+/** What starts it, for those who wait for something else than its readiness. */
+export function berthCommand({ dataDir, port, env = {} }: BerthOptions) {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(root, 'src/main.ts')], {
-    cwd: dataDir,
-    env: { PATH, HOME, BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const own = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn' }
+  return {
+    file: process.execPath,
+    args: [join(root, 'src/main.ts')],
+    options: { cwd: dataDir, env: { PATH, HOME, ...own, ...env } },
+  }
+}
+
+export async function startBerth(wanted: BerthOptions): Promise<BerthProcess> {
+  const { file, args, options } = berthCommand(wanted)
+  const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${wanted.port}`
   const ended = once(child, 'exit')
   const answers = () => {
     if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${output}`)

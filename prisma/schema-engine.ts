@@ -5,11 +5,11 @@ import {
   type SqlMigrationAwareDriverAdapterFactory,
 } from '@prisma/driver-adapter-utils'
 import type { SchemaEngine } from '@prisma/schema-engine-wasm/schema_engine_bg'
-import type { Log } from './log.ts'
+import type { Log } from '../src/platform/log.ts'
 
 /**
  * Prisma's schema engine inside this process. Node does not import .wasm files, so the module is put together by hand;
- * it costs 30 ms and 20 MB, so callers load it only when there is something to do.
+ * it costs 30 ms and 20 MB, and is loaded once.
  *
  * Danger: of `diff` use the targets `empty` and `schemaDatamodel` alone. `url` fails on PostgreSQL 18 (it cannot read
  * the column type "char"), and `migrations` takes the real database for its shadow database and migrates it.

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { listMigrations } from '../../prisma/migration.ts'
+import { saysDone } from '../../src/platform/migrate.ts'
+
+/**
+ * What the server relies on when a migration was cut off (src/platform/migrate.ts): a script is one transaction, and
+ * cannot run twice. A script that only changes rows gets a statement that can only run once (a COMMENT does not; a
+ * CREATE, DROP or RENAME does).
+ */
+const name = 'migration_scripts'
+const scripts = await Promise.all(
+  (await listMigrations()).map(async (migration) => {
+    const path = join(import.meta.dirname, '../../prisma/migrations', migration, 'migration.sql')
+    return { migration, script: await readFile(path, 'utf8') }
+  }),
+)
+let server: pg.Client
+let client: pg.Client
+
+const open = async (database: string) => {
+  const connectionString = Object.assign(new URL(inject('templateUrl')), { pathname: database }).href
+  const opened = new pg.Client({ connectionString })
+  await opened.connect()
+  return opened
+}
+
+beforeAll(async () => {
+  server = await open('postgres')
+  await server.query(`CREATE DATABASE ${name} TEMPLATE template0`)
+  client = await open(name)
+})
+afterAll(async () => {
+  await client.end()
+  await server.query(`DROP DATABASE ${name}`)
+  await server.end()
+})
+
+test.each(scripts)('$migration is one transaction, and cannot run twice', async ({ script }) => {
+  const transaction = async () => {
+    const { rows } = await client.query<{ id: string }>('SELECT pg_current_xact_id()::text AS id')
+    return rows[0]?.id
+  }
+  await client.query('BEGIN')
+  const before = await transaction()
+  await client.query(script)
+  expect(await transaction()).toBe(before)
+  await client.query('COMMIT')
+
+  await client.query('BEGIN')
+  const again = await client.query(script).then(
+    () => 'it ran',
+    (error: unknown) => saysDone(error) || error,
+  )
+  await client.query('ROLLBACK')
+  expect(again).toBe(true)
+})
