@@ -29,12 +29,13 @@ export interface Passage {
 export const codesOf = (streams: readonly LogStream[]): ReadonlySet<number> =>
   new Set(logStreams.filter((stream) => streams.includes(stream)).map((stream) => streamCode[stream]))
 
+/** A byte that is not UTF-8 becomes U+FFFD, which has three. */
+const replacementBytes = 3
+
 /** Cuts a passage; its text has at most `bytesMax` bytes too, where invalid ones grew to U+FFFD. */
 export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
-  const cut = cutBatch(stored, options)
-  const text = decode(cut.slices)
-  if (Buffer.byteLength(text) > options.bytesMax)
-    return passage(stored, run, { ...options, bytesMax: Math.floor(options.bytesMax / 3) })
+  const whole = cutText(stored, options)
+  const { cut, text } = fits(whole.text, options) ? whole : cutText(stored, shrunk(options))
   let lines: readonly LogLine[] | undefined
   return {
     text,
@@ -53,12 +54,27 @@ export function passageOfLines(
   run: number,
   options: CutOptions & { linesMax: number },
 ): Passage {
-  const whole = cutBatch(stored, options)
-  const { lines, end } = collectLines(stored, whole, { ...options, run })
-  const text = decode(trim(whole.slices, end))
-  if (Buffer.byteLength(text) > options.bytesMax)
-    return passageOfLines(stored, run, { ...options, bytesMax: Math.floor(options.bytesMax / 3) })
-  return { text, lines, start: options.from, end }
+  const whole = cutLines(stored, run, options)
+  return fits(whole.text, options) ? whole : cutLines(stored, run, shrunk(options))
+}
+
+const fits = (text: string, { bytesMax }: CutOptions) => Buffer.byteLength(text) <= bytesMax
+
+/** The text of a cut with these options fits `options`, whatever its bytes are. */
+const shrunk = <T extends CutOptions>(options: T): T => ({
+  ...options,
+  bytesMax: Math.floor(options.bytesMax / replacementBytes),
+})
+
+function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; text: string } {
+  const cut = cutBatch(stored, options)
+  return { cut, text: decode(cut.slices) }
+}
+
+function cutLines(stored: readonly Stored[], run: number, options: CutOptions & { linesMax: number }): Passage {
+  const cut = cutBatch(stored, options)
+  const { lines, end } = collectLines(stored, cut, { ...options, run })
+  return { text: decode(trim(cut.slices, end)), lines, start: options.from, end }
 }
 
 const decode = (slices: readonly Slice[]) => textOf(slices.map(({ bytes }) => bytes))

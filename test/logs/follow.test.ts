@@ -113,6 +113,17 @@ test('replays, follows, changes runs, and ends with exactly one final batch', as
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
 })
 
+test('goes on over a byte that is not UTF-8 and much more output, and says what the log says', async () => {
+  const { jobId, write, finish } = await newJob()
+  const stream = follow({ jobId })
+  await write(out(Buffer.concat([Buffer.from([0xe9]), Buffer.alloc(70_000, 'x')])))
+  await finish()
+  const messages = await collect(stream)
+  const { text } = await readLog(database.db.sql, { jobId, streams, linesMax: 5_000 })
+  expect(textOf(messages) === text).toBe(true)
+  expect(messages.at(-1)).toMatchObject({ kind: 'batch', endOffset: 70_001, isFinal: true })
+})
+
 test('a closed job without a log ends with an empty final batch; so does a finished one at its end', async () => {
   const { jobId } = await addJob(database.db.sql, userId)
   await finishJob(database.db.sql, jobId)
