@@ -128,7 +128,8 @@ function report(error: unknown): number {
     terminal.say(`berth: ${[stop.message, stop.next].filter(Boolean).join('; ').replaceAll('\n', ' ')}`)
     return stop.exitCode
   }
-  terminal.say(`berth: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+  const trace = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  for (const line of `berth: ${trace}`.split('\n')) terminal.say(line)
   return exitCodes.unexpected
 }
 

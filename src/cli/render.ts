@@ -1,6 +1,6 @@
-import { stringify } from 'yaml'
+import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
-import { type Style, styled, type Terminal } from './terminal.ts'
+import { printable, type Style, styled, type Terminal, unprintable } from './terminal.ts'
 
 /** How answers look: aligned columns for people, JSON and YAML with the schema's own names for programs. */
 export const formats = ['table', 'json', 'yaml'] as const
@@ -12,8 +12,24 @@ export interface Column<Row> {
   style?: (row: Row) => Style
 }
 
+/** The exact value; what a terminal would obey is written as an escape of the format. */
 export function structured(value: unknown, format: Exclude<Format, 'table'>): string {
-  return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value)
+  const text = format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlOf(value)
+  return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** Only a double-quoted text of YAML may contain escapes. */
+function yamlOf(value: unknown): string {
+  const document = new Document(value)
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value === 'string' && node.value.replaceAll('\n', '').search(unprintable) >= 0)
+        node.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString()
 }
 
 const gap = '  '
@@ -33,10 +49,6 @@ export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: re
   )
   return [head, ...body].map((line) => `${line.trimEnd()}\n`).join('')
 }
-
-/** Names and messages come from other people: they must not move the cursor or ring the bell. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
-const printable = (text: string) => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '�')
 
 /** `key: value` lines, aligned; entries without a value are left out. */
 export function sheet(terminal: Terminal, entries: readonly (readonly [string, string | null | undefined])[]): string {

@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { exitCodeOfJob, stopFor, stopForFailure } from '../../src/cli/exit.ts'
-import { sheet, table } from '../../src/cli/render.ts'
+import { sheet, structured, table } from '../../src/cli/render.ts'
 import { createTerminal } from '../../src/cli/terminal.ts'
 import { RequestFailed } from '../../src/client/failure.ts'
 import type { JobState } from '../../src/client/generated/graphql.ts'
@@ -33,6 +34,30 @@ describe('a table', () => {
 
   it('shows control characters of others as what they are not', () => {
     expect(table(terminal(false), [['a', 'x\u001b[2J\n\u0007']], columns)).toBe('ID  NAME\na   x�[2J��\n')
+  })
+})
+
+describe('texts of other people', () => {
+  const hostile = 'no\u001b[2J\u009b31m\u202egnp.exe\u2028\u007fberth: fine'
+
+  it('are said without control characters, on one line', () => {
+    const said: string[] = []
+    const stderr = new Writable({
+      write(chunk, _encoding, done) {
+        said.push(String(chunk))
+        done()
+      },
+    })
+    createTerminal({ stdout: stream(true), stderr, noColour: false }).say(`job_1 FAILED: ${hostile}\n`)
+    expect(said).toEqual(['job_1 FAILED: no�[2J�31m�gnp.exe��berth: fine�\n'])
+  })
+
+  it.each(['json', 'yaml'] as const)('are escaped in %s, and read back as they were', (format) => {
+    const value = { reason: hostile, lines: 'one\ntwo', plain: 'plain' }
+    const text = structured(value, format)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be absent
+    expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e]/)
+    expect(parse(text)).toEqual(value)
   })
 })
 
