@@ -87,6 +87,8 @@ export interface PoolConfig {
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
   readonly relaxReplicas: boolean
+  /** Jobs of users without `unixUser` may run as root, where the server does. */
+  readonly jobsAsRoot: boolean
   /** undefined: this machine, as detected. */
   readonly nodes: readonly NodeConfig[] | undefined
   /** null: unlimited. A name that is left out is not the file's business. */
@@ -344,6 +346,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
     executors: executorsOf(pool),
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
+    jobsAsRoot: pool.jobsAsRoot,
     nodes: pool.nodes?.map(nodeOf),
     limits: limitsOf(pool),
     rates: pool.rates,

@@ -9,13 +9,16 @@ import { applyApprovalRules } from './domain/approval-rule-changes.ts'
 import { createChainer } from './domain/audit-chain.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { decideMode, localUser } from './domain/identity.ts'
+import { type PoolReport, reportPool } from './domain/pool-report.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
 import { applyQuotas } from './domain/quotas.ts'
 import { createSequencer } from './domain/sequence.ts'
 import { applyBootstrapToken } from './domain/tokens.ts'
 import type { Executor } from './executors/executor.ts'
+import { type AccountRules, needsAccount } from './executors/local/account.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
+import { ownersOf } from './executors/local/owners.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createFeed } from './feed/feed.ts'
 import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
@@ -130,8 +133,15 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
       domain.log.warn({ pool: pool.name }, 'this pool belongs to another machine: its jobs run there, and not here')
       continue
     }
+    const accounts = {
+      hasUsers: !domain.singleUser,
+      jobsAsRoot: pool.jobsAsRoot,
+      owners: await ownersOf(serverFiles(config)),
+    }
     const executors = new Map<string, Executor>()
-    for (const name of pool.executors) executors.set(name, await createExecutor(name, pool, { config, domain }))
+    for (const name of pool.executors)
+      executors.set(name, await createExecutor(name, pool, { config, domain, accounts }))
+    await reportPool(domain, pool.name, await reportOf(executors, accounts))
     for (const executor of executors.values()) down.push(() => executor.close())
     const scheduler = createScheduler({
       domain,
@@ -155,10 +165,33 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
   }
 }
 
+/** Who owns one of them could change what the server does, or read what it keeps. */
+const serverFiles = ({ dataDir }: Config) => [
+  dataDir,
+  join(dataDir, 'postgres', 'cluster'),
+  join(import.meta.dirname, '..'),
+  import.meta.filename,
+  process.execPath,
+]
+
+async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
+  const described = await Promise.all(
+    [...executors].map(async ([name, executor]) => {
+      const { version, available, message } = await executor.describe()
+      return [name, { version, available, message }] as const
+    }),
+  )
+  return {
+    executors: Object.fromEntries(described),
+    unixUserRequired: needsAccount(accounts),
+    reservedUnixUsers: accounts.owners.map(({ name }) => name),
+  }
+}
+
 async function createExecutor(
   name: PoolConfig['executors'][number],
   pool: PoolConfig,
-  { config, domain: { clock, log } }: Pick<Scheduling, 'config' | 'domain'>,
+  { config, domain: { clock, log }, accounts }: Pick<Scheduling, 'config' | 'domain'> & { accounts: AccountRules },
 ): Promise<Executor> {
   switch (name) {
     case 'local':
@@ -166,6 +199,7 @@ async function createExecutor(
         spoolDir: join(resolve(config.dataDir), 'local', pool.name),
         environment: config.serverEnvironment,
         inheritNames: pool.inheritedEnvironment,
+        accounts,
         hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
         clock,
         log,

@@ -79,6 +79,7 @@ const pool = section({
   executors: list(executor).optional(),
   environment: list(matching('the name of a variable', /^[A-Za-z_]\w*$/, 'CUDA_HOME')).default([]),
   relaxReplicas: flag.default(false),
+  jobsAsRoot: flag.default(false),
   nodes: list(node).optional(),
   limits: limits.prefault({}),
   scheduling: schedulingSection.prefault({}),

@@ -16,6 +16,7 @@ import { readDoors } from './routing.ts'
 import { openSlots } from './slots.ts'
 import type { Submission } from './submission.ts'
 import { readMemberships } from './teams.ts'
+import { readUnixUsers } from './unix-users.ts'
 import { noUsage, type Usage, withJob } from './usage.ts'
 import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from './usage-bound.ts'
 
@@ -114,17 +115,18 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
   const reads = together(sql)
   const users = items.map(({ viewer }) => viewer.userId)
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
-  const [keys, doors, memberships, rules, slots, reservations] = await failClosed(domain, () =>
+  const [keys, doors, memberships, unixUsers, rules, slots, reservations] = await failClosed(domain, () =>
     Promise.all([
       readKeys(reads, keysOf(items)),
       readDoors(reads),
       readMemberships(reads, users),
+      readUnixUsers(reads, users),
       readRules(reads),
       openSlots(reads, items),
       readReservations(reads, reservationIds),
     ]),
   )
-  return { keys, doors, named, memberships, rules, slots, reservations, limits: new Map(), usage: new Map() }
+  return { keys, doors, named, memberships, unixUsers, rules, slots, reservations, limits: new Map(), usage: new Map() }
 }
 
 export const keysOf = (items: readonly Submission[]) =>

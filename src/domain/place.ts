@@ -13,6 +13,7 @@ import { type Door, route } from './routing.ts'
 import { inWords, shapeOf, tooLarge } from './shape.ts'
 import type { Submission } from './submission.ts'
 import { accountFor, type Memberships, noMemberships, teamFor } from './teams.ts'
+import { type UnixUsers, unixUserViolations } from './unix-users.ts'
 
 /** What a submission becomes: its pool, executor, team, account and normalised spec, and what it would take. */
 export interface Placed {
@@ -28,6 +29,7 @@ export interface Places {
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
   reservations: ReadonlyMap<string, NamedReservation>
+  unixUsers: UnixUsers
 }
 
 /** Throws InvalidInput, and Rejected for what could never run where that is not to wait. */
@@ -37,7 +39,11 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
   const memberships = places.memberships.get(viewer.userId) ?? noMemberships
   const team = teamFor(input.spec.team, memberships)
   const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
-  const violations = dependencyViolations(input.spec, places.named, viewer)
+  const unixUser = places.unixUsers.get(viewer.userId) ?? null
+  const violations = [
+    ...dependencyViolations(input.spec, places.named, viewer),
+    ...(door ? unixUserViolations({ door, executor: way.executor, userName: viewer.userName, unixUser }) : []),
+  ]
   if (violations.length > 0) throw new InvalidInput(violations)
   const { spec, warnings } = normalise({ ...input.spec, team: team?.name }, way, account)
   const shape = shapeOf(spec.resources)

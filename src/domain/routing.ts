@@ -19,6 +19,10 @@ export interface Door {
   rates: Rates | null
   /** Physical ids of the devices of the pool's nodes. */
   deviceIds: readonly number[]
+  /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
+  unixUserRequired: boolean
+  /** Accounts that its jobs never run as. */
+  reservedUnixUsers: readonly string[]
   /** What no node could ever run is refused: these are the nodes. null: it waits. */
   nodes: readonly FreeNode[] | null
 }
@@ -46,6 +50,7 @@ export async function readDoors(sql: Sql): Promise<Door[]> {
 function readRows(sql: Sql): Promise<DoorRow[]> {
   return sql.query<DoorRow>(
     `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates,
+       p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
        coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses,
        ARRAY(SELECT DISTINCT d.device FROM device d JOIN node n ON n.id = d.node_id WHERE n.pool = q.pool) AS "deviceIds"
      FROM submission_queue q JOIN pool p ON p.name = q.pool

@@ -7,6 +7,7 @@ import type { Domain } from './domain.ts'
 import { InvalidInput, NotFound } from './errors.ts'
 import { parseInput } from './parse.ts'
 import { setTeams } from './teams.ts'
+import { demandUnixUser } from './unix-users.ts'
 
 /** People. Nobody is ever removed: jobs and the audit log keep their names; who leaves is disabled. */
 const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
@@ -48,6 +49,7 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
   const id = newId('user', domain.clock.now())
   demandAllOf(viewer, { id, name: person.name, level: person.level, allow, deny })
   await domain.db.transaction(async (sql) => {
+    await demandUnixUser(sql, viewer, person.unixUser)
     const rows = await sql.query(
       `INSERT INTO "user" (id, name, level, display_name, email, unix_user, allow, deny)
        VALUES ($1, $2, $3::user_level, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING RETURNING id`,
@@ -70,6 +72,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     demandAllOf(viewer, before)
     demandAllOf(viewer, { ...before, level, allow, deny })
     demandOther(viewer, id, input.disabled)
+    await demandUnixUser(sql, viewer, input.unixUser)
     const columns = Object.entries(columnOf).flatMap(([field, column]) => {
       const value = input[field as keyof typeof columnOf]
       return value === undefined ? [] : [{ column, value }]

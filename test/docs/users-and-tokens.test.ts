@@ -41,4 +41,13 @@ test('the guide to users and tokens does what it says', { timeout: 120_000 }, as
   expect(stdout).toContain('{"data":{"viewer":{"user":{"name":"ann"},"scopes":["READ","SUBMIT","OPERATE","ADMIN"]}}')
   expect(await readFile(join(dataDir, 'ci-token'), 'utf8')).toMatch(/^berth_[0-9a-z]{10}[\w-]{43}\n$/)
   expect(stdout).not.toContain(secret)
+  if (process.getuid?.() !== 0) return
+  const submit = promisify(execFile)('./berth', ['submit', '--', 'id'], {
+    cwd: dataDir,
+    env: { ...env, BERTH_TOKEN: secret },
+  })
+  await expect(submit).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('the user admin has no unixUser'),
+  })
 })

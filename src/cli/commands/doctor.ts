@@ -10,14 +10,26 @@ const columns: readonly Column<SelfCheckQuery['selfCheck']['findings'][number]>[
   { title: 'BUT', cell: ({ message }) => message },
 ]
 
+const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][number]>[] = [
+  { title: 'POOL', cell: ({ pool }) => pool },
+  { title: 'EXECUTOR', cell: ({ name }) => name },
+  { title: 'VERSION', cell: ({ version }) => version ?? '-' },
+  { title: 'AVAILABLE', cell: ({ available }) => (available ? 'yes' : 'no') },
+  { title: 'TO KNOW', cell: ({ message }) => message ?? '-' },
+]
+
 export function addDoctor(program: Command, cli: Cli): void {
   withOutput(program.command('doctor'))
-    .description('check what the server has stored against its own rules; exit code 1 when something is wrong')
+    .description(
+      'check what the server has stored against its own rules (exit code 1 when something is wrong), and tell what its executors cannot promise here',
+    )
     .action(async ({ output }: OutputOptions) => {
-      const { selfCheck } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
+      const { selfCheck, system } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
+      const { executors } = system
       const { ok, findings } = selfCheck
-      const text = ok ? 'nothing is wrong\n' : table(cli.terminal, findings, columns)
-      await cli.terminal.write(output === 'table' ? text : structured(selfCheck, output))
+      const verdict = ok ? 'nothing is wrong\n' : table(cli.terminal, findings, columns)
+      const text = `${verdict}\n${table(cli.terminal, executors, executorColumns)}`
+      await cli.terminal.write(output === 'table' ? text : structured({ ...selfCheck, executors }, output))
       if (!ok) cli.exitWith(exitCodes.unexpected)
     })
 }

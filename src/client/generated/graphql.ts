@@ -810,7 +810,7 @@ export type ProcessQueueMutation = { processQueue: { considered: number, started
 export type SelfCheckQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> } };
+export type SelfCheckQuery = { selfCheck: { ok: boolean, at: string, findings: Array<{ rule: string, objectId: string | null, message: string }> }, system: { executors: Array<{ name: string, pool: string, version: string | null, available: boolean, message: string | null }> } };
 
 export type NodeRowFragment = { id: string, name: string, pool: string, state: PoolNodeState, cpuModel: string | null, infiniband: boolean, lastSeenAt: string | null, capacity: { cpu: number, memoryBytes: number, gpu: number }, free: { cpu: number, memoryBytes: number, gpu: number } };
 
@@ -2059,6 +2059,15 @@ export const SelfCheckDocument = new TypedDocumentString(`
     findings {
       rule
       objectId
+      message
+    }
+  }
+  system {
+    executors {
+      name
+      pool
+      version
+      available
       message
     }
   }

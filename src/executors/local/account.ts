@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { StartFailed } from '../executor.ts'
 import type { Environment } from './environment.ts'
+import { entryOf, type Owner } from './owners.ts'
 
 /** An account of the machine. */
 export interface Account {
@@ -11,23 +10,55 @@ export interface Account {
   environment: Environment
 }
 
-const run = promisify(execFile)
+/** Whose processes the runs of a pool may be. */
+export interface AccountRules {
+  /** Several people submit jobs: they are to be kept apart. */
+  hasUsers: boolean
+  /** Jobs of users without an account of their own may run as root. */
+  jobsAsRoot: boolean
+  /** Accounts that are never a job's. */
+  owners: readonly Owner[]
+}
+
+export const oneUser: AccountRules = { hasUsers: false, jobsAsRoot: true, owners: [] }
+
+const isRoot = () => process.getuid?.() === 0
+
+/** Whether a job of a user without an account is refused. */
+export const needsAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
 
 /**
  * The account that a run belongs to; null: the server's own, for want of another or of the right to change to it. Asked
  * of the system, not of /etc/passwd: accounts may live in a directory service.
  */
-export async function accountOf(unixUser: string | null): Promise<Account | null> {
-  if (unixUser === null || process.getuid?.() !== 0) return null
-  const { stdout } = await run('getent', ['passwd', unixUser]).catch((cause) => {
-    throw new StartFailed('BAD_SPEC', `This machine has no account ${unixUser}`, { cause })
-  })
-  const [name = '', , uid, gid, , home = '/', shell = ''] = stdout.trimEnd().split(':')
-  if (!Number(uid)) throw new StartFailed('BAD_SPEC', `Jobs never run as ${unixUser}: its uid is 0`)
+export async function accountOf(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
+  if (!isRoot()) return null
+  if (unixUser === null) {
+    if (needsAccount(rules)) throw refused('The user of this job has no unixUser, so the job would run as root')
+    return null
+  }
+  const entry = await entryOf(unixUser)
+  if (!entry) throw refused(`This machine has no account ${unixUser}`)
+  const [name = '', , uid, gid, , home = '/', shell = ''] = entry
+  if (!Number(uid)) throw refused(`Jobs never run as ${unixUser}: its uid is 0`)
+  const owner = rules.owners.find((each) => each.uid === Number(uid))
+  if (owner) throw refused(`Jobs never run as ${unixUser}: it owns ${owner.path}`)
   return {
     name,
     uid: Number(uid),
     gid: Number(gid),
     environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh' },
   }
+}
+
+const refused = (message: string) => new StartFailed('BAD_SPEC', message)
+
+/** What holds between the users of a pool, for people; null: there is one user. */
+export function separationOf(rules: AccountRules): string | null {
+  if (!rules.hasUsers) return null
+  if (!isRoot())
+    return 'Jobs of all users run as the account of the server: users are not protected from each other, nor is the server from them'
+  return rules.jobsAsRoot
+    ? 'Jobs of users without unixUser run as root: nothing of this machine is protected from them'
+    : 'Each job runs as the unixUser of its user'
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { access, constants, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { type Account, accountOf } from './account.ts'
+import { type Account, type AccountRules, accountOf } from './account.ts'
 import { argvOf, type Environment, environmentOf } from './environment.ts'
 
 /** What the shim of a run is started with. */
@@ -18,6 +18,7 @@ export interface LaunchOptions {
   /** Of the server. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames: readonly string[]
+  accounts: AccountRules
   /** The pool has GPUs: a job that got none must not see any. */
   hasGpus: boolean
   bootId: string
@@ -48,7 +49,7 @@ const rankLauncher = script('launch.sh')
 
 export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<Launch> {
   const { spec } = run
-  const account = await accountOf(run.unixUser)
+  const account = await accountOf(run.unixUser, options.accounts)
   const from = {
     environment: options.environment,
     names: options.inheritNames,

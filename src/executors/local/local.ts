@@ -4,6 +4,7 @@ import { release, uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
+import { type AccountRules, oneUser, separationOf } from './account.ts'
 import { type Alarm, Alarms } from './alarms.ts'
 import { followEnded } from './ended.ts'
 import { follow } from './follow.ts'
@@ -28,6 +29,8 @@ export interface LocalOptions {
   /** Of the server; a job inherits the fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
+  /** Whose processes its runs may be; absent: there is one user. */
+  accounts?: AccountRules
   /** The pool has GPUs: a job that got none sees none. */
   hasGpus?: boolean
   /** How long after its maximum run time a run is ended by its own shim, in case no server did. */
@@ -57,8 +60,16 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     const files = filesOf(spoolDir, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     if (readJournal(files.journal)?.claim) return run.runId
-    const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10 } = options
-    const from = { environment, inheritNames, hasGpus, bootId, deadlineSlackSeconds, nodeFile: files.nodeFile }
+    const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10, accounts = oneUser } = options
+    const from = {
+      environment,
+      inheritNames,
+      accounts,
+      hasGpus,
+      bootId,
+      deadlineSlackSeconds,
+      nodeFile: files.nodeFile,
+    }
     const launch = await launchOf(run, from)
     mkdirSync(files.directory, { recursive: true, mode: 0o700 })
     if (processCountOf(run) > 1) await writeNodeFile(files.nodeFile, run)
@@ -167,7 +178,10 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     describe: async () => ({
       version: release(),
       available: true,
-      message: 'Limits of cpu and memory are planned with, not enforced',
+      message: sentences([
+        'Limits of cpu and memory are planned with, not enforced',
+        separationOf(options.accounts ?? oneUser),
+      ]),
       launchers,
     }),
     async close() {
@@ -176,6 +190,8 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     },
   }
 }
+
+const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')
 
 /** One line per process, with the name of its node. */
 async function writeNodeFile(path: string, run: RunSpec): Promise<void> {

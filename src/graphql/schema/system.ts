@@ -1,4 +1,5 @@
 import { type MachineReport, readMachine } from '../../domain/machine-report.ts'
+import { type ExecutorReport, readExecutors } from '../../domain/pool-report.ts'
 import { launchersOf } from '../../domain/routing.ts'
 import type { Device, DeviceClaim } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
@@ -68,26 +69,31 @@ interface ExecutorShape {
   name: string
   pool: string
   led: boolean
+  report: ExecutorReport | undefined
 }
 
 const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement({
   description: 'A mechanism that runs runs.',
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Its name.' }),
+    pool: t.exposeString('pool', { description: 'The pool that it runs jobs for.' }),
     version: t.string({
       nullable: true,
       description: 'Version of the backend; null: it has none of its own.',
-      resolve: () => null,
+      resolve: ({ report }) => report?.version ?? null,
     }),
     launchers: t.stringList({
       description: 'Launchers that jobs may name.',
       resolve: ({ name }) => launchersOf(name),
     }),
-    available: t.exposeBoolean('led', { description: 'Whether a process carries its runs.' }),
+    available: t.boolean({
+      description: 'Whether a process carries its runs, and reaches its backend.',
+      resolve: ({ led, report }) => led && (report?.available ?? true),
+    }),
     message: t.string({
       nullable: true,
-      description: 'Why it is not available.',
-      resolve: ({ led, pool }) => (led ? null : `The pool ${pool} has no leader`),
+      description: 'Why it is not available, or what users should know of it: which promises it cannot keep here.',
+      resolve: ({ led, pool, report }) => (led ? (report?.message ?? null) : `Pool ${pool} has no leader`),
     }),
   }),
 })
@@ -115,17 +121,16 @@ const System = builder.objectRef<Snapshot>('System').implement({
       type: [ExecutorInfo],
       description: 'The executors of all pools.',
       async resolve(_all, _args, { domain, load }) {
-        const pools = await domain.db.prisma.pool.findMany({ orderBy: { name: 'asc' }, take: poolsMax })
-        const leaders = await Promise.all(pools.map(({ name }) => load.leader.load(name)))
-        return pools.flatMap((pool, index) =>
-          pool.executors.map((name) => ({ name, pool: pool.name, led: leaders[index] !== null })),
+        const pools = await readExecutors(domain.db.sql)
+        const leaders = await Promise.all(pools.map(({ pool }) => load.leader.load(pool)))
+        return pools.flatMap(({ pool, executors, reports }, index) =>
+          executors.map((name) => ({ name, pool, led: leaders[index] !== null, report: reports[name] })),
         )
       },
     }),
   }),
 })
 
-const poolsMax = 100
 const devicesMax = 1_000
 
 builder.queryField('system', (t) =>

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { type AccountRules, accountOf, needsAccount, separationOf } from '../../src/executors/local/account.ts'
+import { entryOf, ownersOf } from '../../src/executors/local/owners.ts'
+
+const isRoot = process.getuid?.() === 0
+const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }
+
+describe.runIf(isRoot)('a server that runs as root', () => {
+  it('gives no run to root when there are users, unless the pool says so', async () => {
+    await expect(accountOf(null, users)).rejects.toMatchObject({ reason: 'BAD_SPEC', message: /no unixUser/ })
+    expect(needsAccount(users)).toBe(true)
+    const aloud = { ...users, jobsAsRoot: true }
+    expect(await accountOf(null, aloud)).toBeNull()
+    expect(needsAccount(aloud)).toBe(false)
+    expect(await accountOf(null, { ...users, hasUsers: false })).toBeNull()
+  })
+
+  it('gives no run to an account with uid 0, of the server, or that is not there', async () => {
+    const nobody = Number((await entryOf('nobody'))?.[2])
+    const owners = [{ uid: nobody, name: 'nobody', path: '/srv/berth' }]
+    await expect(accountOf('nobody', { ...users, owners })).rejects.toMatchObject({
+      reason: 'BAD_SPEC',
+      message: 'Jobs never run as nobody: it owns /srv/berth',
+    })
+    await expect(accountOf('root', users)).rejects.toMatchObject({ message: 'Jobs never run as root: its uid is 0' })
+    await expect(accountOf('no-such-one', users)).rejects.toMatchObject({
+      message: 'This machine has no account no-such-one',
+    })
+    expect(await accountOf('nobody', users)).toMatchObject({ uid: nobody })
+  })
+})
+
+it.runIf(!isRoot)('a server of an ordinary account cannot change to another, and says so', async () => {
+  expect(await accountOf('nobody', users)).toBeNull()
+  expect(separationOf(users)).toMatch(/not protected from each other/)
+})
+
+it('says what holds between users, and nothing where there is one', () => {
+  expect(separationOf({ ...users, hasUsers: false })).toBeNull()
+  expect(separationOf(users)).not.toBe(separationOf({ ...users, jobsAsRoot: isRoot }) ?? '')
+})
+
+it('knows the owners of files, and passes over those that are not there', async () => {
+  const owners = await ownersOf(['/', '/no/such/file'])
+  expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
+})
