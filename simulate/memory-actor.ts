@@ -208,11 +208,7 @@ export class MemoryActor implements Actor {
     if (quotas.length === 0) return true
     const one = { CONCURRENT_JOBS: 1, JOBS_PER_HOUR: 1, JOBS_PER_DAY: 1, ...noCosts }
     try {
-      judge(
-        metQuotas(quotas, payer, null),
-        (subject) => this.usedBy(subject),
-        () => one,
-      )
+      judge(metQuotas(quotas, payer, null), (subject) => this.usedBy(subject), one)
       return true
     } catch (error) {
       if (error instanceof QuotaExceeded) return false

@@ -9,11 +9,21 @@ import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
 import { type Limits, limitsOf } from './limits.ts'
 import { type Placed, type Places, place } from './place.ts'
-import { judge, type MetQuota, metQuotas, scopeText, subjectKey, subjectsOf, userSubject } from './quota-rules.ts'
+import {
+  type Amounts,
+  judge,
+  type MetQuota,
+  metQuotas,
+  type Subject,
+  scopeText,
+  subjectKey,
+  subjectsOf,
+  userSubject,
+} from './quota-rules.ts'
 import { failClosed, readQuotasOf } from './quotas.ts'
 import { readReservations } from './reservations.ts'
 import { readDoors } from './routing.ts'
-import { openSlots } from './slots.ts'
+import { isClaimed, openSlots } from './slots.ts'
 import type { Submission } from './submission.ts'
 import { readMemberships } from './teams.ts'
 import { readUnixUsers } from './unix-users.ts'
@@ -183,11 +193,11 @@ function decide(item: Submission, candidate: Candidate | Decision, world: World)
   if (!('placed' in candidate)) return candidate
   const { placed, quotas } = candidate
   const slotId = slotOf(item, world)
+  const isDefault = world.doors.find((door) => door.isDefault)?.pool === placed.job.pool
   const { warnings, approvals } = judge(
-    quotas,
-    (subject) => (world.usage.get(subjectKey(subject)) ?? noUsage).amounts,
-    // A reserved slot is counted for its user already.
-    ({ kind }) => (slotId !== null && kind === 'user' ? { ...placed.takes, CONCURRENT_JOBS: 0 } : placed.takes),
+    quotas.filter((quota) => slotId === null || !isClaimed(quota, isDefault)),
+    (subject) => usedWithout(slotId, subject, world),
+    placed.takes,
   )
   const approval = approvalOf(item, placed, { approvals, world })
   const job: NewJob = { ...placed.job, slotId, approval }
@@ -202,6 +212,13 @@ function decide(item: Submission, candidate: Candidate | Decision, world: World)
     })
   for (const subject of subjectsOf(placed.payer)) count(world, subjectKey(subject), job, placed)
   return { job, warnings: [...placed.warnings, ...warnings] }
+}
+
+/** What is used without the submission: a reserved slot is counted for its user already, and becomes the job. */
+function usedWithout(slotId: string | null, subject: Subject, { usage }: World): Amounts {
+  const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
+  if (slotId === null || subject.kind !== 'user') return amounts
+  return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
 }
 
 /** The reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the group. */

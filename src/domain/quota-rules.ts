@@ -133,22 +133,32 @@ const warnAt = 0.8
 export const isOver = (amount: number, limit: number) => amount > limit * (1 + tolerance)
 export const isNear = (amount: number, limit: number) => amount >= warnAt * limit * (1 - tolerance)
 
-/** Throws QuotaExceeded. `takes` may differ by subject: a reserved slot is counted for its user already. */
-export function judge(
-  quotas: readonly MetQuota[],
-  usedBy: (subject: Subject) => Amounts,
-  takes: (subject: Subject) => Amounts,
-): Verdict {
+/** The sum of two amounts as the decimals that they are written as: 0.1 and 0.2 are 0.3. */
+export function plus(a: number, b: number): number {
+  const places = Math.max(placesOf(a), placesOf(b))
+  return places > placesMax ? a + b : Number((a + b).toFixed(places))
+}
+
+/** What `toFixed` knows. */
+const placesMax = 100
+
+function placesOf(amount: number): number {
+  const [, fraction = '', exponent = '0'] = /^-?\d+(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(amount)) ?? []
+  return Math.max(0, fraction.length - Number(exponent))
+}
+
+/** Throws QuotaExceeded. `usedBy`: what each subject uses without the submission, which takes `takes`. */
+export function judge(quotas: readonly MetQuota[], usedBy: (subject: Subject) => Amounts, takes: Amounts): Verdict {
   const verdict: Verdict = { warnings: [], approvals: [] }
   const order = quotas.toSorted((a, b) => quotaActions.indexOf(a.action) - quotaActions.indexOf(b.action))
   for (const quota of order) {
     const used = usedBy(quota.subject)[quota.type]
-    const taken = takes(quota.subject)[quota.type]
-    if (taken === 0) continue
-    if (!isOver(used + taken, quota.limit)) {
-      if (isNear(used + taken, quota.limit)) verdict.warnings.push(nearWarning(quota, used + taken))
+    const after = plus(used, takes[quota.type])
+    if (takes[quota.type] === 0) continue
+    if (!isOver(after, quota.limit)) {
+      if (isNear(after, quota.limit)) verdict.warnings.push(nearWarning(quota, after))
     } else if (quota.action === 'BLOCK') throw exceeded(quota, used)
-    else if (quota.action === 'WARN') verdict.warnings.push(overWarning(quota, used + taken))
+    else if (quota.action === 'WARN') verdict.warnings.push(overWarning(quota, after))
     else verdict.approvals.push(`${allowance(quota)} without approval`)
   }
   return verdict

@@ -8,7 +8,7 @@ import { NotFound } from './errors.ts'
 import { behindGate } from './gate.ts'
 import { limitsOf, poolNamed } from './limits.ts'
 import { parseInput } from './parse.ts'
-import { judge, metQuotas, type Payer, userSubject } from './quota-rules.ts'
+import { judge, type MetQuota, metQuotas, type Payer, userSubject } from './quota-rules.ts'
 import { failClosed, readQuotasOf } from './quotas.ts'
 import type { Submission } from './submission.ts'
 import { ownAccount } from './teams.ts'
@@ -59,19 +59,20 @@ async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<voi
     const pool = await poolNamed(sql, null)
     const maxActive = (await limitsOf(sql, [pool], domain.singleUser)).get(pool)?.userMaxActive ?? null
     const quotas = metQuotas(await readQuotasOf(sql, [payer]), payer, maxActive)
-    const mine = quotas.filter(
-      ({ type, action, ceiling }) => type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling,
-    )
+    const mine = quotas.filter((quota) => isClaimed(quota, true))
     if (mine.length === 0) return
     const usage = await readUsage(sql, [{ subject, hours: 0 }])
     const { amounts } = usage.get(`user/${userId}`) ?? noUsage
-    judge(
-      mine,
-      () => amounts,
-      () => ({ ...noUsage.amounts, CONCURRENT_JOBS: 1 }),
-    )
+    judge(mine, () => amounts, { ...noUsage.amounts, CONCURRENT_JOBS: 1 })
   })
 }
+
+/**
+ * Whether a slot holds a place under this quota of its user. Such a quota is asked when the slot is reserved, and not
+ * again when it is consumed. `userMaxActive` of a pool other than the default one is asked when it is consumed.
+ */
+export const isClaimed = ({ type, action, ceiling, label }: MetQuota, isDefaultPool: boolean): boolean =>
+  type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling && (label !== 'MAX_ACTIVE' || isDefaultPool)
 
 /** `released`: whether it was active until now. */
 export async function releaseSlot(

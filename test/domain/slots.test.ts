@@ -2,10 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import { QuotaExceeded } from '../../src/domain/errors.ts'
 import { updateLimits } from '../../src/domain/limits.ts'
+import { applyPools } from '../../src/domain/pools.ts'
+import { createQuota } from '../../src/domain/quotas.ts'
 import { activeSlots, readSlots, releaseSlot, reserveSlot } from '../../src/domain/slots.ts'
 import { submitJobs } from '../../src/domain/submit.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { finishJob } from '../support/factories.ts'
 
 const limit = 5
@@ -32,6 +34,13 @@ const reserve = (ttlSeconds?: number) => reserveSlot(it.domain, ann, { ttlSecond
 const submit = async (slotReservationId?: string, more: Record<string, unknown> = {}) =>
   (await submitJobs(it.domain, ann, [{ spec: { command: ['true'] }, slotReservationId, ...more }]))[0]
 const state = async (id: string) => (await readSlots(database.db.sql, [id]))[0]?.state
+const stateOfJob = async (slotId: string) =>
+  (
+    await database.db.sql.query<{ state: string }>(
+      'SELECT j.state FROM job j JOIN slot_reservation s ON s.job_id = j.id WHERE s.id = $1',
+      [slotId],
+    )
+  )[0]?.state
 const exceeded = { code: 'QUOTA_EXCEEDED', quota: 'MAX_ACTIVE', limit, retryable: false }
 
 test('20 at once with limit 5 are exactly 5', async () => {
@@ -124,4 +133,37 @@ test('without the limit it always succeeds', async () => {
 
 test.each([0, 3_601])('%i seconds are refused', async (ttlSeconds) => {
   await expect(reserve(ttlSeconds)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+})
+
+test('a slot is no way round userMaxActive of another pool', async () => {
+  await using more = await createTestDomain(database.db)
+  const pool = { policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [] } as const
+  await applyPools(more.domain, {
+    pools: [
+      { ...pool, name: 'sim', nodes: [simNode] },
+      { ...pool, name: 'small', limits: { userMaxActive: 1 } },
+    ],
+    queues: [
+      { name: 'default', pool: 'sim', native: {} },
+      { name: 'small', pool: 'small', native: {} },
+    ],
+  })
+  const [one, two] = [await reserve(), await reserve()]
+  await releaseSlot(it.domain, ann, two)
+  const spec = { command: ['true'], queue: 'small' }
+  expect(await submit(one, { spec })).toMatchObject({ idempotentHit: false })
+  const three = await reserve()
+  expect(await submit(three, { spec })).toMatchObject({ ...exceeded, limit: 1, used: 1 })
+  expect(await state(three)).toBe('ACTIVE')
+  expect(await submit(three)).toMatchObject({ idempotentHit: false })
+})
+
+test.each(['WARN', 'REQUIRE_APPROVAL'] as const)('a slot is no way round CONCURRENT_JOBS with %s', async (action) => {
+  const quota = { type: 'CONCURRENT_JOBS', action, scope: 'USER', key: ann.userName, limit: 1 }
+  await createQuota(it.domain, it.admin, quota)
+  const [one, two] = [await reserve(), await reserve()]
+  await submit(one)
+  const outcome = await submit(two)
+  if (action === 'WARN') expect(outcome).toMatchObject({ warnings: [expect.stringMatching(/1 concurrent jobs/)] })
+  else expect(await stateOfJob(two)).toBe('BLOCKED')
 })
