@@ -25,8 +25,11 @@ export function expectedCost(spec: JobSpec, rates: Rates | null): number | null 
   if (!rates || seconds === null) return spec.estimatedCost
   const { copies, cpuMillis, gpu } = shapeOf(spec.resources)
   const perHour = copies * ((cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour)
-  return Math.max(spec.estimatedCost ?? 0, (perHour * seconds) / hourSeconds)
+  return Math.max(spec.estimatedCost ?? 0, decimal((perHour * seconds) / hourSeconds))
 }
+
+/** Without the noise of binary fractions: 3 × 0.1 is 0.3. A double has no more digits to tell. */
+const decimal = (amount: number) => Number(amount.toPrecision(15))
 
 /** What a run costs that ends then, as an expression over `run` and a `pool` with rates; 0: it never was RUNNING. */
 export const measuredCostSql = (ended: string) => `

@@ -12,7 +12,7 @@ import {
   subjectKey,
 } from './quota-rules.ts'
 import { readQuotasOf } from './quotas.ts'
-import { accountFor, noMemberships, readMemberships } from './teams.ts'
+import { accountFor, type Memberships, noMemberships, readMemberships } from './teams.ts'
 import { measuredOf, noUsage, readUsage, windowHours } from './usage.ts'
 
 /** A quota as it meets one person now. */
@@ -28,22 +28,20 @@ export interface QuotaUsage {
 }
 
 /**
- * What a plain submission of the viewer would meet: of each type and action the strictest, the user's own or a ceiling.
- * Who is in several teams may submit for any of them, so the highest ceiling of the teams counts.
+ * Of each type and action the quota that decides on submissions of the viewer: the strictest of the viewer's own, the
+ * team's and the account's. A member of several teams chooses the team, so the team with the highest limit counts, and a
+ * type and action that one of them does not limit is not shown.
  */
 export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
   const pool = await poolNamed(sql, null)
   const maxActive = (await limitsOf(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null
   const memberships = (await readMemberships(sql, [viewer.userId])).get(viewer.userId) ?? noMemberships
-  const { userId, userName, level } = viewer
-  const account = accountFor({ asked: null, viewer, memberships, team: memberships.defaultTeam })
-  const payers = [null, ...memberships.teams].map((team): Payer => ({ userId, userName, level, team, account }))
+  const payers = payersOf(viewer, memberships)
   const rules = await readQuotasOf(sql, payers)
-  const met = payers.flatMap((payer) => metQuotas(rules, payer, maxActive))
-  const strictest = [...Map.groupBy(met, ({ type, action }) => `${type} ${action}`).values()].map(strictestOf)
-  const wanted = strictest.map(({ subject, type }) => ({ subject, hours: windowHours[type] }))
+  const deciding = decidingOf(payers.map((payer) => metQuotas(rules, payer, maxActive)))
+  const wanted = deciding.map(({ subject, type }) => ({ subject, hours: windowHours[type] }))
   const usage = await readUsage(sql, measuredOf(wanted))
-  return strictest.map((quota) => {
+  return deciding.map((quota) => {
     const { type, action, limit, subject, ceiling } = quota
     const used = (usage.get(subjectKey(subject)) ?? noUsage).amounts[type]
     const scope = scopeText(subject)
@@ -51,13 +49,26 @@ export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: 
   })
 }
 
-function strictestOf(quotas: readonly MetQuota[]): MetQuota {
-  const highestOfTeams = quotas
-    .filter(({ subject }) => subject.kind === 'team')
-    .toSorted((a, b) => b.limit - a.limit)
-    .slice(0, 1)
-  const rest = quotas.filter(({ subject }) => subject.kind !== 'team')
-  const [strictest] = [...rest, ...highestOfTeams].toSorted((a, b) => a.limit - b.limit)
-  if (!strictest) throw new Error('A group has a member')
-  return strictest
+/** One for each team that the viewer may submit for, with the account that is charged then. */
+function payersOf(viewer: Viewer, memberships: Memberships): Payer[] {
+  const { userId, userName, level } = viewer
+  const teams = memberships.defaultTeam ? memberships.teams : [null, ...memberships.teams]
+  return teams.map((team) => {
+    const account = accountFor({ asked: null, viewer, memberships, team })
+    return { userId, userName, level, team, account }
+  })
 }
+
+/** `met`: what each of the payers meets. */
+function decidingOf(met: readonly (readonly MetQuota[])[]): MetQuota[] {
+  const strictest = met.map((quotas) => Map.groupBy(quotas.toSorted(byLimit), kindOf))
+  const kinds = new Set(met.flat().map(kindOf))
+  return [...kinds].flatMap((kind) => {
+    const ofPayers = strictest.map((byKind) => byKind.get(kind)?.[0])
+    const limited = ofPayers.filter((quota) => quota !== undefined)
+    return limited.length < ofPayers.length ? [] : (limited.toSorted(byLimit).at(-1) ?? [])
+  })
+}
+
+const kindOf = ({ type, action }: MetQuota) => `${type} ${action}`
+const byLimit = (a: MetQuota, b: MetQuota) => a.limit - b.limit

@@ -1,6 +1,6 @@
 import type { Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
-import { type Amounts, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
+import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
 /**
  * What users, teams and accounts use. Alive jobs are counted from the jobs; accepted submissions and their cost from the
@@ -51,7 +51,10 @@ export function measuredOf(wanted: readonly Measured[]): Measured[] {
   return [...longest.values()]
 }
 
-/** The same measures of three kinds of owner; `owns` is the condition on the table `t`. Slots are people's alone. */
+/**
+ * The same measures of three kinds of owner; `owns` is the condition on the table `t`. Slots are people's alone. Costs are
+ * added as decimals, as in `plus`.
+ */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
   SELECT s.kind, s.id, alive.count + ${reserved} AS "CONCURRENT_JOBS", alive.blocked, alive.gpus AS "LOCAL_GPUS",
     ledger.hour AS "JOBS_PER_HOUR", ledger.day AS "JOBS_PER_DAY", ledger.day_cost AS "COST_PER_DAY",
@@ -65,8 +68,8 @@ const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved
   LATERAL (
     SELECT count(*) FILTER (WHERE t.at > clock.now - interval '1 hour')::int AS hour,
       count(*) FILTER (WHERE t.at > clock.now - interval '24 hours')::int AS day,
-      coalesce(sum(t.cost) FILTER (WHERE t.at > clock.now - interval '24 hours'), 0)::float8 AS day_cost,
-      coalesce(sum(t.cost), 0)::float8 AS month_cost
+      coalesce(sum(t.cost::text::numeric) FILTER (WHERE t.at > clock.now - interval '24 hours'), 0)::float8 AS day_cost,
+      coalesce(sum(t.cost::text::numeric), 0)::float8 AS month_cost
     FROM usage_ledger t WHERE ${owns('t')} AND t.at > clock.now - s.hours * interval '1 hour') ledger
   WHERE s.kind = '${kind}'`
 
@@ -116,8 +119,8 @@ export const withJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: 
     CONCURRENT_JOBS: amounts.CONCURRENT_JOBS + takes.CONCURRENT_JOBS,
     JOBS_PER_HOUR: amounts.JOBS_PER_HOUR + takes.JOBS_PER_HOUR,
     JOBS_PER_DAY: amounts.JOBS_PER_DAY + takes.JOBS_PER_DAY,
-    COST_PER_DAY: amounts.COST_PER_DAY + takes.COST_PER_DAY,
-    COST_PER_MONTH: amounts.COST_PER_MONTH + takes.COST_PER_MONTH,
+    COST_PER_DAY: plus(amounts.COST_PER_DAY, takes.COST_PER_DAY),
+    COST_PER_MONTH: plus(amounts.COST_PER_MONTH, takes.COST_PER_MONTH),
     LOCAL_GPUS: amounts.LOCAL_GPUS + takes.LOCAL_GPUS,
   },
   blocked: blocked + (isBlocked ? 1 : 0),

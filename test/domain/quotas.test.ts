@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import {
+  plus,
   type QuotaAction,
   type QuotaScope,
   type QuotaType,
@@ -219,6 +221,48 @@ test.each(['quota', 'usage_ledger', 'slot_reservation'])(
     expect(await submit()).toMatchObject({ idempotentHit: false })
   },
 )
+
+test('amounts are the decimals that were given', async () => {
+  await create({ type: 'COST_PER_DAY', limit: 0.6 })
+  await create({ type: 'COST_PER_MONTH', action: 'WARN', limit: 10 })
+  const spec = { command: ['true'], estimatedCost: 0.2 }
+  const together = await submitJobs(it.domain, ann, [{ spec }, { spec }, { spec }, { spec }])
+  expect(together[3]).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 0.6, used: 0.6 })
+  expect(await submit({ estimatedCost: 0.1 })).toMatchObject({ used: 0.6 })
+  expect((await quotaUsageOf(it.domain, ann)).map(({ used }) => used)).toEqual([0.6, 0.6])
+})
+
+test('sums of decimals are exact', () => {
+  const places = 6
+  const millionths = fc.integer({ min: 0, max: 1e9 * 10 ** places })
+  fc.assert(
+    fc.property(fc.array(millionths, { maxLength: 5 }), (parts) => {
+      const sum = parts.map((part) => part / 10 ** places).reduce(plus, 0)
+      expect(sum).toBe(parts.reduce((a, b) => a + b, 0) / 10 ** places)
+    }),
+  )
+  expect(plus(1e-7, 2e-7)).toBe(3e-7)
+  expect(plus(1e15, 1)).toBe(1e15 + 1)
+})
+
+test('of several teams the one with the highest limit counts, and each quota is shown once', async () => {
+  const eve = await it.user('eve', 'RESEARCHER')
+  await addTeam('red', [eve])
+  await addTeam('blue', [eve])
+  await create({ type: 'CONCURRENT_JOBS', limit: 10 })
+  await create({ type: 'CONCURRENT_JOBS', scope: 'TEAM', key: 'red', limit: 4 })
+  await create({ type: 'CONCURRENT_JOBS', scope: 'ACCOUNT', key: 'red', limit: 5 })
+  await create({ type: 'CONCURRENT_JOBS', scope: 'TEAM', key: 'blue', limit: 8 })
+  await create({ type: 'JOBS_PER_DAY', scope: 'TEAM', key: 'red', limit: 3 })
+  const shown = async () =>
+    (await quotaUsageOf(it.domain, eve)).map(({ type, limit, ceiling }) => ({ type, limit, ceiling }))
+  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 8, ceiling: 'team:blue' }])
+  await create({ type: 'CONCURRENT_JOBS', scope: 'ACCOUNT', key: 'blue', limit: 2 })
+  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 4, ceiling: 'team:red' }])
+  await sql('DELETE FROM quota WHERE scope = $1', ['TEAM'])
+  await sql('DELETE FROM quota WHERE scope = $1', ['ACCOUNT'])
+  expect(await shown()).toEqual([{ type: 'CONCURRENT_JOBS', limit: 10, ceiling: null }])
+})
 
 test('the viewer sees the strictest of each type and action', async () => {
   await create({ type: 'CONCURRENT_JOBS', limit: 10 })
