@@ -35,8 +35,10 @@ type RetryInput = z.output<typeof retryInput>
 export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
   demand(viewer, 'job.submit')
   const input = parseInput(retryInput, raw)
-  const answered = await answerOfKey(domain, viewer, input)
-  if (answered) return input.dryRun && 'hit' in answered ? dryRunOfHit(domain, answered.hit) : outcomeOf(answered)
+  const known = await answerOfKey(domain, viewer, input)
+  if (known && input.dryRun && 'hit' in known) return dryRunOfHit(domain, known.hit)
+  const answered = known && (await outcomeOf(domain, known))
+  if (answered) return answered
   const submission = await settle(readRetry(domain, viewer, input))
   if (submission instanceof Error) return submission
   const [outcome] = await submit(domain, viewer, [submission])

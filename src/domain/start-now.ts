@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Unavailable } from '../platform/tx.ts'
 import { basePriority, type Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
-import { NotFound, Refusal, Rejected } from './errors.ts'
+import { Refusal, Rejected } from './errors.ts'
 import { type Estimate, estimateOf } from './estimate.ts'
 import { gatesOfSpec } from './gates.ts'
 import type { NewJob } from './insert.ts'
@@ -11,8 +11,9 @@ import { ask } from './questions.ts'
 import { because, type Reason } from './reason.ts'
 import type { JobSpec } from './spec.ts'
 import type { JobState } from './state.ts'
+import { readJob } from './stored-job.ts'
 import { readSubmission } from './submission.ts'
-import { previewSubmission, type SubmitOutcome, submitJobs } from './submit.ts'
+import { deletedMeanwhile, outcomeOf, previewSubmission, type SubmitOutcome, submitJobs } from './submit.ts'
 
 /**
  * Submissions that ask the leader of the pool before anything is stored. A dry run says what would happen and writes
@@ -160,7 +161,7 @@ export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun
   const [job] = await db.sql.query<{ state: JobState; spec: JobSpec }>('SELECT state, spec FROM job WHERE id = $1', [
     jobId,
   ])
-  if (!job) throw new NotFound('The job of this key was deleted meanwhile; try again')
+  if (!job) throw deletedMeanwhile()
   const { state: wouldBe, spec } = job
   return { wouldBe, spec, ...nowhere, reasons: [], warnings: [], idempotentJobId: jobId }
 }
@@ -169,14 +170,23 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<O
   for (let look = 0; look < looksMax; look++) {
     const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.clock.now()))
     if ('refusal' in decision) return decision.refusal
-    if ('hit' in decision) return { jobId: decision.hit, idempotentHit: true, warnings: [] }
+    if ('hit' in decision) {
+      const answered = await outcomeOf(domain, decision)
+      if (answered) return answered
+      continue
+    }
     if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval.reason)])
     const payload: NoWaitQuestion = { viewer: written(viewer), input: raw }
     const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
-    if ('started' in answer) return { ...answer.started, idempotentHit: false }
+    if ('started' in answer) return startedOf(domain, answer.started)
     if ('rejected' in answer) return new Rejected(answer.rejected)
   }
   throw new Unavailable('What the submission depends on keeps changing')
+}
+
+async function startedOf(domain: Domain, { jobId, warnings }: { jobId: string; warnings: string[] }): Promise<Outcome> {
+  const job = await readJob(domain, jobId)
+  return job ? { jobId, job, warnings, idempotentHit: false } : deletedMeanwhile()
 }
 
 const written = (viewer: Viewer): NoWaitQuestion['viewer'] => ({

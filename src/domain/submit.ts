@@ -10,6 +10,7 @@ import { Refusal } from './errors.ts'
 import { endBehindGate, lockGate } from './gate.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
+import { readJob } from './stored-job.ts'
 import { readSubmission, type Submission } from './submission.ts'
 import { memoryOf } from './usage-bound.ts'
 
@@ -20,12 +21,12 @@ import { memoryOf } from './usage-bound.ts'
  * Nobody is answered before the commit.
  *
  * Processes take turns at the gate (gate.ts). Keys that are stored already are answered by a plain read before: what such a key
- * answers changes before its time is over only when its job is deleted, and then the transaction decides.
+ * answers changes before its time is over only when its job is deleted. So the job is a part of the answer, and where it
+ * is gone the submission is decided again.
  */
 export interface Submitted {
   jobId: string
-  /** As it was stored, where that is known. */
-  job?: Job | undefined
+  job: Job
   idempotentHit: boolean
   warnings: string[]
 }
@@ -67,14 +68,28 @@ function groupOf(domain: Domain) {
   return group
 }
 
-async function submitGroup(domain: Domain, items: readonly Submission[]): Promise<SubmitOutcome[]> {
+/** Times that jobs of keys may be deleted between the decision and the answer. */
+const looksMax = 3
+
+async function submitGroup(domain: Domain, items: readonly Submission[], look = 1): Promise<SubmitOutcome[]> {
+  const decisions = await decideOnce(domain, items)
+  const outcomes = await Promise.all(decisions.map((decision) => outcomeOf(domain, decision)))
+  const gone = items.filter((_, index) => outcomes[index] === null)
+  if (gone.length === 0 || look === looksMax) return outcomes.map((outcome) => outcome ?? deletedMeanwhile())
+  const next = (await submitGroup(domain, gone, look + 1)).values()
+  return outcomes.map((outcome) => outcome ?? next.next().value ?? missing())
+}
+
+export const deletedMeanwhile = () => new Unavailable('The job of this key was deleted meanwhile')
+
+async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<Decision[]> {
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
   const decided =
     open.length > 0 ? await endBehindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
   if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
   const next = decided.values()
-  return stored.map((answer) => outcomeOf(answer ?? next.next().value ?? missing()))
+  return stored.map((answer) => answer ?? next.next().value ?? missing())
 }
 
 /** What keys that are stored already answer, without a transaction. */
@@ -87,10 +102,13 @@ function missing(): never {
   throw new Error('A submission was left out')
 }
 
-export function outcomeOf(decision: Decision): SubmitOutcome {
+/** null: the job of its key is gone. */
+export async function outcomeOf(domain: Domain, decision: Decision): Promise<SubmitOutcome | null> {
   if ('refusal' in decision) return decision.refusal
-  if ('hit' in decision) return { jobId: decision.hit, idempotentHit: true, warnings: [] }
-  return { jobId: decision.job.id, job: decision.stored, idempotentHit: false, warnings: decision.warnings }
+  const isHit = 'hit' in decision
+  const jobId = isHit ? decision.hit : decision.job.id
+  const job = (isHit ? null : decision.stored) ?? (await readJob(domain, jobId))
+  return job && { jobId, job, idempotentHit: isHit, warnings: isHit ? [] : decision.warnings }
 }
 
 /**

@@ -4,9 +4,9 @@ import { readApprovals } from '../domain/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { readVisibleQuotas } from '../domain/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/slots.ts'
+import { readJob } from '../domain/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
-import { createBatcher } from '../platform/batch.ts'
-import { type Device, type DeviceClaim, type Job, Prisma, type Run } from '../platform/generated/client.ts'
+import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
 import { leaseTtlMs } from '../platform/leadership.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
@@ -46,7 +46,7 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
   return {
     job: byKey(
       async (ids) => {
-        const jobs = await Promise.all(ids.map(jobsOf(domain)))
+        const jobs = await Promise.all(ids.map((id) => readJob(domain, id)))
         return jobs.filter((job) => job !== null && maySee(viewer, job)) as Job[]
       },
       (job) => job.id,
@@ -180,34 +180,6 @@ function ruleLoaders(domain: Domain, viewer: Viewer) {
       (entry) => entry.id,
     ),
   }
-}
-
-/** Every column under its name in the model. Prisma's own read of the same rows takes four times as long. */
-const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
-  .map((field) => `${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} AS "${field}"`)
-  .join(', ')} FROM job WHERE id = ANY($1::text[])`
-
-const jobReaders = new WeakMap<Domain, (id: string) => Promise<Job | null>>()
-const jobsPerRead = 1_000
-
-/**
- * Jobs are read together over requests as well: a group of submissions or a busy second of `job(id)` costs one statement
- * for all of them. Nothing is remembered: a read begins after whoever asks for it has asked.
- */
-function jobsOf(domain: Domain): (id: string) => Promise<Job | null> {
-  const known = jobReaders.get(domain)
-  if (known) return known
-  const reader = createBatcher<string, Job | null>({
-    max: jobsPerRead,
-    mayBeOneItem: () => false,
-    async run(ids) {
-      const jobs = await domain.db.sql.query<Job>(jobsSql, [ids], 'jobs_by_id')
-      const byId = new Map(jobs.map((job) => [job.id, job]))
-      return ids.map((id) => byId.get(id) ?? null)
-    },
-  })
-  jobReaders.set(domain, reader)
-  return reader
 }
 
 /** Whoever does not see other people sees who is in their own teams. */

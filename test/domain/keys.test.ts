@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { findKey, payloadHash, sweepKeys } from '../../src/domain/keys.ts'
 import { deleteJob } from '../../src/domain/remove.ts'
 import { type SubmitOutcome, submitJobs } from '../../src/domain/submit.ts'
-import { openTestDomain } from '../support/domain.ts'
+import { createTestDomain, openTestDomain } from '../support/domain.ts'
 import { finishJob } from '../support/factories.ts'
 import { until } from '../support/until.ts'
 
@@ -35,7 +35,7 @@ describe('a key', () => {
     await finishJob(database.db.sql, idOf(first))
     const before = await jobs()
     const again = await submit(input('k1', { slotReservationId: 'slot_none', idempotencyTtlSeconds: 60 }))
-    expect(again).toEqual({ jobId: idOf(first), idempotentHit: true, warnings: [] })
+    expect(again).toMatchObject({ jobId: idOf(first), idempotentHit: true, warnings: [] })
     expect(await jobs()).toBe(before)
   })
 
@@ -67,7 +67,7 @@ describe('a key', () => {
     const first = idOf(await submit(input('k5')))
     await sql('ALTER TABLE submission_queue RENAME TO away')
     await sql('CREATE TABLE submission_queue AS SELECT * FROM away WHERE false')
-    expect(await submit(input('k5'))).toEqual({ jobId: first, idempotentHit: true, warnings: [] })
+    expect(await submit(input('k5'))).toMatchObject({ jobId: first, idempotentHit: true, warnings: [] })
     await sql('DROP TABLE submission_queue')
     await sql('ALTER TABLE away RENAME TO submission_queue')
   })
@@ -94,7 +94,7 @@ describe('a key', () => {
     await database.moveTime(29 * 86_400_000)
     expect(await sweepKeys(it.domain)).toBeGreaterThan(4)
     expect(await sweepKeys(it.domain)).toBe(0)
-    expect(await submit(input('long'))).toEqual({ jobId: long, idempotentHit: true, warnings: [] })
+    expect(await submit(input('long'))).toMatchObject({ jobId: long, idempotentHit: true, warnings: [] })
   })
 
   test.each([
@@ -128,7 +128,7 @@ describe('the same key twice in a group', () => {
       input('g1', { spec: { command: ['other'] } }),
     ])
     expect(one).toMatchObject({ idempotentHit: false })
-    expect(two).toEqual({ jobId: idOf(one), idempotentHit: true, warnings: [] })
+    expect(two).toMatchObject({ jobId: idOf(one), idempotentHit: true, warnings: [] })
     expect(three).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' })
   })
 
@@ -156,7 +156,31 @@ test('a key that somebody stores past the gate meanwhile is answered', async () 
   await until(async () => (await sql(waits)).length > 0, { what: 'the submission waits for it' })
   await past.query('COMMIT')
   past.release()
-  expect(await submitted).toEqual({ jobId, idempotentHit: true, warnings: [] })
+  expect(await submitted).toMatchObject({ jobId, idempotentHit: true, warnings: [] })
+})
+
+test.each(['read', 'decided'] as const)('a key whose job is deleted after it was %s makes a new job', async (when) => {
+  const key = `raced ${when}`
+  const jobId = idOf(await submit(input(key)))
+  await finishJob(database.db.sql, jobId)
+  let races = true
+  const query: typeof database.db.sql.query = async (text, values, name) => {
+    if (races && when === 'decided' && name === 'jobs_by_id') {
+      races = false
+      await deleteJob(it.domain, it.admin, { jobId })
+    }
+    const rows = await database.db.sql.query<never>(text, values, name)
+    if (races && when === 'read' && name === 'read_keys') {
+      races = false
+      await deleteJob(it.domain, it.admin, { jobId })
+    }
+    return rows
+  }
+  await using raced = await createTestDomain({ ...database.db, sql: { query } })
+  const [outcome] = await submitJobs(raced.domain, it.admin, [input(key)])
+  expect(outcome).toMatchObject({ idempotentHit: false, job: { state: 'QUEUED' } })
+  expect(idOf(outcome)).not.toBe(jobId)
+  expect(races).toBe(false)
 })
 
 test('24: a hundred at once with one key are one job', async () => {

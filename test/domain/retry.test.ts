@@ -26,15 +26,19 @@ interface Row {
 
 async function jobOf(outcome: Awaited<ReturnType<typeof retry>>): Promise<Row> {
   if (outcome instanceof Error || !('jobId' in outcome)) throw outcome
+  return rowOf(outcome.jobId)
+}
+
+async function rowOf(jobId: string): Promise<Row> {
   const [row] = await database.db.sql.query<Row>(
     'SELECT id, retry_of_id AS "retryOf", spec, account FROM job WHERE id = $1',
-    [outcome.jobId],
+    [jobId],
   )
   if (!row) throw new Error('No job')
   return row
 }
 
-const specOf = async (id: string) => (await jobOf({ jobId: id, idempotentHit: false, warnings: [] })).spec
+const specOf = async (id: string) => (await rowOf(id)).spec
 
 test.each<[string, Record<string, unknown>]>([
   ['a plain one', {}],

@@ -78,12 +78,8 @@ test('a refused submission leaves its slot, and a retry of an accepted one needs
   expect(await submit(slot, { spec: { command: ['true'], queue: 'nowhere' } })).toMatchObject({ code: 'INVALID_INPUT' })
   expect(await state(slot)).toBe('ACTIVE')
   const first = await submit(slot, { idempotencyKey: 'slotted' })
-  expect(await submit(slot, { idempotencyKey: 'slotted' })).toEqual({
-    ...first,
-    job: undefined,
-    idempotentHit: true,
-    warnings: [],
-  })
+  const { jobId } = first as { jobId: string }
+  expect(await submit(slot, { idempotencyKey: 'slotted' })).toMatchObject({ jobId, idempotentHit: true })
 })
 
 test('it ends by the clock of the database, and is not consumed after that', async () => {

@@ -25,11 +25,7 @@ import { seen } from './problem.ts'
 const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implement({
   description: 'The job was taken.',
   fields: (t) => ({
-    job: t.field({
-      type: JobRef,
-      description: 'The job.',
-      resolve: ({ jobId, job }, _args, { load }) => job ?? seen(load.job.load(jobId)),
-    }),
+    job: t.expose('job', { type: JobRef, description: 'The job.' }),
     idempotentHit: t.exposeBoolean('idempotentHit', {
       description: 'Whether an earlier submission is answered again.',
     }),
