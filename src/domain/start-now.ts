@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Unavailable } from '../platform/tx.ts'
-import { basePriority, type Viewer } from './access.ts'
+import { basePriority, maySee, type Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
 import { Refusal, Rejected } from './errors.ts'
 import { type Estimate, estimateOf } from './estimate.ts'
@@ -8,7 +8,7 @@ import { gatesOfSpec } from './gates.ts'
 import type { NewJob } from './insert.ts'
 import { laneOf } from './lanes.ts'
 import { ask } from './questions.ts'
-import { because, type Reason } from './reason.ts'
+import { because, type Reason, unnamed } from './reason.ts'
 import type { JobSpec } from './spec.ts'
 import type { JobState } from './state.ts'
 import { readJob } from './stored-job.ts'
@@ -134,7 +134,8 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId, userName, level }
   const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
-  const { wouldBe, reasons, position } = answer
+  const { wouldBe, position } = answer
+  const reasons = await shownTo(domain, viewer, answer.reasons)
   if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, job.spec)), reasons, position }
   const { runSeconds, reservationId, shape } = laneOf({
@@ -179,9 +180,19 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<O
     const payload: NoWaitQuestion = { viewer: written(viewer), input: raw }
     const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
     if ('started' in answer) return startedOf(domain, answer.started)
-    if ('rejected' in answer) return new Rejected(answer.rejected)
+    if ('rejected' in answer) return new Rejected(await shownTo(domain, viewer, answer.rejected))
   }
   throw new Unavailable('What the submission depends on keeps changing')
+}
+
+/** Names the jobs that are stored and visible to the viewer, and no other. */
+function shownTo(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
+  return Promise.all(
+    reasons.map(async (reason) => {
+      const job = reason.jobId === null ? null : await readJob(domain, reason.jobId)
+      return job && maySee(viewer, job) ? reason : unnamed(reason)
+    }),
+  )
 }
 
 async function startedOf(domain: Domain, { jobId, warnings }: { jobId: string; warnings: string[] }): Promise<Outcome> {

@@ -117,6 +117,19 @@ describe('dryRun', () => {
     })
   })
 
+  test('names jobs that are yours to see, in refusals too, and no others', async () => {
+    const ann = await it.user('ann', 'RESEARCHER')
+    await it.submit({ resources: { cpu: 3 } })
+    await leader.tick()
+    const big = await it.submit({ resources: { cpu: 2 } })
+    for (const wish of [{ dryRun: true }, { noWait: true }]) {
+      const outcome = await asking(wish, {}, ann)
+      expect(JSON.stringify(outcome)).not.toContain('job_')
+      if (outcome instanceof Rejected) expect(outcome.message).toBe('Another job is ahead of it')
+    }
+    expect(await noWait()).toMatchObject({ message: expect.stringContaining(big), reasons: [{ jobId: big }] })
+  })
+
   test('its place is the one that the order gives it', async () => {
     const rosa = await it.user('rosa', 'RESEARCHER')
     await it.submit({ resources: { cpu: 4 } })
