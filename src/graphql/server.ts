@@ -10,6 +10,7 @@ import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
 import { readiness } from './health.ts'
 import { answerPost } from './json-post.ts'
+import { createPeerCheck } from './peers.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
 
@@ -56,15 +57,25 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
       else answer(response, 500, 'An unexpected error occurred')
     })
   })
+  const peers = config.singleUser ? createPeerCheck(log) : null
   const open = new Set<ServerResponse>()
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug({ err: error }, 'an upgrade broke'))
+    upgrade(request, socket, head).catch((error: unknown) => {
+      log.error({ err: error }, 'an upgrade failed')
+      socket.destroy()
+    })
+  })
+
+  async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     const reason = turnedAway(request.headers, config)
     if (reason !== null) return refuseUpgrade(socket, '403 Forbidden', reason)
     if (pathOf(request) !== '/graphql') return refuseUpgrade(socket, '404 Not Found', 'WebSockets are at /graphql')
+    const stranger = await peers?.(request.socket)
+    if (stranger) return refuseUpgrade(socket, '403 Forbidden', stranger)
     sockets.accept(request, socket, head)
-  })
+  }
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     open.add(response)
@@ -88,6 +99,8 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
 
   async function graphql(request: IncomingMessage, response: ServerResponse) {
     if (request.method === 'OPTIONS') return preflight(response)
+    const stranger = await peers?.(request.socket)
+    if (stranger) return answer(response, 403, stranger)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
     const identified = await identify(request)

@@ -1,0 +1,112 @@
+import { readFile } from 'node:fs/promises'
+import type { Socket } from 'node:net'
+import { createBatcher } from '../platform/batch.ts'
+import type { Log } from '../platform/log.ts'
+
+/**
+ * Which account of the machine is at the other end of a loopback connection. In single-user mode nobody logs in, so
+ * without this check every account of the machine could run commands as the account of the server. Served are that
+ * account and root; another one is refused.
+ *
+ * Linux tells the owner of every TCP socket in /proc/net/tcp and tcp6. Other systems do not: there every account of the
+ * machine is served, as docs/security.md says. A socket that its process has closed already has no owner any more (it
+ * reads as uid 0 with inode 0), so it is refused. The verdict holds as long as the connection.
+ */
+export type PeerCheck = (socket: Socket) => Promise<string | null>
+
+const tables = ['/proc/net/tcp', '/proc/net/tcp6']
+/** A row may be missed when the table changes while it is read. */
+const readsMax = 3
+const connectionsPerReadMax = 10_000
+
+export function createPeerCheck(log: Log): PeerCheck {
+  const own = process.getuid?.()
+  const readOwners = createBatcher<Socket, Owner>({
+    max: connectionsPerReadMax,
+    run: ownersOf,
+    mayBeOneItem: () => false,
+  })
+  const verdicts = new WeakMap<Socket, Promise<string | null>>()
+
+  async function judge(socket: Socket): Promise<string | null> {
+    const owner = await readOwners(socket)
+    if (owner === 'unknowable') return null
+    if (owner === 0 || owner === own) return null
+    log.warn({ uid: owner }, 'another account of this machine was turned away: single-user mode serves its own alone')
+    return refusalOf(owner)
+  }
+
+  return (socket) => {
+    const known = verdicts.get(socket)
+    if (known) return known
+    const verdict = judge(socket)
+    verdicts.set(socket, verdict)
+    return verdict
+  }
+}
+
+const refusalOf = (owner: number | 'gone') =>
+  `${owner === 'gone' ? 'The account of this connection is not known' : `The account with uid ${owner} is not served`}: ` +
+  'without users Berth serves the account that started it, and root. To share it, start it with users: ' +
+  'docs/users-and-tokens.md, auth.bootstrapToken'
+
+/** A uid; `gone`: nobody holds the other end; `unknowable`: this system does not tell. */
+type Owner = number | 'gone' | 'unknowable'
+
+async function ownersOf(sockets: readonly Socket[]): Promise<Owner[]> {
+  let owners: Owner[] = []
+  for (let reads = 0; reads < readsMax; reads++) {
+    const rows = await readRows()
+    if (rows === null) return sockets.map(() => 'unknowable')
+    owners = sockets.map((socket) => namesOf(socket).flatMap((name) => rows.get(name) ?? [])[0] ?? 'gone')
+    if (!owners.includes('gone')) break
+  }
+  return owners
+}
+
+/** Owner by the two ends of a connection; null: there is no such table. */
+async function readRows(): Promise<ReadonlyMap<string, Owner> | null> {
+  const texts = await Promise.all(tables.map((path) => readFile(path, 'latin1').catch(missing)))
+  if (texts[0] == null) return null
+  const rows = texts.flatMap((text) => text?.split('\n').slice(1) ?? [])
+  return new Map(
+    rows.flatMap((row): [string, Owner][] => {
+      const [, local, remote, , , , , uid, , inode] = row.trim().split(/ +/)
+      return inode === undefined ? [] : [[`${local} ${remote}`, inode === '0' ? 'gone' : Number(uid)]]
+    }),
+  )
+}
+
+/** IPv6 can be switched off; then tcp6 is absent. */
+function missing(error: NodeJS.ErrnoException): null {
+  if (error.code === 'ENOENT') return null
+  throw error
+}
+
+/** How the tables name the connection from its other end. A client may reach an IPv4 address through an IPv6 socket. */
+function namesOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string[] {
+  const [from, to] = [remoteAddress, localAddress].map(bytesOf)
+  if (!from || !to) return []
+  const prefixes = from.length === ipv4Digits ? ['', mapped] : ['']
+  return prefixes.map((prefix) => `${prefix}${from}:${hex(remotePort)} ${prefix}${to}:${hex(localPort)}`)
+}
+
+const ipv4Digits = 8
+/** The first twelve bytes of an IPv4 address as IPv6, in the notation of the table. */
+const mapped = '0000000000000000FFFF0000'
+
+const hex = (port = 0) => port.toString(16).toUpperCase().padStart(4, '0')
+
+/** A loopback address in the notation of the tables: words of four bytes, each in the order of the machine. */
+function bytesOf(address = ''): string | null {
+  if (address === '::1') return `${'0'.repeat(24)}01000000`
+  const parts = address
+    .replace(/^::ffff:/i, '')
+    .split('.')
+    .map(Number)
+  if (parts.length !== 4) return null
+  return parts
+    .reverse()
+    .map((part) => part.toString(16).toUpperCase().padStart(2, '0'))
+    .join('')
+}
