@@ -57,7 +57,7 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   down.push(() => wakeups.stop())
   const singleUser = await decide({ db, clock }, config)
   const domain: Domain = { db, wakeups, clock, log, singleUser, auditHeadFile: config.audit.headFile }
-  const machine = await detectMachine()
+  const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
   await applyQuotas(domain, config.quotas)
   await applyApprovalRules(domain, config.approvalRules)

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
 import { promisify } from 'node:util'
+import type { Log } from '../../platform/log.ts'
 import { isMissing } from './journal.ts'
 
 /** This machine as a node that jobs can be placed on. */
@@ -27,8 +28,8 @@ export interface Gpu {
 const run = promisify(execFile)
 const gib = 1024 ** 3
 
-export async function detectMachine(): Promise<Machine> {
-  const [machineId, gpus] = await Promise.all([readMachineId(), detectGpus()])
+export async function detectMachine(log: Log): Promise<Machine> {
+  const [machineId, gpus] = await Promise.all([readMachineId(), detectGpus(log)])
   return {
     host: hostname(),
     machineId,
@@ -49,8 +50,10 @@ async function readMachineId(): Promise<string> {
 }
 
 const queryTimeoutMs = 10_000
+/** It was not found, or could not be executed, and something on the PATH was closed to the server. */
+const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
-async function detectGpus(): Promise<Gpu[]> {
+async function detectGpus(log: Log): Promise<Gpu[]> {
   const fields = '--query-gpu=name,memory.total,compute_cap'
   try {
     const { stdout } = await run('nvidia-smi', [fields, '--format=csv,noheader,nounits'], { timeout: queryTimeoutMs })
@@ -58,6 +61,14 @@ async function detectGpus(): Promise<Gpu[]> {
     return parseGpus(stdout, banner)
   } catch (error) {
     if (isMissing(error)) return []
+    const { code, path, syscall } = error as NodeJS.ErrnoException
+    if (syscall?.startsWith('spawn') && closedPath.has(code ?? '')) {
+      log.warn(
+        { code, path: process.env['PATH'] },
+        `cannot find out which GPUs this machine has: ${path} or a folder of the PATH cannot be read; starting without GPUs (declare them in the configuration)`,
+      )
+      return []
+    }
     throw new Error('nvidia-smi is here and fails; declare the GPUs in the configuration or repair it', {
       cause: error,
     })
