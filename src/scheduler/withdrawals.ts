@@ -47,16 +47,18 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
   }
 
   async function attempt({ runId, executor, handle }: Started): Promise<void> {
-    for (let isTold = false; ; isTold = true) {
+    for (let isTold = false; ; ) {
       const state = await readRunState(db.sql, runId)
       if (state === 'STARTING' || state === 'RUNNING') return
-      if (!isTold) {
+      const ended = await hasEnded(executor, handle)
+      if (!ended && !isTold) {
+        isTold = true
         log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
         await executor.stop(handle, graceMs)
       }
       // While it is being cancelled, whoever leads may have found it, and then needs what the backend keeps.
       const isOver = state === null || isFinal(state)
-      if (isOver && (await hasEnded(executor, handle))) return executor.forget?.(handle)
+      if (isOver && ended) return executor.forget?.(handle)
       if (stopping.signal.aborted) return
       await clock.sleep(lookMs, stopping.signal)
     }

@@ -11,6 +11,7 @@ import type { Executor, Observation } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openDb } from '../../src/platform/db.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { Carrier } from '../../src/scheduler/carrier.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'
 import { createWithdrawals, type Withdrawals } from '../../src/scheduler/withdrawals.ts'
@@ -18,6 +19,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'
 import { createDoor } from '../support/outage.ts'
+import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
 const graceMs = 1_000
@@ -186,6 +188,18 @@ test('it looks for what it started until the database is back, however long that
   expect(await observed()).toMatchObject({ state: 'running' })
   await old.door.open()
   expect(await withdrawn()).toEqual([{ state: 'ended', stopped: true }])
+})
+
+test('of a run that has ended nothing is said', async () => {
+  const { destination, lines } = recordLines()
+  const late = createWithdrawals({ ...it.domain, log: createLog('warn', { destination }) }, graceMs)
+  await takeOver()
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  await carry(await runOf(2), 2).done
+  late.withdraw({ runId: order.runId, executor, handle: order.runId })
+  await until(() => forgotten.length > 0, { what: 'it is forgotten' })
+  await late.stop()
+  expect(lines).toEqual([])
 })
 
 test('a server that stops meanwhile tries once more, and leaves it', async () => {
