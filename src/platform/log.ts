@@ -1,11 +1,43 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
+import { createTroubles, type Trouble, troubleOf } from './troubles.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child' | 'level' | 'isLevelEnabled'>
 
-/** Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path, not by luck. */
-export function createLog(level: string): Log {
-  return pino(
-    { level, base: null, redact: ['token', 'secret', 'password', '*.token', '*.secret', '*.password'] },
-    pino.destination({ fd: 2, sync: true }),
-  )
+export interface LogOptions {
+  destination?: DestinationStream
+  /** How long a part of the server has no trouble before the log says that it is over. */
+  quietMs?: number
 }
+
+/**
+ * Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path, not by luck. What
+ * repeats itself while something around the server is in trouble is told once: `troubles.ts`.
+ */
+export function createLog(level: string, { destination = stderr(), quietMs }: LogOptions = {}): Log {
+  const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
+
+  function logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
+    const [fields, message] = args as unknown[]
+    const trouble = troubleOf((fields as { err?: unknown } | null)?.err)
+    if (!trouble) return write.apply(this, args)
+    if (troubles.begins(partOf(fields as object, message), trouble))
+      write.call(this, told(fields as object, trouble), String(message))
+  }
+
+  const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
+  const log = pino({ level, base: null, redact, hooks: { logMethod } }, destination)
+  return log
+}
+
+const stderr = () => pino.destination({ fd: 2, sync: true })
+
+/** These tell parts of the server apart that say the same; what else is told (a run, a count) does not. */
+const partFields = ['loop', 'pool', 'key', 'executor', 'what', 'stream'] as const
+
+function partOf(fields: object, message: unknown): string {
+  const names = partFields.flatMap((name) => (name in fields ? [String(fields[name as never])] : []))
+  return names.length > 0 ? `${message} (${names.join(', ')})` : String(message)
+}
+
+/** The words instead of the stack: it would show where the server noticed, which is not where the trouble is. */
+const told = ({ err: _, ...fields }: { err?: unknown }, { what }: Trouble) => ({ ...fields, trouble: what })

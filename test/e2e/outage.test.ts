@@ -135,3 +135,14 @@ test('sessions that PostgreSQL ends again and again cost nothing but time', { ti
   expect(row?.ok).toBe(all.length)
   expect(await findings(sql)).toEqual([])
 })
+
+/** Parts of the server that meet an outage, each with a line at its begin, and one at its end. */
+const partsMax = 25
+
+test('the log has a line for each part that met the outages, and no stack', () => {
+  const lines = server.output().match(/^\{.*$/gm) ?? []
+  const troubles = lines.filter((line) => line.includes('"trouble"'))
+  expect(troubles.length).toBeGreaterThan(0)
+  expect(lines.length).toBeLessThan(2 * partsMax)
+  expect(server.output()).not.toContain('"stack"')
+})

@@ -1,0 +1,89 @@
+import { isUnavailable, Unavailable } from './tx.ts'
+
+/**
+ * Trouble of the world around the server (the database is away, a disk is full, the machine has no memory) makes every
+ * loop, stream and request fail, again and again until it is over. The log tells it once: a line when a part of the
+ * server first meets it, and one when that part has not met it for `quietMs`, which is longer than any of them waits
+ * before it tries again. Defects are no trouble: each is told, with its stack.
+ */
+export interface Troubles {
+  /** Whether this is the first failure of its kind in this part. */
+  begins(part: string, error: Trouble): boolean
+}
+
+export interface Trouble {
+  /** What is in trouble, in a word. */
+  kind: string
+  /** What was said of it. */
+  what: string
+}
+
+export interface TroubleOver {
+  part: string
+  /** Of the first and the last failure. */
+  since: string
+  until: string
+  failures: number
+}
+
+interface Ongoing {
+  sinceMs: number
+  untilMs: number
+  failures: number
+  timer: NodeJS.Timeout
+}
+
+export const quietMsDefault = 20_000
+
+export function createTroubles(tellOver: (over: TroubleOver) => void, quietMs = quietMsDefault): Troubles {
+  const troubles = new Map<string, Ongoing>()
+
+  function end(key: string, part: string) {
+    const trouble = troubles.get(key)
+    if (!trouble) return
+    troubles.delete(key)
+    const { sinceMs, untilMs, failures } = trouble
+    tellOver({ part, since: new Date(sinceMs).toISOString(), until: new Date(untilMs).toISOString(), failures })
+  }
+
+  return {
+    begins(part, { kind }) {
+      const key = `${kind} ${part}`
+      const nowMs = Date.now()
+      const ongoing = troubles.get(key)
+      if (ongoing) {
+        Object.assign(ongoing, { untilMs: nowMs, failures: ongoing.failures + 1 })
+        ongoing.timer.refresh()
+        return false
+      }
+      const timer = setTimeout(() => end(key, part), quietMs).unref()
+      troubles.set(key, { sinceMs: nowMs, untilMs: nowMs, failures: 1, timer })
+      return true
+    },
+  }
+}
+
+/** What the kernel says of a machine that has no more of something. */
+const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
+
+/** null: a defect. */
+export function troubleOf(error: unknown): Trouble | null {
+  if (!(error instanceof Error)) return null
+  const root = rootOf(error)
+  const { code } = root as { code?: unknown }
+  if (typeof code === 'string' && exhausted.test(code)) return { kind: code, what: root.message }
+  if (error instanceof Unavailable || isUnavailable(error)) return { kind: 'database', what: wordsOf(root) }
+  return null
+}
+
+const causesMax = 10
+
+function rootOf(error: Error): Error {
+  let root = error
+  for (let depth = 0; depth < causesMax && root.cause instanceof Error; depth++) root = root.cause
+  return root
+}
+
+/** A host with several addresses refuses with an AggregateError, whose own message is empty. */
+const wordsOf = (error: Error): string =>
+  error.message || (error instanceof AggregateError ? error.errors.map(String).join(', ') : error.name)

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest'
+import { createLog } from '../../src/platform/log.ts'
+import { Unavailable } from '../../src/platform/tx.ts'
+import { recordLines } from '../support/recorded-lines.ts'
+import { until } from '../support/until.ts'
+
+const refused = () => Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:5432'), { code: 'ECONNREFUSED' })
+const away = () => new Unavailable('The database is not available', { cause: refused() })
+const full = () => Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+const quietMs = 100
+
+test('trouble that repeats itself is told when it begins, for each part, and when it is over', async () => {
+  const { destination, lines } = recordLines()
+  const log = createLog('warn', { destination, quietMs })
+  for (let failures = 1; failures <= 200; failures++) {
+    log.error({ err: away(), loop: 'feed', failures }, 'a pass failed')
+    log.child({ request: failures }).warn({ err: refused() }, 'a request failed')
+  }
+  expect(lines).toMatchObject([
+    { msg: 'a pass failed', loop: 'feed', trouble: 'connect ECONNREFUSED 127.0.0.1:5432' },
+    { msg: 'a request failed', trouble: 'connect ECONNREFUSED 127.0.0.1:5432' },
+  ])
+  await until(() => lines.length === 4, { what: 'it is over' })
+  const over = { failures: 200, since: expect.stringContaining('T'), until: expect.stringContaining('T') }
+  expect(lines.slice(2)).toMatchObject([
+    { msg: 'over: a pass failed (feed)', ...over },
+    { msg: 'over: a request failed', ...over },
+  ])
+  expect(JSON.stringify(lines)).not.toContain('stack')
+  log.error({ err: away(), loop: 'feed' }, 'a pass failed')
+  expect(lines).toHaveLength(5)
+})
+
+test('another kind of trouble is told at once', () => {
+  const { destination, lines } = recordLines()
+  const log = createLog('warn', { destination })
+  for (const err of [away(), full(), away(), full()]) log.error({ err }, 'a pass failed')
+  expect(lines).toMatchObject([
+    { trouble: 'connect ECONNREFUSED 127.0.0.1:5432' },
+    { trouble: 'ENOSPC: no space left on device, write' },
+  ])
+})
+
+test('every defect is told, with its stack', () => {
+  const { destination, lines } = recordLines()
+  const log = createLog('warn', { destination })
+  for (let turn = 0; turn < 2; turn++) log.error({ err: new TypeError('undefined is not a function') }, 'a pass failed')
+  const err = { message: 'undefined is not a function', stack: expect.stringContaining('log.test.ts') }
+  expect(lines).toMatchObject([{ err }, { err }])
+})
