@@ -63,10 +63,8 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
     if (isMissing(error)) return []
     const { code, path, syscall } = error as NodeJS.ErrnoException
     if (syscall?.startsWith('spawn') && closedPath.has(code ?? '')) {
-      log.warn(
-        { code, path: process.env['PATH'] },
-        `cannot find out which GPUs this machine has: ${path} or a folder of the PATH cannot be read; starting without GPUs (declare them in the configuration)`,
-      )
+      const why = `${path} or a folder of the PATH cannot be read; declare the GPUs in the configuration if there are any`
+      log.warn({ code }, `starting without GPUs, for they cannot be looked for: ${why}`)
       return []
     }
     throw new Error('nvidia-smi is here and fails; declare the GPUs in the configuration or repair it', {
