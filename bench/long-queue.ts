@@ -5,6 +5,7 @@ import { type Domain, topics } from '../src/domain/domain.ts'
 import { applyPools, type DeclaredNode, ensureLocalUser } from '../src/domain/pools.ts'
 import { submitJobs } from '../src/domain/submit.ts'
 import { systemClock } from '../src/platform/clock.ts'
+import { readDatabaseTime } from '../src/platform/database-time.ts'
 import { openDb } from '../src/platform/db.ts'
 import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
@@ -34,7 +35,14 @@ export async function openLongQueue(url: string, length: Length): Promise<LongQu
   await migrate(url, log)
   const db = openDb({ url, connectionsMax, log, applicationName: 'berth bench' })
   const wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
-  const domain: Domain = { db, wakeups, clock: systemClock, log, singleUser: true }
+  const domain: Domain = {
+    db,
+    wakeups,
+    clock: systemClock,
+    time: await readDatabaseTime(db.sql, systemClock),
+    log,
+    singleUser: true,
+  }
   await applyPools(domain, {
     pools: [
       {

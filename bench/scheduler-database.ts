@@ -110,8 +110,8 @@ async function gaps({ domain, leader }: LongQueue): Promise<number[]> {
   )
   const latencies: number[] = []
   for (const { jobId } of running) {
-    await transition(sql, [{ jobId, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }], domain.clock.now())
-    await transition(sql, [{ jobId, run: 1, from: 'RUNNING', to: 'SUCCEEDED', reason: null }], domain.clock.now())
+    await transition(sql, [{ jobId, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }], domain.time.nowMs())
+    await transition(sql, [{ jobId, run: 1, from: 'RUNNING', to: 'SUCCEEDED', reason: null }], domain.time.nowMs())
     const at = performance.now()
     const { started } = await planner.pass(1)
     latencies.push(performance.now() - at)

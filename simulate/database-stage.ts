@@ -9,7 +9,7 @@ import { setScopeLimit } from '../src/domain/limits.ts'
 import { applyPools, ensureLocalUser } from '../src/domain/pools.ts'
 import { applyQuotas } from '../src/domain/quotas.ts'
 import { findings } from '../src/domain/selfcheck.ts'
-import { type Clock, systemClock } from '../src/platform/clock.ts'
+import { systemClock, type Time } from '../src/platform/clock.ts'
 import { openDb } from '../src/platform/db.ts'
 import { newId } from '../src/platform/ids.ts'
 import { createLog } from '../src/platform/log.ts'
@@ -27,7 +27,7 @@ import { newResult, type Result, type Stage, simulate } from './simulation.ts'
 
 /**
  * Seeds over PostgreSQL: the product's own verbs and tables. Time is what the seed says, and nothing else: the database's
- * stands still, and that of the process moves with each look at it, so that ids are in order.
+ * stands still, and what the process is told of it moves with each look, so that ids are in order.
  */
 const pool = 'sim'
 const beganMs = Date.UTC(2026, 0, 1)
@@ -82,7 +82,7 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
       AS $$ SELECT to_timestamp(${nowMs} / 1000.0) $$`)
   await setTime()
   const wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
-  const domain: Domain = { db, wakeups, log, clock: ticking(() => nowMs), singleUser: true }
+  const domain: Domain = { db, wakeups, log, clock: systemClock, time: ticking(() => nowMs), singleUser: true }
   const { admin, viewers } = await prepare(domain, planned)
   let epoch = 0
   const depose = async () => {
@@ -122,9 +122,9 @@ async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncD
   }
 }
 
-function ticking(nowMs: () => number): Clock {
+function ticking(nowMs: () => number): Time {
   let looks = 0
-  return { ...systemClock, now: () => nowMs() + ++looks }
+  return { nowMs: () => nowMs() + ++looks }
 }
 
 async function prepare(domain: Domain, planned: PoolPlan) {
@@ -137,7 +137,7 @@ async function prepare(domain: Domain, planned: PoolPlan) {
   const admin = viewerOf({ id, name: 'local', level: 'ADMIN', allow: [], deny: [] })
   const entries: [string, Viewer][] = []
   for (const [name, level] of Object.entries(people)) {
-    const userId = newId('user', domain.clock.now())
+    const userId = newId('user', domain.time.nowMs())
     const allow = ['job.submit', 'job.view.all']
     await domain.db.sql.query('INSERT INTO "user" (id, name, level, allow) VALUES ($1, $2, $3::user_level, $4)', [
       userId,
@@ -151,7 +151,7 @@ async function prepare(domain: Domain, planned: PoolPlan) {
     await domain.db.sql.query(
       `WITH made AS (INSERT INTO team (id, name, account) VALUES ($1, $2, $2) RETURNING id)
        INSERT INTO team_member (team_id, user_id) SELECT made.id, u.id FROM made, "user" u`,
-      [newId('team', domain.clock.now()), account],
+      [newId('team', domain.time.nowMs()), account],
     )
   await applyQuotas(domain, quotas)
   for (const model of models) await setScopeLimit(domain, admin, { pool, scope: 'QUEUE', name: 'default', ...model })

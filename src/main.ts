@@ -26,8 +26,10 @@ import { createQueueWatch } from './graphql/queue-watch.ts'
 import { createServer } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { systemClock } from './platform/clock.ts'
+import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { openDb } from './platform/db.ts'
 import { createLog, type Log } from './platform/log.ts'
+import { createLoop } from './platform/loop.ts'
 import { migrate } from './platform/migrate.ts'
 import { startPostgres } from './platform/postgres/postgres.ts'
 import { createWakeups } from './platform/wakeup.ts'
@@ -55,8 +57,12 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   down.push(() => db.close())
   const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
-  const singleUser = await decide({ db, clock }, config)
-  const domain: Domain = { db, wakeups, clock, log, singleUser, auditHeadFile: config.audit.headFile }
+  const time = await readDatabaseTime(db.sql, clock)
+  const timeLooks = createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log })
+  timeLooks.start()
+  down.push(() => timeLooks.stop())
+  const singleUser = await decide({ db, time }, config)
+  const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile: config.audit.headFile }
   const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
   await applyQuotas(domain, config.quotas)
@@ -78,9 +84,8 @@ async function embedded({ dataDir }: Config, log: Log, down: TakeDown[]): Promis
 }
 
 async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<string> {
-  const { db, wakeups, clock, log } = domain
-  const feed = createFeed({ db, wakeups, clock, log })
-  const logTail = createLogTail({ db, wakeups, clock, log })
+  const feed = createFeed(domain)
+  const logTail = createLogTail(domain)
   const queueWatch = createQueueWatch(domain)
   const { eventsMs, logsMs } = config.retention
   const { oidc } = config.auth
@@ -93,7 +98,7 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
     oidcClientId: oidc?.clientId ?? null,
   }
   const server = createServer({
-    rooms: { domain, feed, logTail, queueWatch, facts, log },
+    rooms: { domain, feed, logTail, queueWatch, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server },
     authenticate: domain.singleUser ? everybodyIs(await localViewer(domain)) : createAuthenticate(domain, oidc),
   })
@@ -108,7 +113,7 @@ async function localViewer(domain: Domain): Promise<Viewer> {
 }
 
 /** Whether there is one user, who need not log in; throws when the start would open the door to all, or to nobody. */
-async function decide(domain: Pick<Domain, 'db' | 'clock'>, { auth, server }: Config): Promise<boolean> {
+async function decide(domain: Pick<Domain, 'db' | 'time'>, { auth, server }: Config): Promise<boolean> {
   const { bootstrapToken, oidc } = auth
   if (bootstrapToken !== null) await applyBootstrapToken(domain, bootstrapToken)
   const mode = await decideMode(domain.db.sql, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })
@@ -126,7 +131,7 @@ interface Scheduling {
 }
 
 async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: TakeDown[]): Promise<void> {
-  const holder = `${machine.host}:${process.pid}:${Math.round(systemClock.now() - process.uptime() * 1000)}`
+  const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   for (const pool of config.pools) {
     const here = `${machine.machineId}:${resolve(config.dataDir)}`
     if (pool.executors.includes('local') && !(await bindPool(domain, pool.name, here))) {
@@ -191,7 +196,7 @@ async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: Acco
 async function createExecutor(
   name: PoolConfig['executors'][number],
   pool: PoolConfig,
-  { config, domain: { clock, log }, accounts }: Pick<Scheduling, 'config' | 'domain'> & { accounts: AccountRules },
+  { config, domain: { clock, time, log }, accounts }: Pick<Scheduling, 'config' | 'domain'> & { accounts: AccountRules },
 ): Promise<Executor> {
   switch (name) {
     case 'local':
@@ -202,10 +207,11 @@ async function createExecutor(
         accounts,
         hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
         clock,
+        time,
         log,
       })
     case 'simulated':
-      return createSimulatedExecutor({ dataDir: resolve(config.dataDir), clock, log })
+      return createSimulatedExecutor({ dataDir: resolve(config.dataDir), clock, time, log })
     default:
       return name satisfies never
   }
@@ -257,10 +263,13 @@ async function main(): Promise<void> {
   let stopping: { at: number; done: Promise<void> } | undefined
 
   function stop(signal: NodeJS.Signals) {
-    if (stopping && systemClock.now() - stopping.at < sameSignalMs) return
+    if (stopping && systemClock.monotonicMs() - stopping.at < sameSignalMs) return
     if (stopping) process.exit(1)
     log.info({ signal }, 'stopping; jobs go on')
-    stopping = { at: systemClock.now(), done: built.then(() => takeDown(down, log)).then(() => process.exit(0)) }
+    stopping = {
+      at: systemClock.monotonicMs(),
+      done: built.then(() => takeDown(down, log)).then(() => process.exit(0)),
+    }
   }
 
   const built = build(config, log, down).then(

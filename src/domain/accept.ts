@@ -69,7 +69,7 @@ export interface Deciding {
 export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<Decision[]> {
   const { domain, sql } = deciding
   const world = await readWorld(domain, sql, items)
-  const nowMs = domain.clock.now()
+  const nowMs = domain.time.nowMs()
   const placed = items.map((item) =>
     settle<Placed | { hit: string } | { refusal: Refusal }>(
       () => answeredByKey(item, world.keys) ?? place(item, world, nowMs),

@@ -64,7 +64,7 @@ const changedRule = z.strictObject({
 /** Answers the id. */
 export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
-  const rule = completeRule(parseInput(newRule, raw), newId('rule', domain.clock.now()))
+  const rule = completeRule(parseInput(newRule, raw), newId('rule', domain.time.nowMs()))
   await change(domain, viewer, async (sql) => {
     await demandName(sql, rule)
     await writeRule(sql, rule)
@@ -104,17 +104,17 @@ export type DeclaredRule = z.input<typeof newRule>
 
 /** Rules of the configuration, known by their names; one that is no longer declared stays until somebody removes it. */
 export async function applyApprovalRules(domain: Domain, declared: readonly DeclaredRule[]): Promise<void> {
-  const { db, clock, log } = domain
+  const { db, time, log } = domain
   await db.transaction(async (sql) => {
     await lockApplied(sql)
     await lockRules(sql)
     for (const [index, raw] of declared.entries()) {
-      const rule = completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', clock.now()))
+      const rule = completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', time.nowMs()))
       if (!(await rememberApplied(sql, `approvalRule/${rule.name}`, raw))) continue
       const [known] = await sql.query<{ id: string }>('SELECT id FROM approval_rule WHERE name = $1', [rule.name])
       const id = known?.id ?? rule.id
       await writeRule(sql, { ...rule, id })
-      await audit(sql, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], clock.now())
+      await audit(sql, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
       log.info({ rule: rule.name }, 'applied an approval rule of the configuration')
     }
   })
@@ -123,7 +123,7 @@ export async function applyApprovalRules(domain: Domain, declared: readonly Decl
 async function change(domain: Domain, viewer: Viewer, work: (sql: Sql) => Promise<AuditRecord>): Promise<void> {
   await domain.db.transaction(async (sql) => {
     await lockRules(sql)
-    await audit(sql, viewer, [await work(sql)], domain.clock.now())
+    await audit(sql, viewer, [await work(sql)], domain.time.nowMs())
   })
 }
 

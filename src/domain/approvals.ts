@@ -83,7 +83,7 @@ export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly stri
 const sweepMax = 500
 
 /** Fails the jobs whose request is over, by the database's clock. Answers how many; safe in many processes at once. */
-export async function expireApprovals({ db, clock, wakeups }: Domain): Promise<number> {
+export async function expireApprovals({ db, time, wakeups }: Domain): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
     await sql.query(
@@ -99,7 +99,7 @@ export async function expireApprovals({ db, clock, wakeups }: Domain): Promise<n
       reason: 'APPROVAL_EXPIRED' as const,
       info: 'Nobody decided on its approval in time',
     }))
-    return transition(sql, moves, clock.now())
+    return transition(sql, moves, time.nowMs())
   })
   if (moved.length > 0) wakeups.poke('event')
   return moved.length

@@ -58,7 +58,7 @@ export interface Chainer extends Loop {
 }
 
 export function createChainer(domain: Domain): Chainer {
-  const { clock, log, auditHeadFile: path } = domain
+  const { clock, time, log, auditHeadFile: path } = domain
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
@@ -73,10 +73,10 @@ export function createChainer(domain: Domain): Chainer {
 
   async function tell() {
     if (!untold) return
-    const line = headLine(untold, clock.now())
+    const line = headLine(untold, time.nowMs())
     log.info({ seq: untold.seq, hash: untold.hash }, 'the head of the audit log')
     untold = undefined
-    toldMs = clock.now()
+    toldMs = clock.monotonicMs()
     await write((file) => appendLine(file, line))
   }
 
@@ -84,7 +84,7 @@ export function createChainer(domain: Domain): Chainer {
     if (!prepared) await write(createLines)
     prepared = true
     for (let head = await chainOnce(domain); head; head = await chainOnce(domain)) untold = head
-    if (clock.now() - toldMs >= tellEveryMs) await tell()
+    if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 
   const loop = createLoop({ name: 'audit chain', pollMs, clock, log, runOnce })

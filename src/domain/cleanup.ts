@@ -35,10 +35,10 @@ async function daysAgo({ db }: Domain, days: number): Promise<Date> {
   return row.before
 }
 
-const removeBatch = ({ db, clock }: Domain, viewer: Viewer, { before, days }: { before: Date; days: number }) =>
+const removeBatch = ({ db, time }: Domain, viewer: Viewer, { before, days }: { before: Date; days: number }) =>
   db.transaction(async (sql) => {
     const deleted = await removeOldJobs(sql, before)
     const record = { action: 'queue.cleanup', objectId: null, detail: { olderThanDays: days, deleted } }
-    if (deleted > 0) await audit(sql, viewer, [record], clock.now())
+    if (deleted > 0) await audit(sql, viewer, [record], time.nowMs())
     return deleted
   })

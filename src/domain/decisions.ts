@@ -100,7 +100,7 @@ async function decideAll(
       return outcome
     })
     const moves = checked.flatMap((each) => (each instanceof Refusal ? [] : [each]))
-    const won = await write(sql, viewer, { moves, nowMs: domain.clock.now() })
+    const won = await write(sql, viewer, { moves, nowMs: domain.time.nowMs() })
     return checked.map((each) => {
       if (each instanceof Refusal) return each
       return won.has(each.jobId) ? { jobId: each.jobId } : notOpen(each.jobId)

@@ -90,7 +90,7 @@ FROM due JOIN locked ON locked.id = due.job_id WHERE queue_entry.job_id = due.jo
 RETURNING 1`
 
 /** Cancels waiting jobs whose dependency can no longer hold, unless they asked to keep waiting. Answers how many. */
-export async function cancelHopeless({ db, clock, wakeups }: Domain, among: Hopeless): Promise<number> {
+export async function cancelHopeless({ db, time, wakeups }: Domain, among: Hopeless): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const hopeless = await readHopeless(sql, among)
     const moves = hopeless.map(({ id, run, onJobId, state, on }) => ({
@@ -101,7 +101,7 @@ export async function cancelHopeless({ db, clock, wakeups }: Domain, among: Hope
       reason: 'DEPENDENCY_FAILED' as const,
       info: `It depends on ${onJobId} to be ${on}, which is ${state}`,
     }))
-    return transition(sql, moves, clock.now())
+    return transition(sql, moves, time.nowMs())
   })
   if (moved.length > 0) for (const topic of ['event', 'queue'] as const) wakeups.poke(topic)
   return moved.length

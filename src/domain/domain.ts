@@ -1,13 +1,14 @@
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 
-/** What every verb of the domain needs. `clock` is for ids and waits; rules use database time, berth_now(). */
+/** What every verb of the domain needs. `time` is for ids and for moments that are told; rules ask berth_now(). `clock` is for waits. */
 export interface Domain {
   readonly db: Db
   readonly wakeups: Wakeups
   readonly clock: Clock
+  readonly time: Time
   readonly log: Log
   /** One person, known without a log-in: limits that nobody set do not hold. Decided at start. */
   readonly singleUser: boolean

@@ -94,17 +94,17 @@ async function readPerson(sql: Sql, name: string): Promise<KnownPerson | null> {
 }
 
 /** Teams that the provider names are made: it decides who is in them, and so which there are. */
-async function keepPerson({ clock }: Domain, sql: Sql, claims: Claims): Promise<void> {
+async function keepPerson({ time }: Domain, sql: Sql, claims: Claims): Promise<void> {
   const [row] = await sql.query<{ id: string; isNew: boolean }>(
     `INSERT INTO "user" AS u (id, name, level, display_name, email) VALUES ($1, $2, coalesce($3, 'VIEWER')::user_level, $4, $5)
      ON CONFLICT (name) DO UPDATE SET level = coalesce($3::user_level, u.level),
        display_name = coalesce(excluded.display_name, u.display_name), email = coalesce(excluded.email, u.email)
      RETURNING id, xmax = 0 AS "isNew"`,
-    [newId('user', clock.now()), claims.name, claims.level, claims.displayName, claims.email],
+    [newId('user', time.nowMs()), claims.name, claims.level, claims.displayName, claims.email],
   )
   if (!row) throw new Error('A person was not written')
   if (claims.teams) {
-    const teams = claims.teams.map((name) => ({ id: newId('team', clock.now()), name }))
+    const teams = claims.teams.map((name) => ({ id: newId('team', time.nowMs()), name }))
     await sql.query(
       `INSERT INTO team (id, name, account) SELECT t.id, t.name, t.name
        FROM jsonb_to_recordset($1::text::jsonb) AS t(id text, name text) ORDER BY t.name ON CONFLICT (name) DO NOTHING`,
@@ -113,7 +113,12 @@ async function keepPerson({ clock }: Domain, sql: Sql, claims: Claims): Promise<
     await setTeams(sql, row.id, { teams: claims.teams })
   }
   const detail = { name: claims.name, level: claims.level, teams: claims.teams, by: 'oidc' }
-  await audit(sql, null, [{ action: row.isNew ? 'user.create' : 'user.update', objectId: row.id, detail }], clock.now())
+  await audit(
+    sql,
+    null,
+    [{ action: row.isNew ? 'user.create' : 'user.update', objectId: row.id, detail }],
+    time.nowMs(),
+  )
 }
 
 // ── who is still welcome ──

@@ -129,7 +129,7 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
     const name = await lockPool(sql, asked)
     if (Object.keys(change).length === 0) return name
     await writeLimits(sql, { pool: name, change, unset: [] })
-    await audit(sql, viewer, [auditOf(name, change)], domain.clock.now())
+    await audit(sql, viewer, [auditOf(name, change)], domain.time.nowMs())
     return name
   })
   domain.wakeups.poke('queue')
@@ -253,7 +253,7 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
     const name = await lockPool(sql, asked ?? null)
     await writeScopeLimit(sql, name, limit)
     await tellLimits(sql, name)
-    await audit(sql, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.clock.now())
+    await audit(sql, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.time.nowMs())
     return name
   })
   domain.wakeups.poke('queue')

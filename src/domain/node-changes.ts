@@ -49,7 +49,7 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
   demand(viewer, 'node.write')
   const node = parseInput(nodeInput, raw)
   const devices = devicesOf(node)
-  const id = newId('node', domain.clock.now())
+  const id = newId('node', domain.time.nowMs())
   await domain.db.transaction(async (sql) => {
     await lockPool(sql, node.pool)
     await demandRoom(sql, node)
@@ -187,8 +187,8 @@ interface NodeChange {
   detail: Record<string, unknown>
 }
 
-async function changed({ clock }: Domain, sql: Sql, { viewer, pool, action, id, detail }: NodeChange): Promise<void> {
+async function changed({ time }: Domain, sql: Sql, { viewer, pool, action, id, detail }: NodeChange): Promise<void> {
   await tellSettings(sql, pool)
   await tellNodes(sql, pool)
-  await audit(sql, viewer, [{ action, objectId: id, detail: { pool, ...detail } }], clock.now())
+  await audit(sql, viewer, [{ action, objectId: id, detail: { pool, ...detail } }], time.nowMs())
 }

@@ -51,12 +51,12 @@ async function applyDeclared(domain: Domain, sql: Sql, declared: DeclaredPool): 
     await applyPool(sql, pool)
     domain.log.info({ pool: pool.name }, 'applied a pool of the configuration')
   }
-  const changed = await applyNodes(sql, { pool: pool.name, nodes, nowMs: domain.clock.now() })
+  const changed = await applyNodes(sql, { pool: pool.name, nodes, nowMs: domain.time.nowMs() })
   if (changed.length > 0)
     domain.log.info({ pool: pool.name, nodes: changed }, 'applied nodes of a pool of the configuration')
   if (await applyPlanning(sql, pool.name, { scheduling, weights }))
     domain.log.info({ pool: pool.name, scheduling, weights }, 'applied how a pool of the configuration is planned')
-  if (await applyLimits(sql, pool.name, limits, domain.clock.now()))
+  if (await applyLimits(sql, pool.name, limits, domain.time.nowMs()))
     domain.log.info({ pool: pool.name, limits }, 'applied the limits of a pool of the configuration')
   if (await applyRates(sql, pool.name, rates))
     domain.log.info({ pool: pool.name, rates }, 'applied the rates of a pool of the configuration')
@@ -103,9 +103,9 @@ export async function bindPool({ db }: Domain, pool: string, machine: string): P
 }
 
 /** The user of single-user mode. */
-export async function ensureLocalUser({ db, clock }: Domain, name: string): Promise<string> {
+export async function ensureLocalUser({ db, time }: Domain, name: string): Promise<string> {
   await db.sql.query(`INSERT INTO "user" (id, name, level) VALUES ($1, $2, 'ADMIN') ON CONFLICT (name) DO NOTHING`, [
-    newId('user', clock.now()),
+    newId('user', time.nowMs()),
     name,
   ])
   const [row] = await db.sql.query<{ id: string }>('SELECT id FROM "user" WHERE name = $1', [name])

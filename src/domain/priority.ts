@@ -36,7 +36,7 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
     const change = { jobId, before, override: priority, lane: laneOf({ ...before, override: priority }) }
     await write(sql, viewer, change)
     const detail = { from: before.override, to: priority }
-    await audit(sql, viewer, [{ action: 'job.priority', objectId: jobId, detail }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'job.priority', objectId: jobId, detail }], domain.time.nowMs())
   })
   for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   return { jobId }

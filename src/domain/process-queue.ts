@@ -22,7 +22,7 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
       tx,
       viewer,
       pools.map(({ pool }) => ({ action: 'queue.process', objectId: `pool_${pool}`, detail: {} })),
-      domain.clock.now(),
+      domain.time.nowMs(),
     ),
   )
   const answers = await Promise.all(

@@ -26,8 +26,8 @@ const questionsPerPass = 200
 
 /** The leader's answer. Throws Unavailable when there is none in time. */
 export async function ask(domain: Domain, pool: string, question: Omit<OpenQuestion, 'id'>): Promise<unknown> {
-  const { db, clock, wakeups } = domain
-  const id = newId('question', clock.now())
+  const { db, clock, time, wakeups } = domain
+  const id = newId('question', time.nowMs())
   const bell = createBell(clock)
   const unlisten = wakeups.on('answer', () => bell.ring())
   const { signal } = new AbortController()

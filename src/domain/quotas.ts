@@ -115,10 +115,10 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
   demandSense(rule)
   return behindGate(domain, async (sql) => {
     await demandNamed(sql, rule)
-    const id = newId('quota', domain.clock.now())
+    const id = newId('quota', domain.time.nowMs())
     const rows = await sql.query(`${insertSql} ON CONFLICT DO NOTHING RETURNING 1`, [id, ...valuesOf(rule)])
     if (rows.length === 0) throw twice(rule)
-    await audit(sql, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.time.nowMs())
     return id
   })
 }
@@ -159,7 +159,7 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
       rule.limit,
     ])
     const detail = { action: rule.action, limit: rule.limit }
-    await audit(sql, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.time.nowMs())
     return change.id
   })
 }
@@ -177,7 +177,7 @@ export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: 
     const { type, action, scope, key, limit: value } = await quotaOf(sql, id)
     await sql.query('DELETE FROM quota WHERE id = $1', [id])
     const detail = { type, action, scope, key, limit: value }
-    await audit(sql, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())
   })
   return { id }
 }
@@ -212,7 +212,7 @@ export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]
            AND key IS NOT DISTINCT FROM $4`,
         [rule.type, rule.action, rule.scope, rule.key],
       )
-    const nowMs = domain.clock.now()
+    const nowMs = domain.time.nowMs()
     for (const rule of changed) await sql.query(insertSql, [newId('quota', nowMs), ...valuesOf(rule)])
     const records = [
       ...changed.map((rule) => ({ action: 'quota.create', objectId: null, detail: { ...rule } })),

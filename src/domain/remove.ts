@@ -24,7 +24,7 @@ export async function deleteJob(
     if (dependent) throw new InvalidState(`The job ${dependent.id} waits for it; cancel that one first`, jobId)
     await sql.query('DELETE FROM dependency WHERE on_job_id = $1', [jobId])
     await sql.query('DELETE FROM job WHERE id = $1', [jobId])
-    await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())
   })
   domain.wakeups.poke('feed')
   domain.wakeups.poke('log')

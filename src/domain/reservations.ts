@@ -40,7 +40,7 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
     hard: given.hard ?? false,
     nativeId: given.nativeId ?? null,
   }
-  const id = newId('reservation', domain.clock.now())
+  const id = newId('reservation', domain.time.nowMs())
   await domain.db.transaction(async (sql) => {
     await lockPool(sql, input.pool)
     await demandFree(sql, input)
@@ -60,7 +60,12 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
       ],
     )
     await tellSettings(sql, input.pool)
-    await audit(sql, viewer, [{ action: 'reservation.create', objectId: id, detail: { ...input } }], domain.clock.now())
+    await audit(
+      sql,
+      viewer,
+      [{ action: 'reservation.create', objectId: id, detail: { ...input } }],
+      domain.time.nowMs(),
+    )
   })
   domain.wakeups.poke('queue')
   return { id }
@@ -111,7 +116,7 @@ export async function deleteCapacityReservation(
     if (!gone) throw new NotFound(`There is no capacity reservation ${id.slice(0, 64)}`)
     await tellSettings(sql, known.pool)
     const detail = { name: gone.name, pool: known.pool }
-    await audit(sql, viewer, [{ action: 'reservation.delete', objectId: id, detail }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'reservation.delete', objectId: id, detail }], domain.time.nowMs())
   })
   domain.wakeups.poke('queue')
   return { id }

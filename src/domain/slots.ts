@@ -39,13 +39,13 @@ export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown):
   const { ttlSeconds } = parseInput(reserveInput, raw)
   return behindGate(domain, async (sql) => {
     await demandSlot(domain, sql, viewer)
-    const id = newId('slot', domain.clock.now())
+    const id = newId('slot', domain.time.nowMs())
     await sql.query(
       `INSERT INTO slot_reservation (id, user_id, created_at, expires_at)
        SELECT $1, $2, now, now + $3::int * interval '1 second' FROM berth_now() AS now`,
       [id, viewer.userId, ttlSeconds ?? ttlSecondsDefault],
     )
-    await audit(sql, viewer, [{ action: 'slot.reserve', objectId: id }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'slot.reserve', objectId: id }], domain.time.nowMs())
     return id
   })
 }
@@ -88,7 +88,7 @@ export async function releaseSlot(
       [id, viewer.userId],
     )
     if (rows.length > 0) {
-      await audit(sql, viewer, [{ action: 'slot.release', objectId: id }], domain.clock.now())
+      await audit(sql, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
       return { id, released: true }
     }
     const known = await sql.query('SELECT 1 FROM slot_reservation WHERE id = $1 AND user_id = $2', [id, viewer.userId])

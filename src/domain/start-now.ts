@@ -124,7 +124,7 @@ function missing(): never {
 const approvalPending = (why: string) => because('APPROVAL_PENDING', `A person must say yes first: ${why}`)
 
 async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
-  const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.clock.now()))
+  const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
   if ('refusal' in decision) return decision.refusal
   if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
   const { job, warnings } = decision
@@ -169,7 +169,7 @@ export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun
 
 async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
   for (let look = 0; look < looksMax; look++) {
-    const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.clock.now()))
+    const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
     if ('refusal' in decision) return decision.refusal
     if ('hit' in decision) {
       const answered = await outcomeOf(domain, decision)

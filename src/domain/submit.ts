@@ -42,7 +42,7 @@ const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>
 /** One outcome per input, in order. Refusals are outcomes; anything else rejects. */
 export function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   return Promise.all(
-    inputs.map((raw) => submitOne(domain, async () => readSubmission(viewer, raw, domain.clock.now()))),
+    inputs.map((raw) => submitOne(domain, async () => readSubmission(viewer, raw, domain.time.nowMs()))),
   )
 }
 
@@ -143,8 +143,8 @@ function tell(decided: readonly Decision[], jobs: readonly Job[]): void {
 }
 
 /** Sends all of it at once. Answers the jobs that are queued. */
-async function write({ clock }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<Job[]> {
-  const nowMs = clock.now()
+async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<Job[]> {
+  const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
   const requests = jobs.flatMap(({ id, viewer, approval }) =>
     approval ? [{ jobId: id, requestedById: viewer.userId, need: approval }] : [],

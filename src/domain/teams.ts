@@ -98,14 +98,14 @@ const change = z.strictObject({
 export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { name } = parseInput(creation, raw)
-  const id = newId('team', domain.clock.now())
+  const id = newId('team', domain.time.nowMs())
   await domain.db.transaction(async (sql) => {
     const rows = await sql.query(
       'INSERT INTO team (id, name, account) VALUES ($1, $2, $2) ON CONFLICT (name) DO NOTHING RETURNING id',
       [id, name],
     )
     if (rows.length === 0) throw nameTaken(name)
-    await audit(sql, viewer, [{ action: 'team.create', objectId: id, detail: { name } }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'team.create', objectId: id, detail: { name } }], domain.time.nowMs())
   })
   return { id }
 }
@@ -125,7 +125,7 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
     await removeFrom(sql, id, removeMembers ?? [])
     await addTo(sql, id, addMembers ?? [])
     const detail = { name, addMembers, removeMembers }
-    await audit(sql, viewer, [{ action: 'team.update', objectId: id, detail }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'team.update', objectId: id, detail }], domain.time.nowMs())
   })
   return { id }
 }
@@ -136,7 +136,7 @@ export async function deleteTeam(domain: Domain, viewer: Viewer, { id }: { id: s
   await domain.db.transaction(async (sql) => {
     const name = await lockTeam(sql, id)
     await sql.query('DELETE FROM team WHERE id = $1', [id])
-    await audit(sql, viewer, [{ action: 'team.delete', objectId: id, detail: { name } }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'team.delete', objectId: id, detail: { name } }], domain.time.nowMs())
   })
   return { id }
 }

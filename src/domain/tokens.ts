@@ -48,13 +48,13 @@ export async function createToken(
   const beyond = wanted.find((scope) => !viewer.scopes.includes(scope))
   if (beyond) throw new Forbidden(`scope:${beyond}`)
   const secret = newSecret()
-  const tokenId = newId('token', domain.clock.now())
+  const tokenId = newId('token', domain.time.nowMs())
   await domain.db.transaction(async (sql) => {
     if (ofOther) await demandHolder(sql, viewer, userId)
     await demandFuture(sql, expiresAt)
     await insertToken(sql, { id: tokenId, userId: userId ?? viewer.userId, name, secret, scopes: wanted, expiresAt })
     const detail = { name, userId: userId ?? viewer.userId, scopes: wanted, expiresAt: expiresAt?.toISOString() }
-    await audit(sql, viewer, [{ action: 'token.create', objectId: tokenId, detail }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'token.create', objectId: tokenId, detail }], domain.time.nowMs())
   })
   return { tokenId, secret }
 }
@@ -104,7 +104,7 @@ export async function revokeToken(domain: Domain, viewer: Viewer, id: string): P
     demand(viewer, token.userId === viewer.userId && viewer.granted.has('token.own') ? 'token.own' : 'token.any')
     if (token.revoked) return
     await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = $1', [id])
-    await audit(sql, viewer, [{ action: 'token.revoke', objectId: id }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'token.revoke', objectId: id }], domain.time.nowMs())
   })
   domain.wakeups.poke('access')
   return { tokenId: id }
@@ -114,11 +114,11 @@ export async function revokeToken(domain: Domain, viewer: Viewer, id: string): P
  * The ADMIN token of the user `admin` whose secret is in the configuration, both made when absent. A secret that was
  * there before is revoked: only what the configuration says now is valid.
  */
-export async function applyBootstrapToken({ db, clock }: Pick<Domain, 'db' | 'clock'>, secret: string): Promise<void> {
+export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
   await db.transaction(async (sql) => {
     await sql.query(
       `INSERT INTO "user" (id, name, level) VALUES ($1, 'admin', 'ADMIN') ON CONFLICT (name) DO NOTHING`,
-      [newId('user', clock.now())],
+      [newId('user', time.nowMs())],
     )
     const [admin] = await sql.query<{ id: string }>(`SELECT id FROM "user" WHERE name = 'admin' FOR UPDATE`)
     if (!admin) throw new Error('The user admin is missing')
@@ -129,9 +129,9 @@ export async function applyBootstrapToken({ db, clock }: Pick<Domain, 'db' | 'cl
     )
     const [known] = await sql.query('SELECT id FROM api_token WHERE prefix = $1', [prefixOf(secret)])
     if (known) return
-    const id = newId('token', clock.now())
+    const id = newId('token', time.nowMs())
     await insertToken(sql, { id, userId: admin.id, name: 'bootstrap', secret, scopes: tokenScopes })
-    await audit(sql, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], clock.now())
+    await audit(sql, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
   })
 }
 

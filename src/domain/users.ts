@@ -46,7 +46,7 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
   demand(viewer, 'user.write')
   const input = parseInput(creation, raw)
   const { allow = [], deny = [], teams = [], defaultTeam = null, ...person } = input
-  const id = newId('user', domain.clock.now())
+  const id = newId('user', domain.time.nowMs())
   demandAllOf(viewer, { id, name: person.name, level: person.level, allow, deny })
   await domain.db.transaction(async (sql) => {
     await demandUnixUser(sql, viewer, person.unixUser)
@@ -58,7 +58,7 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
     if (rows.length === 0)
       throw new InvalidInput([{ path: ['name'], message: `There is a user ${person.name} already` }])
     await setTeams(sql, id, { teams, defaultTeam })
-    await audit(sql, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.time.nowMs())
   })
   return { id }
 }
@@ -80,7 +80,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     const sets = columns.map(({ column }, i) => `${column} = $${i + 2}`).join(', ')
     if (sets) await sql.query(`UPDATE "user" SET ${sets} WHERE id = $1`, [id, ...columns.map(({ value }) => value)])
     await setTeams(sql, id, input)
-    await audit(sql, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
   })
   domain.wakeups.poke('access')
   return { id }
@@ -104,7 +104,7 @@ export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: s
     demandOther(viewer, id, true)
     await sql.query('UPDATE "user" SET disabled = true WHERE id = $1', [id])
     await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE user_id = $1 AND revoked_at IS NULL', [id])
-    await audit(sql, viewer, [{ action: 'user.delete', objectId: id }], domain.clock.now())
+    await audit(sql, viewer, [{ action: 'user.delete', objectId: id }], domain.time.nowMs())
   })
   domain.wakeups.poke('access')
   return { id }

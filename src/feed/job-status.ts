@@ -81,17 +81,17 @@ export class JobStatusReader {
     this.#begins = after === undefined || this.#beyond
     this.#cursor = after === undefined || this.#beyond ? (opening.stateSeq ?? opening.version + 1) - 1 : after
     this.#progressMs = opening.progressAt?.getTime() ?? 0
-    this.#lastSent = rooms.clock.now()
+    this.#lastSent = rooms.clock.monotonicMs()
   }
 
   async *messages(): AsyncGenerator<JobStatusMessage, void, void> {
     const { state, stateSeq } = this.#opening
     if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
     while (!this.#done && !this.#signal.aborted) {
-      const message = (await this.#next()) ?? heartbeatIfDue(this.#rooms.clock, this.#lastSent, this.#cursor)
+      const message = (await this.#next()) ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
       if (!message) continue
       this.#first &&= message.kind !== 'transitions'
-      this.#lastSent = this.#rooms.clock.now()
+      this.#lastSent = this.#rooms.clock.monotonicMs()
       yield message
     }
   }
@@ -191,7 +191,7 @@ export class JobStatusReader {
   }
 
   async #wait(ms: number): Promise<undefined> {
-    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.now()
+    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.monotonicMs()
     await this.#job.bell.wait(Math.min(ms, due), this.#signal)
   }
 }

@@ -52,12 +52,12 @@ export class JobUpdatesReader {
     this.#after = after
     this.#signal = signal
     this.#cursor = after ?? 0
-    this.#lastSent = rooms.clock.now()
+    this.#lastSent = rooms.clock.monotonicMs()
   }
 
   async *messages(): AsyncGenerator<JobUpdatesMessage, void, void> {
     for await (const message of this.#all()) {
-      this.#lastSent = this.#rooms.clock.now()
+      this.#lastSent = this.#rooms.clock.monotonicMs()
       yield message
     }
   }
@@ -71,7 +71,7 @@ export class JobUpdatesReader {
       if (!events || !admitted) await this.#wait(retryMs)
       else if (events.length > 0) yield* this.#send(events, admitted)
       else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait(heartbeatMs)
-      const heartbeat = heartbeatIfDue(this.#rooms.clock, this.#lastSent, this.#cursor)
+      const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
       if (heartbeat) yield heartbeat
     }
   }
@@ -169,6 +169,6 @@ export class JobUpdatesReader {
 
   async #wait(ms: number): Promise<void> {
     const { clock, ring } = this.#rooms
-    await ring.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.now()), this.#signal)
+    await ring.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.monotonicMs()), this.#signal)
   }
 }

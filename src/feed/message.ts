@@ -1,4 +1,4 @@
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { FeedEvent } from './event.ts'
@@ -37,11 +37,16 @@ export interface Heartbeat {
 export interface FeedRooms {
   db: Db
   clock: Clock
+  time: Time
   log: Log
   ring: EventRing
 }
 
-export function heartbeatIfDue(clock: Clock, lastSent: number, cursor: number): Heartbeat | undefined {
-  const now = clock.now()
-  return now - lastSent >= heartbeatMs ? { kind: 'heartbeat', cursor, at: new Date(now) } : undefined
+export function heartbeatIfDue(
+  { clock, time }: Pick<FeedRooms, 'clock' | 'time'>,
+  lastSent: number,
+  cursor: number,
+): Heartbeat | undefined {
+  if (clock.monotonicMs() - lastSent < heartbeatMs) return undefined
+  return { kind: 'heartbeat', cursor, at: new Date(time.nowMs()) }
 }

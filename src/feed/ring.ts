@@ -1,5 +1,5 @@
 import { type Bell, createBell } from '../platform/bell.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
@@ -42,6 +42,7 @@ export interface RingOptions {
   db: Db
   wakeups: Wakeups
   clock: Clock
+  time: Time
   log: Log
 }
 
@@ -54,7 +55,7 @@ const readGapMs = 5
 /** Events of a watched job that are kept for its readers. */
 const jobEventsMax = 64
 
-export function createEventRing({ db, wakeups, clock, log }: RingOptions): EventRing {
+export function createEventRing({ db, wakeups, clock, log }: Omit<RingOptions, 'time'>): EventRing {
   const events: FeedEvent[] = []
   const jobs = new Map<string, WatchedJob>()
   const bell = createBell(clock)

@@ -25,7 +25,7 @@ export const everybodyIs =
 /** API tokens, and JWTs where a provider is configured. Who shows nothing is anonymous. */
 export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {
   const checkToken = createTokenCheck(domain)
-  const checkJwt = oidc && createJwtCheck(oidc, domain.clock)
+  const checkJwt = oidc && createJwtCheck(oidc, domain.time)
 
   async function byToken(secret: string, ip: string | null): Promise<Identified> {
     const holder = await checkToken(secret)

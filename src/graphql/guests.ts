@@ -26,7 +26,7 @@ interface Guest {
 
 const lookMs = 1_000
 
-export function createGuests({ db, wakeups, clock, log }: Domain): Guests {
+export function createGuests({ db, wakeups, clock, time, log }: Domain): Guests {
   const guests = new Set<Guest>()
 
   function showOut(guest: Guest, why: Farewell) {
@@ -35,7 +35,7 @@ export function createGuests({ db, wakeups, clock, log }: Domain): Guests {
 
   /** Those who came in the same way share one question: the oldest's, who knows least of what changed since. */
   async function look() {
-    for (const guest of guests) if ((guest.viewer.expiresAtMs ?? Infinity) <= clock.now()) showOut(guest, 'EXPIRED')
+    for (const guest of guests) if ((guest.viewer.expiresAtMs ?? Infinity) <= time.nowMs()) showOut(guest, 'EXPIRED')
     if (guests.size === 0) return
     const byWay = Map.groupBy(guests, ({ viewer }) => `${viewer.userId} ${viewer.token} ${viewer.level}`)
     const groups = [...byWay.values()].flatMap((together) => together.slice(0, 1).map((first) => ({ first, together })))

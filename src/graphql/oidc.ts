@@ -2,7 +2,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { z } from 'zod'
 import type { UserLevel } from '../domain/access.ts'
 import type { Claims } from '../domain/identity.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Time } from '../platform/clock.ts'
 import { Unavailable } from '../platform/tx.ts'
 
 /**
@@ -30,7 +30,7 @@ const keysCooldownMs = 1_000
 
 const discovery = z.object({ issuer: z.string(), jwks_uri: z.url() })
 
-export function createJwtCheck(rules: OidcRules, clock: Clock): (jwt: string) => Promise<JwtVerdict> {
+export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => Promise<JwtVerdict> {
   let keys: Promise<ReturnType<typeof createRemoteJWKSet>> | undefined
 
   /** A provider that did not answer is asked again by the next caller. */
@@ -50,7 +50,7 @@ export function createJwtCheck(rules: OidcRules, clock: Clock): (jwt: string) =>
         audience: rules.audience,
         algorithms,
         requiredClaims: ['exp'],
-        currentDate: new Date(clock.now()),
+        currentDate: new Date(time.nowMs()),
       })
       const claims = claimsOf(payload, rules)
       return claims ? { claims, expiresAtMs: Number(payload.exp) * 1_000 } : 'unknown'

@@ -150,12 +150,12 @@ async function* snapshots(
   { hub, viewer, first }: Watching,
   signal: AbortSignal,
 ): AsyncGenerator<QueueNumbers, void, void> {
-  let sent = { read: first, shown: numbersFor(viewer, first), at: clock.now() }
+  let sent = { read: first, shown: numbersFor(viewer, first), at: clock.monotonicMs() }
   let change: number | undefined
   yield sent.shown
   for (;;) {
     await clock.sleep(gapMs, signal)
-    const silentMs = clock.now() - sent.at
+    const silentMs = clock.monotonicMs() - sent.at
     // From 15 s of silence on, whatever was read anew will do.
     if (hub.latest?.change === change)
       await hub.bell.wait(silentMs < silenceMsMax ? silenceMsMax - silentMs : pollMs, signal)
@@ -164,8 +164,8 @@ async function* snapshots(
     if (!latest || latest.numbers === sent.read) continue
     const shown = numbersFor(viewer, latest.numbers)
     change = latest.change
-    if (clock.now() - sent.at < silenceMsMax && same(shown, sent.shown)) continue
-    sent = { read: latest.numbers, shown, at: clock.now() }
+    if (clock.monotonicMs() - sent.at < silenceMsMax && same(shown, sent.shown)) continue
+    sent = { read: latest.numbers, shown, at: clock.monotonicMs() }
     yield shown
   }
 }

@@ -132,8 +132,9 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
   }
 
   async function drain() {
-    const deadline = rooms.domain.clock.now() + drainMsMax
-    while (open.size > 0 && rooms.domain.clock.now() < deadline) await rooms.domain.clock.sleep(drainPollMs)
+    const { clock } = rooms.domain
+    const deadline = clock.monotonicMs() + drainMsMax
+    while (open.size > 0 && clock.monotonicMs() < deadline) await clock.sleep(drainPollMs)
     http.closeAllConnections()
   }
 

@@ -1,5 +1,5 @@
 import { type Bell, createBell } from '../platform/bell.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
@@ -36,6 +36,7 @@ export interface HubsOptions {
   db: Db
   wakeups: Wakeups
   clock: Clock
+  time: Time
   log: Log
 }
 
@@ -65,7 +66,7 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
   }
 
   async function look(signal: AbortSignal) {
-    const began = clock.now()
+    const began = clock.monotonicMs()
     const watched = [...hubs.values()]
     const states = await readRunStates(db.sql, watched)
     const looks = watched.map((hub, place) => ({ hub, state: states[place] ?? null }))
@@ -79,7 +80,7 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
       hub.passages.clear()
       hub.bell.ring()
     }
-    await clock.sleep(Math.max(lookGapMs, clock.now() - began), signal)
+    await clock.sleep(Math.max(lookGapMs, clock.monotonicMs() - began), signal)
   }
 
   return {

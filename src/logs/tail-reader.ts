@@ -61,7 +61,7 @@ export class TailReader {
     this.#codes = codesOf(options.streams)
     this.#bytesMax = Math.min(batchBytesMax, Math.max(batchBytesMin, options.maxBatchBytes))
     this.#cursor = { run: options.run ?? 1, offset: 0 }
-    this.#lastSent = rooms.clock.now()
+    this.#lastSent = rooms.clock.monotonicMs()
   }
 
   async *messages(): AsyncGenerator<TailMessage, void, void> {
@@ -72,7 +72,7 @@ export class TailReader {
     while (!this.#done && !this.#signal.aborted) {
       const message = (await this.#step()) ?? this.#heartbeat()
       if (!message) continue
-      this.#lastSent = this.#rooms.clock.now()
+      this.#lastSent = this.#rooms.clock.monotonicMs()
       yield message
     }
   }
@@ -174,23 +174,22 @@ export class TailReader {
 
   /** Who has waited shows what there is; if that is nothing, more must come. Time may have passed since it was asked. */
   async #hold(waited: boolean): Promise<undefined> {
-    this.#heldSince ??= this.#rooms.clock.now()
+    this.#heldSince ??= this.#rooms.clock.monotonicMs()
     return this.#wait(waited ? heartbeatMs : Math.max(0, openLineMs - this.#heldMs()))
   }
 
   #heldMs(): number {
-    return this.#heldSince === undefined ? 0 : this.#rooms.clock.now() - this.#heldSince
+    return this.#heldSince === undefined ? 0 : this.#rooms.clock.monotonicMs() - this.#heldSince
   }
 
   async #wait(ms: number): Promise<undefined> {
-    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.now()
+    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.monotonicMs()
     await this.#hub?.bell.wait(Math.min(ms, due), this.#signal)
   }
 
   #heartbeat(): TailMessage | undefined {
-    const now = this.#rooms.clock.now()
-    if (now - this.#lastSent < heartbeatMs) return undefined
-    return { kind: 'heartbeat', cursor: this.#cursor, at: new Date(now) }
+    if (this.#rooms.clock.monotonicMs() - this.#lastSent < heartbeatMs) return undefined
+    return { kind: 'heartbeat', cursor: this.#cursor, at: new Date(this.#rooms.time.nowMs()) }
   }
 
   #batch(part: Passage, isFinal: boolean): TailMessage & { kind: 'batch' } {

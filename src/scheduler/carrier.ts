@@ -35,8 +35,8 @@ export interface Carrying {
 
 const retryMsMax = 5_000
 const reInspectMs = 50
-/** Timers cannot wait longer. */
-const waitMsMax = 2 ** 31 - 1
+/** A deadline is looked at so often, in case the database's clock was set. */
+const waitMsMax = 10_000
 
 export class Carrier {
   /** Null until the executor has said it. */
@@ -119,7 +119,7 @@ export class Carrier {
       if (this.handle === null || this.#dropped.aborted) return
       if (this.#ends) void this.#stop()
       else if (this.#run.leaves !== null) this.leave()
-      if (this.#run.state === 'RUNNING') this.#watchDeadlines(this.#run.startedAt)
+      if (this.#run.state === 'RUNNING') this.#aside(this.#watchAdopted(this.handle))
       await this.#retrying('log', () => this.#pump(this.handle ?? ''))
       await this.#end(this.handle)
     } catch (error) {
@@ -229,20 +229,31 @@ export class Carrier {
     await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
   }
 
-  /** Its own maximum counts from when the command began; a hard reservation ends when it ends. */
+  /** How long it has run its backend knows best: what is stored is of a clock that may have been set since. */
+  async #watchAdopted(handle: Handle): Promise<void> {
+    const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
+    this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
+  }
+
+  /**
+   * Its own maximum counts from when the command began, measured from here on, so that no clock that is set ends it. A hard
+   * reservation ends at a moment of the database's.
+   */
   #watchDeadlines(startedAt: Date | null): void {
+    const { clock, time } = this.#carrying.domain
     const { spec, mustEndAt } = this.#run
     const maxMs = Math.ceil(spec.maxRunTimeSeconds * 1000)
     if (maxMs > 0) {
-      const beganMs = startedAt?.getTime() ?? this.#carrying.domain.clock.now()
-      this.#aside(this.#expire(beganMs + maxMs, 'MAXIMUM'))
+      const ranMs = startedAt === null ? 0 : Math.max(0, time.nowMs() - startedAt.getTime())
+      const deadlineMs = clock.monotonicMs() + maxMs - ranMs
+      this.#aside(this.#expire(() => deadlineMs - clock.monotonicMs(), 'MAXIMUM'))
     }
-    if (mustEndAt) this.#aside(this.#expire(mustEndAt.getTime(), 'RESERVATION'))
+    if (mustEndAt) this.#aside(this.#expire(() => mustEndAt.getTime() - time.nowMs(), 'RESERVATION'))
   }
 
-  async #expire(deadline: number, limit: Limit): Promise<void> {
+  async #expire(leftMs: () => number, limit: Limit): Promise<void> {
     const { clock } = this.#carrying.domain
-    for (let left = deadline - clock.now(); left > 0 && !this.#dropped.aborted; left = deadline - clock.now())
+    for (let left = leftMs(); left > 0 && !this.#dropped.aborted; left = leftMs())
       await clock.sleep(Math.min(left, waitMsMax), this.#dropped)
     if (this.#dropped.aborted) return
     const { runId } = this.#run

@@ -185,7 +185,7 @@ async function submitAndStart(answering: Answering, question: NoWaitQuestion & {
     const found = await tryStored(sql, world, candidate)
     if (!found.start) throw new NotNow({ rejected: [found.reason] })
     const taken: Start = { lane, entry, ...found.start }
-    if ((await startRuns(sql, [taken], domain.clock.now())).size !== 1) throw new NotNow({ changed: true })
+    if ((await startRuns(sql, [taken], domain.time.nowMs())).size !== 1) throw new NotNow({ changed: true })
     await answerQuestion(sql, question.id, { started: { jobId: entry.jobId, warnings } } satisfies NoWaitAnswer)
     return taken
   })
@@ -205,7 +205,7 @@ async function submitOne(
 ): Promise<Submitted> {
   const viewer = viewerWho(question)
   const [decision] = await submitInTransaction(domain, sql, [
-    readSubmission(viewer, question.input, domain.clock.now()),
+    readSubmission(viewer, question.input, domain.time.nowMs()),
   ])
   if (!decision || !('job' in decision) || decision.job.pool !== leader.pool || decision.job.approval)
     throw new NotNow({ changed: true })

@@ -89,12 +89,12 @@ async function writeRound(
   await transition(
     sql,
     moves.flatMap((steps) => steps[0] ?? []),
-    domain.clock.now(),
+    domain.time.nowMs(),
   )
   await transition(
     sql,
     moves.flatMap((steps) => steps[1] ?? []),
-    domain.clock.now(),
+    domain.time.nowMs(),
   )
 }
 

@@ -39,14 +39,10 @@ export function createTurns({ domain, leader, store, publishEveryMs = publishMs 
   let goesOn = false
   let publishedMs = Number.NEGATIVE_INFINITY
 
-  /** A clock that was set back keeps nobody waiting. */
-  function untilPublishedMs(): number {
-    const sinceMs = clock.now() - publishedMs
-    return sinceMs < 0 ? 0 : Math.max(0, publishEveryMs - sinceMs)
-  }
+  const untilPublishedMs = () => Math.max(0, publishEveryMs - (clock.monotonicMs() - publishedMs))
 
   async function publish() {
-    if (await planner.publish()) publishedMs = clock.now()
+    if (await planner.publish()) publishedMs = clock.monotonicMs()
   }
 
   async function decide(roundsMax: number): Promise<Pass> {

@@ -16,7 +16,7 @@ async function scene(entries: number) {
   const { sql } = database.db
   const write = async (count: number, from = 0) => {
     for (let i = from; i < from + count; i++)
-      await audit(sql, { ...test.admin, ip: '127.0.0.1', token: 'tok' }, [record(i)], test.domain.clock.now())
+      await audit(sql, { ...test.admin, ip: '127.0.0.1', token: 'tok' }, [record(i)], test.domain.time.nowMs())
   }
   await write(entries)
   while (await chainOnce(test.domain));

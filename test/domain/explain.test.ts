@@ -123,7 +123,7 @@ test('what is missing, and when there may be room: by the known run times, in tu
   await transition(
     database.db.sql,
     [{ jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }],
-    it.domain.clock.now(),
+    it.domain.time.nowMs(),
   )
   const next = await it.submit({ resources: { cpu: 2 }, maxRunTimeSeconds: 60 })
   const endless = await it.submit({ resources: { cpu: 2 }, preemptable: true, maxRunTimeSeconds: 0 })

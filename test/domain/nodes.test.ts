@@ -11,7 +11,7 @@ const node = async () => (await readNodes(database.db.sql, 'sim'))[0]
 
 async function start(takes: Partial<Placement>, spec: Record<string, unknown> = {}) {
   const jobId = await it.submit(spec)
-  const now = it.domain.clock.now()
+  const now = it.domain.time.nowMs()
   const [moved] = await transition(
     database.db.sql,
     [{ jobId, run: 1, from: 'QUEUED', to: 'STARTING', reason: null }],

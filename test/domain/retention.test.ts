@@ -71,7 +71,7 @@ test('lanes go when no job waits in them, runs, or could come back', async () =>
   const [, running, over] = [await submit(1), await submit(2), await submit(3)]
   await submitBlocked(it, it.admin, { spec: { maxRunTimeSeconds: 4 } })
   const start = { jobId: running, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
-  await transition(sql, [start], it.domain.clock.now())
+  await transition(sql, [start], it.domain.time.nowMs())
   await cancelJob(it.domain, it.admin, { jobId: over })
   // A leader is still to hear of it, and asks what its lane is.
   expect(await expireLanes(it.domain)).toBe(0)

@@ -47,7 +47,7 @@ describe('an accepted submission', () => {
       customAttributes: { b: 1, a: { c: [] } },
       project: 'p',
       estimatedCost: 1.25,
-      notBefore: new Date(it.domain.clock.now() + 86_400_000).toISOString().replace('Z', '+01:00'),
+      notBefore: new Date(it.domain.time.nowMs() + 86_400_000).toISOString().replace('Z', '+01:00'),
       dependsOn: [{ jobId: await it.submit() }],
     }
     const plain = { command: ['true'] }

@@ -17,7 +17,7 @@ afterAll(async () => {
 })
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
-const now = () => it.domain.clock.now()
+const now = () => it.domain.time.nowMs()
 
 /** The way from QUEUED to each state, by legal moves alone. */
 const ways: Record<JobState, [JobState, StateReason | null][]> = {

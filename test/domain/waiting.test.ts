@@ -36,7 +36,7 @@ async function finish(jobId: string, to: 'SUCCEEDED' | 'FAILED') {
     { from: 'STARTING', to: 'RUNNING', reason: null },
     { from: 'RUNNING', to, reason: to === 'FAILED' ? 'EXIT_CODE' : null },
   ]
-  for (const step of steps) await transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.clock.now())
+  for (const step of steps) await transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 }
 
 describe('first in, first out within the capacity of the pool', () => {
@@ -138,7 +138,7 @@ describe('gates', () => {
       runEnds: 'FAILED',
       eligibleInMs: 60_000,
     }
-    await transition(database.db.sql, [again], it.domain.clock.now())
+    await transition(database.db.sql, [again], it.domain.time.nowMs())
     expect(await reasonOf(id)).toMatchObject({ code: 'RESTART_BACKOFF' })
     expect(await leader.tick()).toMatchObject({ started: 0 })
     await cancel(id)

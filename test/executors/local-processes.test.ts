@@ -8,6 +8,7 @@ import { type Executor, type RunSpec, StartFailed } from '../../src/executors/ex
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
@@ -30,6 +31,7 @@ const open = (more: { hasGpus?: boolean; deadlineSlackSeconds?: number } = {}) =
     environment: { ...environment, HOME: directory },
     inheritNames: ['ALLOWED', 'PGUSER', 'BERTH_X'],
     clock: systemClock,
+    time: machineTime,
     log,
     ...more,
   })

@@ -1,11 +1,12 @@
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
 import { read } from './runs.ts'
 
 /** A process that starts a run, tells what it read of it so far, and waits to be killed. */
 const [, , spoolDir = ''] = process.argv
-const options = { spoolDir, environment: process.env, clock: systemClock, log: createLog('warn') }
+const options = { spoolDir, environment: process.env, clock: systemClock, time: machineTime, log: createLog('warn') }
 const executor = await createLocalExecutor(options)
 process.on('message', async (run: Parameters<typeof executor.start>[0]) => {
   const handle = await executor.start(run)

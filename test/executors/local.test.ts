@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { type Behaviour, contract } from './contract.ts'
 import { runOf } from './runs.ts'
@@ -21,7 +22,12 @@ function script({ lines = 0, exitCode = 0, endless = false, ignoresTerm = false 
 contract('local', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
   const marks = new Map<string, string>()
-  const options = { spoolDir: join(directory, 'spool'), environment: process.env, clock: systemClock }
+  const options = {
+    spoolDir: join(directory, 'spool'),
+    environment: process.env,
+    clock: systemClock,
+    time: machineTime,
+  }
   return {
     open: () => createLocalExecutor({ ...options, log: createLog('warn') }),
     run(behaviour) {

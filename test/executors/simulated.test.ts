@@ -6,7 +6,7 @@ import { StartFailed } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createFakeClock } from '../support/clock.ts'
+import { createFakeClock, machineTime } from '../support/clock.ts'
 import { type Behaviour, contract } from './contract.ts'
 import { observe, read, runOf } from './runs.ts'
 
@@ -25,7 +25,7 @@ function environmentOf({ lines, exitCode, endless, ignoresTerm }: Behaviour) {
 contract('simulated', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulated-'))
   return {
-    open: () => createSimulatedExecutor({ dataDir, clock: systemClock, log }),
+    open: () => createSimulatedExecutor({ dataDir, clock: systemClock, time: machineTime, log }),
     run: (behaviour) => runOf({ environment: environmentOf(behaviour) }),
     starts: async () => null,
     remove: () => rm(dataDir, { recursive: true }),
@@ -41,7 +41,7 @@ describe('simulated', () => {
 
   const open = async (clock = createFakeClock()) => ({
     clock,
-    executor: await createSimulatedExecutor({ dataDir, clock, log }),
+    executor: await createSimulatedExecutor({ dataDir, clock, time: clock, log }),
   })
   const simulated = (values: Record<string, number | string>, nodes = ['n1']) =>
     runOf({ environment: Object.entries(values).map(([name, value]) => ({ name, value: String(value) })) }, { nodes })
@@ -49,7 +49,7 @@ describe('simulated', () => {
   it('takes its time by the clock it was given', async () => {
     const { executor, clock } = await open()
     const handle = await executor.start(simulated({ SIM_START_SECONDS: 2, SIM_RUN_SECONDS: 1.5, SIM_EXIT_CODE: 9 }))
-    const began = clock.now()
+    const began = clock.nowMs()
     expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
     await clock.advance(2_000)
     expect(await observe(executor, handle)).toMatchObject({ state: 'running', startedAt: new Date(began + 2_000) })

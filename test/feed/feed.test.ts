@@ -9,7 +9,7 @@ import type { Transitions } from '../../src/feed/message.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock } from '../support/clock.ts'
+import { createFakeClock, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 beforeEach(() => {
   wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
-  feed = createFeed({ db: database.db, wakeups, clock: systemClock, log })
+  feed = createFeed({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {
   expect(feed.openReaders()).toBe(0)
@@ -239,7 +239,7 @@ test('jobUpdates older than retention resets', async () => {
 
 test('silence is filled with heartbeats that carry the cursor over what was filtered out', async () => {
   const clock = createFakeClock()
-  const quiet = createFeed({ db: database.db, wakeups, clock, log })
+  const quiet = createFeed({ db: database.db, wakeups, clock, time: clock, log })
   const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
   const first = stream.next()
   await runningJob(bob)
@@ -263,7 +263,7 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
 
 test('without wake-ups the same arrives by the poll', async () => {
   const deaf = createWakeups({ url: null, topics, clock: systemClock, log })
-  const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, log })
+  const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const jobId = await runningJob()
   const reading = collect(await polling.jobStatus({ viewer: ada, jobId }))
   await until(() => polling.openReaders() === 1, { what: 'the reader has begun' })
@@ -275,7 +275,13 @@ test('without wake-ups the same arrives by the poll', async () => {
 test('an outage of the database only delays', async () => {
   const jobId = await runningJob()
   const after = (await feed.head()) - 1
-  const silent = createFeed({ db: database.db, wakeups, clock: systemClock, log: createLog('silent') })
+  const silent = createFeed({
+    db: database.db,
+    wakeups,
+    clock: systemClock,
+    time: machineTime,
+    log: createLog('silent'),
+  })
   const status = await silent.jobStatus({ viewer: ada, jobId, after: 2 })
   const updates = silent.jobUpdates({ viewer: ada, after })
   const messages = await inOutage(database, { tables: 'event', failures: 4 }, () =>

@@ -224,7 +224,7 @@ describe('what is live', () => {
 
   it('ends when its token expires: 4403', async () => {
     const inMs = 4_000
-    const expiresAt = new Date(server.domain.clock.now() + inMs).toISOString()
+    const expiresAt = new Date(server.domain.time.nowMs() + inMs).toISOString()
     const { socket, sse, person } = await watching('mayfly', { expiresAt })
     expect(await soon('the socket is closed', socket.closed)).toBe(4403)
     expect(await soon('the stream is cut', sse.cut)).toBe('cut')

@@ -11,6 +11,7 @@ import type { TailMessage } from '../../src/logs/tail-message.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups } from '../../src/platform/wakeup.ts'
+import { machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addUser, finishJob } from '../support/factories.ts'
 
@@ -171,7 +172,7 @@ describe('whatever was written, wherever it is cut', () => {
 
   test('a tail gives the same from every cursor that it handed out', async () => {
     const wakeups = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
-    const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, log })
+    const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
     await fc.assert(
       fc.asyncProperty(single, async ({ stream, parts }) => {
         const { jobId, write, finish } = await newLog()

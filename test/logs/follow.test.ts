@@ -12,7 +12,7 @@ import type { FollowOptions, TailMessage } from '../../src/logs/tail-message.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock } from '../support/clock.ts'
+import { createFakeClock, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => database.close())
 beforeEach(() => {
   wakeups = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
-  tail = createLogTail({ db: database.db, wakeups, clock: systemClock, log })
+  tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {
   expect(tail.openFollowers()).toBe(0)
@@ -167,8 +167,8 @@ test('a line without an end is shown after a moment, whole characters only', asy
 
 test('a line without an end is shown however time passes between two looks at the clock', async () => {
   let looks = 0
-  const uneven: Clock = { now: () => systemClock.now() - (looks++ % 5), sleep: systemClock.sleep }
-  tail = createLogTail({ db: database.db, wakeups, clock: uneven, log })
+  const uneven: Clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() - (looks++ % 5) }
+  tail = createLogTail({ db: database.db, wakeups, clock: uneven, time: machineTime, log })
   for (let i = 0; i < 20; i++) {
     const { jobId, write, finish } = await newJob()
     await write(out('Name? '))
@@ -187,7 +187,7 @@ test('gaps and retention are told, never skipped', async () => {
     [jobId],
   )
   await write({ gap: 'LOST', bytes: 10 }, out('new\n'))
-  expect(await expireLogs(database.db.sql, new Date(systemClock.now() - 86_400_000))).toBe(1)
+  expect(await expireLogs(database.db.sql, new Date(machineTime.nowMs() - 86_400_000))).toBe(1)
   await finish()
   const messages = await collect(follow({ jobId }))
   expect(messages).toMatchObject([
@@ -219,7 +219,7 @@ test('a deleted job resets and completes', async () => {
 
 test('without wake-ups the same arrives by the poll', async () => {
   const deaf = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
-  const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, log })
+  const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const { jobId, write, finish } = await newJob()
   const reading = collect(polling.follow({ jobId, streams, maxBatchBytes: 65_536 }))
   await write(out('unheard\n'))
@@ -229,7 +229,13 @@ test('without wake-ups the same arrives by the poll', async () => {
 })
 
 test('an outage of the database only delays', async () => {
-  const silent = createLogTail({ db: database.db, wakeups, clock: systemClock, log: createLog('silent') })
+  const silent = createLogTail({
+    db: database.db,
+    wakeups,
+    clock: systemClock,
+    time: machineTime,
+    log: createLog('silent'),
+  })
   const { jobId, write, finish } = await newJob()
   await write(out('kept\n'))
   await finish()
@@ -241,7 +247,7 @@ test('an outage of the database only delays', async () => {
 
 test('silence is filled with heartbeats', async () => {
   const clock = createFakeClock()
-  const quiet = createLogTail({ db: database.db, wakeups, clock, log })
+  const quiet = createLogTail({ db: database.db, wakeups, clock, time: clock, log })
   const { jobId, write } = await newJob()
   await write(out('x\n'))
   const stream = quiet.follow({ jobId, streams, maxBatchBytes: 65_536 })

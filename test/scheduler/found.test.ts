@@ -10,6 +10,7 @@ import { createSimulatedExecutor } from '../../src/executors/simulated/simulated
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
@@ -18,8 +19,9 @@ import { until } from '../support/until.ts'
 /** A leader dies between the start of a run and the storing of its handle, and the job is cancelled meanwhile. */
 const log = createLog('silent')
 const create = {
-  simulated: (dataDir: string) => createSimulatedExecutor({ dataDir, clock: systemClock, log }),
-  local: (spoolDir: string) => createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, log }),
+  simulated: (dataDir: string) => createSimulatedExecutor({ dataDir, clock: systemClock, time: machineTime, log }),
+  local: (spoolDir: string) =>
+    createLocalExecutor({ spoolDir, environment: process.env, clock: systemClock, time: machineTime, log }),
 }
 
 describe.each(['simulated', 'local'] as const)('with the executor %s', (name) => {

@@ -27,7 +27,7 @@ beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db)
   dataDir = await mkdtemp(join(tmpdir(), 'berth-leaving-'))
-  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
   schedulers = []
 })
 afterEach(async () => {

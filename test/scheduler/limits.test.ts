@@ -66,7 +66,7 @@ async function end(...ids: string[]) {
 }
 
 async function team(name: string, ...members: Viewer[]) {
-  const id = newId('team', it.domain.clock.now())
+  const id = newId('team', it.domain.time.nowMs())
   await sql('INSERT INTO team (id, name, account) VALUES ($1, $2, $2)', [id, name])
   for (const { userId } of members) {
     await sql('INSERT INTO team_member (team_id, user_id) VALUES ($1, $2)', [id, userId])

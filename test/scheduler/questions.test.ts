@@ -142,7 +142,7 @@ describe('dryRun', () => {
     const running = await it.submit({ resources: { cpu: 3 }, maxRunTimeSeconds: 600 })
     await leader.tick()
     const run = { jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null } as const
-    await transition(database.db.sql, [run], it.domain.clock.now())
+    await transition(database.db.sql, [run], it.domain.time.nowMs())
     const [known] = await sql<{ now: Date; end: Date }>(
       "SELECT berth_now() AS now, started_at + interval '600 seconds' AS end FROM run WHERE job_id = $1",
       [running],

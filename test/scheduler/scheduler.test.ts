@@ -26,7 +26,7 @@ beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db)
   dataDir = await mkdtemp(join(tmpdir(), 'berth-sched-'))
-  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
   const sequencer = createSequencer(it.domain)
   sequencer.start()
   stops = [() => sequencer.stop(), () => executor.close()]
@@ -178,6 +178,7 @@ test('runs of an executor that forgot them are INTERRUPTED, or run again', async
   executor = await createSimulatedExecutor({
     dataDir: await mkdtemp(join(tmpdir(), 'berth-sched-')),
     clock: systemClock,
+    time: it.time,
     log: it.domain.log,
   })
   start('b')

@@ -33,7 +33,7 @@ afterEach(async () => {
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
-  transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.clock.now())
+  transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 const jobOf = async (id: string) =>
   (await sql<object>('SELECT state, state_reason AS reason FROM job WHERE id = $1', [id]))[0]
 

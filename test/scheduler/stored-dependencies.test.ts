@@ -63,7 +63,7 @@ const move = (tx: Sql, jobIds: readonly string[], step: Pick<Move, 'from' | 'to'
   transition(
     tx,
     jobIds.map((jobId) => ({ jobId, run: 1, ...step })),
-    it.domain.clock.now(),
+    it.domain.time.nowMs(),
   )
 const ending = (...jobIds: string[]) =>
   begin((tx) => move(tx, jobIds, { from: 'RUNNING', to: 'SUCCEEDED', reason: null }), 'READ COMMITTED')

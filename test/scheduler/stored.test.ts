@@ -39,7 +39,7 @@ const told = ({ changes }: Heard) => changes.map(({ kind }: Change) => kind)
 const stateOf = async (id: string) =>
   (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
 const move = (jobId: string, step: Pick<Move, 'from' | 'to' | 'reason'>) =>
-  transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.clock.now())
+  transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
 const ends = async (jobId: string) => {
   await move(jobId, { from: 'STARTING', to: 'RUNNING', reason: null })
   await move(jobId, { from: 'RUNNING', to: 'SUCCEEDED', reason: null })

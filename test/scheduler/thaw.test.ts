@@ -62,7 +62,7 @@ afterEach(async () => {
 })
 
 async function createWatched(): Promise<Executor> {
-  const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, log: it.domain.log })
+  const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
   forgotten = []
   return {
     ...simulated,

@@ -1,7 +1,10 @@
-import type { Clock } from '../../src/platform/clock.ts'
+import type { Clock, Time } from '../../src/platform/clock.ts'
 
-/** A clock that stands still until the test moves it. */
-export interface FakeClock extends Clock {
+/** The clock of this machine, which the database of the tests shares. */
+export const machineTime: Time = { nowMs: () => Date.now() }
+
+/** A clock that stands still until the test moves it, and moments that move with it. */
+export interface FakeClock extends Clock, Time {
   /** Moves time on and wakes the sleepers whose time has come, in order. */
   advance(ms: number): Promise<void>
   /** How many sleep now: lets a test wait until a loop has come to rest. */
@@ -16,7 +19,8 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
   return {
-    now: () => nowMs,
+    monotonicMs: () => nowMs - startMs,
+    nowMs: () => nowMs,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve()

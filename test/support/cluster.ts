@@ -189,8 +189,9 @@ export async function startCluster({
   })
   const { domain } = server
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-cluster-'))
-  const runClock = createFakeClock(domain.clock.now())
-  const executor = await createSimulatedExecutor({ dataDir, clock: clock ?? runClock, log: domain.log })
+  const runClock = createFakeClock(domain.time.nowMs())
+  const moments = clock ? { clock, time: domain.time } : { clock: runClock, time: runClock }
+  const executor = await createSimulatedExecutor({ dataDir, ...moments, log: domain.log })
   const scheduler = startScheduler(domain, { simulated: executor }, { graceMs, nodeLostAfterMs, jobUrl: server.url })
   await server.user('root', 'ADMIN')
   const admin = personWith(server.url, 'root')

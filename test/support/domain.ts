@@ -5,6 +5,7 @@ import { applyPools, type DeclaredNode, type DeclaredPool, ensureLocalUser } fro
 import { sequenceOnce } from '../../src/domain/sequence.ts'
 import { submitJobs } from '../../src/domain/submit.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { type DatabaseTime, readDatabaseTime } from '../../src/platform/database-time.ts'
 import type { Db } from '../../src/platform/db.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -14,6 +15,8 @@ import { createDatabase, type TestDatabase } from './database.ts'
 /** A domain over a test database, with a pool `sim` of one node (or those given) behind the default queue. */
 export interface TestDomain extends AsyncDisposable {
   domain: Domain
+  /** The same that the domain has. */
+  time: DatabaseTime
   admin: Viewer
   /** A further user of this level. */
   user(name: string, level: UserLevel, allow?: readonly string[]): Promise<Viewer>
@@ -55,7 +58,8 @@ export async function createTestDomain(
 ): Promise<TestDomain> {
   const log = createLog('silent')
   const wakeups = createWakeups({ url: notify ? db.url : null, topics, clock, log })
-  const domain: Domain = { db, wakeups, clock, log, singleUser }
+  const time = await readDatabaseTime(db.sql, systemClock)
+  const domain: Domain = { db, wakeups, clock, time, log, singleUser }
   await applyPools(domain, {
     pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes, ...pool }],
     queues: [{ name: 'default', pool: 'sim', native: {} }],
@@ -63,9 +67,10 @@ export async function createTestDomain(
   const admin = plainViewer(await ensureLocalUser(domain, 'local'), 'local', 'ADMIN')
   return {
     domain,
+    time,
     admin,
     async user(name, level, allow = []) {
-      const id = newId('user', clock.now())
+      const id = newId('user', time.nowMs())
       await db.sql.query('INSERT INTO "user" (id, name, level, allow) VALUES ($1, $2, $3::user_level, $4)', [
         id,
         name,

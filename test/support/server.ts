@@ -41,11 +41,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const made = await createTestDomain(database.db, { pool })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
-  const { db, wakeups, clock, log } = domain
+  const { db, log } = domain
   const sequencer = createSequencer(domain)
   sequencer.start()
-  const feed = createFeed({ db, wakeups, clock, log })
-  const logTail = createLogTail({ db, wakeups, clock, log })
+  const feed = createFeed(domain)
+  const logTail = createLogTail(domain)
   const queueWatch = createQueueWatch(domain)
   const facts = {
     version: '0.0.0',
@@ -90,7 +90,10 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     feed,
     logTail,
     queueWatch,
-    moveTime: (ms) => database.moveTime(ms),
+    async moveTime(ms) {
+      await database.moveTime(ms)
+      await made.time.look()
+    },
     countStatements: () => recordStatements(db.pool),
     stop,
     async [Symbol.asyncDispose]() {

@@ -1,7 +1,7 @@
 import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
-import { mkdir, stat, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { release, uptime } from 'node:os'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { type AccountRules, oneUser, separationOf } from './account.ts'
@@ -36,6 +36,7 @@ export interface LocalOptions {
   /** How long after its maximum run time a run is ended by its own shim, in case no server did. */
   deadlineSlackSeconds?: number
   clock: Clock
+  time: Time
   log: Log
 }
 
@@ -47,11 +48,13 @@ const logPollMs = 250
 const lastActMs = 5
 
 export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
-  const { spoolDir, clock, log } = options
+  const { spoolDir, clock, time, log } = options
   await mkdir(`${spoolDir}/runs`, { recursive: true, mode: 0o700 })
   const bootId = await readBootId()
-  const machine = { bootId, uptimeSeconds: uptime, now: () => clock.now() }
+  const machine = { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs() }
   const alarms = new Alarms(clock)
+  /** Journals without a claim, and when they were first seen so: the times of files are of a clock that may be set. */
+  const unclaimed = new Map<string, number>()
   const ended = await followEnded(endedList(spoolDir), log, (runId) => alarms.ring(runId))
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
@@ -108,9 +111,11 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function observe(files: RunFiles): Promise<Observation> {
     const observation = await verdictOf(() => readJournal(files.journal), machine)
+    if (observation.state !== 'starting') unclaimed.delete(files.journal)
     if (observation.state !== 'starting') return observation
-    const { mtimeMs } = await stat(files.journal)
-    return clock.now() - mtimeMs < claimMs ? observation : verdictOf(() => voided(files), machine)
+    const seenMs = unclaimed.get(files.journal) ?? clock.monotonicMs()
+    unclaimed.set(files.journal, seenMs)
+    return clock.monotonicMs() - seenMs < claimMs ? observation : verdictOf(() => voided(files), machine)
   }
 
   async function stop(runId: string, graceMs: number): Promise<void> {
@@ -173,7 +178,9 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     watch: (signal) => alarms.keys(either(signal)),
     async forget(runId) {
       const files = filesOf(spoolDir, runId)
-      if (files) await removeFiles(files)
+      if (!files) return
+      unclaimed.delete(files.journal)
+      await removeFiles(files)
     },
     describe: async () => ({
       version: release(),

@@ -11,8 +11,8 @@ export interface Machine {
   bootId: string
   /** Since the last boot. */
   uptimeSeconds(): number
-  /** Of the clock that the rest of Berth reads. */
-  now(): number
+  /** Of the database. */
+  nowMs(): number
 }
 
 const KILL = 9
@@ -47,7 +47,7 @@ function outcomeOf({ exit, stopUp, deadlineFired }: Journal): Ended {
   return { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...cause }
 }
 
-const moment = (up: number, machine: Machine) => new Date(machine.now() - (machine.uptimeSeconds() - up) * 1000)
+const moment = (up: number, machine: Machine) => new Date(machine.nowMs() - (machine.uptimeSeconds() - up) * 1000)
 
 function startOf({ claim }: Journal, machine: Machine): { startedAt?: Date } {
   return typeof claim?.up === 'number' ? { startedAt: moment(claim.up, machine) } : {}

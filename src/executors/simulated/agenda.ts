@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock, Time } from '../../platform/clock.ts'
 
 /**
  * Handles whose moment comes: one timer for all of them, set for the earliest. Moments that lie at or before `now` are
@@ -6,11 +6,13 @@ import type { Clock } from '../../platform/clock.ts'
  */
 export class Agenda {
   readonly #clock: Clock
+  readonly #time: Time
   readonly #due = new Map<string, number>()
   #wake: AbortController | undefined
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, time: Time) {
     this.#clock = clock
+    this.#time = time
   }
 
   /** One moment per handle: a later call replaces it. */
@@ -25,7 +27,7 @@ export class Agenda {
 
   async *handles(signal: AbortSignal): AsyncGenerator<string> {
     while (!signal.aborted) {
-      const now = this.#clock.now()
+      const now = this.#time.nowMs()
       const due = [...this.#due].filter(([, at]) => at <= now).map(([handle]) => handle)
       for (const handle of due) this.#due.delete(handle)
       yield* due
@@ -34,7 +36,7 @@ export class Agenda {
   }
 
   async #sleep(signal: AbortSignal): Promise<void> {
-    const now = this.#clock.now()
+    const now = this.#time.nowMs()
     let earliest = now + pauseMsMax
     for (const at of this.#due.values()) earliest = Math.min(earliest, at)
     this.#wake = new AbortController()

@@ -7,7 +7,7 @@ import { type Ended, type Observation, type RunSpec, StartFailed } from '../exec
 export interface Plan {
   runId: string
   node: string | null
-  /** Moments in ms since 1970. */
+  /** Moments in ms since 1970, of the database's time. */
   orderedAt: number
   runsAt: number
   endsAt: number

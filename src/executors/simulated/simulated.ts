@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
 import { Agenda } from './agenda.ts'
@@ -12,7 +12,7 @@ import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './pl
 /**
  * Runs that only take time: for tests, demos and capacity planning. What a run does is written in its environment
  * (SIM_RUN_SECONDS, SIM_EXIT_CODE, SIM_LOG_LINES, SIM_IGNORE_TERM_SECONDS, SIM_START_SECONDS), its handle is its whole
- * plan, and time comes from the clock, so a server may die and come back, and several may share a directory.
+ * plan, and its moments are of the database's time, so a server may die and come back, and several may share a directory.
  *
  * Nodes named in `<dataDir>/sim-silent`, one per line, do not answer: runs on them are unreachable, starting there fails,
  * stopping there throws, and their output is held back. They go on all the same.
@@ -20,15 +20,16 @@ import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './pl
 export interface SimulatedOptions {
   dataDir: string
   clock: Clock
+  time: Time
   log: Log
 }
 
 /** How often those who read the output of a run look whether its node is silent, or another server stopped it. */
 const lookMs = 5_000
 
-export async function createSimulatedExecutor({ dataDir, clock, log }: SimulatedOptions): Promise<Executor> {
+export async function createSimulatedExecutor({ dataDir, clock, time, log }: SimulatedOptions): Promise<Executor> {
   const ledger = await openLedger(dataDir)
-  const agenda = new Agenda(clock)
+  const agenda = new Agenda(clock, time)
   const closing = new AbortController()
   const stops = new EventEmitter().setMaxListeners(0)
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
@@ -46,13 +47,13 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
   const isSilent = async ({ node }: Plan) => node !== null && (await silentNodes()).has(node)
 
   async function note(handle: Handle, plan: Plan): Promise<void> {
-    const at = nextChange(plan, await stopsOf(plan.runId), clock.now())
-    agenda.set(handle, at ?? clock.now())
+    const at = nextChange(plan, await stopsOf(plan.runId), time.nowMs())
+    agenda.set(handle, at ?? time.nowMs())
   }
 
   async function inspect(handles: readonly Handle[]): Promise<Observation[]> {
     const [silent, stopsByRun] = await Promise.all([silentNodes(), ledger.readStops()])
-    const now = clock.now()
+    const now = time.nowMs()
     return Promise.all(
       handles.map(async (handle): Promise<Observation> => {
         const plan = parseHandle(handle)
@@ -90,7 +91,7 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
     const stopped = new AbortController()
     const wake = () => stopped.abort()
     stops.once(runId, wake)
-    const ms = Math.min(lookMs, Math.max(1, at - clock.now()))
+    const ms = Math.min(lookMs, Math.max(1, at - time.nowMs()))
     await clock.sleep(ms, AbortSignal.any([signal, stopped.signal]))
     stops.off(runId, wake)
   }
@@ -98,7 +99,7 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
   /** What a reader of the output may have now, and when to look again. */
   async function outlook(plan: Plan): Promise<{ prints: boolean; over: boolean; changesAt: number }> {
     const [silent, stopsOfRun] = await Promise.all([isSilent(plan), stopsOf(plan.runId)])
-    const now = clock.now()
+    const now = time.nowMs()
     if (silent) return { prints: false, over: false, changesAt: now + lookMs }
     const { at } = endOf(plan, stopsOfRun)
     const hasBegun = plan.runsAt <= Math.min(now, at)
@@ -108,7 +109,7 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
   return {
     name: 'simulated',
     async start(run) {
-      const draft = planOf(run, clock.now())
+      const draft = planOf(run, time.nowMs())
       if ((await isSilent(draft)) && !(await ledger.knows(run.runId)))
         throw new StartFailed('START_FAILED', `Node ${draft.node} does not answer`)
       const handle = await ledger.claim(run.runId, JSON.stringify(draft))
@@ -123,7 +124,7 @@ export async function createSimulatedExecutor({ dataDir, clock, log }: Simulated
       const plan = parseHandle(handle)
       if (!plan || !(await ledger.knows(plan.runId))) return
       if (await isSilent(plan)) throw new Error(`Node ${plan.node} does not answer`)
-      const now = clock.now()
+      const now = time.nowMs()
       if (endOf(plan, await stopsOf(plan.runId)).at <= now) return
       await ledger.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
       stops.emit(plan.runId)

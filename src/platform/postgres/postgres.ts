@@ -110,10 +110,10 @@ const addressOf = ({ port, password }: Pick<Session, 'port' | 'password'>, name 
 async function enter({ place, clock, durable, log }: Entrance): Promise<Session> {
   await ensureCluster(place, { durable })
   const password = await readPassword(place)
-  const deadline = clock.now() + startMsMax
+  const deadline = clock.monotonicMs() + startMsMax
   let server: ChildProcess | undefined
   // A server of ours that exits lost to another one on this data, or to a program on its port: look again.
-  for (let starts = 0; starts <= startsMax && clock.now() < deadline; ) {
+  for (let starts = 0; starts <= startsMax && clock.monotonicMs() < deadline; ) {
     const postmaster = await findPostmaster(place)
     const session = postmaster && (await register({ port: postmaster.port, password }))
     if (session) {
@@ -191,9 +191,9 @@ async function stopServer(place: Place, clock: Clock) {
   const postmaster = await findPostmaster(place)
   if (!postmaster) return
   process.kill(postmaster.pid, 'SIGINT')
-  const deadline = clock.now() + stopMsMax
+  const deadline = clock.monotonicMs() + stopMsMax
   while (await isPostmaster(postmaster.pid, place)) {
-    if (clock.now() > deadline) throw new Error(`PostgreSQL ${postmaster.pid} does not stop`)
+    if (clock.monotonicMs() > deadline) throw new Error(`PostgreSQL ${postmaster.pid} does not stop`)
     await clock.sleep(pollMs)
   }
 }

@@ -66,7 +66,7 @@ async function write(
   { domain, leader: { pool, epoch } }: Deciding,
   { starts, refused, evictions, holds }: Decisions,
 ): Promise<string[]> {
-  const nowMs = domain.clock.now()
+  const nowMs = domain.time.nowMs()
   const elsewhere = await settleElsewhere(sql, starts)
   const kept = starts.filter(({ entry: { jobId } }) => !elsewhere.has(jobId))
   const won = await startRuns(sql, kept, nowMs)
