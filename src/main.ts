@@ -196,7 +196,11 @@ async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: Acco
 async function createExecutor(
   name: PoolConfig['executors'][number],
   pool: PoolConfig,
-  { config, domain: { clock, time, log }, accounts }: Pick<Scheduling, 'config' | 'domain'> & { accounts: AccountRules },
+  {
+    config,
+    domain: { clock, time, log },
+    accounts,
+  }: Pick<Scheduling, 'config' | 'domain'> & { accounts: AccountRules },
 ): Promise<Executor> {
   switch (name) {
     case 'local':

@@ -93,6 +93,11 @@ function moveRow(move: Move, nowMs: number) {
 const windowBegins = (laneId: string) =>
   `(SELECT c.starts_at FROM lane l JOIN capacity_reservation c ON c.id = l.reservation_id WHERE l.id = ${laneId})`
 
+/** What a backend says of times counts within what the database knows: after its start was committed, and not yet to come. */
+const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now), ${scheduledAt})`
+/** Not before it began, whatever was done to the database's clock. */
+const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
+
 /**
  * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Who depends
  * on what ends is looked up after that by a snapshot of its own: a submission that was committed while its lock was waited
@@ -112,7 +117,7 @@ locked AS MATERIALIZED (
   WHERE job.id IN (SELECT job_id FROM move) ORDER BY job.id FOR UPDATE
 ),
 priced AS MATERIALIZED (
-  SELECT m.job_id, ${measuredCostSql('coalesce(m.finished_at, clock.now)')} AS cost
+  SELECT m.job_id, ${measuredCostSql(finished('run.started_at'))} AS cost
   FROM move m JOIN run ON run.job_id = m.job_id AND run.number = m.run JOIN pool ON pool.name = run.pool, clock
   WHERE m.releases AND pool.rates IS NOT NULL
 ),
@@ -124,11 +129,12 @@ moved AS (
     turn = CASE WHEN m.loses_turn THEN nextval(pg_get_serial_sequence('job', 'sequence')) ELSE job.turn END,
     queued_at = CASE WHEN m."to" = 'QUEUED' THEN coalesce(job.queued_at, clock.now) ELSE job.queued_at END,
     eligible_at = CASE WHEN m."to" = 'QUEUED' THEN coalesce(job.eligible_at, greatest(job.not_before, ${windowBegins('job.lane_id')}, clock.now)) ELSE job.eligible_at END,
-    started_at = CASE WHEN m."to" = 'RUNNING' THEN coalesce(job.started_at, m.started_at, clock.now) ELSE job.started_at END,
-    finished_at = CASE WHEN m.final THEN coalesce(m.finished_at, clock.now) END,
+    started_at = CASE WHEN m."to" = 'RUNNING' THEN coalesce(job.started_at, ${started('r.scheduled_at')}) ELSE job.started_at END,
+    finished_at = CASE WHEN m.final THEN ${finished('job.started_at, r.started_at')} END,
     log_closed = m.final,
     cost = CASE WHEN p.cost IS NULL THEN job.cost ELSE coalesce(job.cost, 0) + p.cost END
-  FROM move m JOIN locked ON locked.id = m.job_id LEFT JOIN priced p ON p.job_id = m.job_id, clock
+  FROM move m JOIN locked ON locked.id = m.job_id JOIN run r ON r.job_id = m.job_id AND r.number = m.run
+    LEFT JOIN priced p ON p.job_id = m.job_id, clock
   WHERE job.id = m.job_id AND job.state = m."from" AND job.run_number = m.run
     AND (m.version IS NULL OR job.version = m.version)
   RETURNING job.id, job.version AS at_version, job.pool, job.lane_id, coalesce(job.turn, job.sequence) AS place,
@@ -144,8 +150,8 @@ this_run AS (
     state = m.run_state, state_reason = m.reason, state_info = m.info, exit_code = coalesce(m.exit_code, run.exit_code),
     scheduled_at = CASE WHEN m."to" = 'STARTING' THEN clock.now + m.ord * interval '1 microsecond' ELSE run.scheduled_at END,
     pool_revision = CASE WHEN m."to" = 'STARTING' THEN (SELECT revision FROM pool WHERE name = m.pool) ELSE run.pool_revision END,
-    started_at = CASE WHEN m."to" = 'RUNNING' THEN coalesce(m.started_at, clock.now) ELSE run.started_at END,
-    finished_at = CASE WHEN m.releases THEN coalesce(m.finished_at, clock.now) END,
+    started_at = CASE WHEN m."to" = 'RUNNING' THEN ${started('run.scheduled_at')} ELSE run.started_at END,
+    finished_at = CASE WHEN m.releases THEN ${finished('run.started_at')} END,
     cancel_requested_at = CASE WHEN m."to" IN ('CANCELLING', 'CANCELLED') THEN coalesce(run.cancel_requested_at, clock.now) ELSE run.cancel_requested_at END,
     cancelled_at = CASE WHEN m."to" = 'CANCELLED' THEN clock.now END,
     nodes = coalesce(m.nodes, run.nodes), gpu_ids = coalesce(m.gpu_ids, run.gpu_ids),

@@ -73,9 +73,9 @@ async function costs(id: string) {
 }
 
 const move = (jobId: string, run: number, rest: Omit<Move, 'jobId' | 'run'>) =>
-  transition(database.db.sql, [{ jobId, run, ...rest }], it.domain.clock.now())
+  transition(database.db.sql, [{ jobId, run, ...rest }], it.domain.time.nowMs())
 
-/** Runs the job on all of the node, until `ends`; `startedAt` is on the hour. */
+/** Runs the job on all of the node; answers when its command began. */
 async function start(jobId: string, run: number): Promise<Date> {
   const [moved] = await move(jobId, run, { from: 'QUEUED', to: 'STARTING', reason: null })
   const [free] = await readNodes(database.db.sql, 'sim')
@@ -90,12 +90,18 @@ async function start(jobId: string, run: number): Promise<Date> {
     interactive: false,
   }
   await allocate(database.db.sql, [{ runId: moved?.runId ?? '', placements: [placement] }])
-  const startedAt = new Date(Math.floor(it.domain.clock.now() / hourMs) * hourMs)
-  await move(jobId, run, { from: 'STARTING', to: 'RUNNING', reason: null, startedAt })
-  return startedAt
+  await move(jobId, run, { from: 'STARTING', to: 'RUNNING', reason: null })
+  const [row] = await sql<{ startedAt: Date }>('SELECT started_at AS "startedAt" FROM run WHERE id = $1', [
+    moved?.runId,
+  ])
+  return row?.startedAt ?? new Date(0)
 }
 
-const later = (date: Date, hours: number) => new Date(date.getTime() + hours * hourMs)
+/** So many hours later, which have passed then. */
+async function later(date: Date, hours: number): Promise<Date> {
+  await database.moveTime(Math.max(0, hours) * hourMs)
+  return new Date(date.getTime() + hours * hourMs)
+}
 
 test.each<[string, Record<string, unknown>, number]>([
   ['the time that it may run', { resources, maxRunTimeSeconds: 1_800 }, 4],
@@ -112,7 +118,7 @@ test('without rates it costs what the submitter says, then and afterwards', asyn
   await apply()
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, estimatedCost: 2 })
   const startedAt = await start(id, 1)
-  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, 1) })
+  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: await later(startedAt, 1) })
   expect(await costs(id)).toEqual({ counted: 2, cost: null })
 })
 
@@ -120,7 +126,7 @@ test('what a run has held from RUNNING to its end replaces what was expected', a
   const id = await it.submit({ resources, maxRunTimeSeconds: 7_200 })
   expect(await costs(id)).toEqual({ counted: 16, cost: null })
   const startedAt = await start(id, 1)
-  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, 0.25) })
+  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: await later(startedAt, 0.25) })
   expect(await costs(id)).toEqual({ counted: 2, cost: 2 })
 })
 
@@ -128,7 +134,7 @@ test('a job that is run again has cost its first run, and is expected to cost as
   const id = await it.submit({ resources, maxRunTimeSeconds: 3_600, restartable: true })
   const first = await start(id, 1)
   const lost = { reason: 'NODE_LOST', runEnds: 'INTERRUPTED' } as const
-  await move(id, 1, { from: 'RUNNING', to: 'QUEUED', ...lost, finishedAt: later(first, 0.5) })
+  await move(id, 1, { from: 'RUNNING', to: 'QUEUED', ...lost, finishedAt: await later(first, 0.5) })
   expect(await costs(id)).toEqual({ counted: 12, cost: 4 })
   const second = await start(id, 2)
   await move(id, 2, {
@@ -136,7 +142,7 @@ test('a job that is run again has cost its first run, and is expected to cost as
     to: 'FAILED',
     reason: 'EXIT_CODE',
     exitCode: 1,
-    finishedAt: later(second, 0.75),
+    finishedAt: await later(second, 0.75),
   })
   expect(await costs(id)).toEqual({ counted: 10, cost: 10 })
 })
@@ -147,7 +153,7 @@ test('one that never was RUNNING has cost nothing; a clock that went back makes 
   expect(await costs(waiting)).toEqual({ counted: 0, cost: 0 })
   const back = await it.submit({ resources })
   const startedAt = await start(back, 1)
-  await move(back, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, -1) })
+  await move(back, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: await later(startedAt, -1) })
   expect(await costs(back)).toEqual({ counted: 0, cost: 0 })
 })
 
@@ -157,7 +163,7 @@ test('quotas and rules of cost count what is expected, then what was measured', 
   const again = { resources, maxRunTimeSeconds: 3_600 }
   expect(await submit(again)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', limit: 10, used: 8 })
   const startedAt = await start(id, 1)
-  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: later(startedAt, 0.25) })
+  await move(id, 1, { from: 'RUNNING', to: 'SUCCEEDED', reason: null, finishedAt: await later(startedAt, 0.25) })
   await createApprovalRule(it.domain, it.admin, { name: 'expensive', condition: { costAbove: 7 } })
   const accepted = await submit(again)
   expect(accepted).toMatchObject({ idempotentHit: false })

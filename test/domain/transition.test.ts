@@ -85,6 +85,58 @@ async function takeOneCpu(runId: string) {
   await allocate(database.db.sql, [{ runId, placements: [placement] }])
 }
 
+const runTimes = async (id: string) => {
+  const [row] = await sql<{ startedAt: Date; finishedAt: Date; scheduledAt: Date; now: Date; job: Date[] }>(
+    `SELECT run.started_at AS "startedAt", run.finished_at AS "finishedAt", run.scheduled_at AS "scheduledAt",
+       berth_now() AS now, ARRAY[job.started_at, job.finished_at] AS job
+     FROM run JOIN job ON job.id = run.job_id WHERE job_id = $1`,
+    [id],
+  )
+  if (!row) throw new Error(`No run of ${id}`)
+  return row
+}
+
+describe('times that a backend tells', () => {
+  const hourMs = 3_600_000
+  test.each([
+    [-2, -1],
+    [-1, 1],
+    [1, 2],
+    [0, -1],
+    [2, 1],
+  ])('began %i h and ended %i h off: they lie between the start and now, in order', async (began, ended) => {
+    const id = await jobIn('STARTING')
+    const at = (hours: number) => new Date(now() + hours * hourMs)
+    const step = { jobId: id, run: 1, reason: null }
+    await transition(database.db.sql, [{ ...step, from: 'STARTING', to: 'RUNNING', startedAt: at(began) }], now())
+    await transition(database.db.sql, [{ ...step, from: 'RUNNING', to: 'SUCCEEDED', finishedAt: at(ended) }], now())
+    const { startedAt, finishedAt, scheduledAt, job, now: last } = await runTimes(id)
+    expect(startedAt.getTime()).toBeGreaterThanOrEqual(Math.floor(scheduledAt.getTime()))
+    expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
+    expect(finishedAt.getTime()).toBeLessThanOrEqual(last.getTime())
+    expect(job).toEqual([startedAt, finishedAt])
+  })
+
+  test('a clock of the database that is set back ends nothing before it began', async () => {
+    const id = await jobIn('RUNNING')
+    await database.moveTime(-hourMs)
+    try {
+      await transition(database.db.sql, [{ jobId: id, run: 1, from: 'RUNNING', to: 'SUCCEEDED', reason: null }], now())
+    } finally {
+      await database.moveTime(hourMs)
+    }
+    const { startedAt, finishedAt } = await runTimes(id)
+    expect(finishedAt).toEqual(startedAt)
+  })
+
+  test.each(['job', 'run'])('the database refuses a %s that ends before it began', async (table) => {
+    const id = await jobIn('SUCCEEDED')
+    const where = table === 'job' ? 'id' : 'job_id'
+    const early = sql(`UPDATE ${table} SET finished_at = started_at - interval '1 ms' WHERE ${where} = $1`, [id])
+    await expect(early).rejects.toMatchObject({ constraint: `${table}_ends_after_it_began` })
+  })
+})
+
 const jobRow = async (id: string) => (await sql<Record<string, unknown>>('SELECT * FROM job WHERE id = $1', [id]))[0]
 
 const pairs = jobStates.flatMap((from) => jobStates.map((to) => [from, to] as const))
