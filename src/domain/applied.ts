@@ -28,3 +28,10 @@ export async function rememberApplied(sql: Sql, key: string, declared: unknown):
   )
   return { last: known?.value }
 }
+
+/** Of the keys that begin with `prefix`, forgets those that do not end in one of the names. */
+export const forgetApplied = (sql: Sql, prefix: string, names: readonly string[]) =>
+  sql.query(
+    'DELETE FROM applied_setting WHERE starts_with(key, $1) AND substr(key, length($1) + 1) <> ALL($2::text[])',
+    [prefix, names],
+  )

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import { demand, userLevels, type Viewer } from './access.ts'
-import { lockApplied, rememberApplied } from './applied.ts'
+import { forgetApplied, lockApplied, rememberApplied } from './applied.ts'
 import type { ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
 import { type AuditRecord, audit } from './audit.ts'
@@ -102,22 +102,55 @@ export async function deleteApprovalRule(
 
 export type DeclaredRule = z.input<typeof newRule>
 
-/** Rules of the configuration, known by their names; one that is no longer declared stays until somebody removes it. */
+/**
+ * Rules of the configuration, known by their names. Each that is new or other than was applied last is put into the
+ * database, and each that is no longer declared ends. Rules that people made stay.
+ */
 export async function applyApprovalRules(domain: Domain, declared: readonly DeclaredRule[]): Promise<void> {
   const { db, time, log } = domain
+  const rules = declared.map((raw, index) => ({
+    raw,
+    rule: completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', time.nowMs())),
+  }))
   await db.transaction(async (sql) => {
     await lockApplied(sql)
     await lockRules(sql)
-    for (const [index, raw] of declared.entries()) {
-      const rule = completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', time.nowMs()))
-      if (!(await rememberApplied(sql, `approvalRule/${rule.name}`, raw))) continue
-      const [known] = await sql.query<{ id: string }>('SELECT id FROM approval_rule WHERE name = $1', [rule.name])
-      const id = known?.id ?? rule.id
-      await writeRule(sql, { ...rule, id })
+    for (const { raw, rule } of rules) {
+      if (!(await rememberApplied(sql, appliedKey(rule.name), raw))) continue
+      const id = await declareRule(sql, rule)
       await audit(sql, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
       log.info({ rule: rule.name }, 'applied an approval rule of the configuration')
     }
+    const ended = await endRules(
+      sql,
+      rules.map(({ rule }) => rule.name),
+    )
+    const records = ended.map(({ id, name }) => ({ action: 'rule.delete', objectId: id, detail: { name } }))
+    await audit(sql, null, records, time.nowMs())
+    for (const { name } of ended) log.info({ rule: name }, 'ended an approval rule: the configuration no longer has it')
   })
+}
+
+const appliedKey = (name: string) => `approvalRule/${name}`
+
+async function declareRule(sql: Sql, rule: ApprovalRule): Promise<string> {
+  const [known] = await sql.query<{ id: string }>(
+    'SELECT id FROM approval_rule WHERE $1 IN (name, declared_as) ORDER BY name = $1 DESC LIMIT 1',
+    [rule.name],
+  )
+  const id = known?.id ?? rule.id
+  await writeRule(sql, { ...rule, id })
+  await sql.query('UPDATE approval_rule SET declared_as = name WHERE id = $1', [id])
+  return id
+}
+
+/** Those that the configuration made and no longer has, whatever people call them now. Declared again, a rule is new. */
+async function endRules(sql: Sql, names: readonly string[]): Promise<{ id: string; name: string }[]> {
+  await forgetApplied(sql, appliedKey(''), names)
+  return sql.query(
+    'DELETE FROM approval_rule WHERE declared_as IS NOT NULL AND declared_as <> ALL($1::text[]) RETURNING id, name',
+    [names],
+  )
 }
 
 async function change(domain: Domain, viewer: Viewer, work: (sql: Sql) => Promise<AuditRecord>): Promise<void> {

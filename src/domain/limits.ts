@@ -189,18 +189,27 @@ async function writeLimits(sql: Sql, { pool, change, unset }: Written): Promise<
 
 /**
  * The limits that the configuration names for a pool: each that is new or differs from what was applied last is put into
- * the database, one that is no longer named becomes unset, and the others stay as they were changed at run time.
+ * the database, and one that is no longer named becomes unset. What was changed at run time since stays.
  */
 export async function applyLimits(sql: Sql, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
   const applied = await rememberApplied(sql, `limits/${pool}`, declared)
   const last = (applied?.last ?? {}) as Record<string, unknown>
   if (!applied || (Object.keys(declared).length === 0 && Object.keys(last).length === 0)) return false
   const change = Object.fromEntries(Object.entries(declared).filter(([name, value]) => last[name] !== value))
-  const unset = Object.keys(last).filter((name) => !(name in declared))
   await lockPool(sql, pool)
+  const values = await storedLimits(sql, pool)
+  const unset = Object.keys(last).filter((name) => !(name in declared) && values[name] === last[name])
   await writeLimits(sql, { pool, change, unset })
   await audit(sql, null, [auditOf(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
   return true
+}
+
+async function storedLimits(sql: Sql, pool: string): Promise<Record<string, unknown>> {
+  const [row] = await sql.query<{ values: Record<string, unknown> }>(
+    'SELECT "values" FROM pool_limits WHERE pool = $1',
+    [pool],
+  )
+  return row?.values ?? {}
 }
 
 // ── limits of a queue, a project, a team, a user ──

@@ -116,15 +116,15 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
   return behindGate(domain, async (sql) => {
     await demandNamed(sql, rule)
     const id = newId('quota', domain.time.nowMs())
-    const rows = await sql.query(`${insertSql} ON CONFLICT DO NOTHING RETURNING 1`, [id, ...valuesOf(rule)])
+    const rows = await sql.query(`${insertSql} ON CONFLICT DO NOTHING RETURNING 1`, [id, ...valuesOf(rule), null])
     if (rows.length === 0) throw twice(rule)
     await audit(sql, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.time.nowMs())
     return id
   })
 }
 
-const insertSql = `INSERT INTO quota (id, type, action, scope, key, "limit", created_at)
-  VALUES ($1, $2::quota_type, $3::quota_action, $4::quota_scope, $5, $6::float8, berth_now())`
+const insertSql = `INSERT INTO quota (id, type, action, scope, key, "limit", declared_as, created_at)
+  VALUES ($1, $2::quota_type, $3::quota_action, $4::quota_scope, $5, $6::float8, $7, berth_now())`
 
 const valuesOf = ({ type, action, scope, key, limit: value }: QuotaRule) => [type, action, scope, key, value]
 
@@ -192,35 +192,47 @@ async function quotaOf(sql: Sql, id: string): Promise<QuotaRule> {
 }
 
 /**
- * The quotas of the configuration: each that is new or differs from what was applied last is put into the database, one
- * that is no longer declared goes, and the others stay as they were changed at run time.
+ * The quotas of the configuration: each that is new or differs from what was applied last is put into the database, and
+ * one that is no longer declared ends. The others stay as they were changed at run time, and so do those that people made.
  */
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
   for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
-  await domain.db.transaction(async (sql) => {
+  const { db, time, log } = domain
+  await db.transaction(async (sql) => {
     await lockApplied(sql)
     const applied = await rememberApplied(sql, 'quotas', declared)
-    const last = (applied?.last ?? []) as QuotaRule[]
-    if (!applied || (declared.length === 0 && last.length === 0)) return
-    const lastLimits = new Map(last.map((rule) => [nameOf(rule), rule.limit]))
-    const names = new Set(declared.map(nameOf))
-    const changed = declared.filter((rule) => lastLimits.get(nameOf(rule)) !== rule.limit)
-    const gone = last.filter((rule) => !names.has(nameOf(rule)))
-    for (const rule of [...changed, ...gone])
-      await sql.query(
-        `DELETE FROM quota WHERE type = $1::quota_type AND action = $2::quota_action AND scope = $3::quota_scope
-           AND key IS NOT DISTINCT FROM $4`,
-        [rule.type, rule.action, rule.scope, rule.key],
-      )
-    const nowMs = domain.time.nowMs()
-    for (const rule of changed) await sql.query(insertSql, [newId('quota', nowMs), ...valuesOf(rule)])
+    if (!applied) return
+    const last = new Map(((applied.last ?? []) as QuotaRule[]).map((rule) => [nameOf(rule), rule.limit]))
+    const changed = declared.filter((rule) => last.get(nameOf(rule)) !== rule.limit)
+    for (const rule of changed) await declareQuota(sql, rule, time.nowMs())
+    const ended = await endQuotas(sql, declared)
     const records = [
       ...changed.map((rule) => ({ action: 'quota.create', objectId: null, detail: { ...rule } })),
-      ...gone.map((rule) => ({ action: 'quota.delete', objectId: null, detail: { ...rule } })),
+      ...ended.map(({ id, ...rule }) => ({ action: 'quota.delete', objectId: id, detail: { ...rule } })),
     ]
-    await audit(sql, null, records, nowMs)
-    domain.log.info({ quotas: changed.length, removed: gone.length }, 'applied the quotas of the configuration')
+    await audit(sql, null, records, time.nowMs())
+    for (const quota of changed) log.info({ quota }, 'applied a quota of the configuration')
+    for (const quota of ended) log.info({ quota }, 'ended a quota: the configuration no longer has it')
   })
 }
+
+/** In place of the one of its kind, and of what people made of it. */
+async function declareQuota(sql: Sql, rule: QuotaRule, nowMs: number): Promise<void> {
+  const { type, action, scope, key } = rule
+  await sql.query(
+    `DELETE FROM quota WHERE declared_as = $5 OR type = $1::quota_type AND action = $2::quota_action
+       AND scope = $3::quota_scope AND key IS NOT DISTINCT FROM $4`,
+    [type, action, scope, key, nameOf(rule)],
+  )
+  await sql.query(insertSql, [newId('quota', nowMs), ...valuesOf(rule), nameOf(rule)])
+}
+
+/** Those that the configuration made and no longer has. */
+const endQuotas = (sql: Sql, declared: readonly QuotaRule[]): Promise<(QuotaRule & { id: string })[]> =>
+  sql.query(
+    `DELETE FROM quota WHERE declared_as IS NOT NULL AND declared_as <> ALL($1::text[])
+     RETURNING id, type::text AS type, action::text AS action, scope::text AS scope, key, "limit"`,
+    [declared.map(nameOf)],
+  )
 
 const nameOf = ({ type, action, scope, key }: QuotaRule) => JSON.stringify([type, action, scope, key])

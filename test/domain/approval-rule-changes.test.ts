@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { applyApprovalRules, createApprovalRule, updateApprovalRule } from '../../src/domain/approval-rule-changes.ts'
+import {
+  applyApprovalRules,
+  createApprovalRule,
+  deleteApprovalRule,
+  updateApprovalRule,
+} from '../../src/domain/approval-rule-changes.ts'
 import { readRules } from '../../src/domain/approval-rules.ts'
 import { openTestDomain } from '../support/domain.ts'
 
@@ -20,8 +25,6 @@ test('rules of the configuration: new or changed there, else the database wins',
   expect(await priorities()).toEqual(['a 7', 'b 0'])
   await applyApprovalRules(it.domain, declared(3))
   expect(await priorities()).toEqual(['a 3', 'b 0'])
-  await applyApprovalRules(it.domain, [])
-  expect(await priorities()).toEqual(['a 3', 'b 0'])
   const entries = await database.db.sql.query('SELECT action, actor_name AS who FROM audit_entry ORDER BY at, id')
   expect(entries.map(({ action, who }) => `${action} ${who}`)).toEqual([
     'rule.apply system',
@@ -29,6 +32,25 @@ test('rules of the configuration: new or changed there, else the database wins',
     'rule.update local',
     'rule.apply system',
   ])
+})
+
+test('a rule ends with its line in the configuration, under whatever name, and one that a person made stays', async () => {
+  const declared = ['e', 'f', 'g'].map((name) => ({ name, condition: { firstJob: true } }))
+  await applyApprovalRules(it.domain, declared)
+  const idOf = async (name: string) => (await readRules(database.db.sql)).find((rule) => rule.name === name)?.id ?? ''
+  await updateApprovalRule(it.domain, it.admin, { id: await idOf('e'), name: 'renamed' })
+  await deleteApprovalRule(it.domain, it.admin, { id: await idOf('f') })
+  await createApprovalRule(it.domain, it.admin, { name: 'f', condition: { costAbove: 1 } })
+  await applyApprovalRules(it.domain, declared)
+  expect(await priorities()).toEqual(['renamed 0', 'g 0', 'f 0'])
+  await applyApprovalRules(it.domain, [])
+  expect(await priorities()).toEqual(['f 0'])
+  const ended = await database.db.sql.query<{ name: string }>(
+    "SELECT detail->>'name' AS name FROM audit_entry WHERE action = 'rule.delete' AND actor_id IS NULL AND detail->>'name' <> ALL('{a,b}')",
+  )
+  expect(ended.map(({ name }) => name).toSorted()).toEqual(['g', 'renamed'])
+  await applyApprovalRules(it.domain, declared.slice(2))
+  expect(await priorities()).toEqual(['f 0', 'g 0'])
 })
 
 test('a rule of the configuration that cannot be matched safely stops the start', async () => {

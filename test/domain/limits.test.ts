@@ -157,7 +157,13 @@ describe('limits of the configuration', () => {
     await apply({ maxConcurrent: 4, userMaxConcurrent: 3 })
     expect(await conf()).toMatchObject({ maxConcurrent: 9, userMaxConcurrent: 3 })
     expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { userMaxConcurrent: 3 } })
-    await apply({ userMaxConcurrent: 3 })
-    expect(await conf()).toMatchObject({ maxConcurrent: null, userMaxConcurrent: 3 })
+  })
+
+  test('a value that the configuration no longer has ends, unless it was changed at run time', async () => {
+    await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
+    await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxActive: 8 })
+    await apply({})
+    expect(await conf()).toMatchObject({ maxConcurrent: 9, userMaxConcurrent: null, userMaxActive: 8 })
+    expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { unset: ['userMaxConcurrent'] } })
   })
 })

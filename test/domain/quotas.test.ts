@@ -337,5 +337,30 @@ describe('writing', () => {
     expect(await limits()).toEqual([7, 2])
     await applyQuotas(it.domain, [{ ...daily, limit: 6 }])
     expect(await limits()).toEqual([6])
+    const [declared] = await sql<{ id: string }>('SELECT id FROM quota')
+    await updateQuota(it.domain, it.admin, { id: declared?.id, action: 'WARN' })
+    await applyQuotas(it.domain, [{ ...daily, limit: 6 }, gpus])
+    expect(await limits()).toEqual([6, 1])
+    await applyQuotas(it.domain, [])
+    expect(await limits()).toEqual([])
+  })
+
+  test('a quota ends with its line in the configuration, and one that a person made stays', async () => {
+    const daily = { type: 'JOBS_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
+    const hourly = { type: 'JOBS_PER_HOUR', action: 'BLOCK', scope: 'GLOBAL', key: null, limit: 5 } as const
+    await applyQuotas(it.domain, [daily, hourly])
+    const [row] = await sql<{ id: string }>("SELECT id FROM quota WHERE type = 'JOBS_PER_HOUR'")
+    await deleteQuota(it.domain, it.admin, { id: row?.id ?? '' })
+    const own = await create({ type: 'JOBS_PER_HOUR', limit: 2 })
+    const warn = await create({ type: 'JOBS_PER_DAY', action: 'WARN', limit: 2 })
+    await applyQuotas(it.domain, [])
+    expect((await sql<{ id: string }>('SELECT id FROM quota ORDER BY id')).map(({ id }) => id)).toEqual([own, warn])
+    expect(
+      await sql(
+        "SELECT detail->>'type' AS type FROM audit_entry WHERE action = 'quota.delete' AND actor_id IS NULL ORDER BY at DESC LIMIT 1",
+      ),
+    ).toEqual([{ type: 'JOBS_PER_DAY' }])
+    await applyQuotas(it.domain, [daily])
+    expect(await sql('SELECT 1 FROM quota WHERE declared_as IS NOT NULL')).toHaveLength(1)
   })
 })
