@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
+import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
 import { createEngine } from './engine.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
@@ -19,8 +20,7 @@ import { createSockets } from './sockets.ts'
  * /readyz. Every request passes the gate first; a POST must be JSON, for other kinds of body are sent by any web page
  * without asking.
  *
- * `close` stops accepting, closes sockets with 1012 and cuts SSE streams without a `complete`, so that clients come back
- * and go on from their cursor; other requests may finish within `drainMsMax`.
+ * `close` drains HTTP (drain.ts), closes sockets with 1012, so that clients come back, and stops listening.
  */
 export interface Server {
   listen(): Promise<{ url: string }>
@@ -38,27 +38,29 @@ export interface ServerOptions {
   config: ServerConfig
   authenticate: Authenticate
   keepAliveMs?: number
+  /** How long requests in flight may take once the server stops. */
+  drainMsMax?: number
 }
 
-const drainMsMax = 5_000
-const drainPollMs = 20
 const keepAliveMsDefault = 12_000
 const corsMaxAgeSeconds = 600
 
-export function createServer({ rooms, config, authenticate, keepAliveMs = keepAliveMsDefault }: ServerOptions): Server {
+export function createServer(options: ServerOptions): Server {
+  const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
   const { log } = rooms
+  const drain = createDrain(rooms.domain.clock, options.drainMsMax)
   const engine = createEngine({ schema: buildSchema(), rooms })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
   const http = createHttpServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
+      if (drain.answered(response)) return log.debug({ err: error }, 'a request went on after its answer')
       log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()
       else answer(response, 500, 'An unexpected error occurred')
     })
   })
   const peers = config.singleUser ? createPeerCheck(log) : null
-  const open = new Set<ServerResponse>()
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', (error) => log.debug({ err: error }, 'an upgrade broke'))
@@ -69,6 +71,7 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
   })
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
+    if (drain.isDraining) return refuseUpgrade(socket, '503 Service Unavailable', stoppingText)
     const reason = turnedAway(request.headers, config)
     if (reason !== null) return refuseUpgrade(socket, '403 Forbidden', reason)
     if (pathOf(request) !== '/graphql') return refuseUpgrade(socket, '404 Not Found', 'WebSockets are at /graphql')
@@ -78,8 +81,7 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
-    open.add(response)
-    response.once('close', () => open.delete(response))
+    if (!drain.admits(response)) return
     const reason = turnedAway(request.headers, config)
     if (reason !== null) return answer(response, 403, reason)
     allowOrigin(request, response)
@@ -104,7 +106,8 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
     const identified = await identify(request)
-    if (identified === 'unavailable') return unavailable(response)
+    if (identified === 'unavailable')
+      return answerUnavailable(response, 'Authentication is unavailable right now; try again')
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
     // A stream is cut without a `complete`: its reader comes back, and is told at the door.
@@ -131,13 +134,6 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
     answerJson(response, state.ready ? 200 : 503, state)
   }
 
-  async function drain() {
-    const { clock } = rooms.domain
-    const deadline = clock.monotonicMs() + drainMsMax
-    while (open.size > 0 && clock.monotonicMs() < deadline) await clock.sleep(drainPollMs)
-    http.closeAllConnections()
-  }
-
   return {
     async listen() {
       await new Promise<void>((resolve, reject) => {
@@ -148,11 +144,9 @@ export function createServer({ rooms, config, authenticate, keepAliveMs = keepAl
       return { url: urlOf(http.address() as AddressInfo) }
     },
     async close() {
+      await Promise.all([sockets.close(), drain.run(), guests.stop()])
       const closed = new Promise((resolve) => http.close(resolve))
-      const socketsClosed = sockets.close()
-      for (const response of open) if (isStream(response)) response.destroy()
-      http.closeIdleConnections()
-      await Promise.all([socketsClosed, drain(), guests.stop()])
+      http.closeAllConnections()
       await closed
     },
   }
@@ -165,9 +159,6 @@ const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(
 /** SSE, or parts of a multipart answer: what may stay open. */
 const wantsStream = ({ headers: { accept = '' } }: IncomingMessage) =>
   /text\/event-stream|multipart\/mixed/i.test(accept)
-
-const isStream = (response: ServerResponse) =>
-  response.headersSent && String(response.getHeader('content-type')).startsWith('text/event-stream')
 
 function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
@@ -187,11 +178,6 @@ function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
   const message = why === 'expired' ? 'The token has expired; get a fresh one' : 'The token is not known here'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
   answerJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
-}
-
-function unavailable(response: ServerResponse) {
-  const message = 'Nobody can say now who you are; try again'
-  answerJson(response, 503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] })
 }
 
 function redirect(response: ServerResponse, location: string) {

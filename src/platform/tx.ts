@@ -76,7 +76,7 @@ function prismaState(code: unknown): string | undefined {
   }
 }
 
-/** Connection lost or refused, server stopping, out of connections, idle transaction ended, time-out. */
+/** Connection lost or refused, database or server stopping, out of connections, idle transaction ended, time-out. */
 export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error)
   if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|53...|40001|40P01)$/.test(state)
@@ -85,7 +85,7 @@ export function isUnavailable(error: unknown): boolean {
   return (
     (typeof code === 'string' &&
       /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout)/.test(
+    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/.test(
       message,
     )
   )

@@ -122,6 +122,12 @@ describe('isUnavailable', () => {
     expect(isUnavailable(await raw)).toBe(true)
   })
 
+  test('of a pool that was closed while a request went on', async () => {
+    const db = unreachable()
+    await db.close()
+    expect(isUnavailable(await failure(db.sql.query('SELECT 1')))).toBe(true)
+  })
+
   test('of a broken pipe, which looks like an SQLSTATE and is none', () => {
     expect(isUnavailable(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))).toBe(true)
   })

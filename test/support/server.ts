@@ -27,6 +27,7 @@ export interface TestServer extends TestDomain {
 export interface TestServerOptions {
   config?: Partial<ServerConfig>
   keepAliveMs?: number
+  drainMsMax?: number
   /** What its pool is declared as, beyond the usual one. */
   pool?: Partial<DeclaredPool>
   /** Who asks; default: the local user. */
@@ -36,7 +37,7 @@ export interface TestServerOptions {
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { config = {}, keepAliveMs, authenticate, logIn, pool = {} } = options
+  const { config = {}, keepAliveMs, drainMsMax, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
   const made = await createTestDomain(database.db, { pool })
   const { domain, admin } = made
@@ -72,6 +73,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : everybody,
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
+    ...(drainMsMax === undefined ? {} : { drainMsMax }),
   })
   const { url } = await server.listen()
   let stopped: Promise<void> | undefined

@@ -1,0 +1,76 @@
+import type { ServerResponse } from 'node:http'
+import type { Clock } from '../platform/clock.ts'
+
+/**
+ * The end of a server, as its callers see it: streams are cut without a `complete`, so that their readers come back and
+ * go on from their cursor; requests in flight may finish within `drainMsMax`, and are answered UNAVAILABLE then; new ones
+ * are answered UNAVAILABLE at once, with Retry-After, on connections that close. Nothing ends without an answer.
+ */
+export interface Drain {
+  readonly isDraining: boolean
+  /** Takes part in the drain. False: the server is stopping, and the request is answered. */
+  admits(response: ServerResponse): boolean
+  /** Whether its answer was given in the place of its request, which may go on. */
+  answered(response: ServerResponse): boolean
+  run(): Promise<void>
+}
+
+/** With what the rest of the server needs to stop it is less than the 10 s after which supervisors kill. */
+const drainMsDefault = 5_000
+const drainPollMs = 20
+/** For the last answers to leave. */
+const flushMsMax = 500
+const retryAfterSeconds = 2
+
+export const stoppingText = 'The server is stopping; try again'
+const lateText = 'The server is stopping and waits no longer: the request may or may not have been carried out'
+
+export function createDrain(clock: Clock, drainMsMax = drainMsDefault): Drain {
+  const open = new Set<ServerResponse>()
+  const given = new WeakSet<ServerResponse>()
+  let isDraining = false
+
+  async function waitFor(ms: number) {
+    const deadline = clock.monotonicMs() + ms
+    while (open.size > 0 && clock.monotonicMs() < deadline) {
+      for (const response of open) if (isStream(response)) response.destroy()
+      await clock.sleep(drainPollMs)
+    }
+  }
+
+  return {
+    get isDraining() {
+      return isDraining
+    },
+    admits(response) {
+      if (isDraining) answerStopping(response, stoppingText)
+      open.add(response)
+      response.once('close', () => open.delete(response))
+      return !isDraining
+    },
+    answered: (response) => given.has(response),
+    async run() {
+      isDraining = true
+      await waitFor(drainMsMax)
+      for (const response of open) {
+        given.add(response)
+        if (!response.headersSent) answerStopping(response, lateText)
+      }
+      await waitFor(flushMsMax)
+    },
+  }
+}
+
+const isStream = (response: ServerResponse) =>
+  response.headersSent && String(response.getHeader('content-type')).startsWith('text/event-stream')
+
+function answerStopping(response: ServerResponse, message: string) {
+  response.setHeader('retry-after', String(retryAfterSeconds))
+  response.setHeader('connection', 'close')
+  answerUnavailable(response, message)
+}
+
+export function answerUnavailable(response: ServerResponse, message: string) {
+  response.writeHead(503, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+  response.end(`${JSON.stringify({ errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] })}\n`)
+}
