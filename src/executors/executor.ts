@@ -53,6 +53,7 @@ export interface RunSpec {
   unixUser: string | null
 }
 
+/** Its moments are of the database's time (platform/clock.ts), however the backend measures: another server may read them. */
 export type Observation =
   /** The backend has it and it does not run yet; `info` says why, where the backend knows. */
   | { state: 'starting'; info?: string }

@@ -237,9 +237,11 @@ test('jobUpdates older than retention resets', async () => {
   await stream.return()
 })
 
+const aMoment = new Date('2026-01-01T12:00:00Z')
+
 test('silence is filled with heartbeats that carry the cursor over what was filtered out', async () => {
   const clock = createFakeClock()
-  const quiet = createFeed({ db: database.db, wakeups, clock, time: clock, log })
+  const quiet = createFeed({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
   const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
   const first = stream.next()
   await runningJob(bob)
@@ -255,7 +257,7 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
     },
     { what: 'a heartbeat comes' },
   )
-  expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: head })
+  expect(beat?.value).toEqual({ kind: 'heartbeat', cursor: head, at: aMoment })
   await stream.return()
   expect(quiet.openReaders()).toBe(0)
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })

@@ -106,6 +106,14 @@ describe('a token of the provider', () => {
     await until(async () => (await statusOf(after)) === 200, { what: 'the new key is known' })
     expect(await statusOf(before)).toBe(401)
   })
+
+  it('expires by the time of the database, not by that of the server', async () => {
+    const jwt = await provider.token({ email }, { expiresInSeconds: 60 })
+    expect(await statusOf(jwt)).toBe(200)
+    await server.moveTime(61_000)
+    expect(await statusOf(jwt)).toBe(401)
+    await server.moveTime(-61_000)
+  })
 })
 
 describe('a provider that does not answer', () => {

@@ -245,9 +245,11 @@ test('an outage of the database only delays', async () => {
   expect(textOf(messages)).toBe('kept\n')
 })
 
+const aMoment = new Date('2026-01-01T12:00:00Z')
+
 test('silence is filled with heartbeats', async () => {
   const clock = createFakeClock()
-  const quiet = createLogTail({ db: database.db, wakeups, clock, time: clock, log })
+  const quiet = createLogTail({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
   const { jobId, write } = await newJob()
   await write(out('x\n'))
   const stream = quiet.follow({ jobId, streams, maxBatchBytes: 65_536 })
@@ -263,7 +265,7 @@ test('silence is filled with heartbeats', async () => {
     },
     { what: 'a heartbeat comes' },
   )
-  expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: { run: 1, offset: 2 } })
+  expect(beat?.value).toMatchObject({ kind: 'heartbeat', cursor: { run: 1, offset: 2 }, at: aMoment })
   await stream.return()
   expect(quiet.openFollowers()).toBe(0)
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })

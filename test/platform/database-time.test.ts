@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { readDatabaseTime } from '../../src/platform/database-time.ts'
+import type { Sql } from '../../src/platform/tx.ts'
+import { createFakeClock } from '../support/clock.ts'
+
+const hourMs = 3_600_000
+
+/** A database whose clock is set by the test, and whose answers take as long as it says; each is of the middle of that time. */
+function open() {
+  const clock = createFakeClock()
+  const database = { aheadMs: 0, answerMs: 10 }
+  const sql: Sql = {
+    async query<Row>() {
+      await clock.advance(database.answerMs / 2)
+      const nowMs = clock.nowMs() + database.aheadMs
+      await clock.advance(database.answerMs / 2)
+      return [{ nowMs }] as Row[]
+    },
+  }
+  const offMs = (nowMs: number) => nowMs - clock.nowMs() - database.aheadMs
+  return { clock, database, sql, offMs }
+}
+
+test('the time of the database goes on between two looks, however far from that of this machine', async () => {
+  const { clock, database, sql, offMs } = open()
+  database.aheadMs = 2 * hourMs
+  const time = await readDatabaseTime(sql, clock)
+  expect(offMs(time.nowMs())).toBe(0)
+  await clock.advance(hourMs)
+  expect(offMs(time.nowMs())).toBe(0)
+})
+
+test('a slow answer does not spoil a good estimate', async () => {
+  const { clock, database, sql, offMs } = open()
+  const time = await readDatabaseTime(sql, clock)
+  database.answerMs = 4_000
+  await time.look()
+  expect(offMs(time.nowMs())).toBe(0)
+})
+
+test.each([hourMs, -hourMs])('a clock that was set by %i ms is followed from the next look on', async (ms) => {
+  const { clock, database, sql, offMs } = open()
+  const time = await readDatabaseTime(sql, clock)
+  database.aheadMs = ms
+  await time.look()
+  expect(Math.abs(offMs(time.nowMs()))).toBeLessThanOrEqual(database.answerMs / 2)
+})

@@ -1,0 +1,142 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { readLog } from '../../src/logs/read.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { startScheduler } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+/** The clock of this process and that of the database are hours apart, or one of them is set while a job runs. */
+const log = createLog('silent')
+const hourMs = 3_600_000
+
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let executors: Record<'simulated' | 'local', Executor>
+let scheduler: Scheduler | undefined
+
+beforeEach(async () => {
+  database = await createDatabase()
+})
+afterEach(async () => {
+  await scheduler?.stop()
+  expect(await findings(database.db.sql)).toEqual([])
+  for (const executor of Object.values(executors)) await executor.close()
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+async function open() {
+  it = await createTestDomain(database.db, { pool: { executors: ['simulated', 'local'] } })
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-clocks-'))
+  const own = { clock: systemClock, time: it.time, log }
+  executors = {
+    simulated: await createSimulatedExecutor({ dataDir, ...own }),
+    local: await createLocalExecutor({ spoolDir: dataDir, environment: process.env, ...own }),
+  }
+  scheduler = startScheduler(it.domain, executors)
+}
+
+async function setClock(ms: number) {
+  await database.moveTime(ms)
+  await it.time.look()
+}
+
+interface Facts {
+  state: string
+  info: string | null
+  createdAt: Date
+  startedAt: Date
+  finishedAt: Date
+  now: Date
+}
+
+async function factsOf(id: string): Promise<Facts> {
+  const [facts] = await database.db.sql.query<Facts>(
+    `SELECT state, state_info AS info, created_at AS "createdAt", started_at AS "startedAt", finished_at AS "finishedAt",
+       berth_now() AS now FROM job WHERE id = $1`,
+    [id],
+  )
+  if (!facts) throw new Error(`No job ${id}`)
+  return facts
+}
+
+const end = (id: string) =>
+  until(
+    async () => {
+      const facts = await factsOf(id)
+      return facts.finishedAt !== null && facts
+    },
+    { what: `${id} is over` },
+  )
+
+const short = {
+  local: { executor: 'local', command: ['/bin/sh', '-c', 'sleep 0.1'], maxRunTimeSeconds: 60 },
+  simulated: {
+    executor: 'simulated',
+    environment: [{ name: 'SIM_RUN_SECONDS', value: '0.1' }],
+    maxRunTimeSeconds: 60,
+  },
+}
+
+test.each([2, -2])('with a database whose clock is %i h off, jobs end well, at its times', async (hours) => {
+  await database.moveTime(hours * hourMs)
+  await open()
+  const ids = [await it.submit(short.local), await it.submit(short.simulated)]
+  for (const { state, info, createdAt, startedAt, finishedAt, now } of await Promise.all(ids.map(end))) {
+    expect({ state, info }).toEqual({ state: 'SUCCEEDED', info: null })
+    const times = [createdAt, startedAt, finishedAt, now].map((time) => time.getTime())
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(finishedAt.getTime() - startedAt.getTime()).toBeGreaterThan(50)
+  }
+})
+
+/** Prints a line and ends when it is told to. */
+function told() {
+  const file = join(dataDir, 'go')
+  const wait = 'while [ ! -e "$0.$1" ]; do sleep 0.05; done; echo $1'
+  const spec = { command: ['/bin/sh', '-c', `set -- 1; ${wait}; set -- 2; ${wait}`, file], executor: 'local' }
+  return { spec, go: (step: number) => writeFile(`${file}.${step}`, '') }
+}
+
+const has = (id: string, what: string) =>
+  until(async () => (await readLog(database.db.sql, { jobId: id, streams: ['STDOUT'], linesMax: 9 })).text === what, {
+    what: `${id} has printed ${what}`,
+  })
+
+describe('the clock of the database is set while a job runs', () => {
+  test.each([2, -2])('by %i h: the job is not ended, by this leader or the next', async (hours) => {
+    await open()
+    const { spec, go } = told()
+    const id = await it.submit({ ...spec, maxRunTimeSeconds: 600 })
+    await until(async () => (await factsOf(id)).state === 'RUNNING', { what: 'it runs' })
+    await setClock(hours * hourMs)
+    await scheduler?.stop()
+    scheduler = startScheduler(it.domain, executors, { holder: 'next' })
+    await go(1)
+    await has(id, '1\n')
+    await go(2)
+    const { state, info, startedAt, finishedAt } = await end(id)
+    expect({ state, info }).toEqual({ state: 'SUCCEEDED', info: null })
+    expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
+  })
+
+  test('a maximum that is over ends it all the same', async () => {
+    await open()
+    const id = await it.submit({ ...told().spec, maxRunTimeSeconds: 1 })
+    await until(async () => (await factsOf(id)).state === 'RUNNING', { what: 'it runs' })
+    await setClock(-2 * hourMs)
+    expect(await end(id)).toMatchObject({ state: 'FAILED', info: 'It ran for its maximum of 1 s' })
+  })
+})
