@@ -74,7 +74,11 @@ export interface Gap {
 }
 
 export function gapText({ run, startOffset, endOffset, gapReason }: Gap): string {
-  return `${endOffset - startOffset} bytes of run ${run} are missing (${gapReason})`
+  const bytes = endOffset - startOffset
+  // A gap of unknown size takes one offset.
+  return bytes > 1
+    ? `${bytes} bytes of run ${run} are missing (${gapReason})`
+    : `output of run ${run} is missing (${gapReason})`
 }
 
 export async function printEvent({ terminal }: Cli, event: JobEventRowFragment): Promise<void> {

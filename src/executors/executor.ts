@@ -83,8 +83,11 @@ export type LogStreamName = 'STDOUT' | 'STDERR' | 'SYSTEM'
 
 export type LogChunk =
   | { stream: LogStreamName; bytes: Uint8Array; next: LogPosition }
-  /** Bytes that existed and cannot be had: said, never skipped in silence. */
-  | { gap: 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE'; bytes: number; next: LogPosition }
+  /**
+   * Bytes that existed and cannot be had: said, never skipped in silence. DISK_FULL: the backend had no room to keep them.
+   * 0 bytes: the amount is unknown.
+   */
+  | { gap: 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'; bytes: number; next: LogPosition }
 
 export interface ExecutorDescription {
   version: string | null

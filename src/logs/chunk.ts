@@ -6,7 +6,7 @@ export const logChunkBytesMax = 65_536
 /** Bytes in one chunk at most, after small ones were merged. */
 export const mergedChunkBytesMax = 262_144
 
-export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE'
+export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'
 
 /** What an executor hands over: output, or how much of it cannot be had. */
 export type LogPiece = { stream: LogStream; bytes: Uint8Array } | { gap: GapReason; bytes: number }

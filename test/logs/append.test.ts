@@ -94,6 +94,12 @@ test('a gap ends the open lines and has its place in the offsets', async () => {
   expect(page.cursor).toEqual({ run: 1, offset: 108 })
 })
 
+test.each(['LOST', 'NOT_VISIBLE', 'DISK_FULL'] as const)('a gap says why: %s', async (gap) => {
+  const { sql, head, read } = await newLog()
+  await append(sql, head, { pieces: [{ gap, bytes: 0 }], position: null, bytesMax })
+  expect((await read()).gaps).toMatchObject([{ startOffset: 0, endOffset: 1, reason: gap }])
+})
+
 test('runs of a job follow each other under one cursor', async () => {
   const { sql, jobId, runId, head, read } = await newLog()
   await append(sql, head, { pieces: [out('first\n')], position: null, bytesMax })

@@ -39,7 +39,9 @@ export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
     run: t.exposeInt('run', { description: 'Number of the run.' }),
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
     endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last one.' }),
-    reason: t.exposeString('reason', { description: 'RETENTION, LOST, OVER_LIMIT or NOT_VISIBLE.' }),
+    reason: t.exposeString('reason', {
+      description: 'RETENTION, LOST, OVER_LIMIT, NOT_VISIBLE, or DISK_FULL: the machine had no room to keep it.',
+    }),
     cursor: t.field({
       type: 'Cursor',
       description: 'Where it goes on.',
