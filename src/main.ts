@@ -42,7 +42,9 @@ import { createSweeper } from './scheduler/sweeper.ts'
  * signal comes; jobs go on and are found again at the next start.
  */
 const { version } = about
-const connectionsMax = 24
+const connectionsMax = 16
+/** Beside these, what live streams may read at once. */
+const liveConnectionsMax = 8
 /** npm forwards signals, so one Ctrl-C arrives twice. */
 const sameSignalMs = 2_000
 
@@ -84,9 +86,11 @@ async function embedded({ dataDir }: Config, log: Log, down: TakeDown[]): Promis
 }
 
 async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<string> {
-  const feed = createFeed(domain)
-  const logTail = createLogTail(domain)
-  const queueWatch = createQueueWatch(domain)
+  const live = { ...domain, db: liveDb(domain) }
+  down.push(() => live.db.close())
+  const feed = createFeed(live)
+  const logTail = createLogTail(live)
+  const queueWatch = createQueueWatch(live)
   const { eventsMs, logsMs } = config.retention
   const { oidc } = config.auth
   const facts = {
@@ -98,7 +102,7 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
     oidcClientId: oidc?.clientId ?? null,
   }
   const server = createServer({
-    rooms: { domain, feed, logTail, queueWatch, facts, log: domain.log },
+    rooms: { domain, live, feed, logTail, queueWatch, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server },
     authenticate: domain.singleUser ? everybodyIs(await localViewer(domain)) : createAuthenticate(domain, oidc),
   })
@@ -106,6 +110,9 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
   down.push(() => server.close())
   return url
 }
+
+const liveDb = ({ db: { url }, log }: Domain) =>
+  openDb({ url, connectionsMax: liveConnectionsMax, log, applicationName: 'berth live' })
 
 async function localViewer(domain: Domain): Promise<Viewer> {
   const id = await ensureLocalUser(domain, localUser)

@@ -21,6 +21,8 @@ export interface ServerFacts {
 /** The rooms behind the edge; the same for every request. */
 export interface Rooms {
   readonly domain: Domain
+  /** The same over database connections of their own: what live streams read. */
+  readonly live: Domain
   readonly feed: Feed
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch

@@ -1,6 +1,5 @@
 import {
   BREAK,
-  createSourceEventStream,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
@@ -11,22 +10,19 @@ import {
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../domain/access.ts'
-import { retryMs } from '../platform/steadily.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
-import { presentError, refusal, saysUnavailable } from './errors.ts'
+import { presentError, refusal } from './errors.ts'
 import { costOf, limits, parseWithinLimits } from './limits.ts'
+import { type Staying, subscriptionsPlugin } from './subscriptions.ts'
 
 /**
  * How a document becomes a result: parse → validate → cost → execute, the same for HTTP, SSE and WebSocket, because all
  * of it hangs on the hooks that the sockets run too (`getEnveloped`); nothing of the gate is HTTP middleware.
- *
- * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
- * would otherwise show every later event the rows of the first.
  */
 export type Engine = ReturnType<typeof createEngine>
 
 /** What a transport knows of a request. */
-export interface Caller {
+export interface Caller extends Staying {
   viewer: Viewer
 }
 
@@ -39,7 +35,7 @@ export function createEngine({ schema, rooms }: EngineOptions) {
   return createYoga<Caller, RequestContext>({
     schema,
     context: ({ viewer }) => createContext(rooms, viewer),
-    plugins: [gatePlugin(rooms), freshContextPerEvent(rooms)],
+    plugins: [gatePlugin(rooms), subscriptionsPlugin(rooms)],
     maskedErrors: { maskError: (error) => presentError(error, rooms.log) },
     maxRequestBodySize: limits.bodyBytesMax,
     batching: false,
@@ -106,54 +102,4 @@ function introspects(document: DocumentNode): boolean {
     },
   })
   return found
-}
-
-function freshContextPerEvent(rooms: Rooms): Plugin<RequestContext> {
-  const subscribe = async (args: ExecutionArgs) => {
-    const source = await createSourceEventStream(args)
-    if (!(Symbol.asyncIterator in source)) return source
-    return mapEvents(source, (rootValue, signal) => executeEvent(rooms, { ...args, rootValue }, signal))
-  }
-  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) }
-}
-
-/** A database that is away while an event's fields are read delays the event, as it delays the next one. */
-async function executeEvent(rooms: Rooms, args: ExecutionArgs, signal: AbortSignal): Promise<ExecutionResult> {
-  const { viewer } = args.contextValue as RequestContext
-  const { clock, log } = rooms.domain
-  for (;;) {
-    const result = await execute({ ...args, contextValue: createContext(rooms, viewer) })
-    const missed = result.errors?.find(saysUnavailable)
-    if (!missed || signal.aborted) return result
-    log.warn({ err: missed }, 'an event waits for the database')
-    await clock.sleep(retryMs, signal)
-  }
-}
-
-/** Passes `return` straight to the source: a generator of our own would queue it behind the event it waits for. */
-function mapEvents<In, Out>(
-  source: AsyncIterable<In>,
-  map: (event: In, signal: AbortSignal) => Promise<Out>,
-): AsyncGenerator<Out, void, void> {
-  const events = source[Symbol.asyncIterator]()
-  const left = new AbortController()
-  const end = async (): Promise<IteratorReturnResult<void>> => {
-    left.abort()
-    await events.return?.()
-    return { done: true, value: undefined }
-  }
-  const mapped: AsyncGenerator<Out, void, void> = {
-    async next() {
-      const event = await events.next()
-      return event.done ? { done: true, value: undefined } : { done: false, value: await map(event.value, left.signal) }
-    },
-    return: end,
-    async throw(error) {
-      await end()
-      throw error
-    },
-    [Symbol.asyncIterator]: () => mapped,
-    [Symbol.asyncDispose]: async () => void (await end()),
-  }
-  return mapped
 }

@@ -30,7 +30,12 @@ export type ErrorCode =
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 
 /** These end the whole request with a status, whatever its content type: nothing was done. */
-const statusOf: Readonly<Record<string, number>> = { QUERY_TOO_COMPLEX: 400, QUERY_TOO_DEEP: 400, UNAUTHENTICATED: 401 }
+const statusOf: Readonly<Record<string, number>> = {
+  QUERY_TOO_COMPLEX: 400,
+  QUERY_TOO_DEEP: 400,
+  UNAUTHENTICATED: 401,
+  SUBSCRIPTION_LIMIT: 429,
+}
 
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined

@@ -24,6 +24,10 @@ export const limits = {
   rootFieldsMax: 20,
   costMax: 50_000,
   subscriptionsPerConnectionMax: 100,
+  subscriptionsPerPersonMax: 1_000,
+  socketsPerPersonMax: 500,
+  /** From one address, before their log-in. */
+  strangersPerAddressMax: 1_000,
   pageSizeDefault: 20,
   pageSizeMax: 100,
   nodesMax: 100,

@@ -1,6 +1,7 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Viewer } from '../domain/access.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
@@ -14,6 +15,7 @@ import { answerPost } from './json-post.ts'
 import { createPeerCheck } from './peers.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
+import { refuseUpgrade } from './upgrade.ts'
 
 /**
  * One port for everything: GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, /healthz and
@@ -71,12 +73,13 @@ export function createServer(options: ServerOptions): Server {
   })
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
-    if (drain.isDraining) return refuseUpgrade(socket, '503 Service Unavailable', stoppingText)
+    if (drain.isDraining) return refuseUpgrade(socket, { status: '503 Service Unavailable', reason: stoppingText })
     const reason = turnedAway(request.headers, config)
-    if (reason !== null) return refuseUpgrade(socket, '403 Forbidden', reason)
-    if (pathOf(request) !== '/graphql') return refuseUpgrade(socket, '404 Not Found', 'WebSockets are at /graphql')
+    if (reason !== null) return refuseUpgrade(socket, { status: '403 Forbidden', reason })
+    if (pathOf(request) !== '/graphql')
+      return refuseUpgrade(socket, { status: '404 Not Found', reason: 'WebSockets are at /graphql' })
     const stranger = await peers?.(request.socket)
-    if (stranger) return refuseUpgrade(socket, '403 Forbidden', stranger)
+    if (stranger) return refuseUpgrade(socket, { status: '403 Forbidden', reason: stranger })
     sockets.accept(request, socket, head)
   }
 
@@ -110,13 +113,17 @@ export function createServer(options: ServerOptions): Server {
       return answerUnavailable(response, 'Authentication is unavailable right now; try again')
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
-    // A stream is cut without a `complete`: its reader comes back, and is told at the door.
-    if (wantsStream(request))
-      response.once(
-        'close',
-        guests.enter(viewer, () => response.destroy()),
-      )
-    await answerPost(engine, { viewer }, { request, response })
+    await answerPost(engine, { viewer, stays: (end) => keep(viewer, response, end) }, { request, response })
+  }
+
+  /** A stream whose reader is shown out is cut without a `complete`: the reader comes back, and is told at the door. */
+  function keep(viewer: Viewer, response: ServerResponse, end: () => void) {
+    if (response.closed) return end()
+    const leave = guests.enter(viewer, () => response.destroy())
+    response.once('close', () => {
+      leave()
+      end()
+    })
   }
 
   async function identify({ headers: { authorization }, socket }: IncomingMessage) {
@@ -155,10 +162,6 @@ export function createServer(options: ServerOptions): Server {
 const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
-
-/** SSE, or parts of a multipart answer: what may stay open. */
-const wantsStream = ({ headers: { accept = '' } }: IncomingMessage) =>
-  /text\/event-stream|multipart\/mixed/i.test(accept)
 
 function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
@@ -204,10 +207,4 @@ function preflight(response: ServerResponse) {
     'access-control-max-age': String(corsMaxAgeSeconds),
   })
   response.end()
-}
-
-function refuseUpgrade(socket: Duplex, status: string, reason: string) {
-  socket.end(
-    `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(reason)}\r\n\r\n${reason}`,
-  )
 }

@@ -7,10 +7,12 @@ import { anonymous, type Viewer } from '../domain/access.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
+import { type Cap, createCap } from './cap.ts'
 import type { Engine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
 import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
+import { refuseUpgrade } from './upgrade.ts'
 
 /**
  * GraphQL over WebSocket (graphql-transport-ws). The caller has passed the gate; the token comes with `connection_init`,
@@ -21,7 +23,9 @@ import { limits } from './limits.ts'
  * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4408 no `connection_init`. Nothing
  * may throw in onConnect: that would close with 4500, which is fatal to the client.
  *
- * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that.
+ * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that; one that does
+ * not take part in the closing handshake after `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets, an
+ * address at most `strangersPerAddressMax` that have not logged in yet.
  */
 export interface Sockets {
   /** Completes an upgrade that the gate let through. */
@@ -41,6 +45,8 @@ interface Connection {
   socket: WebSocket
   ip: string | null
   viewer?: Viewer
+  /** It has logged in, and is no stranger any more. */
+  admitted: () => void
   leave?: () => void
 }
 
@@ -50,6 +56,8 @@ interface SocketArgs extends ExecutionArgs {
 
 const initWaitMs = 3_000
 const closeWaitMs = 1_000
+/** An option of ws that its types do not know yet. */
+const closing = { closeTimeout: closeWaitMs }
 const closeCodes = { restart: 1012, tryAgain: 1013, unauthenticated: 4401, expired: 4403 } as const
 
 const farewells = {
@@ -58,17 +66,26 @@ const farewells = {
   CHANGED: [closeCodes.expired, 'Permissions have changed'],
 } as const satisfies Record<Farewell, readonly [number, string]>
 
+const tooManyStrangers = {
+  status: '503 Service Unavailable',
+  reason: `At most ${limits.strangersPerAddressMax} connections of one address may wait for their log-in; try again`,
+} as const
+
 export function createSockets({ engine, authenticate, guests, keepAliveMs, log }: SocketOptions): Sockets {
   const server = new WebSocketServer({
     noServer: true,
+    ...closing,
     maxPayload: limits.socketMessageBytesMax,
     handleProtocols: (protocols) =>
       protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) ? GRAPHQL_TRANSPORT_WS_PROTOCOL : false,
   })
 
+  const people = createCap(limits.socketsPerPersonMax)
+  const strangers = createCap(limits.strangersPerAddressMax)
+
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initWaitMs,
-    onConnect: (context) => connect(context, { authenticate, guests, log }),
+    onConnect: (context) => connect(context, { authenticate, guests, people, log }),
     onSubscribe: (context, _id, payload) => prepare(context, payload),
     execute: (args) => (args as SocketArgs).run.execute(args),
     subscribe: (args) => (args as SocketArgs).run.subscribe(args),
@@ -100,8 +117,8 @@ export function createSockets({ engine, authenticate, guests, keepAliveMs, log }
     }
   }
 
-  server.on('connection', (socket: WebSocket, request: IncomingMessage) => {
-    const connection: Connection = { socket, ip: request.socket.remoteAddress ?? null }
+  function open(connection: Connection) {
+    const { socket } = connection
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
@@ -127,11 +144,16 @@ export function createSockets({ engine, authenticate, guests, keepAliveMs, log }
         log.error({ err: error }, 'a socket did not close cleanly'),
       )
     })
-  })
+  }
 
   return {
-    accept: (request, socket, head) =>
-      server.handleUpgrade(request, socket, head, (accepted) => server.emit('connection', accepted, request)),
+    accept(request, socket, head) {
+      const ip = request.socket.remoteAddress ?? null
+      const admitted = strangers.take(String(ip))
+      if (admitted === null) return refuseUpgrade(socket, tooManyStrangers)
+      socket.once('close', admitted)
+      server.handleUpgrade(request, socket, head, (accepted) => open({ socket: accepted, ip, admitted }))
+    },
     async close() {
       await Promise.all([...server.clients].map(closeForRestart))
     },
@@ -141,21 +163,33 @@ export function createSockets({ engine, authenticate, guests, keepAliveMs, log }
 /** Makes the connection's viewer, or closes it; never throws. */
 async function connect(
   { connectionParams, extra }: Context<Record<string, unknown>, Connection>,
-  { authenticate, guests, log }: Pick<SocketOptions, 'authenticate' | 'guests' | 'log'>,
+  { authenticate, guests, people, log }: Pick<SocketOptions, 'authenticate' | 'guests' | 'log'> & { people: Cap },
 ): Promise<boolean> {
   const given = connectionParams?.['authorization'] ?? connectionParams?.['Authorization']
-  const { socket, ip } = extra
+  const { socket, ip, admitted } = extra
   const close = (why: Farewell) => {
     const [code, reason] = farewells[why]
     socket.close(code, reason)
   }
+  const admit = (viewer: Viewer) => {
+    const giveBack = people.take(viewer.userId)
+    if (giveBack === null) {
+      socket.close(closeCodes.tryAgain, `At most ${limits.socketsPerPersonMax} connections for each person`)
+      return false
+    }
+    const forget = guests.enter(viewer, close)
+    extra.viewer = viewer
+    extra.leave = () => {
+      forget()
+      giveBack()
+    }
+    admitted()
+    return true
+  }
   try {
     const identified = await authenticate({ authorization: typeof given === 'string' ? given : undefined, ip })
-    if (typeof identified === 'object' && identified.viewer !== anonymous) {
-      extra.viewer = identified.viewer
-      if (socket.readyState === socket.OPEN) extra.leave = guests.enter(identified.viewer, close)
-      return true
-    }
+    if (socket.readyState !== socket.OPEN) return false
+    if (typeof identified === 'object' && identified.viewer !== anonymous) return admit(identified.viewer)
     close(identified === 'expired' ? 'EXPIRED' : 'GONE')
   } catch (error) {
     if (!(error instanceof Unavailable) && !isUnavailable(error)) log.error({ err: error }, 'authentication failed')

@@ -7,8 +7,11 @@ import type { OidcRules } from '../../src/graphql/oidc.ts'
 import { createQueueWatch, type QueueWatch } from '../../src/graphql/queue-watch.ts'
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
+import { type Db, openDb } from '../../src/platform/db.ts'
 import { createDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
+
+const liveConnectionsMax = 4
 
 /** The real server over a real database, without a scheduler: what is submitted stays QUEUED. */
 export interface TestServer extends TestDomain {
@@ -45,9 +48,11 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { db, log } = domain
   const sequencer = createSequencer(domain)
   sequencer.start()
-  const feed = createFeed(domain)
-  const logTail = createLogTail(domain)
-  const queueWatch = createQueueWatch(domain)
+  const liveDb = openDb({ url: database.url, connectionsMax: liveConnectionsMax, log, applicationName: 'berth test' })
+  const live = { ...domain, db: liveDb }
+  const feed = createFeed(live)
+  const logTail = createLogTail(live)
+  const queueWatch = createQueueWatch(live)
   const facts = {
     version: '0.0.0',
     singleUser: !logIn,
@@ -61,7 +66,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     return viewer ? { viewer } : 'unknown'
   }
   const server = createServer({
-    rooms: { domain, feed, logTail, queueWatch, facts, log },
+    rooms: { domain, live, feed, logTail, queueWatch, facts, log },
     config: {
       host: '127.0.0.1',
       port: 0,
@@ -96,11 +101,12 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await database.moveTime(ms)
       await made.time.look()
     },
-    countStatements: () => recordStatements(db.pool),
+    countStatements: () => recordStatements([db.pool, liveDb.pool]),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
       await sequencer.stop()
+      await liveDb.close()
       await made[Symbol.asyncDispose]()
       await database.close()
     },
@@ -112,9 +118,9 @@ interface Statement {
 }
 
 /** Every statement passes a client of the pool, Prisma's too. */
-function recordStatements(pool: TestDomain['domain']['db']['pool']): string[] {
+function recordStatements(pools: readonly Db['pool'][]): string[] {
   const seen: string[] = []
-  pool.on('acquire', (client) => {
+  const record = (client: object) => {
     const queries = client as unknown as { query: (...args: unknown[]) => unknown; recorded?: string[][] }
     if (queries.recorded) return void (queries.recorded.includes(seen) || queries.recorded.push(seen))
     const recorded = [seen]
@@ -126,6 +132,7 @@ function recordStatements(pool: TestDomain['domain']['db']['pool']): string[] {
       for (const list of recorded) list.push(text ?? '')
       return query(...args)
     }
-  })
+  }
+  for (const pool of pools) pool.on('acquire', record)
   return seen
 }

@@ -1,0 +1,150 @@
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import type { Viewer } from '../domain/access.ts'
+import { retryMs } from '../platform/steadily.ts'
+import { createCap } from './cap.ts'
+import { createContext, type RequestContext, type Rooms } from './context.ts'
+import { presentError, refusal, saysUnavailable } from './errors.ts'
+import { limits } from './limits.ts'
+
+/**
+ * Subscriptions of all transports.
+ *
+ * A person has at most `subscriptionsPerPersonMax` of them open on this process. The transport learns of each that
+ * begins (`stays`), so what may stay open is decided by what was started, not by what the request said it accepts.
+ *
+ * Everything that a subscription reads goes over the database connections of `Rooms.live`: however many subscriptions
+ * read, requests and the scheduler find a connection. At most `eventsAtOnceMax` events are executed at a
+ * time, so one event for a thousand readers does not keep the event loop from everything else.
+ *
+ * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
+ * would otherwise show every later event the rows of the first.
+ */
+export interface Staying {
+  /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams by itself. */
+  readonly stays?: (end: () => void) => void
+}
+
+const eventsAtOnceMax = 32
+
+export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
+  const live: Rooms = { ...rooms, domain: rooms.live }
+  const cap = createCap(limits.subscriptionsPerPersonMax)
+  const runEvent = atMost(eventsAtOnceMax)
+
+  async function begin(args: ExecutionArgs, leave: () => void) {
+    const { viewer, stays } = args.contextValue as RequestContext & Staying
+    const source = await createSourceEventStream({ ...args, contextValue: createContext(live, viewer) })
+    if (!(Symbol.asyncIterator in source)) {
+      leave()
+      return source
+    }
+    const events = mapEvents(source, {
+      map: (rootValue, signal) => executeEvent(live, { args: { ...args, rootValue }, viewer, runEvent }, signal),
+      leave,
+    })
+    stays?.(() => void events.return())
+    return events
+  }
+
+  async function subscribe(args: ExecutionArgs) {
+    const { viewer } = args.contextValue as RequestContext
+    const leave = cap.take(viewer.userId)
+    if (leave === null) return { errors: [presentError(tooMany(), rooms.log)] }
+    try {
+      return await begin(args, leave)
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  return { onSubscribe: ({ setSubscribeFn }) => setSubscribeFn(subscribe) }
+}
+
+const tooMany = () =>
+  refusal(
+    'SUBSCRIPTION_LIMIT',
+    `You have ${limits.subscriptionsPerPersonMax} subscriptions open, the most that a person may have; close some first`,
+  )
+
+/** Runs at most `max` at a time, in the order in which they came. */
+function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async (work) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve))
+    else running += 1
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
+  }
+}
+
+interface LiveEvent {
+  args: ExecutionArgs
+  viewer: Viewer
+  runEvent: ReturnType<typeof atMost>
+}
+
+/** A database that is away while an event's fields are read delays the event, as it delays the next one. */
+async function executeEvent(
+  live: Rooms,
+  { args, viewer, runEvent }: LiveEvent,
+  signal: AbortSignal,
+): Promise<ExecutionResult> {
+  const { clock, log } = live.domain
+  for (;;) {
+    const result = await runEvent(async () => execute({ ...args, contextValue: createContext(live, viewer) }))
+    const missed = result.errors?.find(saysUnavailable)
+    if (!missed || signal.aborted) return result
+    log.warn({ err: missed }, 'an event waits for the database')
+    await clock.sleep(retryMs, signal)
+  }
+}
+
+interface Mapping<In, Out> {
+  map: (event: In, signal: AbortSignal) => Promise<Out>
+  /** Called once or more when it is over. */
+  leave: () => void
+}
+
+/** Passes `return` straight to the source: a generator of our own would queue it behind the event it waits for. */
+function mapEvents<In, Out>(
+  source: AsyncIterable<In>,
+  { map, leave }: Mapping<In, Out>,
+): AsyncGenerator<Out, void, void> {
+  const events = source[Symbol.asyncIterator]()
+  const left = new AbortController()
+  const end = async (): Promise<IteratorReturnResult<void>> => {
+    leave()
+    left.abort()
+    await events.return?.()
+    return { done: true, value: undefined }
+  }
+  const mapped: AsyncGenerator<Out, void, void> = {
+    async next() {
+      try {
+        const event = await events.next()
+        if (!event.done) return { done: false, value: await map(event.value, left.signal) }
+      } catch (error) {
+        await end()
+        throw error
+      }
+      leave()
+      return { done: true, value: undefined }
+    },
+    return: end,
+    async throw(error) {
+      await end()
+      throw error
+    },
+    [Symbol.asyncIterator]: () => mapped,
+    [Symbol.asyncDispose]: async () => void (await end()),
+  }
+  return mapped
+}
