@@ -31,9 +31,18 @@ export function parsePattern(text: string): Pattern {
   if (text.length === 0 || text.length > patternCharactersMax)
     throw new BadPattern(`A pattern has 1 … ${patternCharactersMax} characters`)
   const isExpression = text.length > 1 && text.startsWith('^') && text.endsWith('$')
-  const tree = isExpression ? parseExpression([...text.slice(1, -1)]) : globTree(text)
+  return isExpression ? expression(text.slice(1, -1)) : parseGlob(text)
+}
+
+/** A glob whatever it begins and ends with; the empty one matches the empty text. The caller bounds its length. */
+export function parseGlob(text: string): Pattern {
+  const glob = [...text]
+  return { matches: (subject) => matchesGlob(glob, [...subject]) }
+}
+
+function expression(text: string): Pattern {
   const steps: Step[] = []
-  write(tree, steps)
+  write(parseExpression([...text]), steps)
   return { matches: (subject) => run(steps, subject) }
 }
 
@@ -52,15 +61,6 @@ export function patternProblem(text: string): string | null {
 
 const anything: Test = () => true
 const literal = (wanted: string): Tree => ({ kind: 'one', test: (character) => character === wanted })
-const many = (part: Tree): Tree => ({ kind: 'repeat', part, least: 0, most: Number.POSITIVE_INFINITY })
-
-const globTree = (text: string): Tree => ({
-  kind: 'sequence',
-  parts: [...text].map((character) => {
-    if (character === '*') return many({ kind: 'one', test: anything })
-    return character === '?' ? { kind: 'one', test: anything } : literal(character)
-  }),
-})
 
 /** What is left of the expression; `at` moves. */
 interface Source {
@@ -235,6 +235,27 @@ function writeRepeat({ part, least, most }: { part: Tree; least: number; most: n
 }
 
 // ── running ──
+
+/** Only the last star seen is ever tried again, so it takes at most pattern × text comparisons. */
+function matchesGlob(glob: readonly string[], text: readonly string[]): boolean {
+  let at = 0
+  let star = -1
+  let starEnd = 0
+  for (let i = 0; i < text.length; ) {
+    if (glob[at] === '*') {
+      star = at++
+      starEnd = i
+    } else if (at < glob.length && (glob[at] === '?' || glob[at] === text[i])) {
+      at++
+      i++
+    } else if (star >= 0) {
+      at = star + 1
+      i = ++starEnd
+    } else return false
+  }
+  while (glob[at] === '*') at++
+  return at === glob.length
+}
 
 function run(steps: readonly Step[], text: string): boolean {
   let here = reach(steps, [0])

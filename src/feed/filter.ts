@@ -1,3 +1,5 @@
+import { InvalidInput } from '../domain/errors.ts'
+import { type Pattern, parseGlob, patternCharactersMax } from '../domain/pattern.ts'
 import { isFinal, type JobState, type StateCategory, stateCategory } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { FeedEvent } from './event.ts'
@@ -80,6 +82,15 @@ export async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promi
   )
 }
 
+/** The glob of a filter, or the refusal of one that is too long. */
+export function nameGlob(glob: string): Pattern {
+  if (glob.length > patternCharactersMax) {
+    const message = `Must have at most ${patternCharactersMax} characters, not ${glob.length}`
+    throw new InvalidInput([{ path: ['filter', 'name'], message }])
+  }
+  return parseGlob(glob)
+}
+
 /** A compiled filter: what it says of a job's facts, and of its moments. */
 export interface CompiledFilter {
   admitsJob(facts: JobFacts): boolean
@@ -91,14 +102,14 @@ export interface CompiledFilter {
 export function compileFilter(filter: JobFilter): CompiledFilter {
   const { ids, states, stateCategories, name, labels, createdAfter, createdBefore, finishedAfter, finishedBefore } =
     filter
-  const nameMatches = name == null ? null : globPattern(name)
+  const nameMatches = name == null ? null : nameGlob(name)
   const sameAs = (['team', 'account', 'project', 'queue', 'pool', 'executor'] as const).filter(
     (field) => filter[field] != null,
   )
   return {
     admitsJob: (facts) =>
       (ids == null || ids.includes(facts.id)) &&
-      (nameMatches === null || (facts.name !== null && nameMatches.test(facts.name))) &&
+      (nameMatches === null || (facts.name !== null && nameMatches.matches(facts.name))) &&
       (filter.user == null || filter.user === facts.userId) &&
       sameAs.every((field) => filter[field] === facts[field]) &&
       (labels ?? []).every(({ key, value }) =>
@@ -116,9 +127,4 @@ export function compileFilter(filter: JobFilter): CompiledFilter {
 function isWithin(at: Date | null, after: Date | null | undefined, before: Date | null | undefined): boolean {
   if (after == null && before == null) return true
   return at !== null && (after == null || at > after) && (before == null || at < before)
-}
-
-function globPattern(glob: string): RegExp {
-  const source = glob.replace(/[\\^$.*+?()[\]{}|]/g, (char) => (char === '*' ? '.*' : char === '?' ? '.' : `\\${char}`))
-  return new RegExp(`^${source}$`, 'su')
 }

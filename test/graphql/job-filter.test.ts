@@ -141,3 +141,17 @@ test('what a list admits, its stream admits', { timeout: 60_000 }, async () => {
   )
   expect(hits).toBeGreaterThan(300)
 })
+
+test('a glob made to try many ways is matched at once', () => {
+  const facts = { name: 'a'.repeat(255) } as Parameters<ReturnType<typeof compileFilter>['admitsJob']>[0]
+  const started = performance.now()
+  const hostile = ['*a*a*a*a*a*a*a*a*b', `${'*a'.repeat(127)}b`, `*${'a'.repeat(127)}b`]
+  for (const name of hostile) expect(compileFilter({ name }).admitsJob(facts)).toBe(false)
+  expect(performance.now() - started).toBeLessThan(1_000)
+})
+
+test('a glob that is too long is refused by the list and by the stream', () => {
+  const name = '*'.repeat(256)
+  expect(() => compileFilter({ name })).toThrow('at most 255 characters, not 256')
+  expect(() => filterSql({ name }, () => '$1')).toThrow('at most 255 characters, not 256')
+})

@@ -1,5 +1,5 @@
 import { jobStates, stateCategory } from '../../domain/state.ts'
-import type { JobFilter } from '../../feed/filter.ts'
+import { type JobFilter, nameGlob } from '../../feed/filter.ts'
 import { builder } from '../builder.ts'
 import type { Bind } from '../keyset.ts'
 import { JobState, StateCategory } from './enums.ts'
@@ -18,7 +18,7 @@ export const JobFilterInput = builder.inputType('JobFilter', {
     ids: t.idList({ description: 'These jobs.' }),
     states: t.field({ type: [JobState], description: 'In one of these states.' }),
     stateCategories: t.field({ type: [StateCategory], description: 'In a state of one of these kinds.' }),
-    name: t.string({ description: 'Glob on the name: * any characters, ? one.' }),
+    name: t.string({ description: 'Glob on the name: * any characters, ? one; at most 255 characters.' }),
     labels: t.field({ type: [LabelFilter], description: 'With all of these labels.' }),
     user: t.id({ description: 'Submitted by this user.' }),
     team: t.id({ description: 'Submitted for this team.' }),
@@ -80,8 +80,11 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
 const statesOf = (categories: unknown) =>
   jobStates.filter((state) => Array.isArray(categories) && categories.includes(stateCategory[state]))
 
-const likePattern = (glob: string) =>
-  glob
+/** PostgreSQL's form of the same glob; it gives up at the end of the text, so stars do not multiply. */
+function likePattern(glob: string): string {
+  nameGlob(glob)
+  return glob
     .replace(/[\\%_]/g, '\\$&')
     .replaceAll('*', '%')
     .replaceAll('?', '_')
+}
