@@ -27,7 +27,8 @@ const commandRules: Rule[] = [
 
 /** GPUs of one copy, asked for at once or for each of its processes. */
 function gpusOfCopy(r: SpecInput['resources']): number {
-  const processes = r?.nodeCount == null ? (r?.processCount ?? 1) : (r.processesPerNode ?? 1)
+  const perNode = r?.processesPerNode ?? (given(r?.nodeCount) ? 1 : Number.POSITIVE_INFINITY)
+  const processes = given(r?.nodeCount) ? perNode : Math.min(perNode, r?.processCount ?? 1)
   return r?.gpu ?? processes * (r?.gpuCoresPerProcess ?? 0)
 }
 
@@ -41,9 +42,19 @@ const resourceRules: Rule[] = [
       ? broken('resources.nodeCount', 'nodeCount and processCount exclude each other')
       : undefined,
   ({ resources: r }) =>
-    given(r?.processesPerNode) && !given(r?.nodeCount)
-      ? broken('resources.processesPerNode', 'Needs nodeCount')
+    given(r?.processesPerNode) && !given(r?.nodeCount) && !given(r?.processCount)
+      ? broken('resources.processesPerNode', 'Needs nodeCount or processCount')
       : undefined,
+  ({ resources: r }) => {
+    const nodes = given(r?.nodeCount)
+      ? 'nodeCount'
+      : given(r?.processCount) && given(r?.processesPerNode)
+        ? 'processCount and processesPerNode'
+        : null
+    return nodes && (r?.replicas ?? 1) > 1
+      ? broken('resources.replicas', `Must be 1 with ${nodes}: each node gets one copy of the job`)
+      : undefined
+  },
   ({ resources: r }) => {
     const perProcess = given(r?.cpuCoresPerProcess)
       ? 'cpuCoresPerProcess'

@@ -1,5 +1,5 @@
 import type { Violation } from './errors.ts'
-import type { Resources } from './spec.ts'
+import { copiesOf, processCountOf, type Resources } from './spec.ts'
 
 /** What a job asks of the machines: so many copies, each whole on one node. Integers only. */
 export interface Shape {
@@ -19,18 +19,20 @@ export interface Shape {
   exclusive: boolean
 }
 
-/** tasks = processCount, or nodeCount × processesPerNode, else 1. */
-const taskCount = (r: Resources): number => r.processCount ?? (r.nodeCount ?? 1) * (r.processesPerNode ?? 1)
+/** The last copy may have fewer; it asks for as much. */
+function tasksPerCopy(r: Resources): number {
+  if (r.nodeCount !== null) return r.processesPerNode ?? 1
+  return Math.min(r.processesPerNode ?? Number.POSITIVE_INFINITY, processCountOf(r))
+}
 
 export function shapeOf(r: Resources): Shape {
-  const copies = r.nodeCount ?? r.replicas
-  const tasksPerCopy = r.nodeCount === null ? taskCount(r) : (r.processesPerNode ?? 1)
+  const tasks = tasksPerCopy(r)
   const perProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
   return {
-    copies,
-    cpuMillis: Math.ceil((perProcess ? tasksPerCopy * (r.cpuCoresPerProcess ?? 1) : r.cpu) * 1000),
+    copies: copiesOf(r),
+    cpuMillis: Math.ceil((perProcess ? tasks * (r.cpuCoresPerProcess ?? 1) : r.cpu) * 1000),
     memoryBytes: r.memoryBytes,
-    gpu: perProcess ? tasksPerCopy * (r.gpuCoresPerProcess ?? 0) : r.gpu,
+    gpu: perProcess ? tasks * (r.gpuCoresPerProcess ?? 0) : r.gpu,
     gpuMemoryGib: r.gpuMemoryGib,
     gpuTensorCores: r.gpuTensorCores === true,
     cudaVersion: r.cudaVersion,

@@ -65,3 +65,14 @@ export interface Resources {
   gpuCoresPerProcess: number | null
   exclusiveNodeUse: boolean
 }
+
+/** Copies of a job, each whole on one node: nodes, where they are asked for or follow from processes, else replicas. */
+export function copiesOf({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
+  if (nodeCount !== null) return nodeCount
+  return processCount !== null && processesPerNode !== null ? Math.ceil(processCount / processesPerNode) : replicas
+}
+
+/** Processes of all copies together. */
+export function processCountOf(resources: Resources): number {
+  return resources.processCount ?? (resources.nodeCount ?? 1) * (resources.processesPerNode ?? 1)
+}

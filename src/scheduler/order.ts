@@ -1,4 +1,5 @@
 import type { HoldingRun } from '../domain/runs.ts'
+import { copiesOf } from '../domain/spec.ts'
 import type { RunSpec } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
@@ -6,7 +7,6 @@ const defaultMasterPort = 29_500
 /** What the executor is asked to start, with the variables that every job finds in its environment. */
 export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser } = run
-  const { replicas, nodeCount, replicaMasterPort } = spec.resources
   return {
     runId,
     jobId,
@@ -20,9 +20,9 @@ export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
       BERTH_JOB_ID: jobId,
       BERTH_RUN: String(number),
       BERTH_REPLICA: '0',
-      BERTH_REPLICAS: String(nodeCount ?? replicas),
+      BERTH_REPLICAS: String(copiesOf(spec.resources)),
       MASTER_ADDR: nodes[0] ?? 'localhost',
-      MASTER_PORT: String(replicaMasterPort ?? defaultMasterPort),
+      MASTER_PORT: String(spec.resources.replicaMasterPort ?? defaultMasterPort),
     },
   }
 }

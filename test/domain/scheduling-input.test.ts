@@ -97,6 +97,8 @@ test('devices are named once each, are there, and suffice', async () => {
   const perProcess = { gpuCoresPerProcess: 2, processCount: 1 }
   expect(await refused({ resources: { ...perProcess, gpuIds: [2] } })).toEqual(['resources.gpuIds'])
   expect((await taken({ resources: { ...perProcess, gpuIds: [2, 3] } })).spec.resources.gpuIds).toEqual([2, 3])
+  const onNodes = { ...perProcess, processCount: 6, processesPerNode: 1 }
+  expect((await taken({ resources: { ...onNodes, gpuIds: [2, 3] } })).spec.resources.processesPerNode).toBe(1)
 })
 
 test('copies that work together say all that they need', async () => {

@@ -125,6 +125,18 @@ describe('bad input is refused with field and rule, and nothing is written', () 
       /exclude/,
     ],
     [
+      'processesPerNode alone',
+      { command: ['a'], resources: { processesPerNode: 2 } },
+      'spec.resources.processesPerNode',
+      /nodeCount or processCount/,
+    ],
+    [
+      'replicas of processes on nodes',
+      { command: ['a'], resources: { processCount: 10, processesPerNode: 2, replicas: 2 } },
+      'spec.resources.replicas',
+      /Must be 1/,
+    ],
+    [
       'an empty GPU filter',
       { command: ['a'], resources: { gpu: 1, gpuModel: [''] } },
       'spec.resources.gpuModel.0',
