@@ -17,7 +17,7 @@ let spoolDir: string
 let executor: Executor
 const log = createLog('warn')
 const environment = {
-  PATH: process.env['PATH'],
+  PATH: '/usr/bin:/bin',
   HOME: '/',
   LC_ALL: 'C',
   SECRET: 's',
@@ -118,11 +118,6 @@ describe('environment', () => {
     )
   })
 
-  it('refuses a name that could not be passed on', async () => {
-    const run = runOf({ command: ['true'], environment: [{ name: 'a.b', value: '' }] })
-    await expect(executor.start(run)).rejects.toMatchObject({ reason: 'BAD_SPEC' })
-  })
-
   it.each([
     [[2, 5], true, '2,5'],
     [[], true, ''],
@@ -154,7 +149,7 @@ describe('command', () => {
     await writeFile(join(directory, 'plain'), 'x', { mode: 0o644 })
     expect(await finish(runOf({ command: ['no-such-command'] }))).toMatchObject({
       exitCode: 127,
-      err: expect.stringContaining('not found'),
+      err: expect.stringContaining('no-such-command'),
     })
     expect(await finish(runOf({ command: ['./missing'] }))).toMatchObject({ exitCode: 127 })
     expect(await finish(runOf({ command: ['./plain'] }))).toMatchObject({
@@ -211,13 +206,6 @@ describe('files and scripts', () => {
     expect(await readFile(join(directory, 'e'), 'utf8')).toBe(err)
     expect(out.startsWith('from a file1\n2\n') && out.endsWith('20000\n')).toBe(true)
     expect(err).toBe('err\n')
-  })
-
-  it('a stdin that is not there ends the run with 126', async () => {
-    expect(await finish(sh('true', { stdinPath: 'none' }))).toMatchObject({
-      exitCode: 126,
-      err: expect.stringContaining('stdinPath'),
-    })
   })
 
   it('preLaunch and postLaunch are sourced around the command', async () => {

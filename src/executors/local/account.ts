@@ -1,6 +1,8 @@
 import { StartFailed } from '../executor.ts'
 import type { Environment } from './environment.ts'
 import { entryOf, type Owner } from './owners.ts'
+import { loginPath } from './search-path.ts'
+import { shell } from './shell.ts'
 
 /** An account of the machine. */
 export interface Account {
@@ -47,8 +49,15 @@ export async function accountOf(unixUser: string | null, rules: AccountRules): P
     name,
     uid: Number(uid),
     gid: Number(gid),
-    environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh' },
+    environment: { HOME: home, USER: name, LOGNAME: name, SHELL: shell || '/bin/sh', PATH: await loginPath() },
   }
+}
+
+/** A command line of the shell, run by this account; null: by the server's. */
+export function shellCommand(args: readonly string[], account: Account | null): { file: string; args: string[] } {
+  if (!account) return { file: shell, args: [...args] }
+  const change = ['--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
+  return { file: 'setpriv', args: [...change, shell, ...args] }
 }
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)

@@ -1,8 +1,9 @@
 import type { RunSpec } from '../executor.ts'
+import { withoutNpmFolders } from './search-path.ts'
 
 /**
- * The environment of a job: what it inherits of the server's, then what the spec sets, in its order, then what Berth
- * injects, which wins. `${NAME}` in a value sees what stands at that moment; unset is empty.
+ * The environment of a job: what its launcher needs, then what it inherits of the server's, then what the spec sets, in
+ * its order, then what Berth injects, which wins. `${NAME}` in a value sees what stands at that moment; unset is empty.
  */
 export type Environment = Readonly<Record<string, string>>
 
@@ -16,11 +17,13 @@ export interface Inheritance {
   names: readonly string[]
   /** Of the account that the job runs as, where that is not the server's. */
   account: Environment
+  /** What the launcher of the job needs, unless the job says otherwise. */
+  launcher: Environment
 }
 
 export function environmentOf(run: RunSpec, from: Inheritance): Environment {
   const { spec, injected } = run
-  const environment = new Map(spec.inheritEnvironment ? inherit(from) : [])
+  const environment = new Map([...Object.entries(from.launcher), ...(spec.inheritEnvironment ? inherit(from) : [])])
   for (const { name, value } of spec.environment)
     environment.set(
       name,
@@ -33,7 +36,7 @@ export function environmentOf(run: RunSpec, from: Inheritance): Environment {
 function inherit({ environment, names, account }: Inheritance): [string, string][] {
   const may = (name: string) => inherited.test(name) || (names.includes(name) && !secret.test(name))
   const own = Object.entries(environment).flatMap(([name, value]): [string, string][] =>
-    value !== undefined && may(name) ? [[name, value]] : [],
+    value !== undefined && may(name) ? [[name, name === 'PATH' ? withoutNpmFolders(value) : value]] : [],
   )
   return [...own, ...Object.entries(account)]
 }
@@ -48,3 +51,23 @@ export function argvOf({ spec }: RunSpec, environment: Environment): string[] {
   const given = spec.arguments?.map((argument) => expand(argument, (name) => environment[name])) ?? []
   return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
 }
+
+/** A step of a command line that puts the environment of the job in the place of the one that carries it. */
+export interface Carried {
+  environment: Environment
+  step: readonly string[]
+}
+
+/**
+ * The variables of a job mean something to every process on the way to its command: LD_PRELOAD to the loader, OPTIND and
+ * IFS to a shell, and a shell loses those whose names are not its own kind. So they travel as `_1=NAME=value`, which no
+ * program knows, and `env` makes them of that right before the command: by reference, so that no value is ever seen in a
+ * list of processes. `late` are names of variables that are set on the way, and win.
+ */
+export function carry(environment: Environment, late: readonly string[]): Carried {
+  const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)
+  const references = variables.map(([name]) => `\${${name}}`).concat(late.map((name) => `${name}=\${${name}}`))
+  return { environment: Object.fromEntries(variables), step: [env, '-S', ['-i', '--', ...references].join(' ')] }
+}
+
+const env = '/usr/bin/env'

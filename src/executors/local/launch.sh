@@ -1,50 +1,86 @@
 # Between the shim and the command where a run has preLaunch, postLaunch or several ranks: sources the one, runs the
 # ranks, sources the other, and ends with the exit code of the rank that failed first, else 0. What preLaunch sets, the
 # ranks see, exported or not. TERM is for the ranks; this shell waits for them, so that postLaunch comes last.
+#
+# A script is in this shell, so it may end it: by `exit`, by a failing command after `set -e`. What counts then is below,
+# in _berth_leave. What it sets with `set` holds while it is read, not for this script.
 
-_berth_pre=$1 _berth_post=$2 _berth_count=$3
-shift 3
+set +o posix 2>/dev/null
+_berth_in=$1 _berth_pre=$2 _berth_post=$3 _berth_count=$4
+shift 4
+_berth_code=0 _berth_reading= _berth_options=$(set +o)
 trap : TERM HUP
+trap _berth_leave EXIT
+
+# A preLaunch that ends the job is a failure: the command did not run. The code of a rank that failed stands.
+_berth_leave() {
+  set -- "$?"
+  case $_berth_reading in
+    preLaunch*)
+      printf 'berth: %s ended with code %s, before the command\n' "$_berth_reading" "$1" >&2
+      [ "$1" -ne 0 ] || exit 126
+      ;;
+    postLaunch*) [ "$_berth_code" -eq 0 ] || exit "$_berth_code" ;;
+  esac
+}
+
+_berth_fail() {
+  printf 'berth: %s\n' "$1" >&2
+  _berth_reading=
+  exit 126
+}
 
 _berth_source() {
-  if ! [ -r "$1" ]; then
-    printf 'berth: cannot read %s\n' "$1" >&2
-    exit 126
-  fi
+  [ -d "$2" ] && _berth_fail "$1 $2 is a directory"
+  [ -r "$2" ] || _berth_fail "cannot read $1 $2"
+  _berth_reading="$1 $2"
   set -a
-  . "$1"
-  set +a
+  . "$2"
+  _berth_last=$?
+  eval "$_berth_options"
+  # What its last command answers does not count, unless that is the shell's word for a mistake of syntax.
+  if [ "$_berth_last" -ne 0 ] && ! "${BASH:-/bin/sh}" -n "$2" 2>/dev/null; then
+    _berth_fail "$1 $2 is not a script of a shell"
+  fi
+  _berth_reading=
 }
 
 # Prints the exit code of each rank when it ends. (What `wait` answers after a signal, shells do not agree on.)
 _berth_ranks() {
-  while [ "$_berth_count" -gt 0 ]; do
-    _berth_count=$((_berth_count - 1))
+  BERTH_RANK=0
+  export BERTH_RANK
+  while [ "$BERTH_RANK" -lt "$_berth_count" ]; do
     {
       trap : TERM HUP
-      (exec "$@" >&7 2>&9 7>&- 9>&-)
-      echo $?
+      (exec "$@" <"${_berth_in:-/dev/null}" >&7 2>&9 7>&- 9>&-)
+      echo "$?"
     } &
+    BERTH_RANK=$((BERTH_RANK + 1))
   done
 }
 
 # A rank that a signal ended before it began prints none.
 _berth_first_failure() {
-  [ $# -lt "$_berth_count" ] && return 143
-  for _berth_code; do
-    [ "$_berth_code" -eq 0 ] || return "$_berth_code"
+  _berth_ended=0
+  while IFS= read -r _berth_one; do
+    [ "$_berth_one" ] || continue
+    _berth_ended=$((_berth_ended + 1))
+    [ "$_berth_code" -ne 0 ] || _berth_code=$_berth_one
   done
+  [ "$_berth_ended" -eq "$_berth_count" ] || _berth_code=143
 }
 
-[ "$_berth_pre" ] && _berth_source "$_berth_pre"
+[ "$_berth_pre" ] && _berth_source preLaunch "$_berth_pre"
 if [ "$_berth_count" -eq 1 ]; then
   { (exec "$@" 2>&9 9>&-); } 9>&2 2>/dev/null
+  _berth_code=$?
 else
   exec 7>&1 9>&2
   _berth_codes=$(_berth_ranks "$@" 2>/dev/null)
   exec 7>&- 9>&-
-  _berth_first_failure $_berth_codes
+  _berth_first_failure <<EOF
+$_berth_codes
+EOF
 fi
-_berth_code=$?
-[ "$_berth_post" ] && _berth_source "$_berth_post"
+[ "$_berth_post" ] && _berth_source postLaunch "$_berth_post"
 exit "$_berth_code"

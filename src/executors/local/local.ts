@@ -1,15 +1,16 @@
 import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { release, uptime } from 'node:os'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { type AccountRules, oneUser, separationOf } from './account.ts'
 import { type Alarm, Alarms } from './alarms.ts'
+import { launchers } from './command.ts'
 import { followEnded } from './ended.ts'
 import { follow } from './follow.ts'
 import { type Claim, isMissing, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
-import { launchers, launchOf, processCountOf } from './launch.ts'
+import { launchOf } from './launch.ts'
 import { readBootId, signalGroup } from './processes.ts'
 import { spawnShim } from './spawn.ts'
 import { endedList, filesOf, type RunFiles, removeFiles } from './spool.ts'
@@ -73,13 +74,13 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       deadlineSlackSeconds,
       nodeFile: files.nodeFile,
     }
-    const launch = await launchOf(run, from)
     mkdirSync(files.directory, { recursive: true, mode: 0o700 })
-    if (processCountOf(run) > 1) await writeNodeFile(files.nodeFile, run)
-    await spawnShim(launch, files, () => alarms.ring(run.runId)).catch(async (error) => {
+    try {
+      await spawnShim(await launchOf(run, from), files, () => alarms.ring(run.runId))
+    } catch (error) {
       await abandon(files)
       throw error
-    })
+    }
     if (readJournal(files.journal)?.claim) return run.runId
     await abandon(files)
     throw new StartFailed('START_FAILED', 'The process of the run ended before it began')
@@ -199,14 +200,3 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 }
 
 const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')
-
-/** One line per process, with the name of its node. */
-async function writeNodeFile(path: string, run: RunSpec): Promise<void> {
-  const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
-  const perNode = Math.ceil(processCountOf(run) / nodes.length)
-  const lines = nodes.flatMap((node) => Array.from({ length: perNode }, () => node))
-  const text = `${lines.slice(0, processCountOf(run)).join('\n')}\n`
-  await writeFile(path, text, { flag: 'wx', mode: 0o644 }).catch((error) => {
-    if (error.code !== 'EEXIST') throw error
-  })
-}

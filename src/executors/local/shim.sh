@@ -21,8 +21,8 @@
 # Written for dash and bash alike, no process spent where a builtin does.
 
 : one run of Berth
-run=$1 boot=$2 limit=$3 grace=$4 in=$5 out=$6 err=$7 names=$8
-shift 8
+run=$1 boot=$2 limit=$3 grace=$4 in=$5 out=$6 err=$7
+shift 7
 # Not exported: a job has a PATH only where its environment says so.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 trap : TERM HUP INT QUIT
@@ -129,16 +129,7 @@ launch() {
     [ "$word" = stop ] && exit 143
   done
   exec 2>&8 3>&- 4<&- 5>&- 6<&- 8>&-
-  if [ "$in" ]; then
-    [ -r "$in" ] || { printf 'berth: cannot read stdinPath %s\n' "$in" >&2; exit 126; }
-    exec <"$in"
-  fi
-  unset PWD OLDPWD
-  for _BERTH_ in $names; do
-    eval "$_BERTH_=\$_BERTH_$_BERTH_"
-    export "$_BERTH_"
-    unset "_BERTH_$_BERTH_"
-  done
+  [ "$in" ] && exec <"$in"
   exec "$@"
 }
 

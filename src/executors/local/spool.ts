@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { removeNodeFile } from './node-file.ts'
 
-/** Where the files of a run are. All but the node file are in the spool, which nobody but the server may enter. */
+/** Where the files of a run are: in the spool, which only the account of the server may enter. */
 export interface RunFiles {
   directory: string
   journal: string
@@ -10,7 +10,7 @@ export interface RunFiles {
   stderr: string
   /** One for all runs: their shims append the run's id when it is over. */
   ended: string
-  /** Read by the job, so outside of the spool. */
+  /** The node file, or a link to the directory that it is in. */
   nodeFile: string
 }
 
@@ -24,13 +24,13 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
     stdout: join(directory, 'stdout'),
     stderr: join(directory, 'stderr'),
     ended: endedList(spoolDir),
-    nodeFile: join(tmpdir(), `berth-${runId}.nodes`),
+    nodeFile: join(directory, 'nodes'),
   }
 }
 
 export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
+  await removeNodeFile(files.nodeFile)
   await rm(files.directory, { recursive: true, force: true })
-  await rm(files.nodeFile, { force: true })
 }

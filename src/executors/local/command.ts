@@ -1,0 +1,106 @@
+import { access, constants } from 'node:fs/promises'
+import { join } from 'node:path'
+import { processCountOf } from '../../domain/spec.ts'
+import { type RunSpec, StartFailed } from '../executor.ts'
+import { argvOf, type Carried, carry, type Environment } from './environment.ts'
+import { systemPath } from './search-path.ts'
+import { rankLauncher, sourcingShell } from './shell.ts'
+
+/** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
+
+export const launchers = ['single', 'multiple', 'mpirun'] as const
+
+/** Variables by which a rank of `multiple` knows itself: from 0 on, and how many there are. */
+const rankVariable = 'BERTH_RANK'
+const ranksVariable = 'BERTH_RANKS'
+
+/** Open MPI takes no more ranks than cores and does not run as root, unless told. Its versions from 5 on are PRRTE's. */
+const openMpi = {
+  OMPI_MCA_rmaps_base_oversubscribe: '1',
+  PRTE_MCA_rmaps_default_mapping_policy: ':oversubscribe',
+}
+const openMpiAsRoot = {
+  OMPI_ALLOW_RUN_AS_ROOT: '1',
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+  PRTE_ALLOW_RUN_AS_ROOT: '1',
+  PRTE_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+}
+
+/** What a launcher needs in the environment; a job may say otherwise. */
+export function launcherEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
+  return spec.launcher === 'mpirun' ? { ...openMpi, ...(asRoot ? openMpiAsRoot : {}) } : {}
+}
+
+/** What a launcher tells the job; a job cannot say otherwise. */
+export function rankEnvironment({ spec }: RunSpec): Environment {
+  if (spec.launcher !== 'multiple') return {}
+  return { [rankVariable]: '0', [ranksVariable]: String(processCountOf(spec.resources)) }
+}
+
+interface Command extends Pick<Carried, 'environment'> {
+  argv: readonly string[]
+}
+
+/** `path` makes a path of the spec absolute; '' where there is none. */
+export async function commandOf(
+  run: RunSpec,
+  environment: Environment,
+  path: (given: string | null) => string,
+): Promise<Command> {
+  const { spec } = run
+  const argv = await launched(run, environment)
+  const ranks = spec.launcher === 'multiple' ? processCountOf(spec.resources) : 1
+  const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
+  const hasScripts = scripts.some((script) => script !== '')
+  const late = ranks > 1 && !hasScripts ? [rankVariable] : []
+  const { step, ...carried } = carry(environment, late)
+  // POSIX mode for a moment: a shell reads BASH_ENV before the script otherwise.
+  const around = [
+    sourcingShell,
+    '--posix',
+    '-c',
+    rankLauncher,
+    'berth',
+    path(spec.stdinPath),
+    ...scripts,
+    String(ranks),
+  ]
+  // Scripts are read by a shell that has the environment of the job; other ranks get theirs from no shell.
+  if (hasScripts) return { ...carried, argv: [...step, ...around, ...argv] }
+  return { ...carried, argv: [...(ranks > 1 ? around : []), ...step, ...nameable(argv)] }
+}
+
+/** `env` takes what has a "=" for a variable. */
+const nameable = (argv: readonly string[]) => (argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...argv] : argv)
+
+async function launched(run: RunSpec, environment: Environment): Promise<readonly string[]> {
+  const { launcher, resources } = run.spec
+  const argv = argvOf(run, environment)
+  const [program, ...rest] = argv
+  if (program === undefined) throw new StartFailed('BAD_SPEC', 'There is no command')
+  switch (launcher) {
+    case 'single':
+    case 'multiple':
+      return environment['PATH'] === undefined ? [(await find(program, systemPath)) ?? program, ...rest] : argv
+    case 'mpirun': {
+      const mpirun = await find('mpirun', environment['PATH'] ?? systemPath)
+      if (mpirun) return [mpirun, '-n', String(processCountOf(resources)), ...argv]
+      throw new StartFailed('BAD_SPEC', 'launcher mpirun: there is no mpirun in the PATH of the job')
+    }
+    default:
+      throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${launchers.join(', ')}`)
+  }
+}
+
+async function find(program: string, path: string): Promise<string | null> {
+  if (program.includes('/')) return null
+  for (const directory of path.split(':')) {
+    const file = join(directory, program)
+    const isThere = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return file
+  }
+  return null
+}

@@ -1,0 +1,20 @@
+# Run by the account of the job: whether it can read stdinPath ($1) and write stdoutPath ($2) and stderrPath ($3). Says in one line
+# what it cannot use and why. Files that are not there are made, and none is emptied: the run may be going on already.
+
+refuse() {
+  printf 'Cannot %s: %s\n' "$1" "${2##*: }"
+  exit 1
+}
+
+# A named pipe would be waited for.
+if [ -d "$1" ]; then
+  refuse "read stdinPath $1" "it is a directory"
+elif [ "$1" ] && ! [ -p "$1" ]; then
+  remark=$( (: <"$1") 2>&1) || refuse "read stdinPath $1" "$remark"
+fi
+if [ "$2" ] && ! [ -p "$2" ]; then
+  remark=$( (: >>"$2") 2>&1) || refuse "write stdoutPath $2" "$remark"
+fi
+if [ "$3" ] && ! [ -p "$3" ]; then
+  remark=$( (: >>"$3") 2>&1) || refuse "write stderrPath $3" "$remark"
+fi

@@ -1,0 +1,24 @@
+import { readFile } from 'node:fs/promises'
+
+/** Where commands are looked for when the job's environment has no PATH. */
+export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** Of a login where the system names none. */
+const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
+
+/** The PATH that a login of an account that is not root begins with. */
+export async function loginPath(definitions = '/etc/login.defs'): Promise<string> {
+  const text = await readFile(definitions, 'utf8').catch(() => '')
+  return text.match(/^ENV_PATH\s+(?:PATH=)?(\S+)/m)?.[1] ?? loginPathDefault
+}
+
+/**
+ * The PATH that npm was started with. npm puts a node_modules/.bin for every folder from its package to the root in front
+ * of it, and a node-gyp-bin of its own at the end of these; an npm that npm starts does so again. Jobs would find the
+ * packages of the server there, its Node before that of the machine.
+ */
+export function withoutNpmFolders(path: string): string {
+  const entries = path.split(':')
+  const others = entries.findIndex((entry) => !entry.endsWith('/node_modules/.bin'))
+  if (others < 1 || !entries[others]?.endsWith('/node-gyp-bin')) return path
+  return withoutNpmFolders(entries.slice(others + 1).join(':'))
+}
