@@ -8,6 +8,8 @@ import { QuotaExceeded, Refusal, ReservationExpired } from './errors.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
 import { type Limits, limitsOf } from './limits.ts'
+import { modelsFor } from './machines.ts'
+import { type PoolHardware, readHardware } from './nodes.ts'
 import { type Placed, type Places, place } from './place.ts'
 import {
   type Amounts,
@@ -18,11 +20,13 @@ import {
   scopeText,
   subjectKey,
   subjectsOf,
+  unbounded,
   userSubject,
 } from './quota-rules.ts'
 import { failClosed, readQuotasOf } from './quotas.ts'
 import { readReservations } from './reservations.ts'
 import { readDoors } from './routing.ts'
+import { shapeOf } from './shape.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { Submission } from './submission.ts'
 import { readMemberships } from './teams.ts'
@@ -51,6 +55,8 @@ interface World extends Places {
   rules: readonly ApprovalRule[]
   /** Of the pools that the doors lead to. */
   limits: ReadonlyMap<string, Limits>
+  /** Of these pools too; none where no rule asks for it. */
+  hardware: readonly PoolHardware[]
   /** These three change with every job that is accepted. */
   keys: Map<string, StoredKey>
   slots: Set<string>
@@ -95,11 +101,13 @@ async function measure(
   const users = payers.map(({ userId }) => userId)
   const reads = together(sql)
   const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
-  const [quotas, limits, standing, blocked] = await Promise.all([
+  const asksHardware = world.rules.some(({ condition }) => condition.hardware != null)
+  const [quotas, limits, standing, blocked, hardware] = await Promise.all([
     readQuotasOf(reads, payers),
     limitsOf(reads, [...pools], domain.singleUser),
     readStanding(reads, users),
     mayBlock ? readBlocked(reads) : null,
+    asksHardware ? readHardware(reads, [...pools]) : [],
   ])
   const candidates = placed.map((one): Candidate | Decision => {
     if (!('payer' in one)) return one
@@ -108,6 +116,7 @@ async function measure(
   })
   const compared = comparisonsOf(items, candidates, world.rules)
   world.limits = limits
+  world.hardware = hardware
   world.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
   return candidates
 }
@@ -136,7 +145,19 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
       readReservations(reads, reservationIds),
     ]),
   )
-  return { keys, doors, named, memberships, unixUsers, rules, slots, reservations, limits: new Map(), usage: new Map() }
+  return {
+    keys,
+    doors,
+    named,
+    memberships,
+    unixUsers,
+    rules,
+    slots,
+    reservations,
+    limits: new Map(),
+    hardware: [],
+    usage: new Map(),
+  }
 }
 
 export const keysOf = (items: readonly Submission[]) =>
@@ -197,7 +218,7 @@ function decide(item: Submission, candidate: Candidate | Decision, world: World)
   const { warnings, approvals } = judge(
     quotas.filter((quota) => slotId === null || !isClaimed(quota, isDefault)),
     (subject) => usedWithout(slotId, subject, world),
-    placed.takes,
+    placed.isUnbounded ? unbounded(placed.takes) : placed.takes,
   )
   const approval = approvalOf(item, placed, { approvals, world })
   const job: NewJob = { ...placed.job, slotId, approval }
@@ -237,13 +258,15 @@ interface Asking {
 /** Whether a person must say yes, and why: a rule, a quota, or the submitter asks for it. */
 function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, world }: Asking): ApprovalNeed | null {
   const { spec, cost } = placed.job
+  const hardware = world.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
   const { amounts, known, blocked } = world.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
   const need =
     approvalNeeded(world.rules, {
       level: viewer.level,
       name: spec.name,
       executor: spec.executor,
-      cost,
+      cost: placed.isUnbounded ? Number.POSITIVE_INFINITY : cost,
+      hardware: modelsFor(shapeOf(spec.resources), hardware),
       gpuModel: spec.resources.gpuModel,
       cpuModel: spec.resources.cpuModel,
       jobsLastDay: amounts.JOBS_PER_DAY,
@@ -262,6 +285,10 @@ function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, 
     })
   return need
 }
+
+/** Of a job with a capacity reservation only those nodes count. */
+const mayRunOn = ({ reservedNodes }: Placed, names: readonly string[]) =>
+  reservedNodes === null || names.some((name) => reservedNodes.includes(name))
 
 function count({ usage }: World, subject: string, job: NewJob, { takes }: Placed): void {
   const before = usage.get(subject)

@@ -1,6 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import type { UserLevel } from './access.ts'
 import { type Pattern, parsePattern } from './pattern.ts'
+import { unboundedText } from './quota-rules.ts'
 
 /**
  * When a submission needs a person's yes. Rules are tried from the highest priority down, equal ones in the order in
@@ -21,7 +22,7 @@ export interface ApprovalRule {
 /** Exactly one of these is set. */
 export interface ApprovalCondition {
   costAbove?: number | null | undefined
-  /** Glob over the GPU and CPU models that the spec asks for, whatever their case. */
+  /** Glob over the GPU and CPU models that the job may be given, and those that the spec names; whatever their case. */
   hardware?: string | null | undefined
   executor?: string | null | undefined
   levelNotIn?: readonly UserLevel[] | null | undefined
@@ -36,8 +37,10 @@ export interface ApprovalItem {
   level: UserLevel
   name: string | null
   executor: string
-  /** What it is expected to cost; null: nobody knows. */
+  /** What it is expected to cost; null: nobody knows; infinite: there is no bound. */
   cost: number | null
+  /** Models of the machines of its pool, and of their GPUs, that it may be given. */
+  hardware: readonly string[]
   /** Filters of the spec. */
   gpuModel: readonly string[]
   cpuModel: readonly string[]
@@ -92,7 +95,10 @@ function reasonOf(condition: ApprovalCondition, item: ApprovalItem): string | nu
 }
 
 function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost, jobsLastDay }: ApprovalItem) {
-  if (costAbove != null && cost !== null && cost > costAbove) return `Costs ${cost}, more than ${costAbove}`
+  if (costAbove != null && cost !== null && cost > costAbove)
+    return Number.isFinite(cost)
+      ? `Costs ${cost}, more than ${costAbove}`
+      : `May cost more than ${costAbove}, ${unboundedText}`
   if (jobsPerDayAbove != null && jobsLastDay + 1 > jobsPerDayAbove)
     return `More than ${jobsPerDayAbove} jobs in 24 hours`
   return null
@@ -101,8 +107,14 @@ function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost,
 function wordReason({ hardware, executor, name }: ApprovalCondition, item: ApprovalItem): string | null {
   if (executor != null && item.executor === executor) return `Runs on the executor ${executor}`
   if (name != null && item.name !== null && parsePattern(name).matches(item.name)) return `Its name is ${item.name}`
-  const model = hardware == null ? undefined : askedModels(item).find((each) => hardwarePattern(hardware).matches(each))
-  return model === undefined ? null : `Asks for the hardware ${model}`
+  return hardware == null ? null : hardwareReason(hardwarePattern(hardware), item)
+}
+
+function hardwareReason(pattern: Pattern, item: ApprovalItem): string | null {
+  const asked = askedModels(item).find((model) => pattern.matches(model))
+  if (asked !== undefined) return `Asks for the hardware ${asked}`
+  const given = item.hardware.find((model) => pattern.matches(model.toLowerCase()))
+  return given === undefined ? null : `May be given the hardware ${given}`
 }
 
 function personReason({ levelNotIn, firstJob }: ApprovalCondition, { level, isFirstJob }: ApprovalItem): string | null {

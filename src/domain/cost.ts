@@ -19,13 +19,20 @@ export interface Rates {
 
 const hourSeconds = 3_600
 
-/** null: nobody knows. */
-export function expectedCost(spec: JobSpec, rates: Rates | null): number | null {
-  const seconds = spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : spec.durationSeconds
-  if (!rates || seconds === null) return spec.estimatedCost
+export interface ExpectedCost {
+  /** null: nothing is known of it. */
+  cost: number | null
+  /** It may run for ever on what has a price, so every limit on cost counts as exceeded. */
+  isUnbounded: boolean
+}
+
+export function expectedCost(spec: JobSpec, rates: Rates | null): ExpectedCost {
   const { copies, cpuMillis, gpu } = shapeOf(spec.resources)
-  const perHour = copies * ((cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour)
-  return Math.max(spec.estimatedCost ?? 0, decimal((perHour * seconds) / hourSeconds))
+  const perHour = rates ? copies * ((cpuMillis / 1_000) * rates.cpuHour + gpu * rates.gpuHour) : 0
+  if (perHour === 0) return { cost: spec.estimatedCost, isUnbounded: false }
+  const seconds = spec.maxRunTimeSeconds > 0 ? spec.maxRunTimeSeconds : spec.durationSeconds
+  if (seconds === null) return { cost: spec.estimatedCost, isUnbounded: true }
+  return { cost: Math.max(spec.estimatedCost ?? 0, decimal((perHour * seconds) / hourSeconds)), isUnbounded: false }
 }
 
 /** Without the noise of binary fractions: 3 × 0.1 is 0.3. A double has no more digits to tell. */

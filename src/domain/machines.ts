@@ -210,22 +210,49 @@ function compareVersions(a: string, b: string): number {
 // ── filters ──
 
 function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
-  if ((shape.infiniband && !example.infiniband) || !matchesAll(shape.cpuModel, example.cpuModel ?? '')) return null
-  if (shape.gpu === 0) return { positions: [], strengths }
-  const serving = [...example.devices.keys()].filter((at) => {
-    const device = example.devices[at]
-    return device !== undefined && serves(shape, device)
-  })
+  const admitted = admittedBy(shape, example)
+  if (admitted === null || admitted.length < shape.gpu) return null
   const positions = named(shape)
-    ? (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => example.devices[at]?.index === id) ?? [])
-    : serving.toSorted((a, b) => (strengths[a] ?? 0) - (strengths[b] ?? 0) || a - b)
-  return positions.length < shape.gpu ? null : { positions, strengths }
+    ? admitted
+    : admitted.toSorted((a, b) => (strengths[a] ?? 0) - (strengths[b] ?? 0) || a - b)
+  return { positions, strengths }
+}
+
+/** What decides which devices of a machine may serve. */
+export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband'> {
+  devices: readonly Omit<FreeDevice, 'free'>[]
+}
+
+/**
+ * The devices that the filters of a shape admit, as positions, named ones in their order, whether or not there are enough
+ * of them; null: the filters do not admit the machine.
+ */
+function admittedBy(shape: Shape, { cpuModel, infiniband, devices }: Hardware): number[] | null {
+  if ((shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? '')) return null
+  if (shape.gpu === 0) return []
+  const serving = devices.flatMap((device, at) => (serves(shape, device) ? [at] : []))
+  if (!named(shape)) return serving
+  return (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => devices[at]?.index === id) ?? [])
+}
+
+/** Models of the machines that a shape may be placed on, now or when they have room, and of the devices it may get there. */
+export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
+  const models = machines.flatMap((machine) => {
+    const admitted = admittedBy(shape, machine)
+    const lacksGpus = shape.gpu > 0 && admitted?.length === 0
+    if (admitted === null || lacksGpus) return []
+    return [machine.cpuModel ?? [], admitted.map((at) => machine.devices[at]?.model ?? [])].flat(2)
+  })
+  return [...new Set(models)]
 }
 
 /** It asks for certain devices, and in which order it would have them. */
 export const named = ({ gpuIds, anyGpu }: Shape): boolean => gpuIds !== null && !anyGpu
 
-export function serves(shape: Shape, { model, memoryGib, tensorCores, cuda }: FreeDevice): boolean {
+export function serves(
+  shape: Shape,
+  { model, memoryGib, tensorCores, cuda }: Omit<FreeDevice, 'free' | 'index'>,
+): boolean {
   return (
     memoryGib >= (shape.gpuMemoryGib ?? 0) &&
     (tensorCores || !shape.gpuTensorCores) &&

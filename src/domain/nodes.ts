@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
+import type { Hardware } from './machines.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
 /** What is free on the nodes of a pool, and the taking of it. Giving back is a part of `transition`. */
@@ -16,6 +17,26 @@ SELECT n.id, n.name, n.state, n.cpu_millis AS "cpuMillis", n.memory_bytes AS "me
       'tensorCores', d.tensor_cores, 'cuda', d.cuda, 'free', c.run_id IS NULL) ORDER BY d.device)
     FROM device d LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device WHERE d.node_id = n.id), '[]') AS devices
 FROM node n WHERE n.pool = $1 ORDER BY n.name`
+
+/** What decides which devices of the machines of a pool may serve; machines that are alike are one row. */
+export interface PoolHardware extends Hardware {
+  pool: string
+  /** Of the nodes that are alike. */
+  names: readonly string[]
+}
+
+/** Of nodes in any state: one that takes nothing new now may do so when the job starts. */
+export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHardware[]> =>
+  sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
+
+const hardwareSql = `
+SELECT n.pool, n.cpu_model AS "cpuModel", n.infiniband, d.devices, array_agg(n.name) AS names
+FROM node n, LATERAL (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
+    'tensorCores', d.tensor_cores, 'cuda', d.cuda) ORDER BY d.device), '[]') AS devices
+  FROM device d WHERE d.node_id = n.id
+) d
+WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4`
 
 /**
  * Takes what starting runs need. The primary key of device_claim, the unique index of InfiniBand and

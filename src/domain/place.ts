@@ -21,6 +21,10 @@ export interface Placed {
   warnings: string[]
   payer: Payer
   takes: Amounts
+  /** Its cost has no bound, though it is counted as what is known of it. */
+  isUnbounded: boolean
+  /** Nodes of its capacity reservation; null: it has none. */
+  reservedNodes: readonly string[] | null
 }
 
 export interface Places {
@@ -56,6 +60,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
       : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, places.reservations)
   const nodes = door?.nodes?.filter(({ name }) => reservation?.nodes.includes(name) ?? true)
   if (nodes && !couldEverFit(shape, nodes)) throw new Rejected([unsatisfiable(inWords(shape), reservationId)])
+  const { cost, isUnbounded } = expectedCost(spec, door?.rates ?? null)
   const job = {
     id: newId('job', nowMs),
     runId: newId('run', nowMs),
@@ -63,7 +68,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
     pool: way.pool,
     policy: way.policy,
     spec,
-    cost: expectedCost(spec, door?.rates ?? null),
+    cost,
     teamId: team?.id ?? null,
     key,
     replacedKey: (key && places.keys.get(keyName(viewer.userId, key.key))) ?? null,
@@ -72,7 +77,8 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
   }
   const { userId, userName, level } = viewer
   const isLocal = door?.executors.includes('local') ?? false
-  return { job, warnings, payer: { userId, userName, level, team, account }, takes: takesOf(job, isLocal) }
+  const payer = { userId, userName, level, team, account }
+  return { job, warnings, payer, takes: takesOf(job, isLocal), isUnbounded, reservedNodes: reservation?.nodes ?? null }
 }
 
 function takesOf({ spec, cost: expected }: Pick<NewJob, 'spec' | 'cost'>, isLocal: boolean): Amounts {

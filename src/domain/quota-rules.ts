@@ -157,9 +157,9 @@ export function judge(quotas: readonly MetQuota[], usedBy: (subject: Subject) =>
     if (takes[quota.type] === 0) continue
     if (!isOver(after, quota.limit)) {
       if (isNear(after, quota.limit)) verdict.warnings.push(nearWarning(quota, after))
-    } else if (quota.action === 'BLOCK') throw exceeded(quota, used)
+    } else if (quota.action === 'BLOCK') throw exceeded(quota, used, after)
     else if (quota.action === 'WARN') verdict.warnings.push(overWarning(quota, after))
-    else verdict.approvals.push(`${allowance(quota)} without approval`)
+    else verdict.approvals.push(`${allowance(quota)} without approval${remedy(after)}`)
   }
   return verdict
 }
@@ -184,10 +184,21 @@ const warningOf = (quota: MetQuota, text: string) => `${isCost(quota) ? 'Cost' :
 const nearWarning = (quota: MetQuota, amount: number) =>
   warningOf(quota, `${amountText(amount)} of ${amountText(quota.limit)} ${words[quota.type]} used${whose(quota)}`)
 const overWarning = (quota: MetQuota, amount: number) =>
-  warningOf(quota, `${allowance(quota)}, ${amountText(amount)} used`)
+  warningOf(quota, `${allowance(quota)}${Number.isFinite(amount) ? `, ${amountText(amount)} used` : remedy(amount)}`)
 
-export function exceeded(quota: MetQuota, used: number): QuotaExceeded {
-  return new QuotaExceeded(`${isCost(quota) ? 'Cost limit' : 'Quota'} exceeded: ${allowance(quota)}`, {
+/** What a job takes whose cost has no bound. */
+export const unbounded = (takes: Amounts): Amounts => ({
+  ...takes,
+  COST_PER_DAY: Number.POSITIVE_INFINITY,
+  COST_PER_MONTH: Number.POSITIVE_INFINITY,
+})
+
+export const unboundedText = 'and without a maximum run time its cost has no bound: give maxRunTimeSeconds'
+
+const remedy = (after: number) => (Number.isFinite(after) ? '' : `, ${unboundedText}`)
+
+function exceeded(quota: MetQuota, used: number, after: number): QuotaExceeded {
+  return new QuotaExceeded(`${isCost(quota) ? 'Cost limit' : 'Quota'} exceeded: ${allowance(quota)}${remedy(after)}`, {
     code: isCost(quota) ? 'COST_LIMIT_EXCEEDED' : 'QUOTA_EXCEEDED',
     quota: quota.label,
     scope: scopeText(quota.subject),

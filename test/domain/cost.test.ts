@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import { createApprovalRule } from '../../src/domain/approval-rule-changes.ts'
 import { cancelJob } from '../../src/domain/cancel.ts'
@@ -179,4 +179,52 @@ test('rates are applied where they are new or changed, and changing them touches
   await apply()
   expect(await state()).toEqual([{ rates: null, state: 'CORDONED' }])
   await sql("UPDATE node SET state = 'READY'")
+})
+
+describe('a job that may run for ever on what has a price', () => {
+  const forever = { resources, maxRunTimeSeconds: 0 }
+  const quota = (action: string, limit = 1_000) =>
+    createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action, scope: 'GLOBAL', limit })
+  const remedy = expect.stringMatching(/give maxRunTimeSeconds/)
+  const stateOf = async (outcome: SubmitOutcome) =>
+    (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', ['jobId' in outcome && outcome.jobId]))[0]
+      ?.state
+
+  test.each([forever, { ...forever, estimatedCost: 1 }, { resources, preemptable: true }])(
+    'is over every limit on cost: %j',
+    async (spec) => {
+      await quota('BLOCK')
+      expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', message: remedy, limit: 1_000, used: 0 })
+      await sql('DELETE FROM quota')
+      await quota('WARN')
+      expect(await submit(spec)).toMatchObject({ warnings: [remedy] })
+      await sql('DELETE FROM quota')
+      await quota('REQUIRE_APPROVAL')
+      expect(await stateOf(await submit(spec))).toBe('BLOCKED')
+    },
+  )
+
+  test('is above every rule on cost', async () => {
+    await createApprovalRule(it.domain, it.admin, { name: 'expensive', condition: { costAbove: 1_000 } })
+    const outcome = await submit(forever)
+    expect(await sql('SELECT reason FROM approval WHERE job_id = $1', ['jobId' in outcome && outcome.jobId])).toEqual([
+      { reason: remedy },
+    ])
+  })
+
+  test('takes no quota from the others', async () => {
+    await quota('WARN')
+    const spec = (more: object) => ({ spec: { command: ['true'], ...more } })
+    const [, other] = await submitJobs(it.domain, ann, [spec(forever), spec({ resources, maxRunTimeSeconds: 60 })])
+    expect(other).toMatchObject({ warnings: [] })
+  })
+
+  test('is accepted where nothing that it holds has a price, and where nothing limits cost', async () => {
+    expect(await submit(forever)).toMatchObject({ warnings: [] })
+    await quota('BLOCK')
+    await apply({ ...rates, cpuHour: 0 })
+    expect(await submit({ resources: { cpu: 4 }, maxRunTimeSeconds: 0 })).toMatchObject({ warnings: [] })
+    await apply()
+    expect(await submit(forever)).toMatchObject({ warnings: [] })
+  })
 })
