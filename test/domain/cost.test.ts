@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
 import { createApprovalRule } from '../../src/domain/approval-rule-changes.ts'
+import { expireApprovals } from '../../src/domain/approvals.ts'
 import { cancelJob } from '../../src/domain/cancel.ts'
 import type { Rates } from '../../src/domain/cost.ts'
+import { rejectJob } from '../../src/domain/decisions.ts'
 import { allocate, readNodes } from '../../src/domain/nodes.ts'
 import { applyPools } from '../../src/domain/pools.ts'
+import { quotaUsageOf } from '../../src/domain/quota-usage.ts'
 import { createQuota } from '../../src/domain/quotas.ts'
+import { deleteJob } from '../../src/domain/remove.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { type SubmitOutcome, submitJobs } from '../../src/domain/submit.ts'
 import { type Move, transition } from '../../src/domain/transition.ts'
@@ -226,5 +230,57 @@ describe('a job that may run for ever on what has a price', () => {
     expect(await submit({ resources: { cpu: 4 }, maxRunTimeSeconds: 0 })).toMatchObject({ warnings: [] })
     await apply()
     expect(await submit(forever)).toMatchObject({ warnings: [] })
+  })
+})
+
+describe('without rates, a job that ends before it ran gives its cost back', () => {
+  beforeEach(() => apply())
+  const used = async () => (await quotaUsageOf(it.domain, ann)).map((one) => one.used)
+  const spec = { resources, estimatedCost: 5 }
+
+  test('cancelled, once, however often and by however many', async () => {
+    await createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action: 'BLOCK', scope: 'GLOBAL', limit: 10 })
+    const [one, two] = [await it.submit(spec, ann), await it.submit(spec, ann)]
+    expect(await submit(spec)).toMatchObject({ code: 'COST_LIMIT_EXCEEDED', used: 10 })
+    await Promise.all(Array.from({ length: 8 }, () => cancelJob(it.domain, ann, { jobId: one })))
+    await cancelJob(it.domain, ann, { jobId: one })
+    expect(await used()).toEqual([5])
+    expect(await costs(two)).toEqual({ counted: 5, cost: null })
+    await deleteJob(it.domain, it.admin, { jobId: one })
+    expect(await used()).toEqual([5])
+    expect(await submit(spec)).toMatchObject({ idempotentHit: false })
+  })
+
+  test.each(['cancelled', 'rejected', 'expired'] as const)('%s while it waits for an approval', async (how) => {
+    const [outcome] = await submitJobs(it.domain, ann, [
+      { spec: { command: ['true'], ...spec }, requiresApproval: true },
+    ])
+    const jobId = outcome && 'jobId' in outcome ? outcome.jobId : ''
+    expect(await costs(jobId)).toEqual({ counted: 5, cost: null })
+    if (how === 'cancelled') await cancelJob(it.domain, ann, { jobId })
+    if (how === 'rejected') await rejectJob(it.domain, it.admin, { jobId, reason: 'no', expectedVersion: 2 })
+    if (how === 'expired') await database.moveTime(25 * hourMs)
+    if (how === 'expired') await expireApprovals(it.domain)
+    expect(await costs(jobId)).toEqual({ counted: 0, cost: null })
+  })
+
+  test('failed while it was started; and not if it ran once', async () => {
+    const jobId = await it.submit({ ...spec, restartable: true }, ann)
+    await move(jobId, 1, { from: 'QUEUED', to: 'STARTING', reason: null })
+    await move(jobId, 1, { from: 'STARTING', to: 'QUEUED', reason: 'START_FAILED', runEnds: 'FAILED' })
+    expect(await costs(jobId)).toEqual({ counted: 5, cost: null })
+    await move(jobId, 2, { from: 'QUEUED', to: 'STARTING', reason: null })
+    await move(jobId, 2, { from: 'STARTING', to: 'FAILED', reason: 'START_FAILED' })
+    expect(await costs(jobId)).toEqual({ counted: 0, cost: null })
+    const ran = await it.submit({ ...spec, restartable: true }, ann)
+    await start(ran, 1)
+    await move(ran, 1, { from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' })
+    await cancelJob(it.domain, ann, { jobId: ran })
+    expect(await costs(ran)).toEqual({ counted: 5, cost: null })
+    const seenLate = await it.submit(spec, ann)
+    await move(seenLate, 1, { from: 'QUEUED', to: 'STARTING', reason: null })
+    await move(seenLate, 1, { from: 'STARTING', to: 'CANCELLING', reason: 'CANCELLED' })
+    await move(seenLate, 1, { from: 'CANCELLING', to: 'FAILED', reason: 'EXIT_CODE', exitCode: 3 })
+    expect(await costs(seenLate)).toEqual({ counted: 5, cost: null })
   })
 })
