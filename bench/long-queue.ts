@@ -33,8 +33,8 @@ export async function openLongQueue(url: string, length: Length): Promise<LongQu
   const { nodes } = length
   const log = createLog('warn')
   await migrate(url, log)
-  const db = openDb({ url, connectionsMax, log, applicationName: 'berth bench' })
-  const wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
+  const db = openDb({ address: { url }, connectionsMax, log, applicationName: 'berth bench' })
+  const wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
   const domain: Domain = {
     db,
     wakeups,

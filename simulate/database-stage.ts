@@ -75,13 +75,13 @@ async function administer(template: URL, statement: string): Promise<void> {
 
 async function openStage(url: string, planned: PoolPlan): Promise<Stage & AsyncDisposable> {
   const log = createLog('silent')
-  const db = openDb({ url, connectionsMax, log, applicationName: 'berth simulate' })
+  const db = openDb({ address: { url }, connectionsMax, log, applicationName: 'berth simulate' })
   let nowMs = beganMs
   const setTime = () =>
     db.sql.query(`CREATE OR REPLACE FUNCTION berth_now() RETURNS timestamptz LANGUAGE sql VOLATILE PARALLEL SAFE
       AS $$ SELECT to_timestamp(${nowMs} / 1000.0) $$`)
   await setTime()
-  const wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
+  const wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
   const domain: Domain = { db, wakeups, log, clock: systemClock, time: ticking(() => nowMs), singleUser: true }
   const { admin, viewers } = await prepare(domain, planned)
   let epoch = 0

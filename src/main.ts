@@ -55,9 +55,9 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   const clock = systemClock
   const url = config.database.url ?? (await embedded(config, log, down))
   await migrate(url, log)
-  const db = openDb({ url, connectionsMax, log, applicationName: 'berth' })
+  const db = openDb({ address: { url }, connectionsMax, log, applicationName: 'berth' })
   down.push(() => db.close())
-  const wakeups = createWakeups({ url: config.database.notify ? url : null, topics, localTopics, clock, log })
+  const wakeups = createWakeups({ address: config.database.notify ? db : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
   const time = await readDatabaseTime(db.sql, clock)
   const timeLooks = createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log })

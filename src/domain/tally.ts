@@ -1,6 +1,6 @@
 import { advisoryLocks } from '../platform/advisory-locks.ts'
 import type { Db } from '../platform/db.ts'
-import type { Sql } from '../platform/tx.ts'
+import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 
 /**
  * How many entries the queue of a pool has, by chunks of places in line. The triggers of the queue add a row for every
@@ -51,7 +51,7 @@ const foldsMax = 20
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])
     for (let i = 0; i < foldsMax; i++) {
-      const folded = await db.transaction((sql) => foldSome(sql, text, rowsMax))
+      const folded = await db.transaction((sql) => foldSome(sql, text, rowsMax), { statementMsMax: wholeTableMsMax })
       if (folded < rowsMax) break
     }
 }

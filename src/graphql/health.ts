@@ -9,15 +9,14 @@ export interface Readiness {
   warnings: string[]
 }
 
+/** Who probes has a limit of its own, and a short one. */
+const answerMsMax = 2_000
+
 export async function readiness({ db, log }: Domain): Promise<Readiness> {
   try {
-    const [row] = await db.sql.query<{ unfinished: number; leaderless: string[] }>(
-      `SELECT
-         (SELECT count(*) FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS unfinished,
-         (SELECT coalesce(array_agg(p.name ORDER BY p.name), '{}') FROM pool p
-            WHERE NOT EXISTS (SELECT FROM scheduler_lease l
-                              WHERE l.pool = p.name AND l.renewed_at > berth_now() - $1 * interval '1 ms')) AS leaderless`,
-      [leaseTtlMs],
+    const [row] = await db.transaction(
+      (sql) => sql.query<{ unfinished: number; leaderless: string[] }>(readinessSql, [leaseTtlMs]),
+      { statementMsMax: answerMsMax },
     )
     const migrated = row?.unfinished === 0
     const warnings = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no leader: its jobs wait`)
@@ -27,3 +26,10 @@ export async function readiness({ db, log }: Domain): Promise<Readiness> {
     return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: [] }
   }
 }
+
+const readinessSql = `
+SELECT
+  (SELECT count(*) FROM _prisma_migrations WHERE finished_at IS NULL AND rolled_back_at IS NULL) AS unfinished,
+  (SELECT coalesce(array_agg(p.name ORDER BY p.name), '{}') FROM pool p
+     WHERE NOT EXISTS (SELECT FROM scheduler_lease l
+                       WHERE l.pool = p.name AND l.renewed_at > berth_now() - $1 * interval '1 ms')) AS leaderless`

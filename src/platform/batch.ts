@@ -1,6 +1,11 @@
+import { Unavailable } from './tx.ts'
+
 /**
  * Groups what arrives together: while one batch is under way, further items wait, and the next batch takes them all (up
  * to `max`). Nobody waits for a timer: alone and idle, an item runs at once, at the end of this turn of the event loop.
+ *
+ * Behind a batch that hangs nothing waits: after `hangsAfterMs` the items behind it are refused as Unavailable, and so is
+ * every new one until the batch ends. Nothing was done for an item that is refused so.
  */
 export interface BatchOptions<Item, Result> {
   max: number
@@ -10,23 +15,40 @@ export interface BatchOptions<Item, Result> {
   mayBeOneItem: (error: unknown) => boolean
 }
 
+/** With the time that a batch of its own may take, less than callers wait. */
+const hangsAfterMs = 5_000
+
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): (item: Item) => Promise<Result> {
   const waiting: Waiting<Item, Result>[] = []
   let moving = false
+  let hangs = false
 
   async function move() {
     moving = true
     await new Promise((resolve) => setImmediate(resolve))
-    while (waiting.length > 0) await settle(waiting.splice(0, options.max), options)
+    while (waiting.length > 0) await watched(settle(waiting.splice(0, options.max), options))
     moving = false
+  }
+
+  async function watched(batch: Promise<void>) {
+    const timer = setTimeout(() => {
+      hangs = true
+      for (const { reject } of waiting.splice(0)) reject(unavailable())
+    }, hangsAfterMs)
+    await batch
+    clearTimeout(timer)
+    hangs = false
   }
 
   return (item) =>
     new Promise<Result>((resolve, reject) => {
+      if (hangs) return reject(unavailable())
       waiting.push({ item, resolve, reject })
       if (!moving) void move()
     })
 }
+
+const unavailable = () => new Unavailable('The database does not answer now')
 
 interface Waiting<Item, Result> {
   item: Item

@@ -1,12 +1,12 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
+import { type Address, connectionConfig, cutOff } from './connection.ts'
 import { PrismaClient } from './generated/client.ts'
 import type { Log } from './log.ts'
 import { type Ending, endingTransaction, inTransaction, pgSql, type Sql, type TransactionOptions } from './tx.ts'
 
 /** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
-export interface Db {
-  readonly url: string
+export interface Db extends Address {
   readonly pool: pg.Pool
   readonly prisma: PrismaClient
   /** Single statements, each its own transaction. */
@@ -18,39 +18,38 @@ export interface Db {
 }
 
 export interface DbOptions {
-  url: string
+  address: Address
   connectionsMax: number
   log: Log
   applicationName: string
+  /** false: behind a transaction pooler. */
+  direct?: boolean
 }
 
-/** Without it the acquisition of a connection waits for ever. */
-const connectionTimeoutMillis = 5_000
-/** A process that is frozen inside a transaction must not keep its locks, the fence of a leader least of all. */
-const idleInTransactionMs = 3_000
-const lockTimeoutMs = 5_000
+/** What reads a whole table says so, and gets more (`wholeTableMsMax`). */
+const statementMsMax = 6_500
 const int8 = 20
-/** Statements are sent though the one before is not answered yet. */
-const pipelined = { pipeline: true }
 
-export function openDb({ url, connectionsMax, log, applicationName }: DbOptions): Db {
+export function openDb({ address, connectionsMax, log, applicationName, direct = true }: DbOptions): Db {
+  const config = () => connectionConfig({ address, name: applicationName, statementMsMax, direct })
   const pool = new pg.Pool({
-    connectionString: url,
+    ...config(),
     max: connectionsMax,
-    connectionTimeoutMillis,
-    application_name: applicationName,
-    lock_timeout: lockTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionMs,
     types: { getTypeParser },
-    ...pipelined,
+    Client: class extends pg.Client {
+      constructor(options?: pg.ClientConfig) {
+        super({ ...options, ...config() })
+      }
+    },
   })
-  // A connection that breaks while idle (PostgreSQL restarted) is replaced at the next use.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection broke'))
+  dropSuspects(pool, log)
   const prisma = new PrismaClient({
     adapter: new PrismaPg(pool, { disposeExternalPool: false }),
   })
   return {
-    url,
+    get url() {
+      return address.url
+    },
     pool,
     prisma,
     sql: pgSql(pool),
@@ -61,6 +60,27 @@ export function openDb({ url, connectionsMax, log, applicationName }: DbOptions)
       await pool.end()
     },
   }
+}
+
+/**
+ * A connection that breaks says that others may be broken as well: those that are idle are replaced, or each of them
+ * would be found out by a statement that waits for its limit.
+ */
+function dropSuspects(pool: pg.Pool, log: Log) {
+  const idle = new Set<pg.PoolClient>()
+  pool.on('acquire', (client) => idle.delete(client))
+  pool.on('release', (_, client) => idle.add(client))
+  pool.on('remove', (client) => idle.delete(client))
+  const drop = () => {
+    const suspects = [...idle]
+    idle.clear()
+    for (const client of suspects) {
+      client.emit('error', new Error('Another connection broke')) // the pool forgets it at once
+      cutOff(client)
+    }
+  }
+  pool.on('connect', (client) => client.once('error', drop))
+  pool.on('error', (error) => log.debug({ err: error }, 'an idle database connection broke'))
 }
 
 /** bigint columns hold counts, offsets and versions below 2⁵³: plain numbers in raw statements. */

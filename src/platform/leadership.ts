@@ -1,8 +1,8 @@
 import { freemem, loadavg, totalmem } from 'node:os'
-import pg from 'pg'
+import type pg from 'pg'
 import { advisoryLocks } from './advisory-locks.ts'
 import type { Clock } from './clock.ts'
-import type { Db } from './db.ts'
+import { type Address, createClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 import type { Sql } from './tx.ts'
 
@@ -29,8 +29,7 @@ import type { Sql } from './tx.ts'
  * ends the leadership in this process; it then competes again with a new connection.
  *
  * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
- * (`idle_in_transaction_session_timeout`, set here on the dedicated connection, and in platform/db on every connection
- * of the pool that the decisions go through).
+ * (`idle_in_transaction_session_timeout`, set in platform/connection on every connection).
  *
  * The lease tells as well how the machine of the leader is: what is written anyway costs nothing more.
  */
@@ -44,7 +43,7 @@ export interface Leadership {
 }
 
 export interface LeadershipOptions {
-  db: Pick<Db, 'url'>
+  address: Address
   key: string
   /** Who we are, for people: host:pid:start. */
   holder: string
@@ -96,8 +95,6 @@ const competeMs = 250
 const reconnectMs = 500
 /** With `renewMs` less than the lease: a leader cut off from the database steps down before another takes over. */
 const queryMsMax = 4_500
-const connectMsMax = 5_000
-const idleInTransactionMsMax = 3_000
 
 export function createLeadership(options: LeadershipOptions): Leadership {
   const { clock, log, key, onGained, onLost } = options
@@ -119,7 +116,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       const led = epoch
       stepDown()
       if (led !== null && stopping.signal.aborted) await handOver(client, led)
-      await client.end().catch((error: unknown) => log.debug({ err: error }, 'the connection had ended already'))
+      await disconnect(client)
       await clock.sleep(reconnectMs, stopping.signal)
     }
   }
@@ -169,16 +166,8 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   }
 }
 
-function connection({ db, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
-  const client = new pg.Client({
-    connectionString: db.url,
-    application_name: `berth leadership ${key}`,
-    connectionTimeoutMillis: connectMsMax,
-    query_timeout: queryMsMax,
-    keepAlive: true,
-    // A pooler refuses start-up parameters that it does not know.
-    ...(direct && { idle_in_transaction_session_timeout: idleInTransactionMsMax }),
-  })
+function connection({ address, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
+  const client = createClient({ address, name: `berth leadership ${key}`, statementMsMax: queryMsMax, direct })
   client.on('error', (error) => lost.abort(error))
   client.on('end', () => lost.abort(new Error('The connection ended')))
   return client

@@ -21,7 +21,8 @@ export interface LoopOptions {
   log: Log
 }
 
-const retryMsMax = 10_000
+/** Work goes on soon after a database is back. */
+const retryMsMax = 5_000
 
 export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): Loop {
   const abort = new AbortController()

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { cancelAheadMs } from './connection.ts'
 
 /**
  * Transactions and the one retry list. Every hand-written statement of the product goes through `Sql`, so a verb of the
@@ -85,7 +86,7 @@ export function isUnavailable(error: unknown): boolean {
   return (
     (typeof code === 'string' &&
       /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) ||
-    /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/.test(
+    /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/.test(
       message,
     )
   )
@@ -115,7 +116,12 @@ export interface TransactionOptions {
   tries?: number
   /** Further failures after which the same transaction may well succeed. */
   alsoRetry?: ((error: unknown) => boolean) | undefined
+  /** Of each of its statements; default: what every connection has. */
+  statementMsMax?: number
 }
+
+/** For statements that read a whole table, however long it is. */
+export const wholeTableMsMax = 120_000
 
 /** What a transaction comes to, and its last writes, which were sent but not waited for: the commit goes with them. */
 export interface Ending<T> {
@@ -138,7 +144,7 @@ export const inTransaction = <T>(
 export function endingTransaction<T>(
   pool: pg.Pool,
   work: (sql: Sql) => Promise<Ending<T>>,
-  { isolation = 'READ COMMITTED', tries = 8, alsoRetry }: TransactionOptions = {},
+  { isolation = 'READ COMMITTED', tries = 8, alsoRetry, statementMsMax }: TransactionOptions = {},
 ): Promise<T> {
   const once = async () => {
     const client = await pool.connect()
@@ -149,8 +155,10 @@ export function endingTransaction<T>(
     }
     client.on('error', onError)
     try {
-      const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}`)
-      const [, { result, writes }] = await allOf([begun, work(pgSql(client))])
+      const patience =
+        statementMsMax === undefined ? '' : `; SET LOCAL statement_timeout = ${statementMsMax - cancelAheadMs}`
+      const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}${patience}`)
+      const [, { result, writes }] = await allOf([begun, work(pgSql(client, statementMsMax))])
       await allOf([writes, client.query('COMMIT')])
       return result
     } catch (error) {
@@ -171,10 +179,11 @@ async function allOf<T extends readonly unknown[]>(parts: readonly [...{ [Part i
 }
 
 /** `Sql` over a pool (each statement its own transaction) or over a client. */
-export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client): Sql {
+export function pgSql(on: pg.Pool | pg.PoolClient | pg.Client, statementMsMax?: number): Sql {
+  const limit = statementMsMax === undefined ? {} : { query_timeout: statementMsMax }
   return {
     async query<Row>(text: string, values: readonly unknown[] = [], name?: string) {
-      const result = await on.query({ text, values: [...values], ...(name && { name }) })
+      const result = await on.query({ text, values: [...values], ...(name && { name }), ...limit })
       return result.rows as Row[]
     },
   }

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import type { Clock } from './clock.ts'
+import { type Address, createClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 
 /**
@@ -19,7 +20,7 @@ export interface Wakeups {
 
 export interface WakeupOptions {
   /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
-  url: string | null
+  address: Address | null
   topics: readonly string[]
   /** Those of them that concern this process alone: nobody else is told. */
   localTopics?: readonly string[]
@@ -29,8 +30,10 @@ export interface WakeupOptions {
 
 const gapMs = 15
 const reconnectMs = 500
+/** A notification that takes longer is lost, and the connection with it. */
+const statementMsMax = 5_000
 
-export function createWakeups({ url, topics, localTopics = [], clock, log }: WakeupOptions): Wakeups {
+export function createWakeups({ address, topics, localTopics = [], clock, log }: WakeupOptions): Wakeups {
   const listeners = new Map<string, Set<() => void>>(topics.map((topic) => [topic, new Set()]))
   const pending = new Map<string, 'sent' | 'again'>()
   const abort = new AbortController()
@@ -56,14 +59,9 @@ export function createWakeups({ url, topics, localTopics = [], clock, log }: Wak
     })
   }
 
-  async function listen(connectionString: string) {
+  async function listen(to: Address) {
     while (!abort.signal.aborted) {
-      const connection = new pg.Client({
-        connectionString,
-        application_name: 'berth wakeup',
-        connectionTimeoutMillis: 5_000,
-        keepAlive: true,
-      })
+      const connection = createClient({ address: to, name: 'berth wakeup', statementMsMax, direct: true })
       const lost = new Promise<void>((resolve) => {
         connection.on('error', () => resolve())
         connection.on('end', () => resolve())
@@ -82,12 +80,12 @@ export function createWakeups({ url, topics, localTopics = [], clock, log }: Wak
         log.warn({ err: error }, 'cannot listen for notifications; polling meanwhile')
       }
       client = undefined
-      await connection.end().catch(() => undefined)
+      await disconnect(connection)
       await clock.sleep(reconnectMs, abort.signal)
     }
   }
 
-  const listening = url === null ? Promise.resolve() : listen(url)
+  const listening = address === null ? Promise.resolve() : listen(address)
 
   return {
     poke(topic) {

@@ -34,16 +34,22 @@ export interface SchedulerOptions {
   jobUrl: string
 }
 
+/** How long a term waits for the end of the last one. */
+const endMsMax = 1_000
+
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { domain, pool, holder, host, direct } = options
   const { clock, log } = domain
   const withdrawals = createWithdrawals(domain, options.graceMs)
   let term: Term | null = null
-  /** A term must have ended before the next begins: two runners of one process must not carry the same run. */
-  let ending: Promise<void> = Promise.resolve()
+  /**
+   * Runners of two terms would carry the same run, which is idle work: so the next term waits for the end of the last one.
+   * It does not wait for long. The last one may hang in a statement, is fenced, and does no harm.
+   */
+  let ending: Promise<unknown> = Promise.resolve()
 
   const leadership = createLeadership({
-    db: domain.db,
+    address: domain.db,
     key: pool,
     holder,
     host,
@@ -53,10 +59,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     onGained(epoch) {
       const mine = createTerm({ pool, epoch }, options, withdrawals)
       term = mine
-      void ending.then(mine.start)
+      void Promise.race([ending, clock.sleep(endMsMax)]).then(mine.start)
     },
     onLost() {
-      if (term) ending = term.stop()
+      if (term) ending = Promise.all([ending, term.stop()])
       term = null
     },
   })

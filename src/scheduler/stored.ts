@@ -3,7 +3,7 @@ import type { Domain } from '../domain/domain.ts'
 import { readNodes } from '../domain/nodes.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import { fence } from '../platform/leadership.ts'
-import type { Sql } from '../platform/tx.ts'
+import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Snapshot } from './plan/model.ts'
 import type { Store } from './store.ts'
 import { commit } from './stored/committing.ts'
@@ -29,7 +29,10 @@ export function createStored(domain: Domain, leader: Leader): Store {
     async load() {
       const openedMs = await openAllDue(domain, leader)
       await cancelHopeless(domain, { pool: leader.pool })
-      const snapshot = await domain.db.transaction((sql) => load(sql, domain, leader), { isolation: 'REPEATABLE READ' })
+      const snapshot = await domain.db.transaction((sql) => load(sql, domain, leader), {
+        isolation: 'REPEATABLE READ',
+        statementMsMax: wholeTableMsMax,
+      })
       ear.begin(openedMs)
       replaces = true
       return snapshot

@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 beforeEach(() => {
-  wakeups = createWakeups({ url: null, topics, clock: systemClock, log })
+  wakeups = createWakeups({ address: null, topics, clock: systemClock, log })
   feed = createFeed({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {
@@ -264,7 +264,7 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
 })
 
 test('without wake-ups the same arrives by the poll', async () => {
-  const deaf = createWakeups({ url: null, topics, clock: systemClock, log })
+  const deaf = createWakeups({ address: null, topics, clock: systemClock, log })
   const polling = createFeed({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const jobId = await runningJob()
   const reading = collect(await polling.jobStatus({ viewer: ada, jobId }))

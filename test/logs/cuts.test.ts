@@ -171,7 +171,7 @@ describe('whatever was written, wherever it is cut', () => {
   })
 
   test('a tail gives the same from every cursor that it handed out', async () => {
-    const wakeups = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
+    const wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
     const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
     await fc.assert(
       fc.asyncProperty(single, async ({ stream, parts }) => {

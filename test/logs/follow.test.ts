@@ -32,7 +32,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.close())
 beforeEach(() => {
-  wakeups = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
+  wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
   tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
 })
 afterEach(async () => {
@@ -218,7 +218,7 @@ test('a deleted job resets and completes', async () => {
 })
 
 test('without wake-ups the same arrives by the poll', async () => {
-  const deaf = createWakeups({ url: null, topics: ['log'], clock: systemClock, log })
+  const deaf = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
   const polling = createLogTail({ db: database.db, wakeups: deaf, clock: systemClock, time: machineTime, log })
   const { jobId, write, finish } = await newJob()
   const reading = collect(polling.follow({ jobId, streams, maxBatchBytes: 65_536 }))

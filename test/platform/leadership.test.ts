@@ -30,7 +30,7 @@ afterEach(async () => {
 function contend(holder: string, { clock = systemClock, direct = true }: { clock?: Clock; direct?: boolean } = {}) {
   const history: (number | null)[] = []
   const leadership = createLeadership({
-    db: database.db,
+    address: database,
     key,
     holder,
     host: 'here',

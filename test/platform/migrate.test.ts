@@ -33,7 +33,7 @@ beforeEach(async () => {
   const name = `empty_${randomUUID().replaceAll('-', '')}`
   await server.db.sql.query(`CREATE DATABASE ${name} TEMPLATE template0`)
   const url = Object.assign(new URL(server.url), { pathname: name }).href
-  db = openDb({ url, connectionsMax: 4, log, applicationName: 'berth test' })
+  db = openDb({ address: { url }, connectionsMax: 4, log, applicationName: 'berth test' })
   directory = await mkdtemp(join(tmpdir(), 'berth-migrations-'))
   await cp(shipped, directory, { recursive: true })
 })

@@ -102,7 +102,7 @@ describe('brokenConstraint', () => {
 describe('isUnavailable', () => {
   const unreachable = () =>
     openDb({
-      url: 'postgresql://nobody:x@127.0.0.1:1/none',
+      address: { url: 'postgresql://nobody:x@127.0.0.1:1/none' },
       connectionsMax: 1,
       log: createLog('silent'),
       applicationName: 'berth test',

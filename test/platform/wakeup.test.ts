@@ -19,7 +19,12 @@ afterEach(async () => {
 })
 
 function create({ url = database.url, clock = systemClock }: { url?: string | null; clock?: typeof systemClock } = {}) {
-  const wakeups = createWakeups({ url, topics: ['queue', 'feed'], clock, log: createLog('silent') })
+  const wakeups = createWakeups({
+    address: url === null ? null : { url },
+    topics: ['queue', 'feed'],
+    clock,
+    log: createLog('silent'),
+  })
   open.push(wakeups)
   const heard = { queue: 0, feed: 0 }
   wakeups.on('queue', () => heard.queue++)

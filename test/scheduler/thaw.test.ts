@@ -151,7 +151,7 @@ test('so it is when its term ended before it could say what it started', async (
 /** A leader behind a door that is shut before it thaws; what it does next makes no pause. */
 async function cutOff() {
   const door = await createDoor(database.url)
-  const db = openDb({ url: door.url, connectionsMax: 2, log: it.domain.log, applicationName: 'berth thaw' })
+  const db = openDb({ address: door, connectionsMax: 2, log: it.domain.log, applicationName: 'berth thaw' })
   let pauses = 0
   const clock: Clock = {
     ...systemClock,

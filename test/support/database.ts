@@ -21,7 +21,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await administer(template, `CREATE DATABASE ${name} TEMPLATE ${template.pathname.slice(1)}`)
   const url = Object.assign(new URL(template), { pathname: name }).href
-  const db = openDb({ url, connectionsMax, log: createLog('error'), applicationName: 'berth test' })
+  const db = openDb({ address: { url }, connectionsMax, log: createLog('error'), applicationName: 'berth test' })
   let movedMs = 0
   const close = async () => {
     await db.close()

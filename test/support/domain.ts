@@ -57,7 +57,7 @@ export async function createTestDomain(
   { nodes = [simNode], clock = systemClock, notify = false, singleUser = true, pool = {} }: TestDomainOptions = {},
 ): Promise<TestDomain> {
   const log = createLog('silent')
-  const wakeups = createWakeups({ url: notify ? db.url : null, topics, clock, log })
+  const wakeups = createWakeups({ address: notify ? db : null, topics, clock, log })
   const time = await readDatabaseTime(db.sql, systemClock)
   const domain: Domain = { db, wakeups, clock, time, log, singleUser }
   await applyPools(domain, {

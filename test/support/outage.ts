@@ -36,32 +36,64 @@ export async function inOutage<T>(
   }
 }
 
-/** The way to a PostgreSQL, which can be shut: connections break, and further ones are refused. */
+/**
+ * The way to a PostgreSQL: a TCP proxy that can do to connections what networks do. What it swallows is told to neither
+ * side: no byte, no end.
+ */
 export interface Door {
   /** The database's, through the door. */
   readonly url: string
+  /** Connections break, and further ones are refused. */
   shut(): Promise<void>
   open(): Promise<void>
+  /** Nothing passes any more, in either direction, until `thaw`. */
+  freeze(): void
+  thaw(): void
+  /** What is connected now stays so and carries nothing, for ever; what connects later is not concerned (a fail-over). */
+  strand(): void
+  /** Breaks every connection by RST; further ones are taken. */
+  reset(): void
+  /** Every piece waits for so long. */
+  slow(ms: number): void
+}
+
+/** One connection through the door: two sockets, and whether it carries anything. */
+interface Passage {
+  readonly sockets: readonly [near: Socket, far: Socket]
+  stranded: boolean
 }
 
 export async function createDoor(databaseUrl: string): Promise<Door> {
   const target = new URL(databaseUrl)
-  const sockets = new Set<Socket>()
+  const passages = new Set<Passage>()
+  let frozen = false
+  let delayMs = 0
+  const isStill = (passage: Passage) => frozen || passage.stranded
+
+  function join(passage: Passage, from: Socket, to: Socket) {
+    // After the other side has ended there is nothing to write to.
+    from.on('error', () => undefined)
+    from.on('data', (piece) => {
+      if (delayMs === 0) to.write(piece)
+      else setTimeout(() => to.write(piece), delayMs)
+    })
+    from.once('close', () => {
+      if (!isStill(passage)) end(passage)
+    })
+  }
+
+  function end(passage: Passage) {
+    passages.delete(passage)
+    for (const socket of passage.sockets) socket.destroy()
+  }
+
   const proxy = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from)
-      // The other side hears of it by the end of its own stream.
-      from.on('error', () => to.destroy())
-      from.once('close', () => {
-        sockets.delete(from)
-        to.destroy()
-      })
-      from.pipe(to)
-    }
+    const passage: Passage = { sockets: [near, far], stranded: false }
+    passages.add(passage)
+    join(passage, near, far)
+    join(passage, far, near)
+    if (frozen) for (const socket of passage.sockets) socket.pause()
   })
   let port = 0
   const door: Door = {
@@ -77,8 +109,32 @@ export async function createDoor(databaseUrl: string): Promise<Door> {
     async shut() {
       const closed = once(proxy, 'close')
       proxy.close()
-      for (const socket of sockets) socket.destroy()
+      for (const passage of passages) end(passage)
       await closed
+    },
+    freeze() {
+      frozen = true
+      for (const { sockets } of passages) for (const socket of sockets) socket.pause()
+    },
+    thaw() {
+      frozen = false
+      for (const passage of passages) {
+        if (passage.stranded) continue
+        if (passage.sockets.some(({ destroyed }) => destroyed)) end(passage)
+        else for (const socket of passage.sockets) socket.resume()
+      }
+    },
+    strand() {
+      for (const passage of passages) {
+        passage.stranded = true
+        for (const socket of passage.sockets) socket.pause()
+      }
+    },
+    reset() {
+      for (const { sockets } of passages) for (const socket of sockets) socket.resetAndDestroy()
+    },
+    slow(ms) {
+      delayMs = ms
     },
   }
   await door.open()

@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { type Db, openDb } from '../../src/platform/db.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { isUnavailable, Unavailable } from '../../src/platform/tx.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDoor, type Door } from '../support/outage.ts'
+import { until } from '../support/until.ts'
+
+/** A database that is silent: every wait for it has an end, and what was not answered is never answered late. */
+let database: TestDatabase
+let door: Door
+let opened: Db[] = []
+
+beforeAll(async () => {
+  database = await createDatabase()
+  door = await createDoor(database.url)
+  await database.db.sql.query('CREATE TABLE counter (id int PRIMARY KEY, n int NOT NULL)')
+  await database.db.sql.query('INSERT INTO counter VALUES (1, 0)')
+})
+afterEach(async () => {
+  door.thaw()
+  await Promise.all(opened.map((db) => db.close()))
+  opened = []
+})
+afterAll(async () => {
+  await door.shut()
+  await database.close()
+})
+
+function open(connectionsMax = 4): Db {
+  const db = openDb({ address: door, connectionsMax, log: createLog('silent'), applicationName: 'berth silent' })
+  opened.push(db)
+  return db
+}
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+test('statements on connections that were lost fail in time, and idle connections go with them', async () => {
+  const db = open()
+  await Promise.all(Array.from({ length: 4 }, () => db.sql.query('SELECT pg_sleep(0.05)')))
+  door.strand()
+  const count = () =>
+    db.transaction(
+      async (sql) => {
+        await sql.query('UPDATE counter SET n = n + 1')
+        await sql.query('SELECT 1')
+      },
+      { statementMsMax: 700 },
+    )
+  const failures = await Promise.all([failure(count()), failure(count())])
+  for (const error of failures) expect(error).toBeInstanceOf(Unavailable)
+  // The other two were idle: nothing more has to fail before the database is used again.
+  expect(await db.sql.query('SELECT n FROM counter')).toEqual([{ n: 0 }])
+  expect(await db.prisma.user.count()).toBe(0)
+})
+
+test('what was given up is not answered later, and its connection is not used again', { timeout: 20_000 }, async () => {
+  const db = open(1)
+  const [before] = await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  const given = failure(db.transaction((sql) => sql.query("SELECT 'late'", [], 'late'), { statementMsMax: 700 }))
+  door.freeze()
+  expect(isUnavailable(((await given) as Error).cause)).toBe(true)
+  door.thaw()
+  const [after] = await db.sql.query<{ pid: number; text: string }>("SELECT pg_backend_pid() AS pid, 'own' AS text")
+  expect(after?.text).toBe('own')
+  expect(after?.pid).not.toBe(before?.pid)
+})
+
+test('the server cancels what takes too long before this side gives up, unless it was said to take long', async () => {
+  const db = open(1)
+  const pidOf = async () => (await db.sql.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'))[0]?.pid
+  const before = await pidOf()
+  const slow = (statementMsMax: number) =>
+    failure(db.transaction((sql) => sql.query('SELECT pg_sleep(0.4)'), { statementMsMax }))
+  expect(((await slow(600)) as Error).cause).toMatchObject({ code: '57014' })
+  expect(await slow(5_000)).toBeUndefined()
+  expect(await pidOf()).toBe(before)
+})
+
+test('the server has limits of its own, and probes a client that says nothing', async () => {
+  const limits = {
+    statement_timeout: '6s',
+    lock_timeout: '5s',
+    idle_in_transaction_session_timeout: '3s',
+    tcp_keepalives_idle: '5',
+    tcp_user_timeout: '10000',
+  }
+  const shown = Object.keys(limits).map((name) => `current_setting('${name}') AS ${name}`)
+  expect(await open(1).sql.query(`SELECT ${shown.join(', ')}`)).toEqual([limits])
+})
+
+test('what the operator says in the address counts', async () => {
+  const url = `${door.url}?options=-c%20tcp_keepalives_idle%3D77`
+  const db = openDb({ address: { url }, connectionsMax: 1, log: createLog('silent'), applicationName: 'berth silent' })
+  opened.push(db)
+  const [row] = await db.sql.query(
+    "SELECT current_setting('tcp_keepalives_idle') AS idle, current_setting('tcp_user_timeout') AS sent",
+  )
+  expect(row).toEqual({ idle: '77', sent: '10000' })
+})
+
+test('a database that comes back at another address is used there', async () => {
+  const second = await createDoor(database.url)
+  let now: Door = door
+  const address = {
+    get url() {
+      return now.url
+    },
+  }
+  const db = openDb({ address, connectionsMax: 2, log: createLog('silent'), applicationName: 'berth silent' })
+  opened.push(db)
+  await db.sql.query('SELECT 1')
+  now = second
+  door.reset()
+  await until(() => db.sql.query('SELECT 1').catch(() => null), { what: 'it is found' })
+  expect(await db.prisma.user.count()).toBe(0)
+  await db.close()
+  opened = []
+  await second.shut()
+})
