@@ -43,6 +43,8 @@ export interface Config {
     readonly url: string | null
     /** false behind a transaction pooler: processes find out by polling. */
     readonly notify: boolean
+    /** Of the pool of connections; a few more are used beside it. */
+    readonly connections: number
   }
   readonly auth: {
     readonly oidc: OidcConfig | null
@@ -308,7 +310,7 @@ function build(file: ConfigFile, { env, folder }: { env: Environment; folder: st
       allowedHosts: server.allowedHosts,
       allowedOrigins: server.allowedOrigins,
     },
-    database: { url: database.url ?? null, notify: database.notify },
+    database: { url: database.url ?? null, notify: database.notify, connections: database.connections },
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
     logBytesPerRunMax: file.logBytesPerRunMax,

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
+import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
 import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
@@ -25,13 +26,16 @@ import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
 import { createQueueWatch } from './graphql/queue-watch.ts'
 import { createServer } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
+import { awaitDatabase, readRoom } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
+import type { Address } from './platform/connection.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { openDb } from './platform/db.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
 import { migrate } from './platform/migrate.ts'
-import { startPostgres } from './platform/postgres/postgres.ts'
+import { dataDirMode } from './platform/postgres/place.ts'
+import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
 import { createWakeups } from './platform/wakeup.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler } from './scheduler/scheduler.ts'
@@ -42,22 +46,44 @@ import { createSweeper } from './scheduler/sweeper.ts'
  * signal comes; jobs go on and are found again at the next start.
  */
 const { version } = about
-const connectionsMax = 16
-/** Beside these, what live streams may read at once. */
-const liveConnectionsMax = 8
+/** What parts cannot tell a silent database within this time, the next start finds out. */
+const stopMsMax = 7_000
+/** How long a start may go on after the process was told to stop. */
+const startEndMsMax = 1_000
 /** npm forwards signals, so one Ctrl-C arrives twice. */
 const sameSignalMs = 2_000
 
 type TakeDown = () => Promise<void>
 
-async function build(config: Config, log: Log, down: TakeDown[]): Promise<string> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+/** What was built so far. */
+interface Running {
+  /** In the order in which they were built. */
+  readonly parts: TakeDown[]
+  /** The embedded one. */
+  postgres?: Postgres
+}
+
+interface Start {
+  config: Config
+  log: Log
+  running: Running
+  /** The process is to stop. */
+  signal: AbortSignal
+}
+
+async function build(start: Start): Promise<string> {
+  const { config, log, running, signal } = start
+  const down = running.parts
+  mkdirSync(config.dataDir, { recursive: true, mode: dataDirMode() })
   const clock = systemClock
-  const url = config.database.url ?? (await embedded(config, log, down))
-  await migrate(url, log)
-  const db = openDb({ address: { url }, connectionsMax, log, applicationName: 'berth' })
+  const { connections, notify: direct } = config.database
+  const address = await locate(start)
+  await awaitDatabase({ address, clock, log, signal })
+  if (direct) await demandConnections(config, address)
+  await migrate(address.url, log)
+  const db = openDb({ address, connectionsMax: shareOut(connections).ordinary, log, applicationName: 'berth', direct })
   down.push(() => db.close())
-  const wakeups = createWakeups({ address: config.database.notify ? db : null, topics, localTopics, clock, log })
+  const wakeups = createWakeups({ address: direct ? db : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
   const time = await readDatabaseTime(db.sql, clock)
   const timeLooks = createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log })
@@ -79,14 +105,21 @@ async function build(config: Config, log: Log, down: TakeDown[]): Promise<string
   return greeting({ url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
 
-async function embedded({ dataDir }: Config, log: Log, down: TakeDown[]): Promise<string> {
-  const postgres = await startPostgres({ dataDir, log, clock: systemClock })
-  down.push(() => postgres.stop())
-  return postgres.url
+async function locate({ config, log, running }: Start): Promise<Address> {
+  const { dataDir, database, pools } = config
+  if (database.url !== null) return { url: database.url }
+  const connections = connectionsOf({ connections: database.connections, pools: pools.length })
+  running.postgres = await startPostgres({ dataDir, connections, log, clock: systemClock })
+  return running.postgres
+}
+
+async function demandConnections({ database: { connections }, pools }: Config, address: Address): Promise<void> {
+  const problem = tooManyConnections({ connections, pools: pools.length }, await readRoom(address))
+  if (problem) throw new ConfigError([problem])
 }
 
 async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<string> {
-  const live = { ...domain, db: liveDb(domain) }
+  const live = { ...domain, db: liveDb(config, domain) }
   down.push(() => live.db.close())
   const feed = createFeed(live)
   const logTail = createLogTail(live)
@@ -111,8 +144,10 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
   return url
 }
 
-const liveDb = ({ db: { url }, log }: Domain) =>
-  openDb({ url, connectionsMax: liveConnectionsMax, log, applicationName: 'berth live' })
+const liveDb = ({ database: { connections, notify } }: Config, { db, log }: Domain) => {
+  const { live } = shareOut(connections)
+  return openDb({ address: db, connectionsMax: live, log, applicationName: 'berth live', direct: notify })
+}
 
 async function localViewer(domain: Domain): Promise<Viewer> {
   const id = await ensureLocalUser(domain, localUser)
@@ -262,37 +297,55 @@ ${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-t
 `
 }
 
-async function takeDown(down: TakeDown[], log: Log): Promise<void> {
-  for (const step of down.reverse())
-    await step().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'))
+/** false: parts were left as they are. The embedded PostgreSQL has limits of its own: it may have much to write. */
+async function takeDown({ parts, postgres }: Running, log: Log): Promise<boolean> {
+  const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(stopMsMax).then(() => false)])
+  if (!isClean)
+    log.error({ withinMs: stopMsMax }, 'not every part stopped cleanly; the next start finds out what is open')
+  await postgres?.stop()
+  return isClean
+}
+
+async function endAll(parts: readonly TakeDown[], log: Log): Promise<true> {
+  for (const end of parts.toReversed())
+    await end().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'))
+  return true
 }
 
 async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config.logLevel)
-  const down: TakeDown[] = []
-  let stopping: { at: number; done: Promise<void> } | undefined
+  const running: Running = { parts: [] }
+  const starting = new AbortController()
+  let stoppingSinceMs: number | undefined
 
-  function stop(signal: NodeJS.Signals) {
-    if (stopping && systemClock.monotonicMs() - stopping.at < sameSignalMs) return
-    if (stopping) process.exit(1)
+  function onSignal(signal: NodeJS.Signals) {
+    if (stoppingSinceMs !== undefined && systemClock.monotonicMs() - stoppingSinceMs < sameSignalMs) return
+    if (stoppingSinceMs !== undefined) process.exit(1)
+    stoppingSinceMs = systemClock.monotonicMs()
     log.info({ signal }, 'stopping; jobs go on')
-    stopping = {
-      at: systemClock.monotonicMs(),
-      done: built.then(() => takeDown(down, log)).then(() => process.exit(0)),
-    }
+    void stop()
   }
 
-  const built = build(config, log, down).then(
-    (text) => process.stdout.write(text),
-    async (error: unknown) => {
-      if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
-      else log.fatal({ err: error }, 'could not start')
-      await takeDown(down, log)
-      process.exit(1)
-    },
+  async function stop(): Promise<never> {
+    starting.abort()
+    await Promise.race([built, systemClock.sleep(startEndMsMax)])
+    process.exit((await takeDown(running, log)) ? 0 : 1)
+  }
+
+  async function fail(error: unknown): Promise<void> {
+    if (stoppingSinceMs !== undefined) return
+    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
+    else log.fatal({ err: error }, 'could not start')
+    await takeDown(running, log)
+    process.exit(1)
+  }
+
+  const built = build({ config, log, running, signal: starting.signal }).then(
+    (text) => void process.stdout.write(text),
+    fail,
   )
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
   await built
 }
 

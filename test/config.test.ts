@@ -21,7 +21,7 @@ describe('defaults', () => {
 
   it('serves one local pool on loopback from an embedded database', () => {
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 4000, roles: ['api', 'scheduler'], publicUrl: null })
-    expect(config.database).toEqual({ url: null, notify: true })
+    expect(config.database).toEqual({ url: null, notify: true, connections: 24 })
     expect(config.dataDir).toBe(resolve('.berth'))
     expect(config.pools).toMatchObject([{ name: 'local', policy: 'PRIORITY', executors: ['local'] }])
     expect(config.pools[0].nodes).toBeUndefined()

@@ -33,6 +33,8 @@ const executorNamesLater = ['container', 'slurm', 'kubernetes', 'handler']
 export const gibBytes = 2 ** 30
 const devicesMax = 1_024
 const coresMax = 100_000
+/** Fewer wait for each other: streams, submissions and the planner share them. */
+const connectionsMin = 6
 
 const days = whole(1, 36_500, '30, or null for ever').nullable()
 const limit = whole(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
@@ -114,6 +116,7 @@ const database = section({
     secret: true,
   }).optional(),
   notify: flag.default(true),
+  connections: whole(connectionsMin, 1_000, '24').default(24),
 })
 
 const claim = (example: string) => matching('the name of a claim', /^\S+$/, example)

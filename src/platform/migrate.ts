@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { advisoryLocks } from './advisory-locks.ts'
+import { createClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 import { sqlState } from './tx.ts'
 
@@ -22,10 +23,11 @@ import { sqlState } from './tx.ts'
  */
 export async function migrate(url: string, log: Log, directory = migrationsDirectory): Promise<void> {
   const migrations = await readMigrations(directory)
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: 5_000,
-    application_name: 'berth migrate',
+  const client = createClient({
+    address: { url },
+    name: 'berth migrate',
+    statementMsMax: migrationMsMax,
+    direct: false, // its statements have other limits than those of a session
   })
   client.on('error', (error) => log.warn({ err: error }, 'the connection of the migration broke'))
   await client.connect()
@@ -43,7 +45,7 @@ export async function migrate(url: string, log: Log, directory = migrationsDirec
       log.info({ migration: migration.name }, 'migrated the database')
     }
   } finally {
-    await client.end()
+    await disconnect(client)
   }
 }
 
@@ -83,6 +85,8 @@ const recordTable = `
 const serverVersionMin = 150_000
 /** How long a process waits for another one that migrates. */
 const migrationWaitMsMax = 600_000
+/** A script may rewrite every table. */
+const migrationMsMax = 4 * 3_600_000
 
 async function readMigrations(directory: string): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true })

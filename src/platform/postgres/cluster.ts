@@ -25,6 +25,16 @@ const run = promisify(execFile)
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 const logBytesMax = 10 * 1024 * 1024
 const logTailBytes = 2_000
+const writtenAfterMs = 1_000
+const connectionsMin = 200
+/** Processes of one data directory that have their connections at once. */
+const sharersMax = 4
+
+interface Starting {
+  durable: boolean
+  /** That one process has open at once. */
+  connections: number
+}
 
 const clusterOf = (place: Place) => join(place.home, 'cluster')
 const dataOf = (place: Place) => join(clusterOf(place), 'data')
@@ -76,17 +86,37 @@ async function readPidFile(place: Place): Promise<string[] | null> {
   return text === null ? null : text.split('\n')
 }
 
-/** A pid alone proves nothing (pids come back); a command line with our data directory does. A zombie has none. */
+/**
+ * A pid alone proves nothing (pids come back), and neither does a path: a copied directory names the original's server,
+ * and one that was moved while its server runs has another path than the server was given. PostgreSQL works in its data
+ * directory, and the kernel says which that is; where it does not (a container without the right to look), the directory
+ * that the server was given decides. A zombie has neither.
+ */
 export async function isPostmaster(pid: number, place: Place): Promise<boolean> {
   if (!exists(pid)) return false
-  const command =
-    process.platform === 'linux'
-      ? await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(absent)
-      : await run('/bin/ps', ['-o', 'command=', '-p', String(pid)]).then(
-          ({ stdout }) => stdout,
-          () => null,
-        )
-  return command?.includes(dataOf(place)) ?? false
+  if (process.platform !== 'linux') {
+    const { stdout } = await run('/bin/ps', ['-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }))
+    return stdout.includes(`/postgres -D ${dataOf(place)} -c `)
+  }
+  const workplace = `/proc/${pid}/cwd`
+  return isOurData((await isReadable(workplace)) ? workplace : await givenData(pid), place)
+}
+
+const isReadable = (path: string) =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+async function givenData(pid: number): Promise<string> {
+  const words = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(absent))?.split('\0') ?? []
+  return words[words.indexOf('-D') + 1] ?? ''
+}
+
+/** Whether it is the very directory, under whatever path. */
+export async function isOurData(path: string, place: Place): Promise<boolean> {
+  const [theirs, ours] = await Promise.all([path, dataOf(place)].map((each) => stat(each).catch(() => null)))
+  return theirs != null && ours != null && theirs.dev === ours.dev && theirs.ino === ours.ino
 }
 
 function exists(pid: number): boolean {
@@ -105,12 +135,14 @@ const absent = (error: NodeJS.ErrnoException): null => {
 
 /**
  * PostgreSQL itself sees through a postmaster.pid whose process is gone, and makes sure that no child of it still runs.
- * It gives up only when the pid belongs to somebody else now; then the file is put aside. By a rename and a second
- * look: had another process started a server in between, this would be its file, and it is put back.
+ * It gives up when the pid belongs to another process now, and when the file names none: a crash of the machine leaves an
+ * empty file, or garbage. Then the file is put aside. By a rename and a second look: had another process started a server
+ * in between, this would be its file, and it is put back. Two servers on the same data are kept apart by their shared
+ * memory as well.
  */
 async function putStalePidFileAside(place: Place) {
   const lines = await readPidFile(place)
-  if (!lines || !exists(Number(lines[0])) || (await isPostmaster(Number(lines[0]), place))) return
+  if (!lines || !(await isInTheWay(lines, place))) return
   const path = join(dataOf(place), 'postmaster.pid')
   const aside = `${path}.stale-${process.pid}`
   await rename(path, aside).catch(absent)
@@ -119,15 +151,23 @@ async function putStalePidFileAside(place: Place) {
   else await rm(aside, { force: true })
 }
 
+async function isInTheWay(lines: readonly string[], place: Place): Promise<boolean> {
+  const pid = Number(lines[0])
+  if (Number.isInteger(pid) && pid > 0) return exists(pid) && !(await isPostmaster(pid, place))
+  // A server that is just starting writes the file right after it made it.
+  const { mtimeMs } = await stat(join(dataOf(place), 'postmaster.pid'))
+  return Date.now() - mtimeMs > writtenAfterMs
+}
+
 /** Starts a server in a session of its own, so that neither our end nor a Ctrl-C ends it. */
-export async function startPostmaster(place: Place, { durable }: { durable: boolean }): Promise<ChildProcess> {
+export async function startPostmaster(place: Place, { durable, connections }: Starting): Promise<ChildProcess> {
   await putStalePidFileAside(place)
   const port = await choosePort(place)
   const settings = {
     port,
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
-    max_connections: 200,
+    max_connections: Math.max(connectionsMin, sharersMax * connections),
     shared_buffers: '128MB',
     jit: 'off',
     timezone: 'UTC',

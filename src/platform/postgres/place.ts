@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Log } from '../log.ts'
+import { homeElsewhere, rememberOwner } from './elsewhere.ts'
 
 /** Where an embedded cluster lives, where its programs are, and as whom they run. */
 export interface Place {
@@ -27,14 +27,18 @@ export interface PlaceOptions {
   systemDir?: string
 }
 
+/** Of a data directory that is new. Under root the server's account passes through, and lists nothing. */
+export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
+
 /**
  * PostgreSQL refuses to run as root. Started by root it runs as the owner of the data that is there already, otherwise
  * as `postgres` or `nobody`; and what that account cannot reach (a clone under /root, a data directory with mode 0700)
  * is kept under /var/lib/berth instead.
  */
 export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: PlaceOptions): Promise<Place> {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 })
-  const home = join(await realpath(dataDir), 'postgres')
+  await mkdir(dataDir, { recursive: true, mode: dataDirMode() })
+  const directory = await realpath(dataDir)
+  const home = join(directory, 'postgres')
   const binaries = findBinaries()
   const bin = join(binaries.directory, 'bin')
   if (process.getuid?.() !== 0) return { home: await made(home), bin, account: null }
@@ -42,8 +46,8 @@ export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: 
   const account = ownerOf(join(home, 'cluster')) ?? unprivileged()
   const place = { home, bin, account }
   if (!canEnter(home, account)) {
-    const hash = createHash('sha256').update(home).digest('hex').slice(0, 16)
-    place.home = join(systemDir, hash)
+    place.home = await made(await homeElsewhere(directory, systemDir))
+    await rememberOwner(directory, place.home)
     log.warn(
       { dataDir, directory: place.home, uid: account.uid },
       'PostgreSQL cannot reach dataDir: data is kept elsewhere',

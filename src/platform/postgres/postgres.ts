@@ -1,12 +1,15 @@
 import type { ChildProcess } from 'node:child_process'
-import pg from 'pg'
+import { existsSync } from 'node:fs'
+import type pg from 'pg'
 import { advisoryLocks } from '../advisory-locks.ts'
 import type { Clock } from '../clock.ts'
+import { type Address, createClient, disconnect } from '../connection.ts'
 import type { Log } from '../log.ts'
 import { isUnavailable, sqlState } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
+  isOurData,
   isPostmaster,
   readPassword,
   rememberPort,
@@ -29,11 +32,9 @@ import { findPlace, type Place } from './place.ts'
  *
  * A server that outlived all its users (they were killed) is adopted by the next one. A session that breaks while we
  * use the server means that the server died or was restarted: we enter again, which starts it if need be, on the same
- * port, so the pools of this process find it again.
+ * port unless that was taken meanwhile. `url` says where it is now, and every new connection of this process asks it.
  */
-export interface Postgres {
-  /** Of the product's database. */
-  readonly url: string
+export interface Postgres extends Address {
   /** Leaves, and stops the server if nobody else uses it. Safe twice. */
   stop(): Promise<void>
 }
@@ -42,6 +43,8 @@ export interface PostgresOptions {
   dataDir: string
   log: Log
   clock: Clock
+  /** That one process has open at once. */
+  connections?: number
   /** For tests: false trades the safety of the data for speed. */
   durable?: boolean
   /** For tests: instead of /var/lib/berth. */
@@ -55,13 +58,23 @@ const stopMsMax = 60_000
 const pollMs = 20
 const reenterMs = 500
 const startsMax = 5
+/** Making the database copies files. */
+const enterStatementMsMax = 60_000
+/** Of a statement: a server that is frozen is left to others. */
+const leaveMsMax = 2_000
 
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
-  const { log, clock, durable = true } = options
-  const entrance: Entrance = { place: await findPlace(options), clock, log, durable }
+  const { log, clock, durable = true, connections = 0 } = options
   const stopping = new AbortController()
+  const entrance: Entrance = {
+    place: await findPlace(options),
+    clock,
+    log,
+    durable,
+    connections,
+    signal: stopping.signal,
+  }
   let session = await enter(entrance)
-  const url = addressOf(session)
   const watching = watch()
 
   async function watch() {
@@ -71,9 +84,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       log.warn('the embedded PostgreSQL ended; looking after it')
       try {
         session = await enter(entrance)
-        if (addressOf(session) !== url) log.error('the embedded PostgreSQL came back on another port: restart Berth')
+        log.warn({ port: session.port }, 'the embedded PostgreSQL is back')
       } catch (error) {
-        log.error({ err: error }, 'the embedded PostgreSQL does not come back')
+        if (!stopping.signal.aborted) log.error({ err: error }, 'the embedded PostgreSQL does not come back')
         await clock.sleep(reenterMs, stopping.signal)
       }
     }
@@ -81,7 +94,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
   let stopped: Promise<void> | undefined
   return {
-    url,
+    get url() {
+      return addressOf(session)
+    },
     stop() {
       stopping.abort()
       stopped ??= watching.then(() => leave(session, entrance))
@@ -95,6 +110,9 @@ interface Entrance {
   clock: Clock
   log: Log
   durable: boolean
+  connections: number
+  /** We are to leave: nothing is entered any more. */
+  signal: AbortSignal
 }
 
 interface Session {
@@ -107,25 +125,25 @@ interface Session {
 const addressOf = ({ port, password }: Pick<Session, 'port' | 'password'>, name = database) =>
   `postgresql://${superuser}:${password}@127.0.0.1:${port}/${name}`
 
-async function enter({ place, clock, durable, log }: Entrance): Promise<Session> {
+async function enter({ place, clock, durable, connections, log, signal }: Entrance): Promise<Session> {
   await ensureCluster(place, { durable })
   const password = await readPassword(place)
   const deadline = clock.monotonicMs() + startMsMax
   let server: ChildProcess | undefined
   // A server of ours that exits lost to another one on this data, or to a program on its port: look again.
-  for (let starts = 0; starts <= startsMax && clock.monotonicMs() < deadline; ) {
+  for (let starts = 0; starts <= startsMax && clock.monotonicMs() < deadline && !signal.aborted; ) {
     const postmaster = await findPostmaster(place)
-    const session = postmaster && (await register({ port: postmaster.port, password }))
+    const session = postmaster && (await register(place, { port: postmaster.port, password }))
     if (session) {
       await rememberPort(place, session.port)
       return session
     }
     if (!postmaster && (!server || hasExited(server))) {
       starts += 1
-      server = await startPostmaster(place, { durable })
+      server = await startPostmaster(place, { durable, connections })
       server.once('error', (error) => log.error({ err: error }, 'the embedded PostgreSQL cannot be run'))
     }
-    await clock.sleep(pollMs)
+    await clock.sleep(pollMs, signal)
   }
   throw new Error(`The embedded PostgreSQL does not start (${place.home}):\n${await serverLogTail(place)}`)
 }
@@ -134,11 +152,12 @@ const hasExited = (server: ChildProcess) =>
   server.pid === undefined || server.exitCode !== null || server.signalCode !== null
 
 /** Opens our session; null: not now, the server is still starting, or just stopping. */
-async function register(address: Pick<Session, 'port' | 'password'>): Promise<Session | null> {
-  const client = new pg.Client({
-    connectionString: addressOf(address, 'postgres'),
-    application_name: 'berth embedded',
-    connectionTimeoutMillis: 5_000,
+async function register(place: Place, address: Pick<Session, 'port' | 'password'>): Promise<Session | null> {
+  const client = createClient({
+    address: { url: addressOf(address, 'postgres') },
+    name: 'berth embedded',
+    statementMsMax: enterStatementMsMax,
+    direct: true,
   })
   const ended = new Promise<void>((resolve) => {
     client.once('end', resolve)
@@ -146,28 +165,40 @@ async function register(address: Pick<Session, 'port' | 'password'>): Promise<Se
   })
   try {
     await client.connect()
-    if (await lock(client, 'pg_try_advisory_lock_shared')) {
+    if ((await serves(client, place)) && (await lock(client, 'pg_try_advisory_lock_shared'))) {
       await ensureDatabase(client)
       return { ...address, client, ended }
     }
   } catch (error) {
-    await client.end()
+    await disconnect(client)
     if (isUnavailable(error)) return null
     throw error
   }
-  await client.end()
+  await disconnect(client)
   return null
+}
+
+/**
+ * Whether this server is that of our data: a copy has the same password, and may have got the port since we looked. A
+ * directory that is not there any more was moved, with its server.
+ */
+async function serves(client: pg.Client, place: Place): Promise<boolean> {
+  const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
+  const data = rows[0]?.data_directory ?? ''
+  return !existsSync(data) || isOurData(data, place)
 }
 
 /** Somebody else made it before, or at the very same time. */
 const duplicateDatabase = ['42P04', '23505']
 
 async function lock(client: pg.Client, take: 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock'): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(`SELECT ${take}($1, 0) AS taken`, [
-    advisoryLocks.embeddedUsers,
-  ])
+  const { rows } = await client.query<{ taken: boolean }>(
+    inTime(`SELECT ${take}($1, 0) AS taken`, [advisoryLocks.embeddedUsers]),
+  )
   return rows[0]?.taken === true
 }
+
+const inTime = (text: string, values: unknown[]) => ({ text, values, query_timeout: leaveMsMax })
 
 async function ensureDatabase(client: pg.Client) {
   const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
@@ -179,12 +210,12 @@ async function ensureDatabase(client: pg.Client) {
 
 async function leave({ client }: Session, { place, clock, log }: Entrance): Promise<void> {
   try {
-    await client.query('SELECT pg_advisory_unlock_shared($1, 0)', [advisoryLocks.embeddedUsers])
+    await client.query(inTime('SELECT pg_advisory_unlock_shared($1, 0)', [advisoryLocks.embeddedUsers]))
     if (await lock(client, 'pg_try_advisory_lock')) await stopServer(place, clock)
   } catch (error) {
     log.warn({ err: error }, 'left the embedded PostgreSQL without knowing whether others use it')
   }
-  await client.end().catch((error: unknown) => log.debug({ err: error }, 'the session had ended already'))
+  await disconnect(client)
 }
 
 async function stopServer(place: Place, clock: Clock) {

@@ -1,13 +1,28 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readRoom } from '../../../src/platform/arrival.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { findPostmaster } from '../../../src/platform/postgres/cluster.ts'
+import { findPostmaster, isPostmaster } from '../../../src/platform/postgres/cluster.ts'
 import { type Postgres, startPostgres } from '../../../src/platform/postgres/postgres.ts'
 import { until } from '../../support/until.ts'
 
@@ -35,7 +50,8 @@ const home = () => join(directory, 'postgres')
 
 async function start(dataDir = directory): Promise<Postgres> {
   const systemDir = join(directory, 'system')
-  const options = { dataDir, systemDir, log: createLog('silent'), clock: systemClock, durable: false }
+  const log = createLog('silent')
+  const options = { dataDir, systemDir, connections: 100, log, clock: systemClock, durable: false }
   const postgres = await startPostgres(options)
   running.push(postgres)
   return postgres
@@ -83,7 +99,9 @@ const canConnect = (url: string) =>
 
 describe('the first start', () => {
   test('makes a cluster with a password, in UTF-8 and locale C, on the loopback alone', async () => {
-    const { url } = await start()
+    const postgres = await start()
+    const { url } = postgres
+    expect(await readRoom(postgres)).toEqual({ maxConnections: 400, available: 400 })
     const settings = 'listen_addresses unix_socket_directories server_encoding lc_collate fsync'.split(' ')
     const values = await query(url, `SELECT ${settings.map((name) => `current_setting('${name}', true)`).join(', ')}`)
     expect(values.slice(0, 3)).toEqual(['127.0.0.1', '', 'UTF8'])
@@ -198,6 +216,19 @@ test('leaving twice is leaving once', async () => {
 })
 
 describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
+  test('a directory whose data is kept elsewhere finds it again when it is moved, and a copy gets its own', async () => {
+    const closed = join(directory, 'closed')
+    await mkdir(closed, { mode: 0o700 })
+    const first = await start(join(closed, 'data'))
+    await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
+    await cp(join(closed, 'data'), join(closed, 'copy'), { recursive: true })
+    const copy = await start(join(closed, 'copy'))
+    expect(await query(copy.url, "SELECT to_regclass('kept')")).toEqual([null])
+    await Promise.all([first.stop(), copy.stop()])
+    await rename(join(closed, 'data'), join(closed, 'moved'))
+    expect(await query((await start(join(closed, 'moved'))).url, 'SELECT n FROM kept')).toEqual([42])
+  })
+
   test('what the server’s account cannot reach is kept elsewhere', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
@@ -208,4 +239,72 @@ describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
     await postgres.stop()
     expect(await query((await start(join(closed, 'data'))).url, 'SELECT n FROM kept')).toEqual([42])
   })
+})
+
+/** The file that a server left, as a crash of the machine may leave it. */
+const pidFile = () => join(home(), 'cluster/data/postmaster.pid')
+
+test.each(['', '\0\0\0\0\n'])('a postmaster.pid that says %j is not the end', async (content) => {
+  const first = await start()
+  await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
+  await first.stop()
+  await writeFile(pidFile(), content)
+  const old = new Date(Date.now() - 60_000)
+  await utimes(pidFile(), old, old)
+  expect(await query((await start()).url, 'SELECT n FROM kept')).toEqual([42])
+})
+
+test('a copy of a running directory, whose path ends like its own, has a server of its own', async () => {
+  const original = await start(join(directory, 'srv/x'))
+  await query(original.url, 'CREATE TABLE of_original AS SELECT 42 AS n')
+  await query(original.url, 'CHECKPOINT')
+  // The path of the original ends with that of the copy.
+  const copy = join(directory, 'srv/x', 'srv/x')
+  const place = { home: await realpath(join(directory, 'srv/x/postgres')), bin: '', account: null }
+  const pid = (await findPostmaster(place))?.pid ?? 0
+  expect(await isPostmaster(pid, place)).toBe(true)
+  const copied = { ...place, home: join(copy, 'postgres') }
+  await cp(place.home, copied.home, { recursive: true })
+  expect(await findPostmaster(copied)).toBeNull()
+  expect(await isPostmaster(pid, { ...place, home: '/srv/x/postgres' })).toBe(false)
+})
+
+test('a directory that is moved while its server runs is still that server’s', async () => {
+  const original = await start(join(directory, 'before'))
+  await rename(join(directory, 'before'), join(directory, 'after'))
+  expect((await start(join(directory, 'after'))).url).toBe(original.url)
+  const place = { home: join(directory, 'after/postgres'), bin: '', account: null }
+  process.kill((await findPostmaster(place))?.pid ?? 0, 'SIGQUIT')
+})
+
+test('a server that comes back on another port is found again', async () => {
+  const postgres = await start()
+  const { url } = postgres
+  const { port } = new URL(url)
+  process.kill((await postmasterPid()) ?? 0, 'SIGKILL')
+  const thief = createServer()
+  await until(
+    () =>
+      new Promise<boolean>((resolve) => {
+        thief.once('error', () => resolve(false))
+        thief.listen(Number(port), '127.0.0.1', () => resolve(true))
+      }),
+    { what: 'its port is taken' },
+  )
+  await until(() => postgres.url !== url && canConnect(postgres.url), { what: 'it is found' })
+  thief.close()
+})
+
+test('a server that is frozen holds up nobody who leaves', async () => {
+  const postgres = await start()
+  const pid = (await postmasterPid()) ?? 0
+  const [backend] = await query(
+    postgres.url,
+    "SELECT pid FROM pg_stat_activity WHERE application_name = 'berth embedded'",
+  )
+  for (const each of [pid, Number(backend)]) process.kill(each, 'SIGSTOP')
+  const began = performance.now()
+  await postgres.stop()
+  expect(performance.now() - began).toBeLessThan(4_000)
+  for (const each of [pid, Number(backend)]) process.kill(each, 'SIGCONT')
 })

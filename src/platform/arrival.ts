@@ -1,0 +1,90 @@
+import type { Clock } from './clock.ts'
+import { type Address, createClient, disconnect } from './connection.ts'
+import type { Log } from './log.ts'
+import { isUnavailable, pgSql, type Sql } from './tx.ts'
+
+/** What is asked of a database before anything else: whether it is up yet, and how many connections it has for us. */
+export interface Arrival {
+  address: Address
+  clock: Clock
+  log: Log
+  /** Ends the waiting: the process is to stop. */
+  signal: AbortSignal
+}
+
+/** A database that does not come up within this time is not coming. */
+export const arrivalMsMax = 300_000
+const retryMs = 500
+const tellMs = 10_000
+const statementMsMax = 5_000
+
+/** Waits until the database answers, and says so. Throws when it does not come up, or refuses us. */
+export async function awaitDatabase({ address, clock, log, signal }: Arrival): Promise<void> {
+  const beganMs = clock.monotonicMs()
+  const { hostname: host, port } = new URL(address.url)
+  for (let toldMs = Number.NEGATIVE_INFINITY; ; ) {
+    const error = await failureOf(address)
+    if (error === null) break
+    const waitedMs = clock.monotonicMs() - beganMs
+    const waitedSeconds = Math.round(waitedMs / 1_000)
+    if (signal.aborted) throw new Error('Stopped while the database was waited for', { cause: error })
+    if (!isUnavailable(error)) throw error
+    if (waitedMs > arrivalMsMax)
+      throw new Error(`The database at ${host}:${port || '5432'} did not come up within ${arrivalMsMax / 1_000} s`, {
+        cause: error,
+      })
+    if (waitedMs - toldMs >= tellMs) {
+      const reason = error instanceof Error ? error.message : String(error)
+      log.warn(
+        { host, port, reason, waitedSeconds, secondsMax: arrivalMsMax / 1_000 },
+        'the database is not up yet; waiting for it',
+      )
+      toldMs = waitedMs
+    }
+    await clock.sleep(retryMs, signal)
+  }
+  const waitedMs = clock.monotonicMs() - beganMs
+  if (waitedMs >= retryMs) log.warn({ host, port, waitedSeconds: Math.round(waitedMs / 1_000) }, 'the database is up')
+}
+
+async function failureOf(address: Address): Promise<unknown> {
+  try {
+    await asked(address, (sql) => sql.query('SELECT 1'))
+    return null
+  } catch (error) {
+    return error
+  }
+}
+
+/** In a connection that ends with it. */
+async function asked<T>(address: Address, ask: (sql: Sql) => Promise<T>): Promise<T> {
+  const client = createClient({ address, name: 'berth start', statementMsMax, direct: false })
+  client.on('error', () => undefined) // what waits on the connection fails, and says so
+  try {
+    await client.connect()
+    return await ask(pgSql(client))
+  } finally {
+    await disconnect(client)
+  }
+}
+
+export interface Room {
+  /** Connections that our role may have at once. */
+  available: number
+  maxConnections: number
+}
+
+export async function readRoom(address: Address): Promise<Room> {
+  const [room] = await asked(address, (sql) => sql.query<Room>(roomSql))
+  if (!room) throw new Error('The database does not say how many connections it has')
+  return room
+}
+
+/** Reserved connections are not for ordinary roles; roles and databases may have limits of their own. */
+const roomSql = `
+SELECT max AS "maxConnections", least(
+    max - CASE WHEN rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int
+      + coalesce(current_setting('reserved_connections', true)::int, 0) END,
+    nullif(rolconnlimit, -1), nullif(datconnlimit, -1)) AS available
+FROM pg_roles, pg_database, LATERAL (SELECT current_setting('max_connections')::int AS max) m
+WHERE rolname = current_user AND datname = current_database()`

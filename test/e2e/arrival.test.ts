@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { berthCommand, freePort } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDoor, type Door } from '../support/outage.ts'
+import { until } from '../support/until.ts'
+
+/** A server that starts before its database. */
+let database: TestDatabase
+let door: Door
+let dataDir: string
+let server: ChildProcess
+let output: string
+let url: string
+
+beforeEach(async () => {
+  database = await createDatabase()
+  door = await createDoor(database.url)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-arrival-'))
+})
+afterEach(async () => {
+  if (server.exitCode === null) {
+    server.kill('SIGTERM')
+    await once(server, 'exit')
+  }
+  await door.shut().catch(() => undefined) // it may be shut
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start() {
+  const port = await freePort()
+  url = `http://127.0.0.1:${port}`
+  output = ''
+  const { file, args, options } = berthCommand({ dataDir, port, env: { DATABASE_URL: door.url } })
+  server = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [server.stdout, server.stderr]) stream?.on('data', (data) => (output += data))
+}
+
+const timeoutMs = 30_000
+
+const waits = () =>
+  until(() => output.includes('the database is not up yet; waiting for it'), { what: 'it says so', timeoutMs })
+
+test('waits for it, and says so', async () => {
+  await door.shut()
+  await start()
+  await waits()
+  expect(output).toMatch(/"host":"127.0.0.1".*"reason":".*ECONNREFUSED.*"waitedSeconds":0,"secondsMax":300/)
+  await door.open()
+  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok, { what: 'it serves', timeoutMs })
+  expect(output).toMatch(/"waitedSeconds":\d+,"msg":"the database is up"/)
+})
+
+test('can be stopped meanwhile', async () => {
+  await door.shut()
+  await start()
+  await waits()
+  server.kill('SIGTERM')
+  expect(await once(server, 'exit')).toEqual([0, null])
+})
+
+test('refuses a pool of connections that the database has no room for', async () => {
+  const name = new URL(database.url).pathname.slice(1)
+  await database.db.sql.query(`ALTER DATABASE ${name} CONNECTION LIMIT 20`)
+  await start()
+  await once(server, 'exit')
+  expect(output).toContain(
+    'database.connections: 24 and 3 beside them are more than the 20 that this role may have (max_connections 200); ' +
+      'set it to at most 17, or raise max_connections, or the limit of the role or the database',
+  )
+})

@@ -1,0 +1,80 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { ask } from '../support/client.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDoor, type Door } from '../support/outage.ts'
+import { until } from '../support/until.ts'
+
+/** The way to PostgreSQL swallows everything, and nothing says so: calls end, a stop stops, and work goes on afterwards. */
+const answerMsMax = 10_000
+const goesOnMsMax = 15_000
+
+let database: TestDatabase
+let door: Door
+let dataDir: string
+let server: BerthProcess
+let other: BerthProcess
+let api: Api
+
+beforeAll(async () => {
+  database = await createDatabase()
+  door = await createDoor(database.url)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-silence-'))
+  const start = async () => startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: door.url } })
+  server = await start()
+  other = await start()
+  api = connectApi(server.url)
+})
+afterAll(async () => {
+  await api.close()
+  door.thaw()
+  await server.end()
+  await door.shut()
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const began = performance.now()
+  return { answer: await work, ms: performance.now() - began }
+}
+
+const submit = `mutation { submitJob(input: { spec: { command: ["true"] } }) {
+  ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }`
+
+const ends = (jobId: string) =>
+  until(async () => (await jobOf(api, jobId).catch(() => null))?.state === 'SUCCEEDED', {
+    what: 'the job has ended',
+    timeoutMs: goesOnMsMax,
+  })
+
+test('while nothing passes every call is answered, and a server stops; then work goes on', {
+  timeout: 90_000,
+}, async () => {
+  await ends(await api.submit({ command: ['true'] }))
+  door.freeze()
+  const stopped = timed(other.end())
+  const submissions = Array.from({ length: 3 }, () => timed(ask(server.url, submit)))
+  const queries = ['{ jobs(first: 1) { nodes { id } } }', '{ viewer { user { name } } }', '{ queue { depth } }']
+  const reads = queries.map((query) => timed(ask(server.url, query)))
+  const probe = await timed(fetch(`${server.url}/readyz`))
+  expect(probe).toMatchObject({ answer: { status: 503 } })
+  expect(probe.ms).toBeLessThan(answerMsMax)
+  for (const { answer, ms } of await Promise.all([...submissions, ...reads])) {
+    expect(JSON.stringify(answer)).toContain('UNAVAILABLE')
+    expect(ms).toBeLessThan(answerMsMax)
+  }
+  expect((await stopped).ms).toBeLessThan(answerMsMax)
+  door.thaw()
+  const healed = performance.now()
+  const jobId = await until(() => api.submit({ command: ['true'] }).catch(() => null), {
+    what: 'a job is taken',
+    timeoutMs: goesOnMsMax,
+  })
+  await ends(jobId)
+  expect(performance.now() - healed).toBeLessThan(goesOnMsMax)
+})
