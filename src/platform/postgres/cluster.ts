@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Place } from './place.ts'
 
@@ -25,7 +26,7 @@ const run = promisify(execFile)
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 const logBytesMax = 10 * 1024 * 1024
 const logTailBytes = 2_000
-const writtenAfterMs = 1_000
+const writtenAfterMs = 500
 const connectionsMin = 200
 /** Processes of one data directory that have their connections at once. */
 const sharersMax = 4
@@ -155,8 +156,8 @@ async function isInTheWay(lines: readonly string[], place: Place): Promise<boole
   const pid = Number(lines[0])
   if (Number.isInteger(pid) && pid > 0) return exists(pid) && !(await isPostmaster(pid, place))
   // A server that is just starting writes the file right after it made it.
-  const { mtimeMs } = await stat(join(dataOf(place), 'postmaster.pid'))
-  return Date.now() - mtimeMs > writtenAfterMs
+  await setTimeout(writtenAfterMs)
+  return (await readPidFile(place))?.join('\n') === lines.join('\n')
 }
 
 /** Starts a server in a session of its own, so that neither our end nor a Ctrl-C ends it. */
