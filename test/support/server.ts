@@ -48,7 +48,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { db, log } = domain
   const sequencer = createSequencer(domain)
   sequencer.start()
-  const liveDb = openDb({ url: database.url, connectionsMax: liveConnectionsMax, log, applicationName: 'berth test' })
+  const liveDb = openDb({ address: db, connectionsMax: liveConnectionsMax, log, applicationName: 'berth test' })
   const live = { ...domain, db: liveDb }
   const feed = createFeed(live)
   const logTail = createLogTail(live)
