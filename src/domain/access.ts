@@ -32,6 +32,7 @@ export const permissionsOf = (level: UserLevel): ReadonlySet<Permission> =>
   new Set(userLevels.slice(0, userLevels.indexOf(level) + 1).flatMap((step): readonly Permission[] => added[step]))
 
 const known: ReadonlySet<string> = permissionsOf('ADMIN')
+export const permissionsMax = known.size
 export const isPermission = (text: string): text is Permission => known.has(text)
 
 /** What a token may be used for. READ comes with each of the others. */

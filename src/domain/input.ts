@@ -12,6 +12,20 @@ const natural = z.int().min(0, 'must not be negative')
 const json = z.record(z.string(), z.unknown())
 const seconds = z.number().min(0, 'must not be negative').max(3_153_600_000, 'must be at most 100 years')
 
+/** Entries of the lists of a spec. */
+export const labelsMax = 64
+export const argumentsMax = 10_000
+export const variablesMax = 10_000
+export const dataSetsMax = 256
+export const portsMax = 1_024
+export const modelsMax = 64
+export const gpuIdsMax = 1_024
+export const dependenciesMax = 100
+export const exitCodesMax = 255
+
+const listOf = <Item extends z.ZodType>(item: Item, itemsMax: number) =>
+  z.array(item).max(itemsMax, `must have at most ${itemsMax.toLocaleString('en-US')} entries`)
+
 const filter = text(255).refine((value) => value !== '!', 'a bare ! names nothing to exclude')
 const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
 const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
@@ -27,12 +41,12 @@ const resources = z.strictObject({
   gpuMemoryGib: positive.nullish(),
   gpuTensorCores: z.boolean().nullish(),
   cudaVersion: dottedVersion.nullish(),
-  cpuModel: z.array(filter).max(64).nullish(),
-  gpuModel: z.array(filter).max(64).nullish(),
+  cpuModel: listOf(filter, modelsMax).nullish(),
+  gpuModel: listOf(filter, modelsMax).nullish(),
   infiniband: z.boolean().nullish(),
   replicas: positive.max(10_000, 'must be at most 10,000').nullish(),
   replicaMasterPort: port.nullish(),
-  gpuIds: z.array(natural).max(1024).nullish(),
+  gpuIds: listOf(natural, gpuIdsMax).nullish(),
   anyGpu: z.boolean().nullish(),
   nodeCount: positive.max(10_000, 'must be at most 10,000').nullish(),
   processCount: positive.max(1_000_000, 'must be at most 1,000,000').nullish(),
@@ -44,26 +58,21 @@ const resources = z.strictObject({
 
 const spec = z.strictObject({
   name: text(255).nullish(),
-  labels: z
-    .array(z.strictObject({ key: text(255), value: z.string().max(1024) }))
-    .max(64, 'must be at most 64')
-    .nullish(),
-  command: z.array(z.string()).min(1, 'must not be empty').max(10_000).nullish(),
+  labels: listOf(z.strictObject({ key: text(255), value: z.string().max(1024) }), labelsMax).nullish(),
+  command: listOf(z.string(), argumentsMax).min(1, 'must not be empty').nullish(),
   executable: path.nullish(),
-  arguments: z.array(z.string()).max(10_000).nullish(),
+  arguments: listOf(z.string(), argumentsMax).nullish(),
   handler: path.nullish(),
   input: json.nullish(),
   image: text(1024).nullish(),
   workdir: path.regex(/^(\/|~\/|~$)/, 'must be absolute or begin with ~/').nullish(),
-  environment: z
-    .array(
-      z.strictObject({
-        name: text(1024).refine((name) => !name.includes('='), 'must not contain ='),
-        value: z.string(),
-      }),
-    )
-    .max(10_000)
-    .nullish(),
+  environment: listOf(
+    z.strictObject({
+      name: text(1024).refine((name) => !name.includes('='), 'must not contain ='),
+      value: z.string(),
+    }),
+    variablesMax,
+  ).nullish(),
   inheritEnvironment: z.boolean().nullish(),
   stdinPath: path.nullish(),
   stdoutPath: path.nullish(),
@@ -71,10 +80,7 @@ const spec = z.strictObject({
   preLaunch: path.nullish(),
   postLaunch: path.nullish(),
   launcher: z.enum(['single', 'multiple', 'mpirun', 'srun'], 'must be single, multiple, mpirun or srun').nullish(),
-  data: z
-    .array(path.regex(/^[^:]+:\/[^:]*$/, 'must be source:/path/in/job'))
-    .max(256)
-    .nullish(),
+  data: listOf(path.regex(/^[^:]+:\/[^:]*$/, 'must be source:/path/in/job'), dataSetsMax).nullish(),
   networkIsolation: z.enum(['IN', 'OUT', 'ALL']).nullish(),
   internalDns: z
     .strictObject({
@@ -85,10 +91,11 @@ const spec = z.strictObject({
           'must be a name by RFC 1035: a–z, 0–9 and -, beginning with a letter',
         )
         .nullish(),
-      ports: z
-        .array(z.strictObject({ port, targetPort: port.nullish(), protocol: z.enum(['TCP', 'UDP']).nullish() }))
+      ports: listOf(
+        z.strictObject({ port, targetPort: port.nullish(), protocol: z.enum(['TCP', 'UDP']).nullish() }),
+        portsMax,
+      )
         .min(1, 'needs at least one port')
-        .max(1024)
         .nullish(),
     })
     .nullish(),
@@ -109,15 +116,15 @@ const spec = z.strictObject({
   durationSeconds: seconds.refine((value) => value > 0, 'must be more than 0').nullish(),
   notBefore: z.union([z.date(), z.iso.datetime({ offset: true })]).nullish(),
   estimatedCost: z.number().min(0, 'must not be negative').nullish(),
-  dependsOn: z
-    .array(z.strictObject({ jobId: text(64), on: z.enum(['SUCCEEDED', 'FAILED', 'FINISHED']).nullish() }))
-    .max(100, 'must be at most 100')
-    .nullish(),
+  dependsOn: listOf(
+    z.strictObject({ jobId: text(64), on: z.enum(['SUCCEEDED', 'FAILED', 'FINISHED']).nullish() }),
+    dependenciesMax,
+  ).nullish(),
   onDependencyFailure: z.enum(['CANCEL', 'WAIT']).nullish(),
   retry: z
     .strictObject({
       maxAttempts: positive.max(1_000, 'must be at most 1,000'),
-      onExitCodes: z.array(z.int().min(1, 'must be 1 … 255').max(255, 'must be 1 … 255')).max(255).nullish(),
+      onExitCodes: listOf(z.int().min(1, 'must be 1 … 255').max(255, 'must be 1 … 255'), exitCodesMax).nullish(),
     })
     .nullish(),
   customAttributes: json.nullish(),

@@ -6,6 +6,7 @@ import { audit } from './audit.ts'
 import { tellLimits } from './changes.ts'
 import type { Domain } from './domain.ts'
 import { InvalidInput, NotFound, type Violation } from './errors.ts'
+import { parseInput } from './parse.ts'
 
 /**
  * What may run at once in a pool. A limit is a number, null (unlimited), or unset: then it is the default of its pool
@@ -137,9 +138,10 @@ export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown)
 }
 
 function parseChange(raw: unknown): { pool: string | null; change: LimitChange } {
-  const parsed = limitsInput.safeParse(raw)
-  if (!parsed.success) throw new InvalidInput(violationsOf(parsed.error))
-  const { pool, enableFairShare, starvationThresholdMinutes, starvationThresholdSeconds, ...counts } = parsed.data
+  const { pool, enableFairShare, starvationThresholdMinutes, starvationThresholdSeconds, ...counts } = parseInput(
+    limitsInput,
+    raw,
+  )
   const threshold = starvationThresholdMinutes === undefined ? starvationThresholdSeconds : starvationThresholdMinutes
   const violations: Violation[] = []
   if (starvationThresholdMinutes != null && starvationThresholdSeconds != null)
@@ -158,9 +160,6 @@ function parseChange(raw: unknown): { pool: string | null; change: LimitChange }
     }),
   }
 }
-
-const violationsOf = (error: z.ZodError): Violation[] =>
-  error.issues.map(({ path, message }) => ({ path: path.map(String), message }))
 
 const present = (change: LimitChange): LimitChange =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
@@ -254,9 +253,7 @@ const scopeInput = z.strictObject({
 /** Without a number of jobs and of GPUs the limit goes. Answers the name of the pool. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
-  const parsed = scopeInput.safeParse(raw)
-  if (!parsed.success) throw new InvalidInput(violationsOf(parsed.error))
-  const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parsed.data
+  const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)
   const limit = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '', maxJobs, maxGpus }
   const pool = await domain.db.transaction(async (sql) => {
     const name = await lockPool(sql, asked ?? null)

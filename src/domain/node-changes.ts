@@ -17,7 +17,7 @@ import { parseInput } from './parse.ts'
  * The configuration applies a node when what it says of it changes (node-config.ts); until then what was changed here holds.
  */
 const nodesPerPool = 10_000
-const devicesPerNode = 1_024
+export const devicesPerNode = 1_024
 const gib = 1024 ** 3
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
 const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){0,3}$/, 'must be a dotted version such as 11.8')

@@ -18,7 +18,7 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at
 const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
 
 /** PostgreSQL's text and jsonb refuse NUL and lone surrogates, wherever they hide: keys of JSON included. */
-function forbiddenText(value: unknown, at: readonly string[]): Violation[] {
+export function forbiddenText(value: unknown, at: readonly string[]): Violation[] {
   if (typeof value === 'string') return textViolation(value, at)
   if (typeof value !== 'object' || value === null || value instanceof Date) return []
   return Object.entries(value).flatMap(([key, inner]) => [

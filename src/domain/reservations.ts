@@ -14,7 +14,7 @@ import { parseInput } from './parse.ts'
  * Every change takes its turn at the row of the pool, so no start that was planned before is committed against it. What
  * they mean for placement: scheduler/plan/reservations.ts.
  */
-const nodesMax = 1_000
+export const nodesMax = 1_000
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
 const time = z.coerce.date('must be a time')
 

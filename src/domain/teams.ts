@@ -78,7 +78,9 @@ const isAtOrBelow = (account: string, above: string) => account === above || acc
 
 // ── changing teams and who is in them ──
 
-const teamsOfUserMax = 50
+export const teamsOfUserMax = 50
+/** Users that one change of a team names to come in, or to go. */
+export const memberChangesMax = 1_000
 
 /** Dotted like an account, for it becomes one; `users` is the branch of those who charge for themselves. */
 export const teamName = z
@@ -91,8 +93,8 @@ const creation = z.strictObject({ name: teamName })
 const change = z.strictObject({
   id: z.string(),
   name: teamName.optional(),
-  addMembers: z.array(z.string()).max(1_000).nullish(),
-  removeMembers: z.array(z.string()).max(1_000).nullish(),
+  addMembers: z.array(z.string()).max(memberChangesMax).nullish(),
+  removeMembers: z.array(z.string()).max(memberChangesMax).nullish(),
 })
 
 export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {

@@ -4,6 +4,7 @@ import ErrorsPlugin from '@pothos/plugin-errors'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
 import { anonymous } from '../domain/access.ts'
+import './bounds.ts'
 import type { RequestContext } from './context.ts'
 import { refusal } from './errors.ts'
 import { typeOfId } from './typed-id.ts'
@@ -27,7 +28,7 @@ const cursorType = 'Cursor' as 'String'
 
 export const builder = new SchemaBuilder<SchemaTypes>({
   // Order matters: what is first wraps all others, so nobody learns of a refusal before they may ask.
-  plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin],
+  plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin, 'bounds'],
   defaultFieldNullability: false,
   scopeAuth: {
     authScopes: ({ viewer }) => ({ known: viewer !== anonymous }),

@@ -1,4 +1,3 @@
-import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
 
 /** Mutations of many: a thousand answers with a few fields of each job fit into what one request may cost. */
@@ -6,7 +5,3 @@ export const bulkCost = (items: readonly unknown[]) => ({
   field: 1,
   multiplier: Math.min(items.length, limits.bulkMax),
 })
-
-export function demandBulk(items: readonly unknown[], name: string, max: number = limits.bulkMax): void {
-  if (items.length > max) throw refusal('BAD_REQUEST', `\`${name}\` has ${items.length} entries; ${max} are allowed`)
-}

@@ -1,19 +1,20 @@
 import {
-  BREAK,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   execute,
   GraphQLError,
   type GraphQLSchema,
-  visit,
+  type OperationDefinitionNode,
 } from 'graphql'
 import { createYoga, type Plugin } from 'graphql-yoga'
 import { anonymous, type Viewer } from '../domain/access.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
-import { presentError, refusal } from './errors.ts'
-import { costOf, limits, parseWithinLimits } from './limits.ts'
+import { costOf, rootFieldsOf } from './cost.ts'
+import { errorsMax, presentError, refusal, withFewErrors } from './errors.ts'
+import { chosenOperation, limits, parseWithinLimits } from './limits.ts'
 import { type Staying, subscriptionsPlugin } from './subscriptions.ts'
+import { coerceVariables } from './variables.ts'
 
 /**
  * How a document becomes a result: parse → validate → cost → execute, the same for HTTP, SSE and WebSocket, because all
@@ -50,11 +51,15 @@ export function createEngine({ schema, rooms }: EngineOptions) {
 /** Limits of a document, of its cost, and the form of what validation has to say. */
 function gatePlugin({ log }: Rooms): Plugin<RequestContext> {
   return {
+    onRequestParse({ request, url }) {
+      if (request.method === 'GET') for (const name of ['variables', 'extensions']) demandJson(url, name)
+    },
     onParse: ({ setParseFn }) => setParseFn((text: string) => parseWithinLimits(text)),
     onValidate:
       () =>
       ({ valid, result, setResult }) => {
-        if (!valid) setResult(result.map((error: Error) => presentError(validationFailed(error), log)))
+        if (!valid)
+          setResult(result.slice(0, errorsMax).map((error: Error) => presentError(validationFailed(error), log)))
       },
     onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
       const cost = admit(args, log)
@@ -63,7 +68,7 @@ function gatePlugin({ log }: Rooms): Plugin<RequestContext> {
       return {
         onExecuteDone({ result, setResult }) {
           if ('data' in result || 'errors' in result)
-            setResult({ ...result, extensions: { ...result.extensions, cost } })
+            setResult(withFewErrors({ ...result, extensions: { ...result.extensions, cost } }))
         },
       }
     },
@@ -74,6 +79,17 @@ function gatePlugin({ log }: Rooms): Plugin<RequestContext> {
   }
 }
 
+/** Yoga would take a parameter that is no JSON for a failure of its own. */
+function demandJson({ searchParams }: URL, name: string): void {
+  try {
+    JSON.parse(searchParams.get(name) || 'null')
+  } catch {
+    throw new GraphQLError(`\`${name}\` is not valid JSON`, {
+      extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+    })
+  }
+}
+
 function validationFailed(error: Error): Error {
   if (!(error instanceof GraphQLError)) return error
   error.extensions['code'] ??= 'GRAPHQL_VALIDATION_FAILED'
@@ -81,25 +97,25 @@ function validationFailed(error: Error): Error {
   return error
 }
 
-/** What the operation costs, or the refusal in the form of a result. Introspection has no resolver that could refuse. */
+/** What the operation costs, or the refusal in the form of a result. */
 function admit(args: ExecutionArgs, log: Rooms['log']): number | ExecutionResult {
+  const { schema, document, operationName, variableValues } = args
+  const operation = chosenOperation(document, operationName)
+  if (!operation) return 0
   try {
     const { viewer } = args.contextValue as RequestContext
-    if (viewer === anonymous && introspects(args.document)) throw refusal('UNAUTHENTICATED', 'Log in first')
-    return costOf({ ...args, variableValues: args.variableValues ?? {} })
+    if (viewer === anonymous) demandLogInPage(document, operation)
+    const coerced = coerceVariables(schema, operation, variableValues ?? {})
+    if ('errors' in coerced) return { errors: coerced.errors.map((error) => presentError(error, log)) }
+    const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
+    return costOf({ schema, document, operation, values: coerced.values }, costMax)
   } catch (error) {
     return { errors: [presentError(error, log)] }
   }
 }
 
-function introspects(document: DocumentNode): boolean {
-  let found = false
-  visit(document, {
-    Field({ name }) {
-      if (name.value !== '__schema' && name.value !== '__type') return undefined
-      found = true
-      return BREAK
-    },
-  })
-  return found
+/** What a caller without a token may ask: fields of serverInfo, without variables, so nothing is coerced for it. */
+function demandLogInPage(document: DocumentNode, operation: OperationDefinitionNode): void {
+  const allowed = [...rootFieldsOf(document, operation)].every((name) => ['serverInfo', '__typename'].includes(name))
+  if (!allowed || (operation.variableDefinitions ?? []).length > 0) throw refusal('UNAUTHENTICATED', 'Log in first')
 }

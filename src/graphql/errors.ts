@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { GraphQLError, type GraphQLFormattedError } from 'graphql'
+import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { Refusal } from '../domain/errors.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, sqlState, Unavailable } from '../platform/tx.ts'
@@ -26,6 +26,11 @@ export type ErrorCode =
   | 'UNAVAILABLE'
   | 'INTERNAL_SERVER_ERROR'
 
+/** Errors that one answer tells; how many more there were is in `extensions.errorsLeftOut`. */
+export const errorsMax = 20
+/** A message that quotes what the caller sent is cut here. */
+const messageCharactersMax = 1_000
+
 /** A refusal of the edge itself. */
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 
@@ -40,7 +45,8 @@ const statusOf: Readonly<Record<string, number>> = {
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined
   const cause = rootCause(error)
-  const { message, code, http } = describe(cause, located)
+  const { message: whole, code, http } = describe(cause, located)
+  const message = whole.length > messageCharactersMax ? `${whole.slice(0, messageCharactersMax)}…` : whole
   const requestId = randomUUID()
   if (code === 'INTERNAL_SERVER_ERROR') log.error({ err: cause, path: located?.path, requestId }, 'a request failed')
   return new GraphQLError(message, {
@@ -97,6 +103,14 @@ function told({ message, extensions }: GraphQLError, code: string): Description 
   // Yoga keeps the parser's complaint here when the body is no JSON: then there was no GraphQL request at all.
   const status = 'originalError' in extensions ? 400 : statusOf[code]
   return { message, code, http: status === undefined ? extensions['http'] : { status } }
+}
+
+/** A result with as many errors as are told. */
+export function withFewErrors(result: ExecutionResult): ExecutionResult {
+  const leftOut = (result.errors?.length ?? 0) - errorsMax
+  if (!result.errors || leftOut <= 0) return result
+  const extensions = { ...result.extensions, errorsLeftOut: leftOut }
+  return { ...result, errors: result.errors.slice(0, errorsMax), extensions }
 }
 
 /** The form that goes over a socket. */

@@ -3,7 +3,7 @@
  * request and every WebSocket upgrade before anything else is looked at.
  *
  * Without it any web page could run commands on this machine: a page of any site may send requests to a loopback port
- * (so Origin is checked), and a name that its owner re-points to 127.0.0.1 makes them same-origin (so Host is checked in
+ * (so Origin is checked, and where a browser sends none, Sec-Fetch-Site), and a name that its owner re-points to 127.0.0.1 makes them same-origin (so Host is checked in
  * single-user mode, where nobody has to log in).
  */
 export interface GateRules {
@@ -18,18 +18,28 @@ export interface GateRules {
 export interface Caller {
   host?: string | undefined
   origin?: string | undefined
+  /** Where the request comes from, as a browser says; other programs send none. */
+  'sec-fetch-site'?: string | string[] | undefined
 }
 
 /** Why the caller is turned away, or null. */
-export function turnedAway({ host, origin }: Caller, rules: GateRules): string | null {
+export function turnedAway({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
   const name = host === undefined ? null : hostName(host)
   if (host === undefined || name === null) return 'The Host header is missing or malformed'
   if (rules.singleUser && !isLoopback(name) && !isAllowedHost(host, name, rules))
     return `The host ${name} is not served; add it to server.allowedHosts`
   if (origin !== undefined && !isAllowedOrigin(origin, host, rules))
     return 'Requests from this origin are not served; add it to server.allowedOrigins'
+  if (origin === undefined && site !== undefined && !ownSites.includes(String(site)))
+    return 'Requests of other sites are not served; open the address itself'
   return null
 }
+
+/**
+ * A page can make a browser send a GET without an Origin (an image, a link, a form), and a GET is a query with whatever
+ * cost. `none`: a person typed the address.
+ */
+const ownSites: readonly string[] = ['same-origin', 'none']
 
 function isAllowedHost(host: string, name: string, { allowedHosts, publicUrl }: GateRules): boolean {
   const own = publicUrl === null ? [] : [new URL(publicUrl).host]

@@ -1,14 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
+import { anonymous } from '../domain/access.ts'
+import { readBody } from './body.ts'
 import type { Caller, Engine } from './engine.ts'
 import { limits } from './limits.ts'
 
 /**
  * The ordinary request: a JSON document posted as a whole and answered once. Yoga's transport speaks the Fetch API, whose
  * requests, bodies and streams cost more than executing a mutation, so these are read and answered on the sockets of Node
- * and only executed by yoga, with every hook of the engine. Whatever is out of the ordinary (a stream, a subscription, a
- * list, an unknown length, a malformed body) is left to yoga's transport, which says what is wrong with it.
+ * and only executed by yoga, with every hook of the engine. Every body is read here, within its limits; whatever is out
+ * of the ordinary (a stream, a subscription, a list, an unknown length, a malformed body) is then left to yoga's
+ * transport, which says what is wrong with it.
  */
 const typeOfAccept: Readonly<Record<string, string>> = {
   '*/*': 'application/json',
@@ -21,11 +25,9 @@ const typeOfAccept: Readonly<Record<string, string>> = {
 const posted = new Request('http://localhost/graphql', { method: 'POST' })
 
 /** The type of the answer, or null: not for here. */
-function ordinary({ method, headers }: IncomingMessage): string | null {
-  if (method !== 'POST' || headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined)
-    return null
-  const length = headers['content-length'] ?? ''
-  if (!/^[1-9]\d*$/.test(length) || Number(length) > limits.bodyBytesMax) return null
+function ordinary({ headers }: IncomingMessage): string | null {
+  if (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined) return null
+  if (!/^[1-9]\d*$/.test(headers['content-length'] ?? '')) return null
   return typeOfAccept[headers.accept ?? '*/*'] ?? null
 }
 
@@ -35,11 +37,10 @@ interface Exchange {
 }
 
 export async function answerPost(engine: Engine, caller: Caller, { request, response }: Exchange): Promise<void> {
-  const type = ordinary(request)
-  if (type === null) return void (await engine(request, response, caller))
-  const text = await readBody(request)
+  const text = await bodyOf(caller, { request, response })
   if (text === null) return
-  const params = parseParams(text)
+  const type = ordinary(request)
+  const params = type && parseParams(text)
   // Yoga takes a body that was read already from there.
   if (!params) return void (await engine(Object.assign(request, { body: text }), response, caller))
   const result = await engine.getResultForParams({ params, request: posted }, { ...caller })
@@ -49,6 +50,29 @@ export async function answerPost(engine: Engine, caller: Caller, { request, resp
   // Head and body in one write: writeHead would send the head alone, for a body of unknown length.
   response.setHeader('content-type', `${type}; charset=utf-8`)
   response.end(JSON.stringify(result))
+}
+
+/** null: it was refused, or its sender is gone. */
+async function bodyOf({ viewer }: Caller, { request, response }: Exchange): Promise<string | null> {
+  const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
+  const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax })
+  if (typeof body === 'object') return body.text
+  if (body === 'gone') return null
+  if (body === 'too many values')
+    refuse(response, 400, `The body holds more than ${limits.bodyValuesMax} values; send it in parts`)
+  else if (viewer === anonymous)
+    refuse(response, 401, `Log in first: without a token a body has ${bytesMax} bytes at most`)
+  else refuse(response, 413, `The body is larger than ${bytesMax} bytes; send it in parts`)
+  return null
+}
+
+const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST' } as const
+
+/** What is still on its way is not read: the connection ends with the answer. */
+function refuse(response: ServerResponse, status: keyof typeof codes, message: string): void {
+  const error = { message, extensions: { code: codes[status], requestId: randomUUID() } }
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+  response.end(JSON.stringify({ errors: [error] }))
 }
 
 /** Which status they deserve is yoga's to say. */
@@ -62,17 +86,6 @@ async function answerErrors(engine: Engine, response: ServerResponse, { result, 
 interface Answer {
   result: ExecutionResult
   type: string
-}
-
-/** null: the sender is gone. */
-function readBody(request: IncomingMessage): Promise<string | null> {
-  return new Promise((resolve) => {
-    const parts: Buffer[] = []
-    request.on('data', (part: Buffer) => parts.push(part))
-    request.once('end', () => resolve(Buffer.concat(parts).toString()))
-    request.once('error', () => resolve(null))
-    request.once('close', () => resolve(null))
-  })
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,8 +1,6 @@
-import { complexityFromQuery } from '@pothos/plugin-complexity'
 import {
   type DocumentNode,
   GraphQLError,
-  type GraphQLSchema,
   Kind,
   Lexer,
   type OperationDefinitionNode,
@@ -16,6 +14,8 @@ import { refusal } from './errors.ts'
 /** What one request may ask for. The same on every transport; each refusal comes before any resolver runs. */
 export const limits = {
   bodyBytesMax: 4 * 1024 * 1024,
+  /** Values of the JSON of a body: objects, lists, texts, numbers. A thousand submissions of fifty each. */
+  bodyValuesMax: 50_000,
   documentBytesMax: 64 * 1024,
   socketMessageBytesMax: 64 * 1024,
   tokensMax: 2_000,
@@ -23,6 +23,9 @@ export const limits = {
   aliasesMax: 50,
   rootFieldsMax: 20,
   costMax: 50_000,
+  /** For a caller without a token: what a log-in page reads of serverInfo. */
+  anonymousCostMax: 20,
+  anonymousBodyBytesMax: 16 * 1024,
   subscriptionsPerConnectionMax: 100,
   subscriptionsPerPersonMax: 1_000,
   socketsPerPersonMax: 500,
@@ -32,6 +35,7 @@ export const limits = {
   pageSizeMax: 100,
   nodesMax: 100,
   bulkMax: 1_000,
+  filterIdsMax: 1_000,
   decisionsMax: 100,
   jsonDepthMax: 64,
 } as const
@@ -132,28 +136,11 @@ function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
   return measure
 }
 
-export interface Request {
-  schema: GraphQLSchema
-  document: DocumentNode
-  operationName?: string | null | undefined
-  variableValues?: Record<string, unknown> | null | undefined
-}
-
-/** The cost of the operation that was asked for, by the weights of the schema; refused above the maximum. */
-export function costOf({ schema, document, operationName, variableValues }: Request): number {
-  const chosen = chosenOperation(document, operationName)
-  if (!chosen) return 0
-  const definitions = document.definitions.filter((each) => each === chosen || each.kind === Kind.FRAGMENT_DEFINITION)
-  const { complexity } = complexityFromQuery({ ...document, definitions }, { schema, variables: variableValues ?? {} })
-  if (complexity > limits.costMax)
-    throw tooComplex(
-      `The query costs ${complexity}; ${limits.costMax} is allowed. Ask for shorter pages or fewer fields`,
-    )
-  return complexity
-}
-
-/** undefined: the executor says what is wrong with the name. */
-function chosenOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode | undefined {
+/** The operation that is asked for; undefined: the executor says what is wrong with the name. */
+export function chosenOperation(
+  document: DocumentNode,
+  name: string | null | undefined,
+): OperationDefinitionNode | undefined {
   const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
   return name
     ? operations.find((each) => each.name?.value === name)

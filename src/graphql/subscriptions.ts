@@ -4,7 +4,7 @@ import type { Viewer } from '../domain/access.ts'
 import { retryMs } from '../platform/steadily.ts'
 import { createCap } from './cap.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
-import { presentError, refusal, saysUnavailable } from './errors.ts'
+import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.ts'
 import { limits } from './limits.ts'
 
 /**
@@ -101,7 +101,7 @@ async function executeEvent(
   for (;;) {
     const result = await runEvent(async () => execute({ ...args, contextValue: createContext(live, viewer) }))
     const missed = result.errors?.find(saysUnavailable)
-    if (!missed || signal.aborted) return result
+    if (!missed || signal.aborted) return withFewErrors(result)
     log.warn({ err: missed }, 'an event waits for the database')
     await clock.sleep(retryMs, signal)
   }

@@ -34,7 +34,7 @@ export type ApprovalConditionInput =
   hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** It is one more than this many of its user in 24 hours. */
   jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** The level of its user is none of these. */
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** The level of its user is none of these, at most 4. */
   levelNotIn: Array<UserLevel>; name?: never; }
   |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Its name matches this glob, or this regular expression if it is written as ^…$. */
   name: string; };
@@ -87,7 +87,7 @@ export type CreateApprovalRuleInput = {
   condition: ApprovalConditionInput;
   /** Whether it is tried at all. */
   enabled?: boolean | null | undefined;
-  /** Levels that it does not apply to. */
+  /** Levels that it does not apply to, at most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
   /** How long a request waits. */
   expiresAfterSeconds?: number | null | undefined;
@@ -109,7 +109,7 @@ export type CreateCapacityReservationInput = {
   name: string;
   /** The backend's name of it. */
   nativeId?: string | null | undefined;
-  /** Names of the nodes, 1 … 1,000. */
+  /** Names of the nodes, at least 1, at most 1,000. */
   nodes: Array<string>;
   /** The pool. */
   pool: string;
@@ -145,7 +145,7 @@ export type CreateTokenInput = {
   expiresAt?: string | null | undefined;
   /** What it is for, 1 … 255 characters. */
   name: string;
-  /** What it may be used for; default: all that you may. */
+  /** What it may be used for (default: all that you may), at most 4. */
   scopes?: Array<TokenScope> | null | undefined;
   /** Whom it stands for; default: you. Others with token.any. */
   userId?: string | null | undefined;
@@ -153,11 +153,11 @@ export type CreateTokenInput = {
 
 /** A new person. */
 export type CreateUserInput = {
-  /** Permissions beyond those of the level. */
+  /** Permissions beyond those of the level, at most 20. */
   allow?: Array<string> | null | undefined;
   /** The one of them for submissions that name none. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to take away; this wins. */
+  /** Permissions to take away, which wins, at most 20. */
   deny?: Array<string> | null | undefined;
   /** Name to show. */
   displayName?: string | null | undefined;
@@ -229,7 +229,7 @@ export type DependencyOn =
 export type DeviceInput = {
   /** How many; their indexes follow on each other. */
   count?: number | null | undefined;
-  /** Lowest and highest CUDA version; default: any. */
+  /** Lowest and highest CUDA version (default: every version), at most 2. */
   cuda?: Array<string> | null | undefined;
   /** GiB of memory of each. */
   memoryGib: number;
@@ -251,7 +251,7 @@ export type EnvironmentVariableInput = {
 export type InternalDnsInput = {
   /** RFC 1035 label; "dns-<account>-" is put in front. */
   name?: string | null | undefined;
-  /** The ports that can be reached. */
+  /** The ports that can be reached, at most 1,024. */
   ports: Array<InternalDnsPortInput>;
 };
 
@@ -279,11 +279,11 @@ export type JobFilter = {
   finishedAfter?: string | null | undefined;
   /** Over before this moment. */
   finishedBefore?: string | null | undefined;
-  /** These jobs. */
+  /** These jobs, at most 1,000. */
   ids?: Array<string> | null | undefined;
-  /** With all of these labels. */
+  /** With all of these labels, at most 64. */
   labels?: Array<LabelFilter> | null | undefined;
-  /** Glob on the name: * any characters, ? one. */
+  /** Glob on the name: * any characters, ? one; at most 255 characters. */
   name?: string | null | undefined;
   /** In this pool. */
   pool?: string | null | undefined;
@@ -291,9 +291,9 @@ export type JobFilter = {
   project?: string | null | undefined;
   /** Come through this door. */
   queue?: string | null | undefined;
-  /** In a state of one of these kinds. */
+  /** In a state of one of these kinds, at most 9. */
   stateCategories?: Array<StateCategory> | null | undefined;
-  /** In one of these states. */
+  /** In one of these states, at most 9. */
   states?: Array<JobState> | null | undefined;
   /** Submitted for this team. */
   team?: string | null | undefined;
@@ -305,23 +305,23 @@ export type JobFilter = {
 export type JobSpecInput = {
   /** Unit of fair share to charge; default: your own. */
   account?: string | null | undefined;
-  /** Arguments; dollar-brace names are expanded. */
+  /** Arguments, in which dollar-brace names are expanded, at most 10,000. */
   arguments?: Array<string> | null | undefined;
   /** What it offers for its place. */
   bid?: number | null | undefined;
   /** Reservation whose nodes to use. */
   capacityReservationId?: string | null | undefined;
-  /** Program and arguments, taken literally. */
+  /** Program and arguments, taken literally, at most 10,000. */
   command?: Array<string> | null | undefined;
   /** Further words for the backend. */
   customAttributes?: Record<string, unknown> | null | undefined;
-  /** Data sets to mount. */
+  /** Data sets to mount, at most 256. */
   data?: Array<string> | null | undefined;
   /** Jobs that must end first, at most 100. */
   dependsOn?: Array<DependencyInput> | null | undefined;
   /** Expected seconds of a run. */
   durationSeconds?: number | null | undefined;
-  /** Variables, in order; the last of a name wins. */
+  /** Variables, in order (the last of a name wins), at most 10,000. */
   environment?: Array<EnvironmentVariableInput> | null | undefined;
   /** What you expect it to cost. */
   estimatedCost?: number | null | undefined;
@@ -507,7 +507,7 @@ export type ResourcesInput = {
   cpu?: number | null | undefined;
   /** PSI/J: cores of each process. */
   cpuCoresPerProcess?: number | null | undefined;
-  /** Filters on the processor; a leading ! excludes. */
+  /** Filters on the processor (a leading ! excludes), at most 64. */
   cpuModel?: Array<string> | null | undefined;
   /** CUDA version that the GPUs support, e.g. 11.8. */
   cudaVersion?: string | null | undefined;
@@ -517,11 +517,11 @@ export type ResourcesInput = {
   gpu?: number | null | undefined;
   /** PSI/J: GPUs of each process. */
   gpuCoresPerProcess?: number | null | undefined;
-  /** Exactly these GPUs of a one-node pool. */
+  /** Exactly these GPUs of a one-node pool, at most 1,024. */
   gpuIds?: Array<number> | null | undefined;
   /** GiB of memory that each GPU has at least. */
   gpuMemoryGib?: number | null | undefined;
-  /** Filters on the GPU model; a leading ! excludes. */
+  /** Filters on the GPU model (a leading ! excludes), at most 64. */
   gpuModel?: Array<string> | null | undefined;
   /** Whether the GPUs have tensor cores; default: either. */
   gpuTensorCores?: boolean | null | undefined;
@@ -547,7 +547,7 @@ export type ResourcesInput = {
 export type RetryInput = {
   /** Runs at most that may end by exit code. */
   maxAttempts: number;
-  /** Only after these exit codes; default: after any but 0. */
+  /** Only after these exit codes (default: after any but 0), at most 255. */
   onExitCodes?: Array<number> | null | undefined;
 };
 
@@ -632,7 +632,7 @@ export type UpdateApprovalRuleInput = {
   condition?: ApprovalConditionInput | null | undefined;
   /** Whether it is tried at all. */
   enabled?: boolean | null | undefined;
-  /** Levels that it does not apply to. */
+  /** Levels that it does not apply to, at most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
   /** How long a request waits. */
   expiresAfterSeconds?: number | null | undefined;
@@ -692,23 +692,23 @@ export type UpdateQuotaInput = {
 
 /** What is to change of a team; what is left out stays. */
 export type UpdateTeamInput = {
-  /** Who comes in. */
+  /** Users that come in, at most 1,000. */
   addMembers?: Array<string> | null | undefined;
   /** The team. */
   id: string;
   /** New name, and with it a new account for what comes. */
   name?: string | null | undefined;
-  /** Who goes. */
+  /** Users that go, at most 1,000. */
   removeMembers?: Array<string> | null | undefined;
 };
 
 /** What is to change of a person; what is left out stays. */
 export type UpdateUserInput = {
-  /** Permissions beyond those of the level. */
+  /** Permissions beyond those of the level, at most 20. */
   allow?: Array<string> | null | undefined;
   /** The one of them for submissions that name none. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to take away; this wins. */
+  /** Permissions to take away, which wins, at most 20. */
   deny?: Array<string> | null | undefined;
   /** Whether the person cannot log in; their jobs go on. */
   disabled?: boolean | null | undefined;

@@ -1,8 +1,10 @@
+import { userLevels } from '../../domain/access.ts'
 import { createApprovalRule, deleteApprovalRule, updateApprovalRule } from '../../domain/approval-rule-changes.ts'
 import type { ApprovalCondition } from '../../domain/approval-rules.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { ApprovalRule } from '../../platform/generated/client.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -87,7 +89,7 @@ const ConditionInput = builder.inputType('ApprovalConditionInput', {
     costAbove: t.float({ description: fieldWords.costAbove }),
     hardware: t.string({ description: fieldWords.hardware }),
     executor: t.string({ description: fieldWords.executor }),
-    levelNotIn: t.field({ type: [UserLevel], description: fieldWords.levelNotIn }),
+    levelNotIn: t.field({ type: [UserLevel], ...atMost(userLevels.length, fieldWords.levelNotIn.replace(/\.$/, '')) }),
     jobsPerDayAbove: t.int({ description: fieldWords.jobsPerDayAbove }),
     firstJob: t.boolean({ description: fieldWords.firstJob }),
     name: t.string({ description: fieldWords.name }),
@@ -101,7 +103,7 @@ const CreateApprovalRuleInput = builder.inputType('CreateApprovalRuleInput', {
     condition: t.field({ type: ConditionInput, required: true, description: 'What it matches.' }),
     priority: t.int({ defaultValue: 0, description: 'Rules are tried from the highest down.' }),
     enabled: t.boolean({ defaultValue: true, description: 'Whether it is tried at all.' }),
-    exemptLevels: t.field({ type: [UserLevel], description: 'Levels that it does not apply to.' }),
+    exemptLevels: t.field({ type: [UserLevel], ...atMost(userLevels.length, 'Levels that it does not apply to') }),
     requiredLevel: t.field({
       type: UserLevel,
       defaultValue: 'LEAD',
@@ -119,7 +121,7 @@ const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
     condition: t.field({ type: ConditionInput, description: 'What it matches.' }),
     priority: t.int({ description: 'Rules are tried from the highest down.' }),
     enabled: t.boolean({ description: 'Whether it is tried at all.' }),
-    exemptLevels: t.field({ type: [UserLevel], description: 'Levels that it does not apply to.' }),
+    exemptLevels: t.field({ type: [UserLevel], ...atMost(userLevels.length, 'Levels that it does not apply to') }),
     requiredLevel: t.field({ type: UserLevel, description: 'The least level that may decide.' }),
     expiresAfterSeconds: t.int({ description: 'How long a request waits.' }),
   }),

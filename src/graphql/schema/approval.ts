@@ -12,8 +12,9 @@ import {
 } from '../../domain/errors.ts'
 import type { Approval } from '../../platform/generated/client.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { bulkOf } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { bulkCost, demandBulk } from '../bulk.ts'
+import { bulkCost } from '../bulk.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import { type Bind, readPages, requestPage } from '../keyset.ts'
@@ -164,14 +165,14 @@ const RejectJobInput = builder.inputType('RejectJobInput', {
 const ApproveJobsInput = builder.inputType('ApproveJobsInput', {
   description: 'Many a yes.',
   fields: (t) => ({
-    decisions: t.field({ type: [ApproveJobInput], required: true, description: 'At most 100.' }),
+    decisions: t.field({ type: [ApproveJobInput], required: true, ...bulkOf(limits.decisionsMax, 'The decisions') }),
   }),
 })
 
 const RejectJobsInput = builder.inputType('RejectJobsInput', {
   description: 'Many a no.',
   fields: (t) => ({
-    decisions: t.field({ type: [RejectJobInput], required: true, description: 'At most 100.' }),
+    decisions: t.field({ type: [RejectJobInput], required: true, ...bulkOf(limits.decisionsMax, 'The decisions') }),
   }),
 })
 
@@ -194,7 +195,6 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: ApproveJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
-      demandBulk(decisions, 'decisions', limits.decisionsMax)
       return { results: await approveJobs(domain, viewer, decisions) }
     },
   }),
@@ -204,7 +204,6 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RejectJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
-      demandBulk(decisions, 'decisions', limits.decisionsMax)
       return { results: await rejectJobs(domain, viewer, decisions) }
     },
   }),

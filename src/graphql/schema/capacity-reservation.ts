@@ -1,6 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { createCapacityReservation, deleteCapacityReservation } from '../../domain/reservations.ts'
+import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '../../domain/reservations.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -51,7 +52,7 @@ const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservat
     name: t.string({ required: true, description: 'Name to show, unique in its pool.' }),
     pool: t.string({ required: true, description: 'The pool.' }),
     project: t.string({ required: true, description: 'Whose jobs may use it.' }),
-    nodes: t.stringList({ required: true, description: 'Names of the nodes, 1 … 1,000.' }),
+    nodes: t.stringList({ required: true, ...atMost(nodesMax, 'Names of the nodes, at least 1') }),
     startsAt: t.field({ type: 'DateTime', required: true, description: 'Beginning of the window.' }),
     endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
     hard: t.boolean({ defaultValue: false, description: 'End its jobs with it; else they finish.' }),

@@ -1,7 +1,10 @@
+import { labelsMax } from '../../domain/input.ts'
 import { jobStates, stateCategory } from '../../domain/state.ts'
 import { type JobFilter, nameGlob } from '../../feed/filter.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import type { Bind } from '../keyset.ts'
+import { limits } from '../limits.ts'
 import { JobState, StateCategory } from './enums.ts'
 
 const LabelFilter = builder.inputType('LabelFilter', {
@@ -15,11 +18,14 @@ const LabelFilter = builder.inputType('LabelFilter', {
 export const JobFilterInput = builder.inputType('JobFilter', {
   description: 'Which jobs. Fields are joined by AND, entries of a list by OR, labels by AND.',
   fields: (t) => ({
-    ids: t.idList({ description: 'These jobs.' }),
-    states: t.field({ type: [JobState], description: 'In one of these states.' }),
-    stateCategories: t.field({ type: [StateCategory], description: 'In a state of one of these kinds.' }),
+    ids: t.idList(atMost(limits.filterIdsMax, 'These jobs')),
+    states: t.field({ type: [JobState], ...atMost(jobStates.length, 'In one of these states') }),
+    stateCategories: t.field({
+      type: [StateCategory],
+      ...atMost(jobStates.length, 'In a state of one of these kinds'),
+    }),
     name: t.string({ description: 'Glob on the name: * any characters, ? one; at most 255 characters.' }),
-    labels: t.field({ type: [LabelFilter], description: 'With all of these labels.' }),
+    labels: t.field({ type: [LabelFilter], ...atMost(labelsMax, 'With all of these labels') }),
     user: t.id({ description: 'Submitted by this user.' }),
     team: t.id({ description: 'Submitted for this team.' }),
     account: t.string({ description: 'Of this account.' }),

@@ -14,8 +14,10 @@ import { deleteJob } from '../../domain/remove.ts'
 import { submit } from '../../domain/start-now.ts'
 import type { Submitted } from '../../domain/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { bulkOf } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { bulkCost, demandBulk } from '../bulk.ts'
+import { bulkCost } from '../bulk.ts'
+import { limits } from '../limits.ts'
 import { JobRef } from '../refs.ts'
 import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
@@ -104,10 +106,9 @@ builder.mutationField('submitJobs', (t) =>
   t.field({
     type: SubmitJobsPayload,
     description: 'Submits up to 1,000 jobs; each is taken or refused by itself.',
-    args: { inputs: t.arg({ type: [SubmitJobInput], required: true, description: 'The submissions.' }) },
+    args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...bulkOf(limits.bulkMax, 'The submissions') }) },
     complexity: ({ inputs }) => bulkCost(inputs),
     async resolve(_root, { inputs }, { domain, viewer }) {
-      demandBulk(inputs, 'inputs')
       return { results: await submit(domain, viewer, inputs) }
     },
   }),
@@ -152,7 +153,7 @@ builder.mutationField('cancelJob', (t) =>
 const CancelJobsInput = builder.inputType('CancelJobsInput', {
   description: 'Which jobs are to end.',
   fields: (t) => ({
-    jobIds: t.idList({ required: true, description: 'The jobs, at most 1,000.' }),
+    jobIds: t.idList({ required: true, ...bulkOf(limits.bulkMax, 'The jobs') }),
     reason: t.string({ description: 'Why, for others to read; at most 1,000 characters.' }),
   }),
 })
@@ -178,7 +179,6 @@ builder.mutationField('cancelJobs', (t) =>
     args: { input: t.arg({ type: CancelJobsInput, required: true, description: 'Which jobs.' }) },
     complexity: ({ input }) => bulkCost(input.jobIds),
     async resolve(_root, { input: { jobIds, reason } }, { domain, viewer }) {
-      demandBulk(jobIds, 'jobIds')
       const results = await cancelJobs(
         domain,
         viewer,

@@ -1,3 +1,15 @@
+import {
+  argumentsMax,
+  dataSetsMax,
+  dependenciesMax,
+  exitCodesMax,
+  gpuIdsMax,
+  labelsMax,
+  modelsMax,
+  portsMax,
+  variablesMax,
+} from '../../domain/input.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
@@ -31,7 +43,11 @@ const InternalDnsInput = builder.inputType('InternalDnsInput', {
   description: 'A name under which other jobs reach this one.',
   fields: (t) => ({
     name: t.string({ description: 'RFC 1035 label; "dns-<account>-" is put in front.' }),
-    ports: t.field({ type: [InternalDnsPortInput], required: true, description: 'The ports that can be reached.' }),
+    ports: t.field({
+      type: [InternalDnsPortInput],
+      required: true,
+      ...atMost(portsMax, 'The ports that can be reached'),
+    }),
   }),
 })
 
@@ -52,7 +68,7 @@ const RetryInput = builder.inputType('RetryInput', {
   description: 'When to run the job again after its command failed.',
   fields: (t) => ({
     maxAttempts: t.int({ required: true, description: 'Runs at most that may end by exit code.' }),
-    onExitCodes: t.intList({ description: 'Only after these exit codes; default: after any but 0.' }),
+    onExitCodes: t.intList(atMost(exitCodesMax, 'Only after these exit codes (default: after any but 0)')),
   }),
 })
 
@@ -66,12 +82,12 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
     gpuMemoryGib: t.int({ description: 'GiB of memory that each GPU has at least.' }),
     gpuTensorCores: t.boolean({ description: 'Whether the GPUs have tensor cores; default: either.' }),
     cudaVersion: t.string({ description: 'CUDA version that the GPUs support, e.g. 11.8.' }),
-    cpuModel: t.stringList({ description: 'Filters on the processor; a leading ! excludes.' }),
-    gpuModel: t.stringList({ description: 'Filters on the GPU model; a leading ! excludes.' }),
+    cpuModel: t.stringList(atMost(modelsMax, 'Filters on the processor (a leading ! excludes)')),
+    gpuModel: t.stringList(atMost(modelsMax, 'Filters on the GPU model (a leading ! excludes)')),
     infiniband: t.boolean({ description: 'Whether the nodes must have InfiniBand.' }),
     replicas: t.int({ description: 'Copies that start together; default 1.' }),
     replicaMasterPort: t.int({ description: 'Port of the first copy that the others are told.' }),
-    gpuIds: t.intList({ description: 'Exactly these GPUs of a one-node pool.' }),
+    gpuIds: t.intList(atMost(gpuIdsMax, 'Exactly these GPUs of a one-node pool')),
     anyGpu: t.boolean({ description: 'Whether others are taken when `gpuIds` are busy.' }),
     nodeCount: t.int({ description: 'PSI/J: nodes.' }),
     processCount: t.int({ description: 'PSI/J: processes in all.' }),
@@ -98,17 +114,17 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     'What is to be run. Either `command`, or `executable` with `arguments`, or `handler`; with an image none of them is needed.',
   fields: (t) => ({
     name: t.string({ description: 'Name, at most 255 characters.' }),
-    labels: t.field({ type: [LabelInput], description: 'Keys and values, at most 64.' }),
-    command: t.stringList({ description: 'Program and arguments, taken literally.' }),
+    labels: t.field({ type: [LabelInput], ...atMost(labelsMax, 'Keys and values') }),
+    command: t.stringList(atMost(argumentsMax, 'Program and arguments, taken literally')),
     executable: t.string({ description: 'Program, where `arguments` are given apart.' }),
-    arguments: t.stringList({ description: 'Arguments; dollar-brace names are expanded.' }),
+    arguments: t.stringList(atMost(argumentsMax, 'Arguments, in which dollar-brace names are expanded')),
     handler: t.string({ description: 'Registered handler to call instead of a command.' }),
     input: t.field({ type: 'JSONObject', description: 'What the handler is given.' }),
     image: t.string({ description: 'Container image.' }),
     workdir: t.string({ description: 'Working directory: absolute, or ~/…' }),
     environment: t.field({
       type: [EnvironmentVariableInput],
-      description: 'Variables, in order; the last of a name wins.',
+      ...atMost(variablesMax, 'Variables, in order (the last of a name wins)'),
     }),
     inheritEnvironment: t.boolean({
       defaultValue: true,
@@ -120,7 +136,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     preLaunch: t.string({ description: 'Script to source before it starts.' }),
     postLaunch: t.string({ description: 'Script to source after it ended.' }),
     launcher: t.string({ defaultValue: 'single', description: 'How its processes are launched.' }),
-    data: t.stringList({ description: 'Data sets to mount.' }),
+    data: t.stringList(atMost(dataSetsMax, 'Data sets to mount')),
     networkIsolation: t.field({ type: NetworkIsolation, description: 'Traffic to cut off.' }),
     internalDns: t.field({ type: InternalDnsInput, description: 'Name for other jobs.' }),
     x11: t.field({ type: X11Input, description: 'Display.' }),
@@ -140,7 +156,7 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     durationSeconds: t.float({ description: 'Expected seconds of a run.' }),
     notBefore: t.field({ type: 'DateTime', description: 'Not before this moment; in the past: now.' }),
     estimatedCost: t.float({ description: 'What you expect it to cost.' }),
-    dependsOn: t.field({ type: [DependencyInput], description: 'Jobs that must end first, at most 100.' }),
+    dependsOn: t.field({ type: [DependencyInput], ...atMost(dependenciesMax, 'Jobs that must end first') }),
     onDependencyFailure: t.field({
       type: OnDependencyFailure,
       defaultValue: 'CANCEL',

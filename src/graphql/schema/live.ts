@@ -3,7 +3,9 @@ import { jobNotFound } from '../../domain/errors.ts'
 import type { FeedEvent } from '../../feed/event.ts'
 import type { JobStatusMessage } from '../../feed/job-status.ts'
 import type { JobUpdatesMessage } from '../../feed/job-updates.ts'
+import { logStreams } from '../../logs/lines.ts'
 import type { TailMessage } from '../../logs/tail-message.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
@@ -163,7 +165,10 @@ builder.subscriptionField('tail', (t) =>
       jobId: t.arg.id({ required: true, description: 'The job.' }),
       after: t.arg(after),
       lastLines: t.arg.int({ description: 'Begin with the last lines, 1 … 5,000.' }),
-      streams: t.arg({ type: [LogStream], description: 'Of these streams; default: STDOUT and STDERR.' }),
+      streams: t.arg({
+        type: [LogStream],
+        ...atMost(logStreams.length, 'Of these streams (default: STDOUT and STDERR)'),
+      }),
       maxBatchBytes: t.arg.int({
         defaultValue: 65_536,
         description: 'Bytes of text in one message at most; taken between 4 KiB and 1 MiB.',

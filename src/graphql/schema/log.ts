@@ -2,6 +2,7 @@ import type { LogLine } from '../../logs/batch.ts'
 import { logStreams } from '../../logs/lines.ts'
 import { type LogGap, type LogPage, readLog } from '../../logs/read.ts'
 import type { LogCursor } from '../../logs/stored.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
 import { refusal } from '../errors.ts'
@@ -117,7 +118,10 @@ builder.objectFields(JobRef, (t) => ({
       after: t.arg({ type: 'Cursor', description: 'Begin after this cursor.' }),
       lastLines: t.arg.int({ description: 'Begin with the last lines, 1 … 5,000.' }),
       run: t.arg.int({ description: 'Of this run only.' }),
-      streams: t.arg({ type: [LogStream], description: 'Of these streams; default: STDOUT and STDERR.' }),
+      streams: t.arg({
+        type: [LogStream],
+        ...atMost(logStreams.length, 'Of these streams (default: STDOUT and STDERR)'),
+      }),
     },
     async resolve({ id }, { first, ...start }, { domain }) {
       const linesMax = first ?? 500

@@ -1,6 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { addNode, removeNode, updateNode } from '../../domain/node-changes.ts'
+import { addNode, devicesPerNode, removeNode, updateNode } from '../../domain/node-changes.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { PoolNodeRef } from '../refs.ts'
 import { DeleteResult } from './delete-result.ts'
@@ -38,7 +39,7 @@ const DeviceInput = builder.inputType('DeviceInput', {
     model: t.string({ required: true, description: 'Model.' }),
     memoryGib: t.float({ required: true, description: 'GiB of memory of each.' }),
     tensorCores: t.boolean({ defaultValue: false, description: 'Whether they have tensor cores.' }),
-    cuda: t.stringList({ description: 'Lowest and highest CUDA version; default: any.' }),
+    cuda: t.stringList(atMost(2, 'Lowest and highest CUDA version (default: every version)')),
     count: t.int({ defaultValue: 1, description: 'How many; their indexes follow on each other.' }),
   }),
 })
@@ -52,7 +53,7 @@ const AddNodeInput = builder.inputType('AddNodeInput', {
     memoryGib: t.int({ required: true, description: 'GiB of memory.' }),
     cpuModel: t.string({ description: 'Processor, for filters.' }),
     infiniband: t.boolean({ defaultValue: false, description: 'Whether it has InfiniBand.' }),
-    gpus: t.field({ type: [DeviceInput], description: 'Its GPUs, at most 1,024.' }),
+    gpus: t.field({ type: [DeviceInput], ...atMost(devicesPerNode, 'Its GPUs') }),
   }),
 })
 

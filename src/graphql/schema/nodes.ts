@@ -1,6 +1,6 @@
 import { resolveNodes } from '@pothos/plugin-relay'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { refusal } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { typeOfId } from '../typed-id.ts'
 
@@ -10,11 +10,9 @@ builder.queryField('nodes', (t) =>
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
     description: 'The nodes with these ids, in order, at most 100; null: not there, or not yours to see.',
-    args: { ids: t.arg.idList({ required: true, description: 'Typed ids.' }) },
+    args: { ids: t.arg.idList({ required: true, ...atMost(limits.nodesMax, 'Typed ids') }) },
     complexity: ({ ids }) => ({ field: 1, multiplier: Math.min(ids.length, limits.nodesMax) }),
     async resolve(_root, { ids }, context, info) {
-      if (ids.length > limits.nodesMax)
-        throw refusal('BAD_REQUEST', `\`ids\` has ${ids.length} entries; ${limits.nodesMax} are allowed`)
       const nodes = await resolveNodes(
         builder,
         context,

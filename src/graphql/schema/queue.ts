@@ -1,5 +1,6 @@
 import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue.ts'
 import { jobStates } from '../../domain/state.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { readCounts, requestPage } from '../keyset.ts'
@@ -129,7 +130,10 @@ QueueRef.implement({
       description: 'Its jobs that you may see: what runs, then what waits in the order of its turn.',
       args: {
         ...t.arg.connectionArgs(),
-        states: t.arg({ type: [JobState], description: 'In one of these states; default: all that are not final.' }),
+        states: t.arg({
+          type: [JobState],
+          ...atMost(jobStates.length, 'In one of these states (default: all that are not final)'),
+        }),
         includeCompleted: t.arg.boolean({ description: 'Final ones too, at the end.' }),
       },
       complexity: pageCost,

@@ -9,6 +9,7 @@ import {
   slotsVisibleTo,
 } from '../../domain/slots.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -81,7 +82,7 @@ builder.queryField('slotReservations', (t) =>
     description: "Slot reservations, newest first: your own, and with job.view.all everybody's.",
     args: {
       ...t.arg.connectionArgs(),
-      states: t.arg({ type: [SlotReservationState], description: 'Only in these states.' }),
+      states: t.arg({ type: [SlotReservationState], ...atMost(slotStates.length, 'Only in these states') }),
       userId: t.arg.id({ description: 'Only of this user.' }),
     },
     complexity: pageCost,

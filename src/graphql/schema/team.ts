@@ -1,7 +1,8 @@
 import { seesPeople } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { createTeam, deleteTeam, updateTeam } from '../../domain/teams.ts'
+import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../domain/teams.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -70,8 +71,8 @@ const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
   fields: (t) => ({
     id: t.id({ required: true, description: 'The team.' }),
     name: t.string({ description: 'New name, and with it a new account for what comes.' }),
-    addMembers: t.idList({ description: 'Who comes in.' }),
-    removeMembers: t.idList({ description: 'Who goes.' }),
+    addMembers: t.idList(atMost(memberChangesMax, 'Users that come in')),
+    removeMembers: t.idList(atMost(memberChangesMax, 'Users that go')),
   }),
 })
 

@@ -1,7 +1,8 @@
-import { demandOwn } from '../../domain/access.ts'
+import { demandOwn, tokenScopes } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { createToken, revokeToken } from '../../domain/tokens.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -83,7 +84,10 @@ const CreateTokenInput = builder.inputType('CreateTokenInput', {
   fields: (t) => ({
     name: t.string({ required: true, description: 'What it is for, 1 … 255 characters.' }),
     userId: t.id({ description: 'Whom it stands for; default: you. Others with token.any.' }),
-    scopes: t.field({ type: [TokenScope], description: 'What it may be used for; default: all that you may.' }),
+    scopes: t.field({
+      type: [TokenScope],
+      ...atMost(tokenScopes.length, 'What it may be used for (default: all that you may)'),
+    }),
     expiresAt: t.field({ type: 'DateTime', description: 'When it ends by itself; default: never.' }),
   }),
 })

@@ -1,7 +1,9 @@
-import { demandOwn, seesPeople } from '../../domain/access.ts'
+import { demandOwn, permissionsMax, seesPeople } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
+import { teamsOfUserMax } from '../../domain/teams.ts'
 import { createUser, deleteUser, updateUser } from '../../domain/users.ts'
 import { Unavailable } from '../../platform/tx.ts'
+import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -104,10 +106,10 @@ builder.queryField('users', (t) =>
 const names = {
   displayName: 'Name to show.',
   email: 'Mail address.',
-  teams: 'Names of all of their teams, at most 50.',
+  teams: atMost(teamsOfUserMax, 'Names of all of their teams'),
   defaultTeam: 'The one of them for submissions that name none.',
-  allow: 'Permissions beyond those of the level.',
-  deny: 'Permissions to take away; this wins.',
+  allow: atMost(permissionsMax, 'Permissions beyond those of the level'),
+  deny: atMost(permissionsMax, 'Permissions to take away, which wins'),
   unixUser: 'Account of the machine that their jobs run as.',
 } as const
 
@@ -118,10 +120,10 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
     level: t.field({ type: UserLevel, required: true, description: 'Decides base priority and permissions.' }),
     displayName: t.string({ description: names.displayName }),
     email: t.string({ description: names.email }),
-    teams: t.stringList({ description: names.teams }),
+    teams: t.stringList(names.teams),
     defaultTeam: t.string({ description: names.defaultTeam }),
-    allow: t.stringList({ description: names.allow }),
-    deny: t.stringList({ description: names.deny }),
+    allow: t.stringList(names.allow),
+    deny: t.stringList(names.deny),
     unixUser: t.string({ description: names.unixUser }),
   }),
 })
@@ -133,10 +135,10 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     level: t.field({ type: UserLevel, description: 'Decides base priority and permissions.' }),
     displayName: t.string({ description: names.displayName }),
     email: t.string({ description: names.email }),
-    teams: t.stringList({ description: names.teams }),
+    teams: t.stringList(names.teams),
     defaultTeam: t.string({ description: names.defaultTeam }),
-    allow: t.stringList({ description: names.allow }),
-    deny: t.stringList({ description: names.deny }),
+    allow: t.stringList(names.allow),
+    deny: t.stringList(names.deny),
     unixUser: t.string({ description: names.unixUser }),
     disabled: t.boolean({ description: 'Whether the person cannot log in; their jobs go on.' }),
   }),
