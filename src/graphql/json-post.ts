@@ -37,6 +37,7 @@ interface Exchange {
 }
 
 export async function answerPost(engine: Engine, caller: Caller, { request, response }: Exchange): Promise<void> {
+  if (request.method !== 'POST') return void (await engine(request, response, caller))
   const text = await bodyOf(caller, { request, response })
   if (text === null) return
   const type = ordinary(request)
