@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { parse as parseYaml, YAMLError } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
+import { bothModes } from './config/door.ts'
 import { type Environment, expand, overlay } from './config/environment.ts'
 import {
   type ConfigFile,
@@ -67,6 +69,8 @@ export interface Config {
     readonly logsMs: number | null
     readonly eventsMs: number | null
   }
+  /** `--single-user`: all users and tokens are given up first. */
+  readonly givesUpUsers: boolean
   /** A copy of the server's environment without its secret, from which jobs inherit the few names of a fixed list. */
   readonly serverEnvironment: Readonly<Record<string, string>>
 }
@@ -156,7 +160,7 @@ export type LogLevel = (typeof logLevels)[number]
 export type ExecutorName = (typeof executorNames)[number]
 
 export interface ConfigSources {
-  /** Arguments after the program: `--config file.yaml` or nothing. */
+  /** Arguments after the program: `--config file.yaml`, `--single-user`. */
   argv: readonly string[]
   env: Environment
   readFile: (path: string) => string
@@ -175,13 +179,14 @@ export function readConfig(): Config {
 
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
-  const path = configPath(argv, env)
+  const { config: path, singleUser } = readArguments(argv, env)
   const raw = path === undefined ? {} : expand(parseFile(path, readFile), { env, path: '', problems })
   const { merged, variables } = overlay(raw, env)
   const parsed = configFile.safeParse(merged)
-  problems.push(...(parsed.success ? crossCheck(parsed.data) : problemsOf(parsed.error)))
+  problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : problemsOf(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
-  return deepFreeze(build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path) }))
+  const built = build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path) })
+  return deepFreeze({ ...built, givesUpUsers: singleUser })
 }
 
 /** One problem per place: later ones follow from the first. A value that came from a variable is called by it. */
@@ -194,16 +199,21 @@ function firstPerPath(problems: readonly ConfigProblem[], variables: ReadonlyMap
   return [...byPath.values()]
 }
 
-function configPath(argv: readonly string[], env: Environment): string | undefined {
-  const [flag, given, ...rest] = argv.flatMap((word) =>
-    word.startsWith('--config=') ? ['--config', word.slice(9)] : [word],
-  )
-  if (flag === undefined) return env.BERTH_CONFIG || undefined
-  if (flag === '--config' && given && rest.length === 0) return given
-  const wrong = flag === '--config' ? (rest[0] ?? flag) : flag
-  throw new ConfigError([
-    { path: 'command line', reason: `${JSON.stringify(wrong)} is not understood`, remedy: 'use --config file.yaml' },
-  ])
+interface Arguments {
+  config: string | undefined
+  singleUser: boolean
+}
+
+function readArguments(argv: readonly string[], env: Environment): Arguments {
+  try {
+    const options = { config: { type: 'string' }, 'single-user': { type: 'boolean' } } as const
+    const { values } = parseArgs({ args: [...argv], options })
+    return { config: values.config ?? (env.BERTH_CONFIG || undefined), singleUser: values['single-user'] ?? false }
+  } catch (error) {
+    const reason = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error)
+    const remedy = 'use --config file.yaml, and --single-user to give up all users'
+    throw new ConfigError([{ path: 'command line', reason, remedy }])
+  }
 }
 
 function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
@@ -225,12 +235,15 @@ function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
 
 // ── rules between keys ──
 
-function crossCheck(file: ConfigFile): ConfigProblem[] {
+function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
   const problems = [
     ...(file.server.roles.length > 0
       ? []
       : [{ path: 'server.roles', reason: 'is empty', remedy: 'name api, scheduler or both' }]),
     ...checkOidc(file.auth.oidc),
+    ...(['oidc', 'bootstrapToken'] as const).flatMap((key) =>
+      singleUser && file.auth[key] !== undefined ? [bothModes(`auth.${key}`)] : [],
+    ),
     ...duplicates('pools', file.pools),
     ...duplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
@@ -296,7 +309,7 @@ const executorsOf = (pool: PoolEntry): readonly ExecutorName[] => pool.executors
 // ── the result ──
 
 /** `folder`: where the file lies; audit.headFile is relative to it. */
-function build(file: ConfigFile, { env, folder }: { env: Environment; folder: string }): Config {
+function build(file: ConfigFile, { env, folder }: { env: Environment; folder: string }): Omit<Config, 'givesUpUsers'> {
   const { server, database, retention } = file
   const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues

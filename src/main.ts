@@ -6,10 +6,10 @@ import { connectionsOf, shareOut, tooManyConnections } from './config/connection
 import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
+import { decideMode, giveUpUsers, localUser } from './domain/access-mode.ts'
 import { applyApprovalRules } from './domain/approval-rule-changes.ts'
 import { createChainer } from './domain/audit-chain.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
-import { decideMode, localUser } from './domain/identity.ts'
 import { type PoolReport, reportPool } from './domain/pool-report.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
 import { applyQuotas } from './domain/quotas.ts'
@@ -89,7 +89,7 @@ async function build(start: Start): Promise<string> {
   const timeLooks = createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log })
   timeLooks.start()
   down.push(() => timeLooks.stop())
-  const singleUser = await decide({ db, time }, config)
+  const singleUser = await decide({ db, time, log }, config)
   const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile: config.audit.headFile }
   const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
@@ -155,13 +155,18 @@ async function localViewer(domain: Domain): Promise<Viewer> {
 }
 
 /** Whether there is one user, who need not log in; throws when the start would open the door to all, or to nobody. */
-async function decide(domain: Pick<Domain, 'db' | 'time'>, { auth, server }: Config): Promise<boolean> {
-  const { bootstrapToken, oidc } = auth
+async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Config): Promise<boolean> {
+  const { bootstrapToken, oidc } = config.auth
+  const { roles, host } = config.server
+  const isOpen = roles.includes('api') && !isLoopback(host)
+  if (config.givesUpUsers) {
+    if (isOpen) throw new ConfigError([openDoor(host)])
+    await giveUpUsers(domain)
+  }
   if (bootstrapToken !== null) await applyBootstrapToken(domain, bootstrapToken)
-  const mode = await decideMode(domain.db.sql, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })
+  const mode = await decideMode(domain, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })
   if (mode === 'NOBODY_CAN_LOG_IN') throw new ConfigError([nobodyCanLogIn])
-  const isOpen = server.roles.includes('api') && !isLoopback(server.host)
-  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([openDoor(server.host)])
+  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([openDoor(host)])
   return mode === 'SINGLE_USER'
 }
 

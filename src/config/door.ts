@@ -13,7 +13,14 @@ export const openDoor = (host: string): ConfigProblem => ({
 
 export const nobodyCanLogIn: ConfigProblem = {
   path: 'auth',
-  reason: 'there are users, but no token that could be used and no auth.oidc, so nobody could log in',
+  reason: 'people must log in here, but there is no token that can be used and no auth.oidc, so nobody could log in',
   remedy:
-    'set auth.bootstrapToken (BERTH_BOOTSTRAP_TOKEN) to a secret that was not used before, and log in as admin with it',
+    'set auth.bootstrapToken (BERTH_BOOTSTRAP_TOKEN) to a secret that was not used before, and log in as admin with it; or give up all users and tokens with "berth serve --single-user"',
 }
+
+/** What would make the server enter the mode again that it is told to leave. */
+export const bothModes = (path: string): ConfigProblem => ({
+  path,
+  reason: 'is set, so people log in, and --single-user gives up all users',
+  remedy: `remove ${path}, or leave out --single-user`,
+})

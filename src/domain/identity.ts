@@ -1,37 +1,13 @@
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type Person, type UserLevel, type Viewer, viewerOf } from './access.ts'
+import { localUser } from './access-mode.ts'
 import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { setTeams, teamName } from './teams.ts'
 import { userName } from './users.ts'
 
-/**
- * Who is let in.
- *
- * Single-user mode: there is no user besides `local`, no token that could be used, and the configuration names neither
- * an OpenID provider nor a bootstrap token. It is decided once, at the start; users and tokens that are made in it count
- * from the next start. The bootstrap token is applied before the decision: unless somebody revoked it, it can be used.
- */
-export interface LogIn {
-  readonly oidc: boolean
-  readonly bootstrapToken: boolean
-}
-
-export type Mode = 'SINGLE_USER' | 'USERS' | 'NOBODY_CAN_LOG_IN'
-
-export async function decideMode(sql: Sql, { oidc, bootstrapToken }: LogIn): Promise<Mode> {
-  const [row] = await sql.query<{ users: boolean; tokens: boolean }>(
-    `SELECT EXISTS (SELECT FROM "user" WHERE name <> $1) AS users,
-       EXISTS (SELECT FROM api_token t JOIN "user" u ON u.id = t.user_id WHERE t.revoked_at IS NULL AND NOT u.disabled
-         AND coalesce(t.expires_at > berth_now(), true)) AS tokens`,
-    [localUser],
-  )
-  if (oidc || row?.tokens) return 'USERS'
-  return bootstrapToken || row?.users ? 'NOBODY_CAN_LOG_IN' : 'SINGLE_USER'
-}
-
-export const localUser = 'local'
+/** Who is let in by what an OpenID provider says, and who is still welcome later. */
 
 // ── people from elsewhere ──
 

@@ -28,9 +28,9 @@ const started = async (env: Record<string, string> = {}): Promise<BerthProcess> 
   startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, ...env } })
 
 /** What a server says that does not start. */
-async function refused(env: Record<string, string> = {}): Promise<string> {
+async function refused(env: Record<string, string> = {}, args: readonly string[] = []): Promise<string> {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [join(root, 'src/main.ts')], {
+  const child = spawn(process.execPath, [join(root, 'src/main.ts'), ...args], {
     cwd: dataDir,
     env: {
       PATH,
@@ -71,7 +71,7 @@ describe('the mode of a server', () => {
   })
 
   it('is refused when there are users of whom nobody could log in', { timeout: startMsMax }, async () => {
-    expect(await refused()).toMatch(/^auth: there are users.*nobody could log in; set auth.bootstrapToken/)
+    expect(await refused()).toMatch(/^auth: people must log in here.*nobody could log in; set auth.bootstrapToken/)
   })
 
   it('has users with a bootstrap token, and listens where it is told', { timeout: startMsMax }, async () => {
@@ -96,5 +96,24 @@ describe('the mode of a server', () => {
     expect((await there.ask('{ viewer { user { name } } }')).status).toBe(401)
     await Promise.all([one.end(), two.end()])
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/a secret that was not used before/)
+  })
+
+  it('does not fall back, and is left by --single-user alone', { timeout: startMsMax }, async () => {
+    expect(await refused()).toMatch(/^auth: people must log in here/)
+    expect(await refused({ BERTH_BOOTSTRAP_TOKEN: 'another-secret-of-this-test' }, ['--single-user'])).toMatch(
+      /BERTH_BOOTSTRAP_TOKEN: is set, so people log in/,
+    )
+    expect(await refused({ BERTH_HOST: '0.0.0.0' }, ['--single-user'])).toMatch(/^server.host: "0.0.0.0" is reachable/)
+    const server = await startBerth({
+      dataDir,
+      port: await freePort(),
+      env: { DATABASE_URL: database.url },
+      args: ['--single-user'],
+    })
+    expect(await personWith(server.url, '').data(info)).toEqual({ serverInfo: { singleUser: true } })
+    await server.end()
+    const again = await started()
+    expect(await personWith(again.url, '').data(info)).toEqual({ serverInfo: { singleUser: true } })
+    await again.end()
   })
 })

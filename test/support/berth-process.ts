@@ -19,17 +19,18 @@ export interface BerthOptions {
   dataDir: string
   port: number
   env?: Record<string, string>
+  args?: readonly string[]
 }
 
 const startMsMax = 30_000
 
 /** What starts it, for those who wait for something else than its readiness. */
-export function berthCommand({ dataDir, port, env = {} }: BerthOptions) {
+export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOptions) {
   const { PATH = '', HOME = '' } = process.env
   const own = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn' }
   return {
     file: process.execPath,
-    args: [join(root, 'src/main.ts')],
+    args: [join(root, 'src/main.ts'), ...args],
     options: { cwd: dataDir, env: { PATH, HOME, ...own, ...env } },
   }
 }
