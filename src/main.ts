@@ -256,6 +256,7 @@ async function createExecutor(
         environment: config.serverEnvironment,
         inheritNames: pool.inheritedEnvironment,
         accounts,
+        streamBytesMax: config.logBytesPerRunMax,
         hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
         clock,
         time,

@@ -27,6 +27,8 @@ export interface Executor {
   watch?(signal: AbortSignal): AsyncIterable<Handle>
   /** The run and its log are stored and final: whatever the backend keeps of it (spool, container) may go. */
   forget?(handle: Handle): Promise<void>
+  /** All that it keeps something of, whether it runs or is over. */
+  list?(): Promise<readonly Handle[]>
   /** What people are shown of it, and why it cannot be used where it cannot. */
   describe(): Promise<ExecutorDescription>
   /** Lets go of watchers and timers; runs go on. */
@@ -72,8 +74,11 @@ export interface Ended {
   signal: number | null
   /** A signal of `stop` was delivered before it ended. */
   stopped: boolean
-  /** OOM_KILLED where the backend knows; MAX_RUN_TIME when its own fallback deadline fired. */
-  cause?: 'OOM_KILLED' | 'MAX_RUN_TIME'
+  /**
+   * OOM_KILLED where the backend knows; MAX_RUN_TIME when its own fallback deadline fired; SUPERVISOR_KILLED when it was
+   * killed together with what supervised it, so that its own end is not known.
+   */
+  cause?: 'OOM_KILLED' | 'MAX_RUN_TIME' | 'SUPERVISOR_KILLED'
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string

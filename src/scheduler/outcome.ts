@@ -96,7 +96,8 @@ function ended(job: ReportedJob, end: Ended): Step {
   const facts = { exitCode: end.exitCode, ...(end.finishedAt && { finishedAt: end.finishedAt }) }
   if (job.state === 'CANCELLING' && end.stopped)
     return { to: 'CANCELLED', reason: 'CANCELLED', info: describe(end), ...facts }
-  if (end.cause === 'MAX_RUN_TIME' || (job.expired && end.stopped))
+  const isInterrupted = end.cause === 'SUPERVISOR_KILLED' && !end.stopped
+  if (end.cause === 'MAX_RUN_TIME' || (job.expired && (end.stopped || isInterrupted)))
     return {
       to: 'FAILED',
       reason: 'MAX_RUN_TIME',
@@ -105,7 +106,8 @@ function ended(job: ReportedJob, end: Ended): Step {
     }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...facts }
   if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
-  const reason: StateReason = end.cause ?? (end.signal === null ? 'EXIT_CODE' : 'SIGNAL')
+  if (isInterrupted) return { ...gone(job, 'It was killed together with the process that supervised it'), ...facts }
+  const reason: StateReason = end.cause === 'OOM_KILLED' ? end.cause : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
 }

@@ -2,7 +2,7 @@ import { StartFailed } from '../executor.ts'
 import type { Environment } from './environment.ts'
 import { entryOf, type Owner } from './owners.ts'
 import { loginPath } from './search-path.ts'
-import { shell } from './shell.ts'
+import { setpriv } from './shell.ts'
 
 /** An account of the machine. */
 export interface Account {
@@ -53,11 +53,10 @@ export async function accountOf(unixUser: string | null, rules: AccountRules): P
   }
 }
 
-/** A command line of the shell, run by this account; null: by the server's. */
-export function shellCommand(args: readonly string[], account: Account | null): { file: string; args: string[] } {
-  if (!account) return { file: shell, args: [...args] }
-  const change = ['--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
-  return { file: 'setpriv', args: [...change, shell, ...args] }
+/** The step of a command line that changes to this account; none: it is the server's. */
+export function changeTo(account: Account | null): string[] {
+  if (!account) return []
+  return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)

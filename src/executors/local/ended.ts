@@ -4,28 +4,38 @@ import type { Log } from '../../platform/log.ts'
 
 /**
  * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
- * tells of all runs, those of an earlier server too. Only lines from now on are reported; whoever starts looks at its
- * runs anyway. Nothing depends on it but speed.
+ * tells of all runs, those of an earlier server too. Only lines from now on are reported; a server that starts looks at
+ * its runs anyway. A list that was read up to `listBytesMax` is emptied, by any of its readers: nothing depends on it but
+ * speed.
  */
 export interface EndedList {
   close(): Promise<void>
 }
 
 const readBytesMax = 65_536
+const listBytesMax = 65_536
 
 export async function followEnded(path: string, log: Log, onEnded: (runId: string) => void): Promise<EndedList> {
   const file = await open(path, 'a+', 0o600)
   let { size: offset } = await file.stat()
   let reading: Promise<void> = Promise.resolve()
   const readOn = async () => {
+    // Emptied by another reader.
+    if ((await file.stat()).size < offset) offset = 0
     for (;;) {
       const lines = await completeLines(file, offset)
-      if (lines === '') return
+      if (lines === '') return trim()
       offset += Buffer.byteLength(lines)
       for (const runId of lines.trimEnd().split('\n')) onEnded(runId)
     }
   }
+  const trim = async () => {
+    if (offset < listBytesMax) return
+    await file.truncate()
+    offset = 0
+  }
   const failed = (err: unknown) => log.warn({ err }, 'cannot watch for ended runs; polling meanwhile')
+  await trim()
   const watcher = watch(path, { persistent: false }, () => {
     reading = reading.then(readOn).catch(failed)
   })

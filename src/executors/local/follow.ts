@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { LogChunk } from '../executor.ts'
-import { isMissing } from './journal.ts'
+import { isMissing, type Loss } from './journal.ts'
 import type { RunFiles } from './spool.ts'
 
 /**
@@ -9,8 +9,9 @@ import type { RunFiles } from './spool.ts'
  * other, and what stands after the last newline only when nothing else is there; then that stream's next bytes come
  * first. Memory is one chunk per stream, whatever the size.
  *
- * A file that shrank was truncated by the job (`> /dev/stdout` does that): the amount lost is unknown, so the gap has 0
- * bytes, and reading starts over.
+ * What the readers of the shim could not keep they say in the journal, with its place, and it becomes a gap there, or at
+ * the next turn after it. A file that shrank was truncated from outside: the amount lost is unknown, so the gap has 0 bytes,
+ * and reading starts over.
  */
 const chunkBytesMax = 65_536
 /** Turns to the other stream, at the end of a line, after this much of one. */
@@ -20,10 +21,18 @@ const newline = 10
 const streamNames = { out: 'STDOUT', err: 'STDERR' } as const
 type Stream = keyof typeof streamNames
 type Offsets = Record<Stream, number>
+const spoolNames = { out: 'stdout', err: 'stderr' } as const
+
+interface Position extends Offsets {
+  /** How many losses of each stream were told. */
+  told?: Offsets
+}
 
 export interface FollowOptions {
   files: RunFiles
   from: unknown
+  /** What the journal says that is not in the spool. */
+  losses: () => readonly Loss[]
   signal: AbortSignal
   /** Whether the run is over; asked only when nothing is left to read. */
   isOver: () => Promise<boolean>
@@ -31,13 +40,13 @@ export interface FollowOptions {
   wait: () => Promise<void>
 }
 
-export async function* follow({ files, from, signal, isOver, wait }: FollowOptions): AsyncGenerator<LogChunk> {
-  const at: Offsets = offsetsOf(from)
+export async function* follow({ files, from, losses, signal, isOver, wait }: FollowOptions): AsyncGenerator<LogChunk> {
+  const at = positionOf(from)
   const handles = await Promise.all([openSpool(files.stdout), openSpool(files.stderr)])
   const [out, err] = handles
   try {
-    if (!out || !err) return yield { gap: 'LOST', bytes: 0, next: { ...at } }
-    const reader = new SpoolReader({ out, err }, at)
+    if (!out || !err) return yield { gap: 'LOST', bytes: 0, next: at }
+    const reader = new SpoolReader({ out, err }, at, losses)
     let over = false
     while (!signal.aborted) {
       let found = false
@@ -57,18 +66,22 @@ export async function* follow({ files, from, signal, isOver, wait }: FollowOptio
 
 class SpoolReader {
   readonly #handles: Record<Stream, FileHandle>
-  readonly #at: Offsets
+  readonly #at: Position
+  readonly #readLosses: () => readonly Loss[]
+  #losses: readonly Loss[] = []
   readonly #scratch = Buffer.allocUnsafeSlow(chunkBytesMax)
   /** Read first: the stream that was left in the middle of a line. */
   #first: Stream = 'out'
 
-  constructor(handles: Record<Stream, FileHandle>, at: Offsets) {
+  constructor(handles: Record<Stream, FileHandle>, at: Position, readLosses: () => readonly Loss[]) {
     this.#handles = handles
     this.#at = at
+    this.#readLosses = readLosses
   }
 
   /** All there is now; ends when a look at both files finds nothing. */
   async *drain(signal: AbortSignal): AsyncGenerator<LogChunk> {
+    this.#losses = this.#readLosses()
     while (!signal.aborted) {
       const before = this.#at.out + this.#at.err
       const rests: [Stream, Buffer][] = []
@@ -85,6 +98,7 @@ class SpoolReader {
 
   /** Yields up to the last newline, returns what stands behind it. A chunk without any newline is yielded whole. */
   async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Buffer> {
+    yield* this.#tellLosses(stream)
     const start = this.#at[stream]
     let midLine = false
     while (!signal.aborted && (midLine || this.#at[stream] - start < turnBytesMax)) {
@@ -92,7 +106,7 @@ class SpoolReader {
       const full = bytes.length === chunkBytesMax
       const end = bytes.lastIndexOf(newline) + 1
       midLine = full && end === 0
-      if (bytes.length === 0 && (await this.#shrank(stream))) yield { gap: 'LOST', bytes: 0, next: { ...this.#at } }
+      if (bytes.length === 0 && (await this.#shrank(stream))) yield { gap: 'LOST', bytes: 0, next: this.#position() }
       else if (midLine) yield this.#chunk(stream, bytes)
       else if (end > 0) yield this.#chunk(stream, bytes.subarray(0, end))
       if (!full) return Buffer.from(bytes.subarray(end))
@@ -100,9 +114,26 @@ class SpoolReader {
     return Buffer.alloc(0)
   }
 
+  async *#tellLosses(stream: Stream): AsyncGenerator<LogChunk> {
+    const told = this.#at.told ?? { out: 0, err: 0 }
+    const losses = this.#losses.filter((loss) => loss.stream === spoolNames[stream])
+    for (const { gap, after, bytes } of losses.slice(told[stream])) {
+      if (this.#at[stream] < (after ?? (await this.#handles[stream].stat()).size)) return
+      told[stream] += 1
+      this.#at.told = told
+      yield { gap, bytes, next: this.#position() }
+    }
+  }
+
+  /** A copy that later bytes do not change. */
+  #position(): Position {
+    const { out, err, told } = this.#at
+    return { out, err, ...(told && { told: { ...told } }) }
+  }
+
   #chunk(stream: Stream, bytes: Buffer): LogChunk {
     this.#at[stream] += bytes.length
-    return { stream: streamNames[stream], bytes: Buffer.from(bytes), next: { ...this.#at } }
+    return { stream: streamNames[stream], bytes: Buffer.from(bytes), next: this.#position() }
   }
 
   /** Good until the next call. */
@@ -128,10 +159,10 @@ async function openSpool(path: string): Promise<FileHandle | null> {
   }
 }
 
-function offsetsOf(position: unknown): Offsets {
+function positionOf(position: unknown): Position {
   if (position === null) return { out: 0, err: 0 }
-  const { out, err } = position as Partial<Offsets>
+  const { out, err, told } = position as Partial<Position>
   if (!Number.isSafeInteger(out) || !Number.isSafeInteger(err))
     throw new Error(`Not a log position of the executor local: ${JSON.stringify(position)}`)
-  return { out: Number(out), err: Number(err) }
+  return { out: Number(out), err: Number(err), ...(told && { told }) }
 }

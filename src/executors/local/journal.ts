@@ -8,10 +8,25 @@ import { appendFileSync, readFileSync } from 'node:fs'
 export interface Journal {
   /** The first claim is the only one that counts. */
   claim: Claim | null
-  /** Seconds of uptime at which the grace of the earliest stop ends; null: nobody asked it to stop before it ended. */
+  /** Leader of the job's session and process group; null: not there yet. */
+  session: { pid: number; born: string } | null
+  /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before its end. */
   stopUp: number | null
   deadlineFired: boolean
   exit: { code: number; up: number | null } | null
+  /** Output that is not in the spool, in the order in which it was noticed. */
+  losses: Loss[]
+}
+
+const lossWords = { cut: 'LOST', full: 'DISK_FULL', over: 'OVER_LIMIT' } as const
+
+export interface Loss {
+  stream: 'stdout' | 'stderr'
+  gap: (typeof lossWords)[keyof typeof lossWords]
+  /** How many bytes of the stream came before it; null: all that were kept. */
+  after: number | null
+  /** At least; 0: unknown. */
+  bytes: number
 }
 
 export interface Claim {
@@ -21,6 +36,12 @@ export interface Claim {
   boot: string
   /** Seconds of uptime; null where the system does not tell. */
   up: number | null
+  /** Seconds of uptime at which the fallback deadline fires; null: it has none. */
+  due: number | null
+  /** Where the job lives; null: in no cgroup of its own. */
+  cgroup: string | null
+  /** A shim of Berth 0.1 shares the session and the process group of its job. */
+  sharesGroup: boolean
 }
 
 /**
@@ -40,11 +61,13 @@ export const isMissing = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 function parseJournal(text: string): Journal {
-  const journal: Journal = { claim: null, stopUp: null, deadlineFired: false, exit: null }
+  const journal: Journal = { claim: null, session: null, stopUp: null, deadlineFired: false, exit: null, losses: [] }
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
     const [word, ...fields] = line.split(' ')
     if (word === 'claim') journal.claim ??= parseClaim(fields)
+    if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(parseLoss(word, fields))
     if (journal.exit) continue
+    if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
     if (word === 'stop') journal.stopUp = Math.min(journal.stopUp ?? Number.POSITIVE_INFINITY, Number(fields[1]))
     if (word === 'deadline') journal.deadlineFired = journal.stopUp === null
     if (word === 'exit') journal.exit = { code: Number(fields[0]), up: seconds(fields[1]) }
@@ -52,8 +75,16 @@ function parseJournal(text: string): Journal {
   return journal
 }
 
-function parseClaim([pid, born = '', boot = '', up]: readonly string[]): Claim {
-  return { pid: Number(pid), born, boot, up: seconds(up) }
+function parseClaim([pid, born = '', boot = '', up, due, cgroup]: readonly string[]): Claim {
+  const place = { cgroup: cgroup === '-' ? null : (cgroup ?? null), sharesGroup: cgroup === undefined }
+  return { pid: Number(pid), born, boot, up: seconds(up), due: seconds(due), ...place }
+}
+
+function parseLoss(word: keyof typeof lossWords, [stream, amount]: readonly string[]): Loss {
+  const loss = { stream: stream === 'stderr' ? ('stderr' as const) : ('stdout' as const), gap: lossWords[word] }
+  return word === 'over'
+    ? { ...loss, after: null, bytes: Number(amount) }
+    : { ...loss, after: Number(amount), bytes: 0 }
 }
 
 const seconds = (text: string | undefined) => (text === undefined || text === '-' ? null : Number(text))
@@ -64,5 +95,15 @@ export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: n
 
 /** From here on no shim can take the claim; whether one had taken it before, the journal tells. */
 export function recordVoid(path: string, boot: string): void {
-  appendFileSync(path, `claim 0 0 ${boot} -\n`)
+  appendFileSync(path, `claim 0 0 ${boot} - - -\n`)
+}
+
+/** By the server where the shim did not do it. */
+export function recordDeadline(path: string): void {
+  appendFileSync(path, 'deadline\n')
+}
+
+/** The readers of the output are ended before they read all. */
+export function recordCuts(path: string, { stdout, stderr }: { stdout: number; stderr: number }): void {
+  appendFileSync(path, `cut stdout ${stdout}\ncut stderr ${stderr}\n`)
 }

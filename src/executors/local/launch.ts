@@ -2,17 +2,18 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { processCountOf } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { type Account, type AccountRules, accountOf, shellCommand } from './account.ts'
+import { type Account, type AccountRules, accountOf, changeTo } from './account.ts'
 import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
 import { type Environment, environmentOf } from './environment.ts'
 import { writeNodeFile } from './node-file.ts'
 import { checkPaths } from './paths.ts'
-import { shim } from './shell.ts'
+import { jobScript, newSession, shell } from './shell.ts'
 
-/** What the shim of a run is started with. */
+/** What becomes the job of a run, for its shim. */
 export interface Launch {
-  file: string
-  args: readonly string[]
+  argv: readonly string[]
+  /** Seconds until the fallback deadline; 0: it has none. */
+  limitSeconds: number
   cwd: string
   environment: Readonly<Record<string, string>>
   account: Account | null
@@ -25,17 +26,15 @@ export interface LaunchOptions {
   accounts: AccountRules
   /** The pool has GPUs: a job that got none must not see any. */
   hasGpus: boolean
-  bootId: string
   /** Where the node file is written, or the link to it; for runs of several processes only. */
   nodeFile: string
   /** How long after its deadline a run is ended by its own shim, in case no server did. */
   deadlineSlackSeconds: number
 }
 
-/** Between TERM and KILL when the fallback deadline fires. */
-const deadlineGraceSeconds = 30
-/** Longer than any machine is up; `sleep` knows no "for ever" everywhere. */
-const noLimitSeconds = 2_147_483_647
+/** Tells the processes of a run apart where it has no cgroup. */
+export const runIdVariable = 'BERTH_RUN_ID'
+
 export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<Launch> {
   const { spec } = run
   const account = await accountOf(run.unixUser, options.accounts)
@@ -51,11 +50,10 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
   await checkPaths(paths, account)
   const command = await commandOf(run, environment, path)
-  const limit =
-    spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds + options.deadlineSlackSeconds) : noLimitSeconds
-  const args = [run.runId, options.bootId, limit, deadlineGraceSeconds].concat(paths, command.argv).map(String)
+  const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
   return {
-    ...shellCommand(['-c', shim, 'berth', ...args], account),
+    argv: [...newSession, ...changeTo(account), ...streams, ...command.argv],
+    limitSeconds: spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds + options.deadlineSlackSeconds) : 0,
     cwd,
     environment: command.environment,
     account,
@@ -66,6 +64,7 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
   const hasNodeFile = processCountOf(run.spec.resources) > 1
   const injected = {
     ...run.injected,
+    [runIdVariable]: run.runId,
     ...gpuEnvironment(run, options.hasGpus),
     ...rankEnvironment(run),
     ...(hasNodeFile ? { PSIJ_NODEFILE: await writeNodeFile(options.nodeFile, run, account) } : {}),

@@ -6,24 +6,35 @@ import type { Log } from '../../platform/log.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { type AccountRules, oneUser, separationOf } from './account.ts'
 import { type Alarm, Alarms } from './alarms.ts'
+import { openCgroups, removeCgroup } from './cgroups.ts'
 import { launchers } from './command.ts'
 import { followEnded } from './ended.ts'
 import { follow } from './follow.ts'
-import { type Claim, isMissing, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
+import { createHeir } from './heir.ts'
+import { isMissing, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
-import { readBootId, signalGroup } from './processes.ts'
+import { createPipeStock } from './pipes.ts'
+import { readBootId, signal as send } from './processes.ts'
 import { spawnShim } from './spawn.ts'
-import { endedList, filesOf, type RunFiles, removeFiles } from './spool.ts'
-import { isShimAlive, verdictOf } from './verdict.ts'
+import { endedList, filesOf, listRuns, type RunFiles, removeFiles, sizesOf } from './spool.ts'
+import { verdictOf } from './verdict.ts'
+import { type Claimed, killJob, seeShim, type WatchedRun } from './watch.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, the journal
  * of a run the only truth about it. A handle is the run's id.
  *
  * start: make the directory, start a shim, which takes the claim or finds it taken. A crash anywhere leaves a run that
- *   was claimed, or one that nobody claimed and that the next start starts. So it runs once at most, whoever starts it.
- * stop: write the record, then TERM to the group; KILL after the grace is the shim's own watchdog, server or no server.
+ *   was claimed, or one that is unclaimed and that the next start starts. So it runs once at most, whichever server starts it.
+ * stop: write the record, then TERM to the group of the job; at the end of the grace comes KILL, at a look of this server
+ *   or the next one (watch.ts), or by its heir where none is there (heir.ts). KILL is for the whole job.
  * A run without a claim is voided by a claim of the server's: at a stop, and when `claimMs` have passed.
+ *
+ * What a job can reach: its own processes, and the write ends of its two output pipes. The supervisor, its watchdog and the
+ * readers of its output are processes of the server's account in another session, and outside of the job's cgroup; spool
+ * and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them. A job of the
+ * server's own account can, as it can kill the server itself; what this executor then does is to notice: it wakes what was
+ * stopped, ends what is overdue, and lets nothing live on of a run that it says is over.
  */
 export interface LocalOptions {
   spoolDir: string
@@ -36,11 +47,16 @@ export interface LocalOptions {
   hasGpus?: boolean
   /** How long after its maximum run time a run is ended by its own shim, in case no server did. */
   deadlineSlackSeconds?: number
+  /** How much of each output stream is kept on disk, the rest is counted and dropped. */
+  streamBytesMax?: number
+  /** false: as on a machine where no cgroup may be made. */
+  usesCgroups?: boolean
   clock: Clock
   time: Time
   log: Log
 }
 
+const streamBytesMaxDefault = 16 * 1024 ** 3
 /** A shim that took no claim for so long never will. */
 const claimMs = 30_000
 /** How often output is looked for without a sign of the file system. */
@@ -52,7 +68,10 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   const { spoolDir, clock, time, log } = options
   await mkdir(`${spoolDir}/runs`, { recursive: true, mode: 0o700 })
   const bootId = await readBootId()
-  const machine = { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs() }
+  const machine = { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs(), cleared: new Set<string>() }
+  const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
+  const pipes = createPipeStock(spoolDir)
+  const heir = createHeir(`${spoolDir}/runs`)
   const alarms = new Alarms(clock)
   /** Journals without a claim, and when they were first seen so: the times of files are of a clock that may be set. */
   const unclaimed = new Map<string, number>()
@@ -70,13 +89,20 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       inheritNames,
       accounts,
       hasGpus,
-      bootId,
       deadlineSlackSeconds,
       nodeFile: files.nodeFile,
     }
     mkdirSync(files.directory, { recursive: true, mode: 0o700 })
     try {
-      await spawnShim(await launchOf(run, from), files, () => alarms.ring(run.runId))
+      await spawnShim(await launchOf(run, from), {
+        runId: run.runId,
+        bootId,
+        cgroup: cgroups?.create(run.runId) ?? null,
+        streamBytesMax: options.streamBytesMax ?? streamBytesMaxDefault,
+        files,
+        pipes,
+        onExit: () => alarms.ring(run.runId),
+      })
     } catch (error) {
       await abandon(files)
       throw error
@@ -88,8 +114,24 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   /** Nothing runs and nothing will; unless another start took the claim, nothing stays. */
   async function abandon(files: RunFiles): Promise<void> {
-    if (voided(files)?.claim?.pid === 0) await removeFiles(files)
+    if (voided(files)?.claim?.pid === 0) await removeRun(files)
   }
+
+  async function removeRun(files: RunFiles): Promise<void> {
+    const cgroup = readJournal(files.journal)?.claim?.cgroup ?? cgroups?.pathOf(files.runId)
+    if (cgroup && !removeCgroup(cgroup)) log.debug({ cgroup }, 'not empty yet; it is removed at the next start')
+    machine.cleared.delete(files.runId)
+    unclaimed.delete(files.journal)
+    await removeFiles(files)
+  }
+
+  const watched = (files: RunFiles): WatchedRun => ({
+    runId: files.runId,
+    journalPath: files.journal,
+    cgroupPath: cgroups?.pathOf(files.runId) ?? null,
+    sizes: () => sizesOf(files),
+    read: () => readJournal(files.journal),
+  })
 
   function voided(files: RunFiles): Journal | null {
     recordVoid(files.journal, bootId)
@@ -111,12 +153,14 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   }
 
   async function observe(files: RunFiles): Promise<Observation> {
-    const observation = await verdictOf(() => readJournal(files.journal), machine)
+    const observation = await verdictOf(watched(files), machine)
     if (observation.state !== 'starting') unclaimed.delete(files.journal)
     if (observation.state !== 'starting') return observation
     const seenMs = unclaimed.get(files.journal) ?? clock.monotonicMs()
     unclaimed.set(files.journal, seenMs)
-    return clock.monotonicMs() - seenMs < claimMs ? observation : verdictOf(() => voided(files), machine)
+    if (clock.monotonicMs() - seenMs < claimMs) return observation
+    voided(files)
+    return verdictOf(watched(files), machine)
   }
 
   async function stop(runId: string, graceMs: number): Promise<void> {
@@ -124,18 +168,26 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     const found = files && readJournal(files.journal)
     if (!files || !found) return
     const journal = found.claim ? found : voided(files)
-    if (journal?.claim && !journal.exit) await stopClaimed(files, { ...journal, claim: journal.claim }, graceMs)
+    if (!journal?.claim || journal.exit || journal.claim.boot !== bootId) return
+    const up = uptime() + graceMs / 1000
+    if (graceMs > 0 && journal.stopUp !== null && journal.stopUp <= up) return
+    recordStop(files.journal, { graceSeconds: graceMs / 1000, up })
+    if (graceMs > 0) heir.ensure()
+    if (await seeShim(journal.claim)) await end(files, graceMs)
   }
 
-  async function stopClaimed(files: RunFiles, journal: Journal & { claim: Claim }, graceMs: number): Promise<void> {
-    const { claim, stopUp } = journal
-    const isVoid = claim.pid === 0
-    if (!isVoid && (claim.boot !== bootId || !(await isShimAlive(claim)))) return
-    const kills = graceMs <= 0
-    const up = uptime() + graceMs / 1000
-    if (!kills && stopUp !== null && stopUp <= up) return
-    recordStop(files.journal, { graceSeconds: graceMs / 1000, up })
-    if (!isVoid) signalGroup(claim.pid, kills ? 'SIGKILL' : 'SIGTERM')
+  /** A job that has no group yet finds the record of the stop before it begins. */
+  async function end(files: RunFiles, graceMs: number): Promise<void> {
+    const journal = readJournal(files.journal)
+    if (!journal?.claim || journal.exit) return
+    const claimed: Claimed = { ...journal, claim: journal.claim }
+    if (graceMs <= 0) return killJob(files.runId, claimed)
+    const leader = claimed.claim.sharesGroup ? claimed.claim.pid : claimed.session?.pid
+    if (leader === undefined) return
+    // The leader gets its group when it gets its session, shortly after it was recorded.
+    if (!send(-leader, 'SIGTERM')) send(leader, 'SIGTERM')
+    // What is stopped receives TERM when it goes on.
+    send(-leader, 'SIGCONT')
   }
 
   async function* logs(runId: string, from: unknown, signal: AbortSignal) {
@@ -152,7 +204,8 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       return false
     }
     try {
-      yield* follow({ files, from, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
+      const losses = () => readJournal(files.journal)?.losses ?? []
+      yield* follow({ files, from, losses, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
     } finally {
       watcher?.close()
     }
@@ -179,24 +232,29 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     watch: (signal) => alarms.keys(either(signal)),
     async forget(runId) {
       const files = filesOf(spoolDir, runId)
-      if (!files) return
-      unclaimed.delete(files.journal)
-      await removeFiles(files)
+      if (files) await removeRun(files)
     },
+    list: () => listRuns(spoolDir),
     describe: async () => ({
       version: release(),
       available: true,
       message: sentences([
         'Limits of cpu and memory are planned with, not enforced',
+        cgroups === null ? withoutCgroups : null,
         separationOf(options.accounts ?? oneUser),
       ]),
       launchers,
     }),
     async close() {
       closing.abort()
+      pipes.close()
+      heir.close()
       await ended.close()
     },
   }
 }
 
 const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')
+
+const withoutCgroups =
+  'No cgroup can be made here: a process of a job that leaves its session and wipes its environment is not ended with the job'

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { StartFailed } from '../executor.ts'
-import { type Account, shellCommand } from './account.ts'
-import { pathCheck } from './shell.ts'
+import { type Account, changeTo } from './account.ts'
+import { pathCheck, shell } from './shell.ts'
 
 const run = promisify(execFile)
 
@@ -15,7 +15,7 @@ const checkMs = 10_000
  */
 export async function checkPaths(paths: readonly string[], account: Account | null): Promise<void> {
   if (paths.every((path) => path === '')) return
-  const { file, args } = shellCommand(['-c', pathCheck, 'berth', ...paths], account)
+  const [file = shell, ...args] = [...changeTo(account), shell, '-c', pathCheck, 'berth', ...paths]
   await run(file, args, { timeout: checkMs, env: {}, cwd: '/' }).catch((cause) => {
     if (cause.code === 1) throw new StartFailed('BAD_SPEC', cause.stdout.trim(), { cause })
     throw new StartFailed('START_FAILED', 'stdinPath, stdoutPath and stderrPath could not be checked', { cause })

@@ -1,53 +1,66 @@
-# The parent of one run: it outlives the server, and everything it knows it writes down.
+# The supervisor of one run: it outlives the server, and everything it knows it writes down.
 #
-# Descriptors: 1, 2 the spool files · 3 the journal of the run, append only · 4 the journal to read · 5 the list of ended
-# runs, append only · 6 the journal once more, for the watchdog · 7 closed when the claim is decided; the server waits
-# for that. All are opened by the server, so the account of the job needs no right on any path.
+# It belongs to the account of the server and leads a session of its own. The job leads another session and, where there is
+# one, lives in a cgroup of its own, as its own account: no signal that the job sends to its group reaches this process,
+# its watchdog, their sleeps or the readers of the output. Of these descriptors the job gets 0, 1 and 2, nothing else.
+#
+# Descriptors: 1, 2 the write ends of the two output pipes · 6, 8 their read ends · 3 the journal of the run, append only ·
+# 4 the journal to read · 5 the list of ended runs, append only · 7 closed when the claim is decided; the server waits for
+# that. 9 takes over what was 2.
 #
 # Records of the journal, one line and one write each; their order is the truth:
-#   claim PID BORN BOOT UP       this process is the parent. Of several claims the first counts, so that of two shims of
-#                                one run only one ever starts the command. BORN tells it from a later bearer of its pid.
-#   stop GRACE UP                by the server, before it sends TERM: after GRACE seconds comes KILL (UP: when)
-#   deadline                     the fallback deadline fired
-#   exit CODE UP                 the command is over
-# No exit record and no parent any more: it was killed, with KILL, together with its group.
+#   claim PID BORN BOOT UP DUE CGROUP   this process supervises the run. Of several claims the first counts, so that of two
+#                          shims of one run only one ever starts the command. BORN tells it from a later bearer of its pid.
+#                          DUE: when the fallback deadline fires, CGROUP: of the job; each - where there is none.
+#   session PID BORN       the process that becomes the job: leader of its session and of its process group
+#   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
+#   deadline               the fallback deadline fired
+#   full STREAM SIZE       output was lost when SIZE bytes of the stream were kept: the disk was full
+#   cut STREAM SIZE        likewise, because its reader was killed
+#   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were not kept
+#   exit CODE UP           the command is over
+# All moments are seconds since the boot. No exit record and no shim any more: it was killed, and how the job ended is unknown.
 #
-# The command runs in the foreground: a shell gives background commands /dev/null as stdin and makes them deaf to INT.
-# So signals are the watchdog's, a child that sleeps until the deadline or until the end of a grace. At the end it is told
-# to go and reaps its sleeps, and last of all the whole group is killed, the shim included: nothing that the job left
-# behind survives it. (Killing the watchdog with the group would do, but its zombies stay in the group until init reaps
-# them, which may be seconds, and meanwhile the group looks alive.)
+# The order of the end: exit record, KILL for all that the job left behind, the last bytes of its output, the list of ended
+# runs, and KILL for this process's own group, which ends the watchdog.
 #
 # Written for dash and bash alike, no process spent where a builtin does.
 
 : one run of Berth
-run=$1 boot=$2 limit=$3 grace=$4 in=$5 out=$6 err=$7
+run=$1 boot=$2 directory=$3 cgroup=$4 limit=$5 grace=$6 blocks=$7
 shift 7
 # Not exported: a job has a PATH only where its environment says so.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
-trap : TERM HUP INT QUIT
+trap : HUP INT QUIT ALRM TERM USR1 USR2
 # The shell's own remarks ("Killed") are none of the job's output.
-exec 8>&2 2>/dev/null
+exec 9>&2 2>/dev/null
 
 now() {
   up=-
   [ -r /proc/uptime ] && read -r up rest </proc/uptime
 }
 
+# Of the process $1; `self` is the subshell that asks.
 birth() {
-  if read -r stat </proc/$$/stat; then
+  if read -r stat <"/proc/$1/stat"; then
+    pid=${stat%% *}
     set -- ${stat##*) }
     shift 19
     born=$1
   else
-    born=$(ps -o lstart= -p $$ | tr -s ' ' _)
+    pid=$1
+    [ "$1" = self ] && pid=$(exec sh -c 'echo $PPID')
+    born=$(ps -o lstart= -p "$pid" | tr -s ' ' _)
   fi
 }
 
 claim() {
-  birth
+  birth $$
   now
-  printf 'claim %s %s %s %s\n' "$$" "$born" "$boot" "$up" >&3 || exit 1
+  due=-
+  # Rounded up: never before its time.
+  [ "$limit" -gt 0 ] && [ "$up" != - ] && due=$((${up%.*} + 1 + limit))
+  printf 'claim %s %s %s %s %s %s\n' "$$" "$born" "$boot" "$up" "$due" "${cgroup:--}" >&3 || exit 1
   while read -r word first second third rest <&4; do
     [ "$word" = claim ] && break
   done
@@ -55,100 +68,94 @@ claim() {
   exec 7>&-
 }
 
-# A sleep that TERM to the group does not end.
-nap() {
-  trap '' TERM
-  sleep "$1" &
-  nap=$!
-  naps="$naps $nap"
-  trap look TERM
+# A record that cannot be written for want of room is written when there is some.
+record() {
+  until printf '%s\n' "$*" >&3; do sleep 1; done
 }
 
-look() {
-  while read -r word first rest <&6; do
-    [ "$word" = stop ] || continue
-    stopping=yes
-    nap "$first"
+find_session() {
+  session=
+  while read -r word first rest; do
+    [ "$word" = session ] && session=$first
+  done <"$directory/journal"
+}
+
+# The whole job where there is a cgroup; else its group, and the server looks for the rest.
+kill_job() {
+  if [ "$cgroup" ]; then
+    printf 1 >"$cgroup/cgroup.kill"
+  else
+    find_session
+    [ "$session" ] && kill -KILL "-$session"
+  fi
+}
+
+# Sleeps until an uptime, or for so many seconds where the system tells none. A sleep that ends early was killed.
+sleep_until() {
+  while now; do
+    [ "$up" = - ] && { sleep "$2"; return; }
+    [ "${up%.*}" -lt "$1" ] || return
+    sleep $(($1 - ${up%.*}))
   done
-}
-
-dismiss() {
-  kill -KILL $naps $!
-  wait
-  exit
 }
 
 watchdog() {
-  stopping= naps=
-  trap dismiss USR1
-  nap "$limit"
-  look
-  while
-    wait "$nap"
-    kill -0 "$nap"
-  do :; done
-  [ "$stopping" ] && kill -KILL 0
-  printf 'deadline\n' >&3
-  nap "$grace"
-  trap '' TERM
-  kill -TERM 0
-  wait "$nap"
-  kill -KILL 0
+  exec >/dev/null 9>&-
+  sleep_until "$due" "$limit"
+  record deadline
+  find_session
+  [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session"
+  sleep_until $((due + grace)) "$grace"
+  kill_job
 }
 
-# stdoutPath and stderrPath: what goes there goes to the spool as well.
-copy_output() {
-  pipes=$(mktemp -d) && mkfifo "$pipes/out" "$pipes/err" || return
-  trap '' TERM HUP INT QUIT
-  [ "$out" ] && true >"$out"
-  [ "$err" ] && true >"$err"
-  if [ "$out" ]; then
-    tee -a "$out" <"$pipes/out" 2>&8 &
-    copies=$!
-    exec 1>"$pipes/out"
-  fi
-  if [ "$err" ]; then
-    tee -a "$err" <"$pipes/err" >&8 2>&8 &
-    copies="$copies $!"
-    exec 8>"$pipes/err"
-  fi
-  trap : TERM HUP INT QUIT
-  rm -r "$pipes"
-}
-
-# Leftovers of the job may hold the pipes open: they get two seconds.
-finish_copies() {
-  exec 1>&- 8>&-
-  { sleep 2; kill -KILL $copies; } &
-  wait $copies
-}
-
-# A stop that came before there was a command to receive its TERM is found here.
-launch() {
-  while read -r word rest <&4; do
-    [ "$word" = stop ] && exit 143
+# The output of stream $1, from its pipe, goes to its spool file. The job waits for nothing but a full disk: what is
+# over the limit is counted and dropped. At the limit, and on a full disk, the write in hand (128 KiB at most) is lost.
+keep() {
+  exec 9>&- >>"$directory/$1"
+  ulimit -f "$blocks"
+  trap '' XFSZ TERM
+  until cat; do
+    [ $? -eq 1 ] && why=full || why=cut
+    size=$(wc -c <"$directory/$1")
+    if [ "$size" -ge $((blocks * 512)) ]; then
+      record over "$1" $(wc -c)
+      return
+    fi
+    record "$why" "$1" $size
+    sleep 1
   done
-  exec 2>&8 3>&- 4<&- 5>&- 6<&- 8>&-
-  [ "$in" ] && exec <"$in"
+}
+
+# This process becomes the job. A stop that came before there was a group to receive its TERM is found here.
+launch() {
+  birth self
+  record session "$pid" "$born"
+  if [ "$cgroup" ] && ! printf 0 >"$cgroup/cgroup.procs"; then
+    printf 'berth: cannot enter the cgroup %s\n' "$cgroup" >&9
+    exit 126
+  fi
+  while read -r word first rest <&4; do
+    [ "$word" = stop ] || continue
+    [ "$first" = 0.000 ] && exit 137
+    exit 143
+  done
+  exec 2>&9 3>&- 4<&- 5>&- 6<&- 8<&- 9>&-
   exec "$@"
 }
 
 claim
-trap '' TERM
-watchdog &
-watchdog=$!
-trap : TERM
-copies=
-if [ "$out$err" ] && ! copy_output; then
-  printf 'berth: cannot make the pipes for stdoutPath and stderrPath\n' >&8
-  code=126
-else
-  (launch "$@")
-  code=$?
-fi
-[ "$copies" ] && finish_copies
+if [ "$limit" -gt 0 ]; then watchdog & fi
+keep stdout <&6 &
+readers=$!
+keep stderr <&8 &
+readers="$readers $!"
+(launch "$@")
+code=$?
+exec >/dev/null 9>&-
 now
-until printf 'exit %s %s\n' "$code" "$up" >&3; do sleep 1; done
-kill -USR1 "$watchdog" && wait "$watchdog"
+record exit "$code" "$up"
+kill_job
+wait $readers
 printf '%s\n' "$run" >&5
 kill -KILL 0

@@ -4,32 +4,55 @@ import { closeSync, fchownSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { StartFailed } from '../executor.ts'
 import type { Launch } from './launch.ts'
+import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
+import { shell, shim } from './shell.ts'
 import type { RunFiles } from './spool.ts'
+
+/** What a shim knows of its run besides the job. */
+export interface ShimArguments {
+  runId: string
+  bootId: string
+  /** null: there are none. */
+  cgroup: string | null
+  /** The limit of each output stream. */
+  streamBytesMax: number
+}
+
+/** Between TERM and KILL when the fallback deadline fires. */
+export const deadlineGraceSeconds = 30
+/** What `ulimit -f` counts in. */
+const blockBytes = 512
+
+/** Consecutive arguments that only the processes of a shim of this run have. */
+export const shimNameOf = (runId: string) => `berth\0${runId}`
 
 /**
  * Starts a shim in a session of its own and waits until it has taken the claim or is over: it closes one end of a pipe
  * then, so nothing is polled and a server that dies meanwhile breaks nothing. Answers when the claim is decided.
  */
-export async function spawnShim(launch: Launch, files: RunFiles, onExit: () => void): Promise<void> {
+export async function spawnShim(
+  launch: Launch,
+  { files, pipes, onExit, ...given }: ShimArguments & { files: RunFiles; pipes: PipeStock; onExit: () => void },
+): Promise<void> {
   const opened: number[] = []
   const descriptor = (path: string, flags: string) => {
     const file = openSync(path, flags, 0o600)
     opened.push(file)
     return file
   }
+  const taken: Pipe[] = []
   try {
-    const out = descriptor(files.stdout, 'a')
-    const err = descriptor(files.stderr, 'a')
+    const [out, err] = [await pipes.take(), await pipes.take()]
+    taken.push(out, err)
     // The job may open /dev/stdout and /dev/stderr again.
-    if (launch.account) for (const file of [out, err]) fchownSync(file, launch.account.uid, launch.account.gid)
-    const journal = descriptor(files.journal, 'a')
-    const ended = descriptor(files.ended, 'a')
-    const read = [descriptor(files.journal, 'r'), descriptor(files.journal, 'r')]
-    const child = spawn(launch.file, launch.args, {
+    if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
+    for (const path of [files.stdout, files.stderr]) descriptor(path, 'a')
+    const journal = [descriptor(files.journal, 'a'), descriptor(files.journal, 'r')]
+    const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(launch, files, given), ...launch.argv], {
       cwd: launch.cwd,
       env: launch.environment,
       detached: true,
-      stdio: ['ignore', out, err, journal, read[0], ended, read[1], 'pipe'],
+      stdio: ['ignore', out.write, err.write, ...journal, descriptor(files.ended, 'a'), out.read, 'pipe', err.read],
     })
     child.once('exit', onExit)
     await claimDecided(child)
@@ -38,9 +61,16 @@ export async function spawnShim(launch: Launch, files: RunFiles, onExit: () => v
     throw startFailed(cause)
   } finally {
     for (const file of opened) closeSync(file)
+    for (const pipe of taken) closePipe(pipe)
   }
 }
 
+function shimArguments(launch: Launch, files: RunFiles, given: ShimArguments): string[] {
+  // One byte more than is stored, so that a stream over its limit is seen to be.
+  const blocks = Math.ceil((given.streamBytesMax + 1) / blockBytes)
+  const times = [launch.limitSeconds, deadlineGraceSeconds, blocks].map(String)
+  return [given.runId, given.bootId, files.directory, given.cgroup ?? '', ...times]
+}
 async function claimDecided(child: ChildProcess): Promise<void> {
   const pipe: unknown = child.stdio.at(7)
   if (!(pipe instanceof Readable)) throw new Error('The pipe of the claim is missing')

@@ -1,9 +1,11 @@
-import { rm } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeNodeFile } from './node-file.ts'
 
 /** Where the files of a run are: in the spool, which only the account of the server may enter. */
 export interface RunFiles {
+  runId: string
   directory: string
   journal: string
   stdout: string
@@ -19,6 +21,7 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(runId)) return null
   const directory = join(spoolDir, 'runs', runId)
   return {
+    runId,
     directory,
     journal: join(directory, 'journal'),
     stdout: join(directory, 'stdout'),
@@ -33,4 +36,13 @@ export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
 export async function removeFiles(files: RunFiles): Promise<void> {
   await removeNodeFile(files.nodeFile)
   await rm(files.directory, { recursive: true, force: true })
+}
+
+/** Ids of the runs that have files here. */
+export const listRuns = (spoolDir: string): Promise<string[]> => readdir(join(spoolDir, 'runs'))
+
+/** Bytes of output in the spool. */
+export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {
+  const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { isMissing } from './journal.ts'
+
+/**
+ * A cgroup (version 2) for each run, where the server may make some: below its own, so a service or a container that is
+ * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. No controller is enabled:
+ * what counts is that no process leaves it, whatever sessions it makes, that `cgroup.kill` ends all at once, and that the
+ * kernel says when it is empty. A folder per spool keeps several servers of one machine apart.
+ *
+ * A job of the server's own account could write itself into another cgroup that this account may write; of any other
+ * account it could not.
+ */
+export interface Cgroups {
+  /** Of a run; the shim's child enters it before the job begins. */
+  create(runId: string): string
+  /** Where a run's cgroup is, if it was made here. */
+  pathOf(runId: string): string
+  /** Ids of the runs that have one. */
+  list(): string[]
+}
+
+/** null: there is no cgroup version 2 in which the server may make others, or its kernel is older than 5.14. */
+export function openCgroups(spoolDir: string): Cgroups | null {
+  const own = ownCgroup()
+  if (own === null || /\s/.test(own)) return null
+  const base = join(own, `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`)
+  try {
+    accessSync(join(own, 'cgroup.procs'), constants.W_OK)
+    mkdirSync(base, { recursive: true })
+    accessSync(join(base, 'cgroup.kill'), constants.W_OK)
+  } catch {
+    return null
+  }
+  return {
+    pathOf: (runId) => join(base, runId),
+    create(runId) {
+      mkdirSync(join(base, runId), { recursive: true })
+      return join(base, runId)
+    },
+    list: () => childrenOf(base),
+  }
+}
+
+function ownCgroup(): string | null {
+  if (process.platform !== 'linux') return null
+  const mount = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .find(([, , type]) => type === 'cgroup2')?.[1]
+  const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
+  return mount !== undefined && path !== undefined ? join(mount, path) : null
+}
+
+const childrenOf = (path: string) =>
+  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+
+/** Whether a process lives in it or below; zombies do not. */
+export function isPopulated(path: string): boolean {
+  return (ifThere(() => readFileSync(join(path, 'cgroup.events'), 'utf8')) ?? '').includes('populated 1')
+}
+
+/** KILL to all that live in it and below, at once. */
+export function killCgroup(path: string): void {
+  ifThere(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
+}
+
+/** false: something in it has not died yet. A job that runs as root may have made others below. */
+export function removeCgroup(path: string): boolean {
+  try {
+    for (const child of ifThere(() => childrenOf(path)) ?? []) removeCgroup(join(path, child))
+    ifThere(() => rmdirSync(path))
+  } catch {
+    return false
+  }
+  return !existsSync(path)
+}
+
+/** undefined: it is gone. */
+function ifThere<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (isMissing(error) || isNoDevice(error)) return undefined
+    throw error
+  }
+}
+
+/** What a file of a cgroup answers that was removed since it was opened. */
+const isNoDevice = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENODEV'

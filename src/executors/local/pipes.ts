@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { closeSync, constants, openSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+/**
+ * Pipes for the output of runs. A pipe, unlike a file, cannot be cut by a job that opens /dev/stdout or /dev/stderr again,
+ * and its reader decides how much is kept. Node makes none, so `mkfifo` makes the names of many at once (5 ms, once in
+ * `pipesPerBatch / 2` runs); each is opened and its name removed, so the kernel frees what a server that dies leaves.
+ */
+export interface Pipe {
+  read: number
+  write: number
+}
+
+export interface PipeStock {
+  /** The caller closes both ends. */
+  take(): Promise<Pipe>
+  close(): void
+}
+
+const pipesPerBatch = 32
+const run = promisify(execFile)
+
+export function createPipeStock(parentDirectory: string): PipeStock {
+  const stock: Pipe[] = []
+  let making: Promise<void> | undefined
+
+  async function make(): Promise<void> {
+    const directory = await mkdtemp(join(parentDirectory, 'pipes-'))
+    try {
+      const paths = Array.from({ length: pipesPerBatch }, (_, i) => join(directory, String(i)))
+      await run('mkfifo', ['-m', '600', ...paths])
+      stock.push(...paths.map(openPipe))
+    } finally {
+      await rm(directory, { recursive: true })
+    }
+  }
+
+  return {
+    async take() {
+      for (;;) {
+        const pipe = stock.pop()
+        if (pipe) return pipe
+        making ??= make().finally(() => {
+          making = undefined
+        })
+        await making
+      }
+    },
+    close() {
+      for (const pipe of stock.splice(0)) closePipe(pipe)
+    },
+  }
+}
+
+export function closePipe({ read, write }: Pipe): void {
+  closeSync(read)
+  closeSync(write)
+}
+
+/** Either end alone would wait for the other. */
+function openPipe(path: string): Pipe {
+  const both = openSync(path, constants.O_RDWR)
+  const read = openSync(path, constants.O_RDONLY)
+  const write = openSync(path, constants.O_WRONLY)
+  closeSync(both)
+  return { read, write }
+}

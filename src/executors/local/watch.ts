@@ -1,0 +1,141 @@
+import { isPopulated, killCgroup } from './cgroups.ts'
+import { type Claim, type Journal, recordCuts, recordDeadline } from './journal.ts'
+import { runIdVariable } from './launch.ts'
+import { beganWith, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
+import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
+
+/**
+ * The server's part of the supervision. While a shim works nothing is done here but to look at it: its job may have
+ * stopped it or killed its watchdog, where both are of one account. So each look wakes a shim that was stopped, and
+ * carries out what the journal says is due and did not happen: KILL after a grace, KILL after the fallback deadline, and
+ * the end of a shim that does not come to its end. Each is found in the journal alone, so it holds after a restart too.
+ *
+ * Where the run has a cgroup, that is the job. Where not, it is what one look at the process table can find: the members of
+ * its session and group, and all that began with BERTH_RUN_ID of the run in their environment, where the server may read
+ * that. A process of another session that has wiped its environment is not found.
+ */
+export interface Machine {
+  bootId: string
+  /** Since the last boot. */
+  uptimeSeconds(): number
+  /** Of the database. */
+  nowMs(): number
+  /** Runs without a cgroup of which nothing was left at the last look. */
+  cleared: Set<string>
+}
+
+export interface WatchedRun {
+  runId: string
+  journalPath: string
+  /** Bytes kept of each stream. */
+  sizes(): { stdout: number; stderr: number }
+  /** The cgroup of the run, should its journal be gone. */
+  cgroupPath: string | null
+  read(): Journal | null
+}
+
+/** A run whose parent has said who it is. */
+export type Claimed = Journal & { claim: Claim }
+
+/** Of a deadline, and of leftovers: the shim and its watchdog come first. */
+const patienceSeconds = 0.5
+/** A shim that was alone for so long does not come to its end by itself. */
+const aloneSeconds = 10
+/** The last act of a shim needs a moment to take effect. */
+const dyingSeconds = 0.1
+const ticksPerSecond = 100
+
+/** The living shim of this claim. */
+export async function seeShim({ pid, born }: Claim): Promise<ProcessSeen | null> {
+  const seen = await seeProcess(pid)
+  return seen?.born === born ? seen : null
+}
+
+/** Whether anything of the run lives; ends what must not. */
+export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: Machine): Promise<boolean> {
+  const shim = await seeShim(journal.claim)
+  if (!shim) return isAnythingLeft(run, journal, machine)
+  if (shim.stopped) signal(-shim.pid, 'SIGCONT')
+  await enforce(run, journal, machine.uptimeSeconds())
+  return true
+}
+
+async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<void> {
+  const { claim, exit, stopUp } = journal
+  const never = Number.POSITIVE_INFINITY
+  const deadlineUp = (claim.due ?? never) + deadlineGraceSeconds + patienceSeconds
+  const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, deadlineUp)
+  if (up < endsUp) return
+  if (!exit && deadlineUp <= up && !journal.deadlineFired) recordDeadline(run.journalPath)
+  await killJob(run.runId, journal)
+  if (up < endsUp + aloneSeconds || claim.sharesGroup) return
+  recordCuts(run.journalPath, run.sizes())
+  signal(-claim.pid, 'SIGKILL')
+}
+
+/** KILL to all of the job that can be found. */
+export async function killJob(runId: string, journal: Claimed): Promise<void> {
+  const { pid, cgroup, sharesGroup } = journal.claim
+  if (cgroup !== null) killCgroup(cgroup)
+  else if (sharesGroup) signal(-pid, 'SIGKILL')
+  else await killMembers(runId, journal)
+}
+
+/** Of a run whose shim is over. */
+async function isAnythingLeft(run: WatchedRun, journal: Claimed, machine: Machine): Promise<boolean> {
+  const isJobLeft = journal.claim.sharesGroup ? false : await endJob(run.runId, journal, machine)
+  return (await endGroup(journal, machine)) || isJobLeft
+}
+
+async function endJob(runId: string, journal: Claimed, { cleared }: Machine): Promise<boolean> {
+  const { cgroup } = journal.claim
+  if (cgroup !== null) {
+    if (!isPopulated(cgroup)) return false
+    killCgroup(cgroup)
+    return true
+  }
+  if (cleared.has(runId)) return false
+  const isLeft = await killMembers(runId, journal)
+  if (!isLeft) cleared.add(runId)
+  return isLeft
+}
+
+/** What is left of the shim's own group: its readers, which end with the job, and its watchdog, which is sent off. */
+async function endGroup({ claim, exit }: Claimed, machine: Machine): Promise<boolean> {
+  if (!signal(-claim.pid, 0)) return false
+  if (typeof exit?.up === 'number' && machine.uptimeSeconds() - exit.up < dyingSeconds) return true
+  const members = (await seeAll()).filter((seen) => seen.group === claim.pid)
+  if (members.length === 0 || members.some((member) => isForeign(member, claim, exit))) return false
+  signal(-claim.pid, claim.sharesGroup ? 'SIGKILL' : 'SIGTERM')
+  signal(-claim.pid, 'SIGCONT')
+  return true
+}
+
+/** The number of a group is free once it is over, and may then name another one. */
+function isForeign({ pid, session, born }: ProcessSeen, claim: Claim, exit: Journal['exit']): boolean {
+  const bornLater = typeof exit?.up === 'number' && Number(born) > (exit.up + 1) * ticksPerSecond
+  return pid === claim.pid || session !== claim.pid || bornLater
+}
+
+/** false: none was found. */
+async function killMembers(runId: string, { claim, session }: Claimed): Promise<boolean> {
+  const since = claim.up === null ? 0 : (claim.up - 1) * ticksPerSecond
+  const all = (await seeAll()).filter(({ pid, group, born }) => Number(born) >= since && group !== claim.pid && pid > 1)
+  const leader = all.find(({ pid }) => pid === session?.pid)
+  const isSame = !leader || leader.born === session?.born
+  const isOfSession = (seen: ProcessSeen) => isSame && (seen.session === session?.pid || seen.group === session?.pid)
+  const mark = `${runIdVariable}=${runId}`
+  const members = all.filter((seen) => isOfSession(seen) || beganWith(seen.pid, { variable: mark }))
+  for (const { pid } of members) signal(pid, 'SIGKILL')
+  return members.length > 0
+}
+
+/** Of a run without a journal. */
+export async function killStrays({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
+  const isInCgroup = cgroupPath !== null && isPopulated(cgroupPath)
+  if (isInCgroup) killCgroup(cgroupPath)
+  const marks = { variable: `${runIdVariable}=${runId}`, argument: shimNameOf(runId) }
+  const strays = (await seeAll()).filter(({ pid }) => beganWith(pid, marks))
+  for (const { pid } of strays) signal(pid, 'SIGKILL')
+  return isInCgroup || strays.length > 0
+}
