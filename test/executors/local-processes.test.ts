@@ -1,5 +1,4 @@
-import { execFileSync, fork } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -68,7 +67,6 @@ const alive = (pid: number) => {
 }
 
 describe('environment', () => {
-  /** But for the one variable that is different in each run. */
   const isOwn = (line: string) => !line.startsWith('BERTH_RUN_ID=')
   const lines = (out: string) => out.trimEnd().split('\n').filter(isOwn).sort()
 
@@ -370,21 +368,5 @@ describe('spool', () => {
     await expect(executor.start(runOf({ command: ['id'] }, { unixUser: 'root' }))).rejects.toMatchObject({
       reason: 'BAD_SPEC',
     })
-  })
-})
-
-describe('a server that is killed', () => {
-  it('loses no byte and no exit code', async () => {
-    const script = 'i=0; while [ $i -lt 50000 ]; do i=$((i+1)); echo "line $i"; done; exit 21'
-    const server = fork(join(import.meta.dirname, 'local-server.ts'), [spoolDir], { execArgv: [] })
-    await once(server, 'message')
-    const run = sh(script)
-    server.send(run)
-    const [first] = await once(server, 'message')
-    server.kill('SIGKILL')
-    await once(server, 'exit')
-    const rest = await read(executor, run.runId, { from: first.next })
-    expect(first.out + rest.out === Array.from({ length: 50_000 }, (_, i) => `line ${i + 1}\n`).join('')).toBe(true)
-    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 21, stopped: false })
   })
 })

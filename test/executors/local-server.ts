@@ -4,11 +4,17 @@ import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { read } from './runs.ts'
 
-/** A process that starts a run, tells what it read of it so far, and waits to be killed. */
+/** A process that starts a run, tells what it read of it so far, stops it when it is told to, and waits to be killed. */
 const [, , spoolDir = ''] = process.argv
 const options = { spoolDir, environment: process.env, clock: systemClock, time: machineTime, log: createLog('warn') }
 const executor = await createLocalExecutor(options)
-process.on('message', async (run: Parameters<typeof executor.start>[0]) => {
+type Stop = { stop: string; graceMs: number }
+process.on('message', async (run: Parameters<typeof executor.start>[0] | Stop) => {
+  if ('stop' in run) {
+    await executor.stop(run.stop, run.graceMs)
+    process.send?.('stopped')
+    return
+  }
   const handle = await executor.start(run)
   process.send?.(await read(executor, handle, { enough: ({ out }) => out.length > 1_000 }))
 })

@@ -7,10 +7,13 @@ shift 3
 # Not exported: a job has a PATH only where its environment says so.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
+# What a job may send to its group.
+signals='HUP INT QUIT ALRM USR1 USR2 PIPE VTALRM PROF XCPU'
+
 # stdoutPath and stderrPath: what goes there goes to the spool as well.
 copy_output() {
   pipes=$(mktemp -d) && mkfifo "$pipes/out" "$pipes/err" || return
-  trap '' HUP INT QUIT ALRM TERM USR1 USR2 PIPE
+  trap '' $signals TERM
   [ "$out" ] && true >"$out"
   [ "$err" ] && true >"$err"
   if [ "$out" ]; then
@@ -24,7 +27,7 @@ copy_output() {
     exec 8>"$pipes/err"
   fi
   trap 'stopped=yes' TERM
-  trap : HUP INT QUIT ALRM USR1 USR2 PIPE
+  trap : $signals
   rm -r "$pipes"
 }
 

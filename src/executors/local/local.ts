@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { type AccountRules, oneUser, separationOf } from './account.ts'
 import { type Alarm, Alarms } from './alarms.ts'
-import { openCgroups, removeCgroup } from './cgroups.ts'
+import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
 import { launchers } from './command.ts'
 import { followEnded } from './ended.ts'
 import { follow } from './follow.ts'
@@ -72,6 +72,9 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
   const pipes = createPipeStock(spoolDir)
   const heir = createHeir(`${spoolDir}/runs`)
+  // A cgroup is made after the directory of its run, so one without it is a leftover.
+  for (const runId of cgroups?.list() ?? [])
+    if (!existsSync(`${spoolDir}/runs/${runId}`)) void endCgroup(cgroups?.pathOf(runId) ?? '', clock)
   const alarms = new Alarms(clock)
   /** Journals without a claim, and when they were first seen so: the times of files are of a clock that may be set. */
   const unclaimed = new Map<string, number>()
@@ -119,7 +122,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function removeRun(files: RunFiles): Promise<void> {
     const cgroup = readJournal(files.journal)?.claim?.cgroup ?? cgroups?.pathOf(files.runId)
-    if (cgroup && !removeCgroup(cgroup)) log.debug({ cgroup }, 'not empty yet; it is removed at the next start')
+    if (cgroup) await endCgroup(cgroup, clock)
     machine.cleared.delete(files.runId)
     unclaimed.delete(files.journal)
     await removeFiles(files)
@@ -252,6 +255,12 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       await ended.close()
     },
   }
+}
+
+/** A run that is over has an empty one; what is left of another may need a moment to die. */
+async function endCgroup(path: string, clock: Clock): Promise<void> {
+  killCgroup(path)
+  for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)
 }
 
 const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')
