@@ -31,6 +31,7 @@ import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { openDb } from './platform/db.ts'
+import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
 import { migrate } from './platform/migrate.ts'
@@ -99,7 +100,10 @@ async function build(start: Start): Promise<string> {
     loop.start()
     down.push(() => loop.stop())
   }
-  const serverUrl = config.server.roles.includes('api') ? await serve(config, domain, down) : null
+  const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
+  disk.loop.start()
+  down.push(() => disk.loop.stop())
+  const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk }, down) : null
   const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
   return greeting({ url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
@@ -118,7 +122,13 @@ async function demandConnections({ database: { connections }, pools }: Config, a
   if (problem) throw new ConfigError([problem])
 }
 
-async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<string> {
+interface Serving {
+  config: Config
+  domain: Domain
+  disk: DiskWatch
+}
+
+async function serve({ config, domain, disk }: Serving, down: TakeDown[]): Promise<string> {
   const live = { ...domain, db: liveDb(config, domain) }
   down.push(() => live.db.close())
   const feed = createFeed(live)
@@ -137,6 +147,7 @@ async function serve(config: Config, domain: Domain, down: TakeDown[]): Promise<
   const server = createServer({
     rooms: { domain, live, feed, logTail, queueWatch, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server },
+    disk,
     authenticate: domain.singleUser ? everybodyIs(await localViewer(domain)) : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen()

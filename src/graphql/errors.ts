@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type ExecutionResult, GraphQLError, type GraphQLFormattedError } from 'graphql'
 import { Refusal } from '../domain/errors.ts'
 import type { Log } from '../platform/log.ts'
-import { isUnavailable, sqlState, Unavailable } from '../platform/tx.ts'
+import { isUnavailable, sqlState, Unavailable, whyUnavailable } from '../platform/tx.ts'
 
 /**
  * What a caller learns of a failure. Every error that leaves the server passes `presentError`, on every transport:
@@ -88,7 +88,7 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
   if (cause instanceof Refusal)
     return { message: cause.message, code: cause.code === 'INVALID_INPUT' ? 'BAD_REQUEST' : cause.code }
   if (cause instanceof Unavailable) return { message: `${cause.message}; try again`, code: 'UNAVAILABLE' }
-  if (isUnavailable(cause)) return { message: 'The database is not available; try again', code: 'UNAVAILABLE' }
+  if (isUnavailable(cause)) return { message: `${whyUnavailable(cause)}; try again`, code: 'UNAVAILABLE' }
   const refused = sqlRefusals[sqlState(cause) ?? '']
   if (refused) return refused
   if (cause instanceof GraphQLError && typeof cause.extensions['code'] === 'string' && !cause.extensions['unexpected'])

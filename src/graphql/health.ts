@@ -1,29 +1,60 @@
 import type { Domain } from '../domain/domain.ts'
+import type { Db } from '../platform/db.ts'
+import type { DiskWatch } from '../platform/disk.ts'
 import { leaseTtlMs } from '../platform/leadership.ts'
+import { sqlState } from '../platform/tx.ts'
 
 /** What /readyz answers: whether this process can serve, and what an operator should look at. */
 export interface Readiness {
   ready: boolean
-  database: 'ok' | 'unavailable'
+  database: 'ok' | 'full' | 'unavailable'
   migrations: 'ok' | 'pending' | 'unknown'
   warnings: string[]
 }
 
 /** Who probes has a limit of its own, and a short one. */
-const answerMsMax = 2_000
+const limit = { statementMsMax: 2_000 }
 
-export async function readiness({ db, log }: Domain): Promise<Readiness> {
+export async function readiness({ db, log }: Domain, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
+  const spoolFull = await disk.full()
+  const full = spoolFull === null ? [] : [spoolFull]
   try {
     const [row] = await db.transaction(
       (sql) => sql.query<{ unfinished: number; leaderless: string[] }>(readinessSql, [leaseTtlMs]),
-      { statementMsMax: answerMsMax },
+      limit,
     )
     const migrated = row?.unfinished === 0
-    const warnings = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no leader: its jobs wait`)
-    return { ready: migrated, database: 'ok', migrations: migrated ? 'ok' : 'pending', warnings }
+    const database = (await hasRoom(db)) ? 'ok' : 'full'
+    const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no leader: its jobs wait`)
+    const outOfRoom = database === 'ok' ? [] : ['the disk of the database is full: nothing can be stored']
+    return {
+      ready: migrated && database === 'ok',
+      database,
+      migrations: migrated ? 'ok' : 'pending',
+      warnings: [...leaderless, ...outOfRoom, ...full],
+    }
   } catch (error) {
     log.warn({ err: error }, 'not ready')
-    return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: [] }
+    return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
+  }
+}
+
+const diskFull = '53100'
+
+/**
+ * Whether the database can write half a megabyte, wherever it is: the rows exceed the memory of the statement, so they
+ * go through a file in its data directory that is gone with the statement.
+ */
+async function hasRoom(db: Db): Promise<boolean> {
+  try {
+    await db.transaction(async (sql) => {
+      await sql.query("SET LOCAL work_mem = '64kB'")
+      await sql.query('SELECT count(*) FROM generate_series(1, 20000)')
+    }, limit)
+    return true
+  } catch (error) {
+    if (sqlState((error as Error).cause) === diskFull) return false
+    throw error
   }
 }
 

@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Viewer } from '../domain/access.ts'
+import type { DiskWatch } from '../platform/disk.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
@@ -39,6 +40,8 @@ export interface ServerOptions {
   rooms: Rooms
   config: ServerConfig
   authenticate: Authenticate
+  /** Of what this process keeps. */
+  disk: Pick<DiskWatch, 'full'>
   keepAliveMs?: number
   /** How long requests in flight may take once the server stops. */
   drainMsMax?: number
@@ -137,7 +140,7 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function ready(response: ServerResponse) {
-    const state = await readiness(rooms.domain)
+    const state = await readiness(rooms.domain, options.disk)
     answerJson(response, state.ready ? 200 : 503, state)
   }
 

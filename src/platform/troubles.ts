@@ -1,4 +1,4 @@
-import { isUnavailable, Unavailable } from './tx.ts'
+import { isUnavailable, Unavailable, whyUnavailable } from './tx.ts'
 
 /**
  * Trouble of the world around the server (the database is away, a disk is full, the machine has no memory) makes every
@@ -72,9 +72,13 @@ export function troubleOf(error: unknown): Trouble | null {
   const root = rootOf(error)
   const { code } = root as { code?: unknown }
   if (typeof code === 'string' && exhausted.test(code)) return { kind: code, what: root.message }
-  if (error instanceof Unavailable || isUnavailable(error)) return { kind: 'database', what: wordsOf(root) }
-  return null
+  if (error instanceof Unavailable) return { kind: error.message, what: told(error.message, root, error) }
+  if (!isUnavailable(error)) return null
+  const why = whyUnavailable(error)
+  return { kind: why, what: told(why, root) }
 }
+
+const told = (why: string, root: Error, error?: Error) => (root === error ? why : `${why}: ${wordsOf(root)}`)
 
 const causesMax = 10
 

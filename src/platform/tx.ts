@@ -92,6 +92,16 @@ export function isUnavailable(error: unknown): boolean {
   )
 }
 
+const outOf: Readonly<Record<string, string>> = {
+  '53100': 'The disk of the database is full',
+  '53200': 'The database has no memory left',
+  '53300': 'The database has no connection left',
+}
+
+/** What a caller is told of an error that is `isUnavailable`. */
+export const whyUnavailable = (error: unknown): string =>
+  outOf[sqlState(error) ?? ''] ?? 'The database is not available'
+
 /** Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable. */
 export async function withRetry<T>(
   tries: number,
@@ -103,8 +113,7 @@ export async function withRetry<T>(
       return await work()
     } catch (error) {
       const again = retryable.has(sqlState(error) ?? '') || alsoRetry?.(error) === true
-      if (!again)
-        throw isUnavailable(error) ? new Unavailable('The database is not available', { cause: error }) : error
+      if (!again) throw isUnavailable(error) ? new Unavailable(whyUnavailable(error), { cause: error }) : error
       if (attempt >= tries) throw new Unavailable(`Gave up after ${tries} tries`, { cause: error })
       await new Promise((resolve) => setTimeout(resolve, retryDelayMs(attempt)))
     }

@@ -17,8 +17,12 @@ test('trouble that repeats itself is told when it begins, for each part, and whe
     log.child({ request: failures }).warn({ err: refused() }, 'a request failed')
   }
   expect(lines).toMatchObject([
-    { msg: 'a pass failed', loop: 'feed', trouble: 'connect ECONNREFUSED 127.0.0.1:5432' },
-    { msg: 'a request failed', trouble: 'connect ECONNREFUSED 127.0.0.1:5432' },
+    {
+      msg: 'a pass failed',
+      loop: 'feed',
+      trouble: 'The database is not available: connect ECONNREFUSED 127.0.0.1:5432',
+    },
+    { msg: 'a request failed', trouble: 'The database is not available: connect ECONNREFUSED 127.0.0.1:5432' },
   ])
   await until(() => lines.length === 4, { what: 'it is over' })
   const over = { failures: 200, since: expect.stringContaining('T'), until: expect.stringContaining('T') }
@@ -34,10 +38,12 @@ test('trouble that repeats itself is told when it begins, for each part, and whe
 test('another kind of trouble is told at once', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })
-  for (const err of [away(), full(), away(), full()]) log.error({ err }, 'a pass failed')
+  const databaseFull = Object.assign(new Error('could not extend file "base/1/2"'), { code: '53100' })
+  for (const err of [away(), full(), databaseFull, away(), full(), databaseFull]) log.error({ err }, 'a pass failed')
   expect(lines).toMatchObject([
-    { trouble: 'connect ECONNREFUSED 127.0.0.1:5432' },
+    { trouble: 'The database is not available: connect ECONNREFUSED 127.0.0.1:5432' },
     { trouble: 'ENOSPC: no space left on device, write' },
+    { trouble: 'The disk of the database is full: could not extend file "base/1/2"' },
   ])
 })
 

@@ -8,6 +8,7 @@ import { createQueueWatch, type QueueWatch } from '../../src/graphql/queue-watch
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
+import type { DiskWatch } from '../../src/platform/disk.ts'
 import { createDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
 
@@ -31,6 +32,7 @@ export interface TestServerOptions {
   config?: Partial<ServerConfig>
   keepAliveMs?: number
   drainMsMax?: number
+  disk?: Pick<DiskWatch, 'full'>
   /** What its pool is declared as, beyond the usual one. */
   pool?: Partial<DeclaredPool>
   /** Who asks; default: the local user. */
@@ -77,6 +79,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       ...config,
     },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : everybody,
+    disk: options.disk ?? { full: async () => null },
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
     ...(drainMsMax === undefined ? {} : { drainMsMax }),
   })

@@ -1,0 +1,56 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, connectApi, jobOf } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { ask } from '../support/client.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
+import { until } from '../support/until.ts'
+
+/** A server whose database and spool are on a disk that fills up. Needs root, for it mounts one. */
+const diskMegabytes = 120
+const disk = await mountSmallDisk(diskMegabytes)
+
+describe.skipIf(disk === null)('a disk that is full', () => {
+  if (disk === null) return
+  let server: BerthProcess
+  let api: Api
+
+  beforeAll(async () => {
+    const dataDir = join(disk.path, 'data')
+    await mkdir(dataDir, { mode: 0o711 })
+    server = await startBerth({ dataDir, port: await freePort() })
+    api = connectApi(server.url)
+  })
+  afterAll(async () => {
+    await api.close()
+    const exitCode = await server.end()
+    await disk[Symbol.asyncDispose]()
+    expect(exitCode).toBe(0)
+  })
+
+  const submit = async () => {
+    const spec = { command: ['true', 'x'.repeat(20_000)] }
+    const query = `mutation ($spec: JobSpecInput!) { submitJob(input: { spec: $spec }) {
+      ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }`
+    const { data } = await ask(server.url, query, { spec })
+    return data?.['submitJob'] as { job?: { id: string }; code?: string; message?: string }
+  }
+  const readiness = async () => (await fetch(`${server.url}/readyz`)).json()
+  const isOver = async (id: string) => (await jobOf(api, id)).state === 'SUCCEEDED'
+
+  test('is named to callers, by /readyz and in the log, and all goes on when it has room', async () => {
+    await disk.fill()
+    const refused = await until(async () => [await submit()].find(({ code }) => code), { what: 'it is noticed' })
+    expect(refused).toMatchObject({ code: 'UNAVAILABLE', message: 'The disk of the database is full; try again' })
+    const spool = expect.stringContaining(`the disk of the output of jobs is full: ${disk.path}`)
+    const database = 'the disk of the database is full: nothing can be stored'
+    expect(await readiness()).toMatchObject({ ready: false, database: 'full', warnings: [database, spool] })
+    await disk.free()
+    const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })
+    await until(() => isOver(job.id), { what: 'the job is over', timeoutMs: 20_000 })
+    expect(await readiness()).toEqual({ ready: true, database: 'ok', migrations: 'ok', warnings: [] })
+    expect(server.output().match(/"the disk of the output of jobs is full"/g)).toHaveLength(1)
+    expect(server.output()).not.toContain('"stack"')
+  })
+})

@@ -1,0 +1,25 @@
+import { afterAll, expect, test } from 'vitest'
+import { createDiskWatch } from '../../src/platform/disk.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { recordLines } from '../support/recorded-lines.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
+
+const disk = await mountSmallDisk(4)
+afterAll(() => disk?.[Symbol.asyncDispose]())
+
+test.skipIf(disk === null)('a disk that fills up is told once, and once when it has room again', async () => {
+  if (!disk) return
+  const { destination, lines } = recordLines()
+  const log = createLog('info', { destination })
+  const watch = createDiskWatch({ path: disk.path, holds: 'the spool', clock: createFakeClock(), log })
+  expect(await watch.full()).toBeNull()
+  await disk.fill()
+  for (let look = 0; look < 3; look++) expect(await watch.full()).toBe(`the disk of the spool is full: ${disk.path}`)
+  await disk.free()
+  expect(await watch.full()).toBeNull()
+  expect(lines).toMatchObject([
+    { path: disk.path, msg: 'the disk of the spool is full' },
+    { path: disk.path, msg: 'the disk of the spool has room again' },
+  ])
+})

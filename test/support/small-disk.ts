@@ -1,0 +1,49 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, open, rm, rmdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A file system of its own, in memory, that a test can fill to its last byte. */
+export interface SmallDisk extends AsyncDisposable {
+  readonly path: string
+  fill(): Promise<void>
+  /** Gives back what `fill` took. */
+  free(): Promise<void>
+}
+
+/** null: it cannot be mounted here, for only root may (and not in every container). */
+export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
+  const path = await mkdtemp(join(tmpdir(), 'berth-small-disk-'))
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'berth-small-disk', path])
+  } catch {
+    await rmdir(path)
+    return null
+  }
+  await chmod(path, 0o711) // under root the database runs as another account
+  const ballast = join(path, 'ballast')
+  return {
+    path,
+    fill: () => fillUp(ballast),
+    free: () => rm(ballast, { force: true }),
+    async [Symbol.asyncDispose]() {
+      await run('umount', ['--lazy', path])
+      await rmdir(path)
+    },
+  }
+}
+
+async function fillUp(path: string): Promise<void> {
+  const file = await open(path, 'a')
+  try {
+    const block = Buffer.alloc(65_536)
+    for (;;) await file.write(block)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  } finally {
+    await file.close()
+  }
+}
