@@ -11,7 +11,7 @@ import { applyApprovalRules } from './domain/approval-rule-changes.ts'
 import { createChainer } from './domain/audit-chain.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { type PoolReport, reportPool } from './domain/pool-report.ts'
-import { applyPools, bindPool, type DeclaredPool, ensureLocalUser } from './domain/pools.ts'
+import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/pools.ts'
 import { applyQuotas } from './domain/quotas.ts'
 import { createSequencer } from './domain/sequence.ts'
 import { applyBootstrapToken } from './domain/tokens.ts'
@@ -20,6 +20,7 @@ import { type AccountRules, needsAccount } from './executors/local/account.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { ownersOf } from './executors/local/owners.ts'
+import { readBootId } from './executors/local/processes.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createFeed } from './feed/feed.ts'
 import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
@@ -29,6 +30,7 @@ import { createLogTail } from './logs/follow.ts'
 import { awaitDatabase, readRoom } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
+import { identify } from './platform/data-directory.ts'
 import { readDatabaseTime, timeLookMs } from './platform/database-time.ts'
 import { openDb } from './platform/db.ts'
 import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
@@ -188,12 +190,23 @@ interface Scheduling {
   jobUrl: string
 }
 
+async function hereOf({ dataDir, database }: Config, { machineId }: Machine): Promise<Here & { place: string }> {
+  const path = resolve(dataDir)
+  const { id, place } = await identify(path, await readBootId())
+  return { id, place, formerly: `${machineId}:${path}`, holdsDatabase: database.url === null }
+}
+
 async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: TakeDown[]): Promise<void> {
+  const { place, ...here } = await hereOf(config, machine)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   for (const pool of config.pools) {
-    const here = `${machine.machineId}:${resolve(config.dataDir)}`
-    if (pool.executors.includes('local') && !(await bindPool(domain, pool.name, here))) {
-      domain.log.warn({ pool: pool.name }, 'this pool belongs to another machine: its jobs run there, and not here')
+    const isLocal = pool.executors.includes('local')
+    if (isLocal && !(await bindPool(domain, pool.name, here))) {
+      const idFile = join(resolve(config.dataDir), 'id')
+      domain.log.warn(
+        { pool: pool.name },
+        `this pool belongs to another data directory: its jobs run there. If that is gone for good, put its id (column directory of table pool) into ${idFile}`,
+      )
       continue
     }
     const accounts = {
@@ -212,6 +225,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
       executors,
       holder,
       host: machine.host,
+      place: isLocal ? place : null,
       direct: config.database.notify,
       graceMs: pool.scheduling.graceMs,
       nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,

@@ -17,6 +17,6 @@ export async function readMachine(sql: Sql): Promise<MachineReport | null> {
 const machineSql = `
 SELECT lease.load5, lease.memory_percent AS "memoryPercent"
 FROM pool p JOIN scheduler_leader leader ON leader.pool = p.name JOIN scheduler_lease lease ON lease.pool = p.name
-WHERE p.machine IS NOT NULL AND leader.holder IS NOT NULL
+WHERE p.directory IS NOT NULL AND leader.holder IS NOT NULL
   AND lease.renewed_at > berth_now() - $1 * interval '1 millisecond' AND lease.load5 IS NOT NULL
 ORDER BY NOT EXISTS (SELECT FROM submission_queue q WHERE q.pool = p.name AND q.is_default), p.name LIMIT 1`

@@ -77,14 +77,14 @@ function devicesOf({ gpus }: NodeInput) {
 }
 
 async function demandRoom(sql: Sql, { pool, name: wanted }: NodeInput): Promise<void> {
-  const [row] = await sql.query<{ machine: string | null; count: number; taken: boolean }>(
-    `SELECT p.machine, (SELECT count(*) FROM node n WHERE n.pool = p.name) AS count,
+  const [row] = await sql.query<{ directory: string | null; count: number; taken: boolean }>(
+    `SELECT p.directory, (SELECT count(*) FROM node n WHERE n.pool = p.name) AS count,
        EXISTS (SELECT FROM node n WHERE n.pool = p.name AND n.name = $2) AS taken
      FROM pool p WHERE p.name = $1`,
     [pool, wanted],
   )
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [field], message }])
-  if (row?.machine) throw refuse('pool', `The pool ${pool} is one machine: its executor runs jobs nowhere else`)
+  if (row?.directory) throw refuse('pool', `The pool ${pool} is one machine: its executor runs jobs nowhere else`)
   if (row?.taken) throw refuse('name', `The pool ${pool} has a node ${wanted} already`)
   if ((row?.count ?? 0) >= nodesPerPool) throw refuse('pool', `A pool has at most ${nodesPerPool} nodes`)
 }

@@ -1,4 +1,5 @@
 import { newId } from '../platform/ids.ts'
+import { leaseTtlMs } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import { lockApplied, rememberApplied, singleUserKey } from './applied.ts'
 import { tellLimits } from './changes.ts'
@@ -90,17 +91,36 @@ async function applyQueues(sql: Sql, queues: readonly DeclaredQueue[]): Promise<
   )
 }
 
-/**
- * Binds a pool whose jobs are processes of one machine to that machine. True: this process may lead it. The first
- * machine that asks gets it.
- */
-export async function bindPool({ db }: Domain, pool: string, machine: string): Promise<boolean> {
-  const rows = await db.sql.query<{ machine: string }>(
-    'UPDATE pool SET machine = coalesce(machine, $2) WHERE name = $1 RETURNING machine',
-    [pool, machine],
-  )
-  return rows[0]?.machine === machine
+/** The data directory of this process, as pools are bound to it. */
+export interface Here {
+  /** Lies in the directory. */
+  id: string
+  /** How an earlier version named it: machine id and path. */
+  formerly: string
+  /** The database lies in it as well: whoever uses that database is of this directory. */
+  holdsDatabase: boolean
 }
+
+/**
+ * Binds a pool whose jobs are processes of one machine to the data directory in which they are kept; the first that asks
+ * gets it. True: this process may compete for it. Which of two directories with the same id leads is the leadership's to say.
+ *
+ * An earlier version bound pools to a machine and a path. What it bound elsewhere is taken over when nobody leads it and
+ * nothing runs there: the directory was moved, or its container made again.
+ */
+export async function bindPool({ db }: Domain, pool: string, here: Here): Promise<boolean> {
+  const rows = await db.sql.query(bindSql, [pool, here.id, here.formerly, here.holdsDatabase, leaseTtlMs])
+  return rows.length > 0
+}
+
+const bindSql = `
+UPDATE pool SET directory = $2, machine = NULL
+WHERE name = $1 AND ($4 OR directory = $2 OR directory IS NULL AND (machine IS NULL OR machine = $3 OR (
+    NOT EXISTS (SELECT FROM run r JOIN job j ON j.id = r.job_id
+                WHERE j.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING'))
+    AND NOT EXISTS (SELECT FROM scheduler_lease
+                    WHERE pool = $1 AND renewed_at > berth_now() - $5 * interval '1 millisecond'))))
+RETURNING 1`
 
 /** The user of single-user mode. */
 export async function ensureLocalUser({ db, time }: Domain, name: string): Promise<string> {

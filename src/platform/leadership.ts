@@ -31,6 +31,10 @@ import type { Sql } from './tx.ts'
  * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
  * (`idle_in_transaction_session_timeout`, set in platform/connection on every connection).
  *
+ * **A key that is bound to a data directory** may be competed for in several places: the directory was copied, or moved. Who
+ * comes from another place than the last leader waits until the lease is too old, whatever lock and holder say: a clean
+ * restart of the original leaves its runs no gap in which a copy could take them. A copy beside a living original says so.
+ *
  * The lease tells as well how the machine of the leader is: what is written anyway costs nothing more.
  */
 export interface Leadership {
@@ -48,6 +52,8 @@ export interface LeadershipOptions {
   /** Who we are, for people: host:pid:start. */
   holder: string
   host: string
+  /** Where the data directory is that the key is bound to; null: it is bound to none. */
+  place: string | null
   /** false: behind a transaction pooler, where a session is not ours. The same without the lock: up to 7 s slower. */
   direct: boolean
   clock: Clock
@@ -101,6 +107,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   const stopping = new AbortController()
   let epoch: number | null = null
   let running: Promise<void> | undefined
+  let copyLeads = false
 
   async function run() {
     while (!stopping.signal.aborted) {
@@ -127,15 +134,27 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     while (!signal.aborted) {
       if (epoch !== null) {
         if (!(await renew(client, key, epoch))) return log.warn({ key, epoch }, 'another process leads now')
-      } else {
-        epoch = await tryTakeOver(client, options)
-        if (epoch !== null) {
-          log.info({ key, epoch }, 'leads')
-          onGained(epoch)
-        }
-      }
+      } else await takeOver(client)
       await clock.sleep(epoch === null ? competeMs : renewMs, signal)
     }
+  }
+
+  async function takeOver(client: pg.Client) {
+    const taken = await tryTakeOver(client, options)
+    tellCopy(taken === 'COPY')
+    if (typeof taken !== 'number') return
+    epoch = taken
+    log.info({ key, epoch }, 'leads')
+    onGained(epoch)
+  }
+
+  function tellCopy(leads: boolean) {
+    if (leads && !copyLeads)
+      log.warn(
+        { key },
+        'another copy of this data directory leads the pool: its jobs run there, and not here while it lives',
+      )
+    copyLeads = leads
   }
 
   function stepDown() {
@@ -199,15 +218,17 @@ const machineNow = (): [load5: number, memory: number] => [
 interface Standing {
   epoch: string
   held: boolean
+  host: string | null
+  place: string | null
   /** Age of the lease. */
   age_ms: number
 }
 
-/** The new epoch, or null: somebody else leads, or is just taking over. */
-async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promise<number | null> {
-  const { key, holder, host, direct } = options
+/** The new epoch, or null: another leads, or is just taking over; or a copy of this directory does. */
+async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promise<number | 'COPY' | null> {
+  const { key, holder, host, place, direct } = options
   const { rows } = await client.query<Standing>(
-    `SELECT leader.epoch, leader.holder IS NOT NULL AS held,
+    `SELECT leader.epoch, leader.holder IS NOT NULL AS held, leader.host, leader.place,
             extract(epoch FROM berth_now() - lease.renewed_at)::float8 * 1000 AS age_ms
        FROM scheduler_leader AS leader JOIN scheduler_lease AS lease USING (pool) WHERE pool = $1`,
     [key],
@@ -215,17 +236,20 @@ async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promi
   const standing = rows[0]
   if (!standing) return null
   const epoch = Number(standing.epoch)
-  const free = !standing.held || standing.age_ms > leaseTtlMs || (direct && (await isLockFree(client, key, epoch)))
-  if (!free) return null
+  const isFromElsewhere = standing.place !== null && standing.place !== place
+  const free =
+    standing.age_ms > leaseTtlMs ||
+    (!isFromElsewhere && (!standing.held || (direct && (await isLockFree(client, key, epoch)))))
+  if (!free) return isFromElsewhere && standing.held ? 'COPY' : null
   const contended = direct && !(await takeLock(client, key, epoch + 1))
   if (contended && standing.age_ms <= 2 * leaseTtlMs) return null
   const { rowCount } = await client.query(
     `WITH taken AS (
-       UPDATE scheduler_leader SET epoch = epoch + 1, holder = $3, host = $4 WHERE pool = $1 AND epoch = $2 RETURNING pool
+       UPDATE scheduler_leader SET epoch = epoch + 1, holder = $3, host = $4, place = $7 WHERE pool = $1 AND epoch = $2 RETURNING pool
      )
      UPDATE scheduler_lease SET renewed_at = berth_now(), load5 = $5, memory_percent = $6
      FROM taken WHERE scheduler_lease.pool = taken.pool`,
-    [key, epoch, holder, host, ...machineNow()],
+    [key, epoch, holder, host, ...machineNow(), place],
   )
   if (rowCount === 1) return epoch + 1
   if (direct) await client.query('SELECT pg_advisory_unlock_all()')

@@ -25,6 +25,8 @@ export interface SchedulerOptions {
   executors: ReadonlyMap<string, Executor>
   holder: string
   host: string
+  /** Of the data directory that the pool is bound to; null: it is bound to none. */
+  place: string | null
   /** false: behind a transaction pooler. */
   direct: boolean
   graceMs: number
@@ -38,7 +40,7 @@ export interface SchedulerOptions {
 const endMsMax = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
-  const { domain, pool, holder, host, direct } = options
+  const { domain, pool, holder, host, place, direct } = options
   const { clock, log } = domain
   const withdrawals = createWithdrawals(domain, options.graceMs)
   let term: Term | null = null
@@ -53,6 +55,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     key: pool,
     holder,
     host,
+    place,
     direct,
     clock,
     log,

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { advisoryLocks } from '../../src/platform/advisory-locks.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLeadership, Fenced, fence, type Leadership, leaseTtlMs, renewMs } from '../../src/platform/leadership.ts'
-import { createLog } from '../../src/platform/log.ts'
+import { createLog, type Log } from '../../src/platform/log.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -27,16 +27,25 @@ afterEach(async () => {
   await database.close()
 })
 
-function contend(holder: string, { clock = systemClock, direct = true }: { clock?: Clock; direct?: boolean } = {}) {
+interface Contending {
+  clock?: Clock
+  direct?: boolean
+  place?: string
+  log?: Log
+}
+
+function contend(holder: string, more: Contending = {}) {
+  const { clock = systemClock, direct = true, place = null, log = createLog('silent') } = more
   const history: (number | null)[] = []
   const leadership = createLeadership({
     address: database,
     key,
     holder,
     host: 'here',
+    place,
     direct,
     clock,
-    log: createLog('silent'),
+    log,
     onGained: (epoch) => history.push(epoch),
     onLost: () => history.push(null),
   })
@@ -224,4 +233,45 @@ describe('the fence', () => {
         [`berth leadership ${key}`],
       )
     ).length > 0
+})
+
+describe('of two copies of a data directory', () => {
+  /** Tells what was warned of. */
+  function listening() {
+    const said: string[] = []
+    const log = Object.assign(Object.create(createLog('silent')), {
+      warn: (_about: object, message: string) => said.push(message),
+    }) as Log
+    return { log, said }
+  }
+
+  test('the one beside a living leader says so, and leads when that has died', async () => {
+    const original = contend('a', { place: 'boot:1:1' })
+    await leader()
+    const { log, said } = listening()
+    const copy = contend('b', { place: 'boot:1:2', log })
+    await until(() => said.some((line) => line.startsWith('another copy of this data directory leads')), {
+      what: 'it says so',
+    })
+    await original.leadership.stop()
+    contenders = [copy]
+    // The holder is gone, the lock is free, and the lease is young: the original may be starting again.
+    const again = contend('a again', { place: 'boot:1:1' })
+    await until(() => leads(again), { what: 'the original leads again' })
+    expect(copy.history).toEqual([])
+    await again.leadership.stop()
+    contenders = [copy]
+    await database.moveTime(leaseTtlMs + 1)
+    await until(() => leads(copy), { what: 'the copy leads' })
+    expect(said).toHaveLength(1)
+  })
+
+  test('the original that comes back beside it waits in its turn', async () => {
+    const copy = contend('b', { place: 'boot:1:2' })
+    await leader()
+    const { log, said } = listening()
+    const original = contend('a', { place: 'boot:1:1', log })
+    await until(() => said.length > 0, { what: 'it says so' })
+    expect([copy.history, original.history]).toEqual([[1], []])
+  })
 })

@@ -22,6 +22,7 @@ export function startScheduler(
     executors: new Map(Object.entries(executors)),
     holder: 'test',
     host: 'test',
+    place: null,
     direct: true,
     graceMs: 1_000,
     nodeLostAfterMs: 60_000,

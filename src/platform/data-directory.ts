@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * What a data directory is, wherever it is: an id that lies in it and goes with it, also into a copy, and its place, which
+ * no two directories share: the boot of the machine, the device and the inode. A move within a file system keeps the place;
+ * another machine, another file system and another boot change it.
+ */
+export interface DataDirectory {
+  id: string
+  place: string
+}
+
+const idFile = 'id'
+
+/** `bootId` changes with every start of the machine. */
+export async function identify(path: string, bootId: string): Promise<DataDirectory> {
+  const { dev, ino } = await stat(path)
+  return { id: await readOrMakeId(join(path, idFile)), place: `${bootId}:${dev}:${ino}` }
+}
+
+/** Of two processes that make it at once one wins, and nobody reads half of it. */
+async function readOrMakeId(path: string): Promise<string> {
+  const known = await read(path)
+  if (known !== null) return known
+  const id = randomUUID()
+  const made = `${path}.${id}`
+  await writeFile(made, `${id}\n`, { mode: 0o600, flush: true })
+  await link(made, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(made)
+  return (await read(path)) ?? readOrMakeId(path)
+}
+
+async function read(path: string): Promise<string | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null
+    throw error
+  })
+  const id = text?.trim()
+  if (id === '') throw new Error(`${path} is empty: write the id of this data directory into it, or remove it`)
+  return id ?? null
+}

@@ -1,0 +1,36 @@
+import { cp, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { identify } from '../../src/platform/data-directory.ts'
+
+let parent: string
+let path: string
+
+beforeEach(async () => {
+  parent = await mkdtemp(join(tmpdir(), 'berth-directory-'))
+  path = join(parent, 'data')
+  await mkdir(path)
+})
+afterEach(() => rm(parent, { recursive: true }))
+
+test('a directory keeps its id, also for processes that come at once, and its place when it is moved', async () => {
+  const found = await Promise.all(Array.from({ length: 5 }, () => identify(path, 'boot')))
+  expect(new Set(found.map(({ id }) => id)).size).toBe(1)
+  await rename(path, join(parent, 'moved'))
+  expect(await identify(join(parent, 'moved'), 'boot')).toEqual(found[0])
+})
+
+test('a copy has the same id in another place, and so has another boot', async () => {
+  const original = await identify(path, 'boot')
+  await cp(path, join(parent, 'copy'), { recursive: true })
+  const copy = await identify(join(parent, 'copy'), 'boot')
+  expect(copy.id).toBe(original.id)
+  expect(copy.place).not.toBe(original.place)
+  expect((await identify(path, 'next boot')).place).not.toBe(original.place)
+})
+
+test('an id that was lost is said', async () => {
+  await writeFile(join(path, 'id'), '')
+  await expect(identify(path, 'boot')).rejects.toThrow('write the id of this data directory into it, or remove it')
+})
