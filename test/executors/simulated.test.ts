@@ -1,4 +1,4 @@
-import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -107,6 +107,21 @@ describe('simulated', () => {
     expect(await observe(other.executor, handle)).toMatchObject({ state: 'ended', stopped: true })
     await one.executor.close()
     await other.executor.close()
+  })
+
+  it('keeps the list of stops short, and loses none of a run that is kept', async () => {
+    const clock = createFakeClock()
+    const [one, other] = [await open(clock), await open(clock)]
+    const handle = await one.executor.start(simulated({ SIM_RUN_SECONDS: 100, SIM_IGNORE_TERM_SECONDS: 100 }))
+    await one.executor.stop(handle, 50_000)
+    await appendFile(join(dataDir, 'sim-stops'), 'run_over 1 1\n'.repeat(100_000))
+    expect(await observe(other.executor, handle)).toMatchObject({ state: 'running' })
+    await other.executor.stop(handle, 10_000)
+    expect((await stat(join(dataDir, 'sim-stops'))).size).toBeLessThan(200)
+    await clock.advance(10_000)
+    for (const { executor } of [one, other])
+      expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 137, stopped: true })
+    for (const { executor } of [one, other]) await executor.close()
   })
 
   it.each(['soon', '-1', 'Infinity'])('refuses SIM_RUN_SECONDS=%s', async (value) => {

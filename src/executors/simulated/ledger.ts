@@ -1,12 +1,27 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, link, mkdir, open, readFile, unlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type { Stop } from './plan.ts'
 
 /**
  * What outlives the server, shared by all processes over one directory: a file per run, made by `link`, so that of two
  * starts one wins whole, and one append-only list of stops. Nothing is flushed: it has to survive processes, not power
  * cuts. Reading the stops costs one read of what is new.
+ *
+ * A list that has grown to `stopsBytesMax`, or to twice what the last trim left, is replaced by one of the runs that are
+ * still kept. A reader that finds another file under the name reads it from its beginning; a writer that finds one after
+ * its append appends once more, and a stop that is there twice is one stop.
  */
 export interface Ledger {
   /** Keeps the handle unless the run has one; answers the one that counts. */
@@ -15,16 +30,22 @@ export interface Ledger {
   /** The handle that counts; null: the run has none. */
   find(runId: string): Promise<string | null>
   forget(runId: string): Promise<void>
+  /** The handles of all runs that are kept. */
+  list(): Promise<string[]>
   addStop(runId: string, stop: Stop): Promise<void>
   /** Of all runs of this directory, in order. */
   readStops(): Promise<ReadonlyMap<string, readonly Stop[]>>
   close(): Promise<void>
 }
 
+const stopsBytesMax = 1_048_576
+
 export async function openLedger(directory: string): Promise<Ledger> {
   const runs = join(directory, 'sim-runs')
   await mkdir(runs, { recursive: true, mode: 0o700 })
-  const stopFile = await open(join(directory, 'sim-stops'), 'a+', 0o600)
+  const stopPath = join(directory, 'sim-stops')
+  let stopFile = await open(stopPath, 'a+', 0o600)
+  let trimmedBytes = 0
   const stops = new Map<string, Stop[]>()
   const known = new Set<string>()
   let offset = 0
@@ -47,6 +68,12 @@ export async function openLedger(directory: string): Promise<Ledger> {
   }
 
   async function readNewStops(): Promise<void> {
+    if (!(await isSame(stopFile, stopPath))) {
+      await stopFile.close()
+      stopFile = await open(stopPath, 'a+', 0o600)
+      offset = 0
+      stops.clear()
+    }
     for (;;) {
       const { text, bytes } = await completeLines(stopFile, offset)
       if (bytes === 0) return
@@ -59,6 +86,31 @@ export async function openLedger(directory: string): Promise<Ledger> {
       }
     }
   }
+
+  async function append(line: string): Promise<void> {
+    const file = await open(stopPath, 'a', 0o600)
+    try {
+      await file.appendFile(line)
+      if (!(await isSame(file, stopPath))) await append(line)
+    } finally {
+      await file.close()
+    }
+  }
+
+  async function trim(): Promise<void> {
+    const { size } = await stat(stopPath)
+    if (size < Math.max(stopsBytesMax, 2 * trimmedBytes)) return
+    const kept = new Set(await readdir(runs))
+    const text = await readFile(stopPath, 'utf8')
+    const lines = text.split('\n').filter((line) => kept.has(basename(pathOf(line.split(' ', 1)[0] ?? ''))))
+    const trimmed = lines.map((line) => `${line}\n`).join('')
+    const draft = `${stopPath}.${randomUUID()}`
+    await writeFile(draft, trimmed, { mode: 0o600 })
+    await rename(draft, stopPath)
+    trimmedBytes = Buffer.byteLength(trimmed)
+  }
+
+  await trim()
 
   return {
     async claim(runId, handle) {
@@ -85,8 +137,14 @@ export async function openLedger(directory: string): Promise<Ledger> {
         if (codeOf(error) !== 'ENOENT') throw error
       })
     },
+    async list() {
+      const names = (await readdir(runs)).filter((name) => !name.includes('.'))
+      const handles = await Promise.all(names.map((name) => readFile(join(runs, name), 'utf8').catch(() => null)))
+      return handles.filter((handle) => handle !== null)
+    },
     async addStop(runId, { at, graceMs }) {
-      await stopFile.appendFile(`${runId} ${at} ${graceMs}\n`)
+      await append(`${runId} ${at} ${graceMs}\n`)
+      await trim()
     },
     async readStops() {
       const next = reading.then(readNewStops)
@@ -102,6 +160,14 @@ export async function openLedger(directory: string): Promise<Ledger> {
 }
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+async function isSame(file: FileHandle, path: string): Promise<boolean> {
+  const named = await stat(path).catch((error) => {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  })
+  return named?.ino === (await file.stat()).ino
+}
 
 const readBytesMax = 65_536
 
