@@ -31,6 +31,7 @@ const end = (more: Partial<Ended> = {}): Ended => ({
   ...more,
 })
 const killed = end({ exitCode: 143, signal: 15, stopped: true })
+const lost = end({ exitCode: 137, signal: 9, cause: 'SUPERVISOR_KILLED' })
 const seen = (observation: Observation): Report => ({ kind: 'seen', observation })
 const way = (of: ReportedJob, report: Report) =>
   stepsOf(of, report, 3).map(({ to, reason }) => (reason ? `${to} ${reason}` : to))
@@ -40,6 +41,16 @@ describe('an end', () => {
     ['exit 0', {}, end(), ['SUCCEEDED']],
     ['exit 3', {}, end({ exitCode: 3 }), ['FAILED EXIT_CODE']],
     ['a signal of its own', {}, end({ exitCode: 139, signal: 11 }), ['FAILED SIGNAL']],
+    ['killed with its supervisor', {}, lost, ['INTERRUPTED NODE_LOST']],
+    ['killed with its supervisor, and restartable', { spec: spec({ restartable: true }) }, lost, ['QUEUED NODE_LOST']],
+    ['killed with its supervisor while it was cancelled', { state: 'CANCELLING' }, lost, ['CANCELLED NODE_LOST']],
+    [
+      'killed with its supervisor after its stop',
+      { state: 'CANCELLING' },
+      { ...lost, stopped: true },
+      ['CANCELLED CANCELLED'],
+    ],
+    ['killed with its supervisor when its time was over', { expired: true }, lost, ['FAILED MAX_RUN_TIME']],
     ['out of memory', {}, end({ exitCode: 137, signal: 9, cause: 'OOM_KILLED' }), ['FAILED OOM_KILLED']],
     ['seen only at its end', { state: 'STARTING' }, end(), ['RUNNING', 'SUCCEEDED']],
     ['cancelled, and the signal came first', { state: 'CANCELLING' }, killed, ['CANCELLED CANCELLED']],
