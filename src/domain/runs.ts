@@ -59,6 +59,16 @@ export async function readRunState(sql: Sql, runId: string): Promise<JobState | 
   return row?.state ?? null
 }
 
+/** Of those that are still there. */
+export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
+  const rows = await sql.query<{ id: string; state: JobState }>(
+    'SELECT id, state FROM run WHERE id = ANY($1::text[])',
+    [runIds],
+    'run_states',
+  )
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}
+
 export async function saveHandles(sql: Sql, handles: readonly { runId: string; handle: string }[]): Promise<void> {
   if (handles.length === 0) return
   await sql.query(

@@ -28,7 +28,7 @@ export interface Executor {
   /** The run and its log are stored and final: whatever the backend keeps of it (spool, container) may go. */
   forget?(handle: Handle): Promise<void>
   /** All that it keeps something of, whether it runs or is over. */
-  list?(): Promise<readonly Handle[]>
+  list?(): Promise<readonly { runId: string; handle: Handle }[]>
   /** What people are shown of it, and why it cannot be used where it cannot. */
   describe(): Promise<ExecutorDescription>
   /** Lets go of watchers and timers; runs go on. */

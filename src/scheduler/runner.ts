@@ -4,6 +4,7 @@ import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { Sql } from '../platform/tx.ts'
 import { Carrier, type Carrying } from './carrier.ts'
+import { createLeftovers } from './leftovers.ts'
 import { createSearch } from './search.ts'
 
 /**
@@ -62,6 +63,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     clock,
     log,
   })
+  const leftovers = createLeftovers(carrying, executors)
   let unsubscribe = () => {}
 
   async function watch(executor: Executor) {
@@ -76,6 +78,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
       unsubscribe = domain.wakeups.on('run', orders.wake)
       orders.start()
       inspections.start()
+      leftovers.start()
       for (const executor of executors.values())
         watch(executor).catch((error) =>
           log.error({ err: error, executor: executor.name }, 'a watch ended; polling goes on'),
@@ -85,7 +88,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     async stop() {
       unsubscribe()
       dropped.abort()
-      await Promise.all([orders.stop(), inspections.stop()])
+      await Promise.all([orders.stop(), inspections.stop(), leftovers.stop()])
       await Promise.all([...carriers.values()].map((carrier) => carrier.done))
     },
   }

@@ -261,7 +261,7 @@ describe('a server', () => {
     await appendFile(join(spoolDir, 'ended'), 'run_x\n'.repeat(20_000))
     await until(() => statSync(join(spoolDir, 'ended')).size === 0, { what: 'the list was emptied' })
     const { handle } = await finish(sh('true'))
-    expect((await executor.list?.()) ?? []).toEqual([handle])
+    expect(await executor.list?.()).toEqual([{ runId: handle, handle }])
   })
 
   it('loses no byte and no exit code', async () => {

@@ -86,6 +86,18 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
   const isCancelled = (id: string) =>
     until(async () => (await factsOf(id))?.state === 'CANCELLED', { what: 'it is cancelled' })
 
+  test('what a leader did not live to remove after the end is removed by the next', async () => {
+    const asked = Promise.withResolvers<void>()
+    const first = lead('a', { ...executor, forget: async () => asked.resolve() })
+    const id = await it.submit({ command: ['true'] })
+    await asked.promise
+    expect(await factsOf(id)).toMatchObject({ state: 'SUCCEEDED' })
+    await first.stop()
+    expect(await executor.list?.()).toHaveLength(1)
+    lead('b', executor)
+    await until(async () => (await executor.list?.())?.length === 0, { what: 'it was removed' })
+  })
+
   test('what was started is found and ended', async () => {
     const id = await submit()
     await dieStarting(id, 'before')

@@ -237,7 +237,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       const files = filesOf(spoolDir, runId)
       if (files) await removeRun(files)
     },
-    list: () => listRuns(spoolDir),
+    list: async () => (await listRuns(spoolDir)).map((runId) => ({ runId, handle: runId })),
     describe: async () => ({
       version: release(),
       available: true,

@@ -136,6 +136,13 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
       agenda.delete(handle)
       if (plan) await ledger.forget(plan.runId)
     },
+    async list() {
+      const handles = await ledger.list()
+      return handles.flatMap((handle) => {
+        const plan = parseHandle(handle)
+        return plan ? { runId: plan.runId, handle } : []
+      })
+    },
     describe: async () => ({
       version: null,
       available: true,

@@ -1,0 +1,40 @@
+import { readRunStates } from '../domain/runs.ts'
+import { isFinal } from '../domain/state.ts'
+import type { Executor } from '../executors/executor.ts'
+import { createLoop, type Loop } from '../platform/loop.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { Carrying } from './carrier.ts'
+
+/**
+ * What a server leaves with its executors when it dies after it has stored the end of a run and before the executor has
+ * forgotten it. A new leader looks once, and then every hour: what the executor keeps of a run that is over, or was removed
+ * with its job, is forgotten. A process is not touched: a run that lives is left to the search for lost runs.
+ */
+const pollMs = 3_600_000
+const runsPerQuestion = 500
+
+export const createLeftovers = ({ domain, leader }: Carrying, executors: ReadonlyMap<string, Executor>): Loop =>
+  createLoop({
+    name: `leftovers ${leader.pool}`,
+    pollMs,
+    clock: domain.clock,
+    log: domain.log,
+    async runOnce() {
+      for (const executor of executors.values()) await forgetOver(executor, domain.db.sql)
+    },
+  })
+
+async function forgetOver(executor: Executor, sql: Sql): Promise<void> {
+  const kept = (await executor.list?.()) ?? []
+  for (let from = 0; from < kept.length; from += runsPerQuestion) {
+    const some = kept.slice(from, from + runsPerQuestion)
+    const states = await readRunStates(
+      sql,
+      some.map(({ runId }) => runId),
+    )
+    const handles = some.filter(({ runId }) => isFinal(states.get(runId) ?? 'CANCELLED')).map(({ handle }) => handle)
+    const seen = await executor.inspect(handles)
+    for (const [index, handle] of handles.entries())
+      if (seen[index]?.state === 'ended' || seen[index]?.state === 'gone') await executor.forget?.(handle)
+  }
+}
