@@ -157,7 +157,7 @@ this_run AS (
     nodes = coalesce(m.nodes, run.nodes), gpu_ids = coalesce(m.gpu_ids, run.gpu_ids),
     native_id = coalesce(m.native_id, run.native_id)
   FROM moved m, clock WHERE run.job_id = m.id AND run.number = m.run
-  RETURNING run.id AS run_id, run.job_id, run.interactive_user_id, m.releases
+  RETURNING run.id AS run_id, run.job_id, run.interactive_user_id, run.native_id, m.releases
 ),
 next_run AS (
   INSERT INTO run (id, job_id, number, pool, state, interactive_user_id, created_at)
@@ -201,10 +201,11 @@ node_back AS (
   WHERE node.id = f.node_id
 ),
 told AS (
-  INSERT INTO event (job_id, seq, at, type, from_state, to_state, psij_state, reason, message, exit_code, run, actor_id)
+  INSERT INTO event (job_id, seq, at, type, from_state, to_state, psij_state, reason, message, exit_code, run, actor_id, metadata)
   SELECT m.id, m.at_version, clock.now, 'STATE_CHANGED', m."from", m."to",
-    CASE WHEN m.ran THEN m.psij_later ELSE m.psij_first END, m.reason, m.info, m.exit_code, m.run, m.actor
-  FROM moved m, clock
+    CASE WHEN m.ran THEN m.psij_later ELSE m.psij_first END, m.reason, m.info, m.exit_code, m.run, m.actor,
+    nullif(jsonb_strip_nulls(jsonb_build_object('nativeId', this_run.native_id, 'requeued', nullif(m.again, false))), '{}')
+  FROM moved m JOIN this_run ON this_run.job_id = m.id, clock
 )
 SELECT m.id AS "jobId", this_run.run_id AS "runId", m.at_version AS version
 FROM moved m JOIN this_run ON this_run.job_id = m.id`

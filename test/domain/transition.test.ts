@@ -254,6 +254,26 @@ describe('moves are compare-and-set', () => {
     ])
   })
 
+  test('an event names the run as its backend does, and says when another run follows', async () => {
+    const id = await it.submit()
+    const move = async (moved: Omit<Move, 'jobId' | 'run'>) => {
+      await transition(database.db.sql, [{ jobId: id, run: 1, ...moved }], now())
+      const [event] = await sql<{ metadata: unknown }>(
+        'SELECT metadata FROM event WHERE job_id = $1 ORDER BY seq DESC LIMIT 1',
+        [id],
+      )
+      return event?.metadata
+    }
+    expect(await move({ from: 'QUEUED', to: 'STARTING', reason: null })).toBeNull()
+    expect(await move({ from: 'STARTING', to: 'RUNNING', reason: null, nativeId: '4711' })).toEqual({
+      nativeId: '4711',
+    })
+    expect(await move({ from: 'RUNNING', to: 'QUEUED', reason: 'NODE_LOST', runEnds: 'INTERRUPTED' })).toEqual({
+      nativeId: '4711',
+      requeued: true,
+    })
+  })
+
   test('PSI/J never goes back: a job that waits for its second run stays ACTIVE', async () => {
     const id = await jobIn('RUNNING')
     await transition(

@@ -42,7 +42,12 @@ builder.node(JobEventRef, {
       description: 'Who caused it; null: the system.',
       resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
     }),
-    metadata: t.expose('metadata', { type: 'JSONObject', nullable: true, description: 'Further facts.' }),
+    metadata: t.expose('metadata', {
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'Further facts. Of a change of state: nativeId is the name that the backend gave the run, requeued is true where the job waits for another run.',
+    }),
   }),
 })
 
