@@ -1,4 +1,5 @@
 import { heldBack } from '../src/domain/in-use.ts'
+import { place } from '../src/domain/placement.ts'
 import { isFinal } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
 import type { PoolPlan } from './actions.ts'
@@ -92,6 +93,23 @@ function isKept(memory: Memory, job: SimulatedJob): boolean {
   if (settings.rules.some(({ model }) => model !== null)) return true
   const ceilings = { pool: settings.pool, rules: settings.rules, tally: tallyOf(memory) }
   return heldBack(ceilings, countedOf(job)) !== null
+}
+
+/** The first of a lane of a capacity reservation starts wherever the reserved nodes have room, whatever waits before it. */
+export function reservedUnused(memory: Memory): string[] {
+  const { settings, holds: kept } = memory
+  if (settings.nonPreemptableFraction < 1 || kept.size > 0) return []
+  const nodes = memory.freeNodes()
+  const lanes = Map.groupBy(memory.open(), ({ lane }) => lane.id)
+  return [...lanes.values()]
+    .flatMap((jobs) => memory.first(jobs)[0] ?? [])
+    .flatMap(({ jobId }) => memory.jobs.get(jobId) ?? [])
+    .filter((job) => {
+      const own = settings.reservations.find(({ id }) => id === job.lane.reservationId)
+      const mine = nodes.filter(({ name }) => own?.nodes.includes(name))
+      return own && !isKept(memory, job) && place(job.lane.shape, mine, { interactive: job.lane.interactive })
+    })
+    .map(({ id }) => `${id} waits, and its reservation has room`)
 }
 
 /** What readers are shown agrees with the tables. */

@@ -1,7 +1,7 @@
 import { plan } from '../src/scheduler/plan/pass.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { drainedForNothing } from './breaches.ts'
-import { invariants, roomUnused, viewsOff } from './invariants.ts'
+import { invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'
 import type { Memory } from './memory.ts'
 import { MemoryActor, newMemory } from './memory-actor.ts'
 import { memoryStore } from './memory-store.ts'
@@ -34,7 +34,7 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
     brokenAtRest: () =>
       memory.told.length > 0
         ? []
-        : [...undone(memory), ...roomUnused(memory), ...drainedForNothing(memory), ...viewsOff(memory)],
+        : [undone, roomUnused, reservedUnused, drainedForNothing, viewsOff].flatMap((rule) => rule(memory)),
   }
 }
 

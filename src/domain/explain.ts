@@ -113,9 +113,12 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   return because('NO_CAPACITY', 'Its turn comes with the next pass')
 }
 
-/** The first open job of the pool, where it is another one and no reason of its own keeps it back, as far as is known. */
+/**
+ * The first open job of the pool, where it is another one and no reason of its own keeps it back, as far as is known. None
+ * for jobs that wait behind no other: interactive ones and those of a capacity reservation.
+ */
 async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, string>> {
-  const batch = rows.filter(({ interactive }) => !interactive)
+  const batch = rows.filter(({ interactive, reservation }) => !interactive && !reservation)
   if (batch.length === 0) return new Map()
   const found = await sql.query<{ id: string; ahead: string }>(aheadSql, [batch.map(({ id }) => id), lookMax])
   return new Map(found.map(({ id, ahead }) => [id, ahead]))
@@ -149,6 +152,6 @@ SELECT j.id, j.pool, l.shape, l.interactive, q.eligible_at AS "eligibleAt", j.no
   EXISTS (SELECT FROM scheduler_leader s WHERE s.pool = j.pool AND s.holder IS NOT NULL) AS led
 FROM queue_entry q JOIN job j ON j.id = q.job_id JOIN lane l ON l.id = q.lane_id JOIN "user" u ON u.id = j.user_id
 LEFT JOIN team t ON t.id = j.team_id LEFT JOIN lane_view v ON v.lane_id = q.lane_id
-LEFT JOIN class_view c ON c.pool = q.pool AND c.class = CASE WHEN l.interactive THEN 'INTERACTIVE'
+LEFT JOIN class_view c ON c.pool = q.pool AND l.reservation_id IS NULL AND c.class = CASE WHEN l.interactive THEN 'INTERACTIVE'
   ELSE CASE j.gpu WHEN 0 THEN 'CPU' WHEN 1 THEN 'GPU1' ELSE 'GPUN' END || CASE WHEN l.preemptable THEN '_PREEMPTABLE' ELSE '' END END
 WHERE q.job_id = ANY($1::text[])`

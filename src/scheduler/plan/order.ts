@@ -29,10 +29,18 @@ export const lots = { capacity: 'CAPACITY', unsatisfiable: 'UNSATISFIABLE' } as 
 const policyOf = (settings: PoolSettings, accounts: Accounts): OrderingPolicy =>
   settings.policy === 'FAIR_SHARE' ? fairShare(accounts) : priority(settings.starvationThresholdMs)
 
+/** A queue of the order. Jobs of capacity reservations have one of their own, which nothing closes. */
+type QueueName = ClassOrBand | 'RESERVED'
+
+const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
+  ofClass !== 'INTERACTIVE' && lane.reservationId !== null ? 'RESERVED' : ofClass
+
 /**
- * Who is next. Interactive jobs come first and block nobody. Then the first of each class, unless a head closed it: under
- * FAIR_SHARE a head closes its class, under PRIORITY every class of the same machines behind itself, since size must not
- * beat priority. What closed a class lasts until something becomes free.
+ * The order in which jobs are considered. Interactive jobs come first and block no other. Then the first of each class,
+ * unless a head closed it: under FAIR_SHARE a head closes its class, under PRIORITY every class of the same machines behind
+ * itself, since size must not beat priority. What closed a class lasts until something becomes free. Jobs of a capacity
+ * reservation are ordered among these, but neither close a class nor wait behind one: the head of a class may wait for the
+ * very nodes that are reserved for them.
  */
 export class Order {
   readonly closures = new Map<JobClass, Closure>()
@@ -44,7 +52,7 @@ export class Order {
   private readonly settings: PoolSettings
   private readonly touched: Touched
   private readonly policy: OrderingPolicy
-  private readonly queues: ReadonlyMap<ClassOrBand, ClassQueue>
+  private readonly queues: ReadonlyMap<QueueName, ClassQueue>
   private readonly timers = new Heap<LaneWindow>((a, b) => (a.dueMs ?? Infinity) < (b.dueMs ?? Infinity))
   /** Keys of lots, by the key of the tally that they wait for. */
   private readonly lotsOf = new Map<string, Set<string>>()
@@ -53,11 +61,8 @@ export class Order {
     this.settings = settings
     this.touched = touched
     this.policy = policyOf(settings, accounts)
-    const batch = batchClasses.map((name) => [name, new ClassQueue(name, this.policy)] as const)
-    this.queues = new Map<ClassOrBand, ClassQueue>([
-      ['INTERACTIVE', new ClassQueue('INTERACTIVE', interactiveBand)],
-      ...batch,
-    ])
+    const ordered = (['RESERVED', ...batchClasses] as const).map((name) => [name, new ClassQueue(this.policy)] as const)
+    this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactiveBand)], ...ordered])
   }
 
   /** The lane's head may be another one: it goes where it belongs. */
@@ -100,7 +105,8 @@ export class Order {
   next(): LaneWindow | undefined {
     const interactive = this.queues.get('INTERACTIVE')?.first
     if (interactive) return interactive
-    const open = batchClasses.flatMap((name) => this.openFirst(name) ?? [])
+    const reserved = this.queues.get('RESERVED')?.first
+    const open = [...batchClasses.flatMap((name) => this.openFirst(name) ?? []), ...(reserved ? [reserved] : [])]
     return open.reduce<LaneWindow | undefined>((a, b) => (a && this.policy.compare(a, b) <= 0 ? a : b), undefined)
   }
 
@@ -111,7 +117,7 @@ export class Order {
 
   /** The head that keeps this lane waiting if it is not the first of its class. */
   closedBy(lane: LaneWindow): Closure | undefined {
-    if (lane.class === 'INTERACTIVE') return undefined
+    if (lane.class === 'INTERACTIVE' || lane.lane.reservationId !== null) return undefined
     const closures = batchClasses.flatMap((name) => this.closureFor(name, lane) ?? [])
     return closures.find(({ lane: closing }) => closing !== lane && this.policy.compare(closing, lane) < 0)
   }
@@ -205,8 +211,9 @@ export class Order {
   }
 
   private queueOf(lane: LaneWindow): ClassQueue {
-    const queue = this.queues.get(lane.class)
-    if (!queue) throw new Error(`There is no class ${lane.class}`)
+    const name = queueNameOf(lane)
+    const queue = this.queues.get(name)
+    if (!queue) throw new Error(`There is no queue ${name}`)
     return queue
   }
 }

@@ -1,4 +1,3 @@
-import type { ClassOrBand } from './classes.ts'
 import { Heap } from './heap.ts'
 import type { LaneWindow } from './lanes.ts'
 import { Line } from './line.ts'
@@ -17,7 +16,6 @@ interface Lot {
 }
 
 export class ClassQueue {
-  readonly class: ClassOrBand
   private readonly policy: OrderingPolicy
   private readonly main: Line
   private readonly lots = new Map<string, Lot>()
@@ -27,8 +25,7 @@ export class ClassQueue {
   /** The main line and the lots that are awake, none of them empty. */
   private readonly awake: Heap<Line>
 
-  constructor(name: ClassOrBand, policy: OrderingPolicy) {
-    this.class = name
+  constructor(policy: OrderingPolicy) {
     this.policy = policy
     this.main = new Line(policy)
     this.awake = new Heap(

@@ -52,6 +52,39 @@ describe('a capacity reservation', () => {
     expect(open(poolAt(endsMs))).toEqual(['n1', 'n2'])
   })
 
+  test.for(['PRIORITY', 'FAIR_SHARE'] as const)(
+    'keeps its jobs ahead of those that wait for its nodes (%s)',
+    (policy) => {
+      const small = node('n1', { cpuMillis: 1_000, freeCpu: 1_000 })
+      const outside = lane('a', { cpu: 4, priority: 20 })
+      const inside = lane('b', { ...own, cpu: 4 })
+      const world = createWorld(
+        snapshot({
+          nowMs: startsMs,
+          settings: settings({ policy, reservations: [reservation] }),
+          nodes: [small, node('n2')],
+          lanes: [laneOf(outside, [1]), laneOf(inside, [2])],
+        }),
+      )
+      expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual(['j2'])
+      expect(world.views().classes.get('CPU')).toMatchObject({ blockedBy: 'j1' })
+    },
+  )
+
+  test('says of its jobs that wait what they wait for', () => {
+    const asks = lane('a', { ...own, cpu: 16 })
+    const world = createWorld(
+      snapshot({
+        nowMs: startsMs,
+        settings: settings({ reservations: [reservation] }),
+        nodes: [node('n2')],
+        lanes: [laneOf(asks, [1, 2])],
+      }),
+    )
+    expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual(['j1'])
+    expect(world.views().lanes.get(asks.id)).toMatchObject({ headJobId: 'j2', reason: { code: 'NO_CAPACITY' } })
+  })
+
   test('never has what none of its nodes could give, whatever others could', () => {
     const asks = lane('a', { ...own, shape: { gpu: 1 } })
     const withGpus = n8('n1')
