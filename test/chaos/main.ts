@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { disk } from './disk.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
 import type { Scenario } from './scenario.ts'
@@ -9,7 +10,7 @@ import type { Scenario } from './scenario.ts'
  * Each file beside this one exports a list of scenarios; the seconds are shared out among them. Exits with 1 when one
  * of them is red, and prints the command that plays it again.
  */
-const scenarios: readonly Scenario[] = [...migrations]
+const scenarios: readonly Scenario[] = [...disk, ...migrations]
 
 const { values } = parseArgs({
   options: {

@@ -1,24 +1,29 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
 import { ask } from '../support/client.ts'
+import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 
 /** A server whose database and spool are on a disk that fills up. Needs root, for it mounts one. */
 const diskMegabytes = 120
+const lines = 3_000
 const disk = await mountSmallDisk(diskMegabytes)
 
 describe.skipIf(disk === null)('a disk that is full', () => {
   if (disk === null) return
   let server: BerthProcess
   let api: Api
+  let signals: string
 
   beforeAll(async () => {
     const dataDir = join(disk.path, 'data')
     await mkdir(dataDir, { mode: 0o711 })
+    signals = await mkdtemp(join(tmpdir(), 'berth-signals-'))
     server = await startBerth({ dataDir, port: await freePort() })
     api = connectApi(server.url)
   })
@@ -26,6 +31,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     await api.close()
     const exitCode = await server.end()
     await disk[Symbol.asyncDispose]()
+    await rm(signals, { recursive: true, force: true })
     expect(exitCode).toBe(0)
   })
 
@@ -52,5 +58,17 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     expect(await readiness()).toEqual({ ready: true, database: 'ok', migrations: 'ok', warnings: [] })
     expect(server.output().match(/"the disk of the output of jobs is full"/g)).toHaveLength(1)
     expect(server.output()).not.toContain('"stack"')
+  })
+
+  test('leaves a job that prints meanwhile its end, and a log that is whole or says what is missing', async () => {
+    const go = join(signals, 'go')
+    const jobId = await api.submit({ command: ['sh', '-c', numberedLines(lines), 'sh', go] })
+    await until(async () => (await jobOf(api, jobId)).state === 'RUNNING', { what: 'it runs' })
+    await disk.fill()
+    await writeFile(go, '')
+    await until(async () => (await readiness()).database === 'full', { what: 'the disk is full' })
+    await disk.free()
+    await until(() => isOver(jobId), { what: 'the job is over', timeoutMs: 20_000 })
+    expect(faultOf(await logOf(api, jobId), lines)).toBeNull()
   })
 })

@@ -1,0 +1,41 @@
+import type { Api } from './api.ts'
+import { until } from './until.ts'
+
+/** Prints numbered lines as soon as the file `$1` is there. */
+export const numberedLines = (count: number) =>
+  `until [ -e "$1" ]; do sleep 0.05; done; i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "line $i of ${count}"; done`
+
+interface Log {
+  text: string
+  gaps: { reason: string }[]
+}
+
+/** What is wrong with the log of a job that printed them; null: it is whole, or has a gap for each place where it is not. */
+export function faultOf({ text, gaps }: Log, count: number): string | null {
+  const reasons = gaps.map(({ reason }) => reason)
+  const other = reasons.find((reason) => reason !== 'DISK_FULL')
+  if (other !== undefined) return `a gap says ${other}`
+  const numbers = [...text.matchAll(/^line (\d+) of \d+$/gm)].map(([, number]) => Number(number))
+  const holes = [0, ...numbers].filter((number, i) => (numbers[i] ?? count + 1) !== number + 1)
+  return holes.length <= reasons.length ? null : `lines are missing after ${holes.join()}, with ${reasons.length} gaps`
+}
+
+/** Once the job is over, page by page. */
+export async function logOf(api: Api, jobId: string): Promise<Log> {
+  const query = `query ($id: ID!, $after: Cursor) {
+    job(id: $id) { logs(first: 5000, after: $after) { text gaps { reason } cursor isFinal } } }`
+  type Page = Log & { cursor: string; isFinal: boolean }
+  const read: Log = { text: '', gaps: [] }
+  let after: string | null = null
+  await until(
+    async () => {
+      const { job }: { job: { logs: Page } } = await api.ask(query, { id: jobId, after })
+      read.text += job.logs.text
+      read.gaps.push(...job.logs.gaps)
+      after = job.logs.cursor
+      return job.logs.isFinal
+    },
+    { what: `the log of ${jobId} is read`, timeoutMs: 60_000 },
+  )
+  return read
+}
