@@ -141,10 +141,11 @@ export function demandToRead(viewer: Viewer, permission: Permission): void {
 }
 
 /**
- * Whoever gives or takes what another may do must be able to do it all: else the right to write users or tokens were
- * the right to everything.
+ * Acting on what another person may do (their level, permissions, tokens) takes a level that is not below theirs and all of
+ * their permissions: else the right to write users or tokens were the right to everything.
  */
 export function demandAllOf(viewer: Viewer, person: Person): void {
+  if (userLevels.indexOf(person.level) > userLevels.indexOf(viewer.level)) throw new Forbidden(`level:${person.level}`)
   for (const permission of viewerOf(person).granted) demandToRead(viewer, permission)
 }
 

@@ -41,12 +41,13 @@ export async function createToken(
   viewer: Viewer,
   raw: unknown,
 ): Promise<{ tokenId: string; secret: string }> {
-  const { name, userId, scopes, expiresAt } = parseInput(creation, raw)
+  const { name, userId, scopes, expiresAt: asked } = parseInput(creation, raw)
   const ofOther = userId != null && userId !== viewer.userId
   demand(viewer, ofOther ? 'token.any' : 'token.own')
   const wanted = scopes ? tokenScopes.filter((scope) => scope === 'READ' || scopes.includes(scope)) : viewer.scopes
   const beyond = wanted.find((scope) => !viewer.scopes.includes(scope))
   if (beyond) throw new Forbidden(`scope:${beyond}`)
+  const expiresAt = endOfToken(viewer, asked ?? null)
   const secret = newSecret()
   const tokenId = newId('token', domain.time.nowMs())
   await domain.db.transaction(async (sql) => {
@@ -57,6 +58,15 @@ export async function createToken(
     await audit(sql, viewer, [{ action: 'token.create', objectId: tokenId, detail }], domain.time.nowMs())
   })
   return { tokenId, secret }
+}
+
+/** A token never outlives what its maker is logged in with: else a stolen log-in of a minute were one for ever. */
+function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
+  if (expiresAtMs === null) return asked
+  const latest = new Date(expiresAtMs)
+  if (asked === null || asked <= latest) return asked ?? latest
+  const message = `Must not be later than ${latest.toISOString()}, when your own log-in ends; an administrator with a token that lives longer can make this one`
+  throw new InvalidInput([{ path: ['expiresAt'], message }])
 }
 
 async function demandHolder(sql: Sql, viewer: Viewer, userId: string): Promise<void> {
@@ -92,22 +102,29 @@ async function insertToken(sql: Sql, { id, userId, name, secret, scopes, expires
   )
 }
 
-/** Revoking again changes nothing. A token that is not one's own is there for those only who may revoke any. */
+/** Revoking again changes nothing. Without token.any one's own tokens alone are there. */
 export async function revokeToken(domain: Domain, viewer: Viewer, id: string): Promise<{ tokenId: string }> {
   await domain.db.transaction(async (sql) => {
-    const [token] = await sql.query<{ userId: string; revoked: boolean }>(
-      'SELECT user_id AS "userId", revoked_at IS NOT NULL AS revoked FROM api_token WHERE id = $1 FOR UPDATE',
+    const [token] = await sql.query<Person & { revoked: boolean }>(
+      `SELECT u.id, u.name, u.level, u.allow, u.deny, t.revoked_at IS NOT NULL AS revoked
+       FROM api_token t JOIN "user" u ON u.id = t.user_id WHERE t.id = $1 FOR UPDATE OF t`,
       [id],
     )
-    if (!token || (token.userId !== viewer.userId && !viewer.granted.has('token.any')))
+    if (!token || (token.id !== viewer.userId && !viewer.granted.has('token.any')))
       throw new NotFound(`There is no token ${id.slice(0, 64)}`)
-    demand(viewer, token.userId === viewer.userId && viewer.granted.has('token.own') ? 'token.own' : 'token.any')
+    demandRevocation(viewer, token)
     if (token.revoked) return
     await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = $1', [id])
     await audit(sql, viewer, [{ action: 'token.revoke', objectId: id }], domain.time.nowMs())
   })
   domain.wakeups.poke('access')
   return { tokenId: id }
+}
+
+function demandRevocation(viewer: Viewer, holder: Person): void {
+  const own = holder.id === viewer.userId
+  demand(viewer, own && viewer.granted.has('token.own') ? 'token.own' : 'token.any')
+  if (!own) demandAllOf(viewer, holder)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newId } from '../platform/ids.ts'
-import type { Sql } from '../platform/tx.ts'
+import { brokenConstraint, type Sql } from '../platform/tx.ts'
 import { demand, demandAllOf, isPermission, type Person, userLevels, type Viewer } from './access.ts'
 import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
@@ -35,12 +35,27 @@ export const userName = z
   )
 
 const creation = z.strictObject({ name: userName, level: z.enum(userLevels), ...fields })
+const identityPart = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
 const change = z.strictObject({
   id: z.string(),
   level: z.enum(userLevels).optional(),
   disabled: z.boolean().optional(),
+  identity: z.strictObject({ issuer: identityPart, subject: identityPart }).nullish(),
   ...fields,
 })
+
+/** Who a person is at an OpenID provider. */
+export interface Identity {
+  readonly issuer: string
+  /** `sub`: never given to another person by that issuer. */
+  readonly subject: string
+}
+
+/** The constraint that an identity has one user. */
+const identityKey = 'user_oidc_issuer_oidc_subject_key'
+
+/** What the other of two writers of the same identity made is found when this one tries again. */
+export const isTakenIdentity = (error: unknown): boolean => brokenConstraint(error) === identityKey
 
 export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
@@ -66,7 +81,7 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
 export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, ...input } = parseInput(change, raw)
-  await domain.db.transaction(async (sql) => {
+  const work = async (sql: Sql) => {
     const before = await lockPerson(sql, id)
     const { level = before.level, allow = before.allow, deny = before.deny } = input
     demandAllOf(viewer, before)
@@ -79,9 +94,11 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
     })
     const sets = columns.map(({ column }, i) => `${column} = $${i + 2}`).join(', ')
     if (sets) await sql.query(`UPDATE "user" SET ${sets} WHERE id = $1`, [id, ...columns.map(({ value }) => value)])
+    if (input.identity !== undefined) await linkIdentity(sql, id, input.identity)
     await setTeams(sql, id, input)
     await audit(sql, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
-  })
+  }
+  await domain.db.transaction(work, { alsoRetry: isTakenIdentity })
   domain.wakeups.poke('access')
   return { id }
 }
@@ -95,6 +112,16 @@ const columnOf = {
   allow: 'allow',
   deny: 'deny',
 } as const
+
+async function linkIdentity(sql: Sql, id: string, identity: Identity | null): Promise<void> {
+  const { issuer = null, subject = null } = identity ?? {}
+  const [other] = await sql.query<{ name: string }>(
+    'SELECT name FROM "user" WHERE oidc_issuer = $1 AND oidc_subject = $2 AND id <> $3',
+    [issuer, subject, id],
+  )
+  if (other) throw new InvalidInput([{ path: ['identity'], message: `Is already that of the user ${other.name}` }])
+  await sql.query('UPDATE "user" SET oidc_issuer = $2, oidc_subject = $3 WHERE id = $1', [id, issuer, subject])
+}
 
 /** Disables: tokens die, jobs go on and keep their user. */
 export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {

@@ -49,7 +49,7 @@ export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => P
         issuer: rules.issuer,
         audience: rules.audience,
         algorithms,
-        requiredClaims: ['exp'],
+        requiredClaims: ['exp', 'sub'],
         currentDate: new Date(time.nowMs()),
       })
       const claims = claimsOf(payload, rules)
@@ -80,11 +80,15 @@ function verdictOf(error: unknown): JwtVerdict {
 const isJose = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 
-/** null: a person without a name, or whose address the provider says nobody has verified. */
-function claimsOf(payload: JWTPayload, { userClaim, levelClaim, levels, teamsClaim }: OidcRules): Claims | null {
+/** null: a person without a name or a subject, or whose address the provider says nobody has verified. */
+function claimsOf(payload: JWTPayload, rules: OidcRules): Claims | null {
+  const { issuer, userClaim, levelClaim, levels, teamsClaim } = rules
   const name = textOf(payload[userClaim])
-  if (name === null || (userClaim === 'email' && payload['email_verified'] === false)) return null
+  const subject = textOf(payload.sub)
+  if (name === null || subject === null || (userClaim === 'email' && payload['email_verified'] === false)) return null
   return {
+    issuer,
+    subject,
     name,
     displayName: textOf(payload['name']),
     email: textOf(payload['email']),

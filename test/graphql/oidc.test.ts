@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { applyBootstrapToken } from '../../src/domain/tokens.ts'
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts'
-import { type Person, personWith } from '../support/people.ts'
+import { mutate, type Person, personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
+const secret = 'the-bootstrap-secret-of-this-test'
 const rules = {
   audience: 'berth',
   userClaim: 'email',
@@ -67,6 +69,76 @@ describe('a person of the provider', () => {
     expect(await statusOf(jwt)).toBe(401)
   })
 
+  it('is bound to issuer and subject: a local user of the same name is not taken over', async () => {
+    await using local = await startServer({ logIn: { oidc: { ...rules, issuer: provider.issuer } } })
+    await applyBootstrapToken(local.domain, secret)
+    const boss = personWith(local.url, secret)
+    const as = (jwt: string) => personWith(local.url, jwt)
+    const email = 'carl@example.org'
+    const jwt = await provider.token({ email, role: 'boss', groups: ['ml'] })
+    const { user } = await mutate(boss, 'createUser', {
+      input: { name: email, level: 'VIEWER' },
+      wanted: 'user { id }',
+    })
+    expect((await as(jwt).ask(me)).status).toBe(401)
+    const { node } = await boss.data(
+      'query ($id: ID!) { node(id: $id) { ... on User { level identity { subject } } } }',
+      {
+        id: user.id,
+      },
+    )
+    expect(node).toEqual({ level: 'VIEWER', identity: null })
+
+    const identity = { issuer: provider.issuer, subject: `sub of ${email}` }
+    const linked = { input: { id: user.id, identity }, wanted: 'user { identity { issuer subject } }' }
+    expect((await mutate(boss, 'updateUser', linked)).user.identity).toEqual(identity)
+    expect((await as(jwt).data(me))['viewer'].user).toMatchObject({ name: email, level: 'ADMIN' })
+    const other = await mutate(boss, 'createUser', { input: { name: 'other', level: 'VIEWER' }, wanted: 'user { id }' })
+    expect(await mutate(boss, 'updateUser', { input: { id: other.user.id, identity } })).toMatchObject({
+      code: 'INVALID_INPUT',
+      violations: [{ path: ['identity'] }],
+    })
+    await mutate(boss, 'updateUser', { input: { id: user.id, identity: null } })
+    expect((await as(jwt).ask(me)).status).toBe(401)
+  })
+
+  it('keeps its user when its name changes, and leaves it to nobody who gets the name', async () => {
+    const sub = 'the same person'
+    await as(await provider.token({ email: 'dora@example.org', sub, role: 'boss' })).data(me)
+    const { viewer } = await as(await provider.token({ email: 'dora.new@example.org', sub, role: 'boss' })).data(me)
+    expect(viewer.user.name).toBe('dora@example.org')
+    expect(await statusOf(await provider.token({ email: 'dora@example.org', sub: 'another', role: 'boss' }))).toBe(401)
+  })
+
+  it('that was made before subjects were kept is theirs at the next log-in', async () => {
+    const email = 'earlier@example.org'
+    await as(await provider.token({ email })).data(me)
+    const { sql } = server.domain.db
+    await sql.query('UPDATE "user" SET oidc_issuer = NULL, oidc_subject = NULL WHERE name = $1', [email])
+    expect(await statusOf(await provider.token({ email }))).toBe(401)
+    await sql.query(`UPDATE audit_entry SET detail = detail - 'subject' WHERE detail ->> 'name' = $1`, [email])
+    expect(await statusOf(await provider.token({ email }))).toBe(200)
+    expect(await statusOf(await provider.token({ email, sub: 'another' }))).toBe(401)
+  })
+
+  it('makes no token that outlives what it was made with', async () => {
+    const jwt = await provider.token({ email: 'short@example.org', role: 'boss' }, { expiresInSeconds: 60 })
+    const short = as(jwt)
+    const wanted = 'secret token { expiresAt }'
+    const made = await mutate(short, 'createToken', { input: { name: 't' }, wanted })
+    const latest = new Date(Number((decode(jwt.split('.')[1]) as { exp: number }).exp) * 1_000).toISOString()
+    expect(made.token.expiresAt).toBe(latest)
+    const later = { name: 't', expiresAt: '2100-01-01T00:00:00Z' }
+    for (const by of [short, as(made.secret)])
+      expect(await mutate(by, 'createToken', { input: later })).toMatchObject({
+        code: 'INVALID_INPUT',
+        violations: [{ path: ['expiresAt'], message: expect.stringContaining(latest) }],
+      })
+    expect((await mutate(as(made.secret), 'createToken', { input: { name: 't' }, wanted })).token.expiresAt).toBe(
+      latest,
+    )
+  })
+
   it('is not one of the names that this server gives', async () => {
     for (const email of ['local', 'admin']) expect(await statusOf(await provider.token({ email }))).toBe(401)
   })
@@ -82,6 +154,7 @@ describe('a token of the provider', () => {
     ['that never expires', () => provider.token({ email, exp: undefined })],
     ['that is not valid yet', () => provider.token({ email, nbf: Math.floor(Date.now() / 1_000) + 600 })],
     ['without a name', () => provider.token({})],
+    ['without a subject', () => provider.token({ email, sub: undefined })],
     ['with an address that nobody verified', () => provider.token({ email, email_verified: false })],
     ['of a key that is not published', async () => provider.token({ email }, { key: await provider.strangeKey() })],
     ['whose signature is cut', async () => (await provider.token({ email })).replace(/\.[^.]*$/, '.')],

@@ -118,6 +118,30 @@ describe('a token', () => {
     expect(await createToken(viewer, {})).toMatchObject({ requiredPermission: 'token.own' })
   })
 
+  it('of somebody who may more is not made and not revoked', async () => {
+    const allow = ['token.any', 'user.write']
+    const { user } = await mutate(admin, 'createUser', {
+      input: { name: 'clerk', level: 'RESEARCHER', allow },
+      wanted: 'user { id }',
+    })
+    const clerk = await personOf(user.id)
+    const [boss, muted] = [await userWith('boss', 'ADMIN'), await userWith('muted', 'LEAD')]
+    const [ofBoss, ofMuted] = [await personOf(boss), await personOf(muted)]
+    // Nothing is left to a LEAD that the clerk could not do, but the level itself.
+    const deny = ['job.view.all', 'job.approve', 'job.priority', 'audit.read']
+    await mutate(admin, 'updateUser', { input: { id: muted, deny } })
+    for (const [id, level, userId] of [
+      [ofBoss.id, 'ADMIN', boss],
+      [ofMuted.id, 'LEAD', muted],
+    ] as const) {
+      expect((await revoke(clerk, id))['revokeToken']).toMatchObject({ code: 'FORBIDDEN' })
+      expect(await createToken(clerk, { userId })).toMatchObject({ requiredPermission: `level:${level}` })
+    }
+    expect((await ofBoss.ask('{ viewer { user { name } } }')).status).toBe(200)
+    const peer = await personOf(await userWith('peer', 'RESEARCHER'))
+    expect((await revoke(clerk, peer.id))['revokeToken'].__typename).toBe('RevokeTokenSuccess')
+  })
+
   it('knows its last use to the minute, with one write', async () => {
     const person = await personOf(await userWith('busy', 'RESEARCHER'))
     const statements = server.countStatements()

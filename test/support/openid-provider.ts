@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 /** An OpenID provider of a few lines: discovery, the keys that it publishes now, and tokens signed with them. */
 export interface OpenIdProvider {
   readonly issuer: string
-  /** A token with these claims beyond issuer, audience `berth` and an hour to live; `undefined` leaves one out. */
+  /** A token with these claims beyond issuer, audience `berth`, a subject and an hour to live; `undefined` leaves one out. */
   token(
     claims: { [claim: string]: unknown },
     signing?: { key?: SigningKey; expiresInSeconds?: number },
@@ -46,7 +46,8 @@ export async function startOpenIdProvider(): Promise<OpenIdProvider> {
     issuer,
     async token(claims, { key = current, expiresInSeconds = hourSeconds } = {}) {
       const exp = Math.floor(Date.now() / 1_000) + expiresInSeconds
-      return new SignJWT({ iss: issuer, aud: 'berth', exp, ...claims })
+      const sub = `sub of ${String(claims['email'])}`
+      return new SignJWT({ iss: issuer, aud: 'berth', sub, exp, ...claims })
         .setProtectedHeader({ alg: algorithm, kid: key.kid })
         .sign(key.privateKey)
     },

@@ -38,12 +38,17 @@ export function addToken(program: Command, cli: Cli): void {
     .description('make one; the secret is printed here and never again')
     .option('--user <name>', 'whom it stands for (default: you)')
     .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all that you may)', readScope)
-    .option('--expires <time>', 'when it ends: 30d, 12h, or 2030-01-31T12:00:00Z (default: never)', readExpiry)
+    .option(
+      '--expires <time>',
+      'when it ends: 30d, 12h, or 2030-01-31T12:00:00Z (default: with your own log-in)',
+      readExpiry,
+    )
     .action(async (name: string, { output, user, scopes, expires }: OutputOptions & Creation) => {
       const userId = user === undefined ? null : await userIdOf(cli, user)
       const input = { name, userId, scopes: scopes ?? null, expiresAt: expires ?? null }
       const { createToken } = await cli.connection().request(CreateTokenDocument, { input })
       const { token: made, secret } = successOf(createToken, 'CreateTokenSuccess')
+      if (made.expiresAt && !expires) cli.terminal.say(`It ends ${timeText(made.expiresAt)}, with what made it.`)
       await cli.terminal.write(output === 'table' ? `${secret}\n` : structured({ ...made, secret }, output))
     })
   withOutput(token.command('revoke').argument('<prefix>'))

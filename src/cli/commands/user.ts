@@ -2,11 +2,14 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import {
   CreateUserDocument,
   DeleteUserDocument,
+  ServerInfoDocument,
   UpdateUserDocument,
+  type UserIdentityInput,
   type UserLevel,
   type UserRowFragment,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { usage } from '../exit.ts'
 import { userIdOf, users } from '../people.ts'
 import { type Column, structured, table, timeText } from '../render.ts'
 
@@ -29,6 +32,12 @@ interface Fields {
   unixUser?: string
 }
 
+interface Change {
+  disable?: true
+  enable?: true
+  oidcSubject?: string
+}
+
 export function addUser(program: Command, cli: Cli): void {
   const user = program.command('user').description('people: who may use this server')
   withOutput(user.command('ls'))
@@ -45,10 +54,12 @@ export function addUser(program: Command, cli: Cli): void {
     .description('change somebody; what is left out stays')
     .addOption(new Option('--disable', 'they cannot log in any more').conflicts('enable'))
     .option('--enable', 'they can again')
-    .action(async (name: string, options: OutputOptions & Fields & { disable?: true; enable?: true }) => {
-      const { output, disable, enable, ...fields } = options
+    .option('--oidc-subject <sub>', 'who logs in as them: `sub` in the tokens of the OpenID provider of the server')
+    .action(async (name: string, options: OutputOptions & Fields & Change) => {
+      const { output, disable, enable, oidcSubject, ...fields } = options
       const disabled = disable || enable ? { disabled: disable === true } : {}
-      const input = { id: await userIdOf(cli, name), ...fields, ...disabled }
+      const identity = oidcSubject === undefined ? {} : { identity: await identityOf(cli, oidcSubject) }
+      const input = { id: await userIdOf(cli, name), ...fields, ...disabled, ...identity }
       const { updateUser } = await cli.connection().request(UpdateUserDocument, { input })
       await print(cli, [successOf(updateUser, 'UpdateUserSuccess').user], output)
     })
@@ -73,6 +84,12 @@ function withFields(command: Command): Command {
     .option('--allow <permission...>', 'permissions beyond those of the level')
     .option('--deny <permission...>', 'permissions to take away')
     .option('--unix-user <account>', 'account of the machine that their jobs run as')
+}
+
+async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput> {
+  const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
+  if (serverInfo.oidcIssuer) return { issuer: serverInfo.oidcIssuer, subject }
+  throw usage('--oidc-subject: the server has no OpenID provider', 'set auth.oidc in its configuration')
 }
 
 function readLevel(given: string): UserLevel {

@@ -141,7 +141,7 @@ export type CreateTeamInput = {
 
 /** A new token. */
 export type CreateTokenInput = {
-  /** When it ends by itself; default: never. */
+  /** When it ends by itself, not later than what you are logged in with; default: when that ends, or never if it does not. */
   expiresAt?: string | null | undefined;
   /** What it is for, 1 … 255 characters. */
   name: string;
@@ -718,12 +718,22 @@ export type UpdateUserInput = {
   email?: string | null | undefined;
   /** The person. */
   id: string;
+  /** Who logs in as this person by the OpenID provider; null: nobody any more. */
+  identity?: UserIdentityInput | null | undefined;
   /** Decides base priority and permissions. */
   level?: UserLevel | null | undefined;
   /** Names of all of their teams, at most 50. */
   teams?: Array<string> | null | undefined;
   /** Account of the machine that their jobs run as. */
   unixUser?: string | null | undefined;
+};
+
+/** Who a person is at an OpenID provider. */
+export type UserIdentityInput = {
+  /** The provider: auth.oidc.issuer of the configuration. */
+  issuer: string;
+  /** The person: `sub` of the tokens of the provider. */
+  subject: string;
 };
 
 /** What a person may do, as a ladder. */
@@ -1012,7 +1022,7 @@ export type JobLogsQuery = { job: { logs: { text: string, cursor: string, isFina
 export type ServerInfoQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type ServerInfoQuery = { serverInfo: { name: string, version: string, singleUser: boolean } };
+export type ServerInfoQuery = { serverInfo: { name: string, version: string, singleUser: boolean, oidcIssuer: string | null } };
 
 export type JobStatusSubscriptionVariables = Exact<{
   jobId: string;
@@ -2538,6 +2548,7 @@ export const ServerInfoDocument = new TypedDocumentString(`
     name
     version
     singleUser
+    oidcIssuer
   }
 }
     `) as unknown as TypedDocumentString<ServerInfoQuery, ServerInfoQueryVariables>;

@@ -93,7 +93,9 @@ builder.objectType(Forbidden, {
   description: 'You may not.',
   interfaces: [Problem],
   fields: (t) => ({
-    requiredPermission: t.exposeString('requiredPermission', { description: 'The permission that is missing.' }),
+    requiredPermission: t.exposeString('requiredPermission', {
+      description: 'The permission that is missing; scope:X: the scope of the token; level:X: the level of the person.',
+    }),
   }),
 })
 

@@ -88,7 +88,11 @@ const CreateTokenInput = builder.inputType('CreateTokenInput', {
       type: [TokenScope],
       ...atMost(tokenScopes.length, 'What it may be used for (default: all that you may)'),
     }),
-    expiresAt: t.field({ type: 'DateTime', description: 'When it ends by itself; default: never.' }),
+    expiresAt: t.field({
+      type: 'DateTime',
+      description:
+        'When it ends by itself, not later than what you are logged in with; default: when that ends, or never if it does not.',
+    }),
   }),
 })
 

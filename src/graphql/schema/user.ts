@@ -16,6 +16,14 @@ import { UserLevel } from './enums.ts'
 import { seen } from './problem.ts'
 import { ApiTokenConnection } from './token.ts'
 
+const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string }>('UserIdentity').implement({
+  description: 'Who a person is at an OpenID provider.',
+  fields: (t) => ({
+    issuer: t.exposeString('oidcIssuer', { description: 'The provider, as `iss` of its tokens names it.' }),
+    subject: t.exposeString('oidcSubject', { description: 'The person, as `sub` of its tokens names them.' }),
+  }),
+})
+
 /** People. What concerns one alone is for them, and for whoever may write users or tokens. */
 builder.node(UserRef, {
   description: 'A person. In single-user mode there is one: `local`.',
@@ -69,6 +77,16 @@ builder.node(UserRef, {
       resolve({ id, unixUser }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return unixUser
+      },
+    }),
+    identity: t.field({
+      type: UserIdentity,
+      nullable: true,
+      description:
+        'By whom they log in at the OpenID provider; null: by tokens alone. For the person, or with user.write.',
+      resolve({ id, oidcIssuer, oidcSubject }, _args, { viewer }) {
+        demandOwn(viewer, id, 'user.write')
+        return oidcIssuer === null || oidcSubject === null ? null : { oidcIssuer, oidcSubject }
       },
     }),
     tokens: t.field({
@@ -128,6 +146,14 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
   }),
 })
 
+const UserIdentityInput = builder.inputType('UserIdentityInput', {
+  description: 'Who a person is at an OpenID provider.',
+  fields: (t) => ({
+    issuer: t.string({ required: true, description: 'The provider: auth.oidc.issuer of the configuration.' }),
+    subject: t.string({ required: true, description: 'The person: `sub` of the tokens of the provider.' }),
+  }),
+})
+
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
   description: 'What is to change of a person; what is left out stays.',
   fields: (t) => ({
@@ -141,6 +167,10 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     deny: t.stringList(names.deny),
     unixUser: t.string({ description: names.unixUser }),
     disabled: t.boolean({ description: 'Whether the person cannot log in; their jobs go on.' }),
+    identity: t.field({
+      type: UserIdentityInput,
+      description: 'Who logs in as this person by the OpenID provider; null: nobody any more.',
+    }),
   }),
 })
 
