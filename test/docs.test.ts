@@ -67,6 +67,13 @@ test('the command line', { timeout: 120_000 }, async () => {
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
 
+test('launchers and scripts', { timeout: 60_000 }, async () => {
+  const [ranks, scripts, ...more] = await typed('jobs.md')
+  expect(more).toEqual([])
+  expect(ranks?.trimEnd().split('\n').sort()).toEqual(['rank 0 of 3', 'rank 1 of 3', 'rank 2 of 3'])
+  expect(scripts).toBe('hello from the job\nafter the job\n')
+})
+
 test('the API', { timeout: 60_000 }, async () => {
   await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
