@@ -1,4 +1,3 @@
-import type { Job } from '../platform/generated/client.ts'
 import { together } from '../platform/together.ts'
 import type { Sql } from '../platform/tx.ts'
 import { type ApprovalNeed, type ApprovalRule, approvalNeeded, needWithoutRule, readRules } from './approval-rules.ts'
@@ -28,6 +27,7 @@ import { readReservations } from './reservations.ts'
 import { readDoors } from './routing.ts'
 import { shapeOf } from './shape.ts'
 import { isClaimed, openSlots } from './slots.ts'
+import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
 import { readMemberships } from './teams.ts'
 import { readUnixUsers } from './unix-users.ts'
@@ -48,7 +48,7 @@ export interface Accepted {
   job: NewJob
   warnings: string[]
   /** Once it is written, and queued. */
-  stored?: Job | undefined
+  stored?: JobRow | undefined
 }
 
 interface World extends Places {

@@ -1,4 +1,3 @@
-import type { Job } from '../platform/generated/client.ts'
 import type { Sql } from '../platform/tx.ts'
 import { basePriority } from './access.ts'
 import type { ApprovalNeed } from './approval-rules.ts'
@@ -6,7 +5,7 @@ import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
 import { bandOf, countedBid, insertLanes, type Lane, laneOf, lanesOf, type Policy } from './lanes.ts'
 import { shapeOf } from './shape.ts'
 import { psijState } from './state.ts'
-import { type Beginning, type Inserted, storedJob } from './stored-job.ts'
+import { type Beginning, type Inserted, type JobRow, storedJob } from './stored-job.ts'
 
 /** The beginning of every job: job, run 1, queue entry, dependencies and event 1 in one statement for a whole group. */
 export interface NewJob extends Beginning {
@@ -26,7 +25,7 @@ export interface NewJob extends Beginning {
 }
 
 /** Answers those that are QUEUED, as they are stored now. */
-export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<Job[]> {
+export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   if (jobs.length === 0) return []
   const forms = new Map<string, Form>()
   const formed = jobs.map((job) => ({ job, form: formOf(job, forms) }))

@@ -1,5 +1,4 @@
 import { createBatcher } from '../platform/batch.ts'
-import type { Job } from '../platform/generated/client.ts'
 import { brokenConstraint, type Ending, type Sql, sqlState, Unavailable, withRetry } from '../platform/tx.ts'
 import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
 import type { Viewer } from './access.ts'
@@ -10,7 +9,7 @@ import { Refusal } from './errors.ts'
 import { endBehindGate, lockGate } from './gate.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
-import { readJob } from './stored-job.ts'
+import { type JobRow, readJob } from './stored-job.ts'
 import { readSubmission, type Submission } from './submission.ts'
 import { memoryOf } from './usage-bound.ts'
 
@@ -26,7 +25,7 @@ import { memoryOf } from './usage-bound.ts'
  */
 export interface Submitted {
   jobId: string
-  job: Job
+  job: JobRow
   idempotentHit: boolean
   warnings: string[]
 }
@@ -137,13 +136,13 @@ async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submissi
   return { result: decided, writes: write(domain, sql, jobs).then((stored) => tell(decided, stored)) }
 }
 
-function tell(decided: readonly Decision[], jobs: readonly Job[]): void {
+function tell(decided: readonly Decision[], jobs: readonly JobRow[]): void {
   const stored = new Map(jobs.map((job) => [job.id, job]))
   for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
 
 /** Sends all of it at once. Answers the jobs that are queued. */
-async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<Job[]> {
+async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
   const requests = jobs.flatMap(({ id, viewer, approval }) =>

@@ -5,6 +5,7 @@ import type { LogTail } from '../logs/follow.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
 import type { QueueWatch } from './queue-watch.ts'
+import { createSpecs, type Specs } from './specs.ts'
 
 /** What the server knows of itself, told by serverInfo. */
 export interface ServerFacts {
@@ -34,6 +35,7 @@ export interface Rooms {
 export interface RequestContext extends Rooms {
   readonly viewer: Viewer
   readonly load: Loaders
+  readonly specs: Specs
   /**
    * Newest position of the feed, read once, before any list: what happens later is told by `jobUpdates` after it. A list
    * that is read later repeats at most what its rows show already.
@@ -47,6 +49,7 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
     ...rooms,
     viewer,
     load: createLoaders(rooms.domain, viewer),
+    specs: createSpecs(rooms.domain.db.sql),
     head: () => {
       head ??= rooms.feed.head()
       return head

@@ -54,25 +54,30 @@ export async function answerPost(engine: Engine, caller: Caller, { request, resp
 }
 
 /** null: it was refused, or its sender is gone. */
-async function bodyOf({ viewer }: Caller, { request, response }: Exchange): Promise<string | null> {
+async function bodyOf({ viewer }: Caller, exchange: Exchange): Promise<string | null> {
+  const { request } = exchange
   const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
   const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax })
   if (typeof body === 'object') return body.text
   if (body === 'gone') return null
   if (body === 'too many values')
-    refuse(response, 400, `The body holds more than ${limits.bodyValuesMax} values; send it in parts`)
+    refuse(exchange, 400, `The body holds more than ${limits.bodyValuesMax} values; send it in parts`)
   else if (viewer === anonymous)
-    refuse(response, 401, `Log in first: without a token a body has ${bytesMax} bytes at most`)
-  else refuse(response, 413, `The body is larger than ${bytesMax} bytes; send it in parts`)
+    refuse(exchange, 401, `Log in first: without a token a body has ${bytesMax} bytes at most`)
+  else refuse(exchange, 413, `The body is larger than ${bytesMax} bytes; send it in parts`)
   return null
 }
 
 const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST' } as const
 
-/** What is still on its way is not read: the connection ends with the answer. */
-function refuse(response: ServerResponse, status: keyof typeof codes, message: string): void {
+/** The rest of a body that is as long as bodies may be is passed over; else the connection ends with the answer. */
+function refuse({ request, response }: Exchange, status: keyof typeof codes, message: string): void {
   const error = { message, extensions: { code: codes[status], requestId: randomUUID() } }
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+  const isBounded = Number(request.headers['content-length'] ?? Infinity) <= limits.bodyBytesMax
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    ...(isBounded ? {} : { connection: 'close' }),
+  })
   response.end(JSON.stringify({ errors: [error] }))
 }
 

@@ -36,6 +36,8 @@ export const limits = {
   nodesMax: 100,
   bulkMax: 1_000,
   filterIdsMax: 1_000,
+  /** Specs that one request shows, unless it is a single one. */
+  specBytesMax: 1024 * 1024,
   decisionsMax: 100,
   jsonDepthMax: 64,
 } as const

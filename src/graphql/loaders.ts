@@ -4,9 +4,9 @@ import { readApprovals } from '../domain/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { readVisibleQuotas } from '../domain/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/slots.ts'
-import { readJob } from '../domain/stored-job.ts'
+import { type JobRow, readJob } from '../domain/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
-import type { Device, DeviceClaim, Job, Run } from '../platform/generated/client.ts'
+import type { Device, DeviceClaim, Run } from '../platform/generated/client.ts'
 import { leaseTtlMs } from '../platform/leadership.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
@@ -47,7 +47,7 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
     job: byKey(
       async (ids) => {
         const jobs = await Promise.all(ids.map((id) => readJob(domain, id)))
-        return jobs.filter((job) => job !== null && maySee(viewer, job)) as Job[]
+        return jobs.filter((job) => job !== null && maySee(viewer, job)) as JobRow[]
       },
       (job) => job.id,
     ),
@@ -56,7 +56,7 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
       (run) => run.id,
     ),
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
-    currentRun: new DataLoader<Job, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
+    currentRun: new DataLoader<JobRow, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
       cacheKeyFn: (job) => job.id,
     }),
     dependencies: byParent(
@@ -217,7 +217,7 @@ async function readEvents({ db }: Domain, ids: readonly string[]): Promise<(Feed
   return keys.map((key) => (key && found.get(`${key.jobId}/${key.seq}`)) ?? null)
 }
 
-async function readCurrentRuns({ db }: Domain, jobs: readonly Job[]): Promise<(Run | Error)[]> {
+async function readCurrentRuns({ db }: Domain, jobs: readonly JobRow[]): Promise<(Run | Error)[]> {
   const ids = await db.sql.query<{ id: string }>(
     `SELECT r.id FROM unnest($1::text[]) AS j(id)
      CROSS JOIN LATERAL (SELECT id FROM run WHERE job_id = j.id ORDER BY number DESC LIMIT 1) r`,

@@ -1,5 +1,6 @@
 import type { Quota } from '../domain/quotas.ts'
 import type { Slot } from '../domain/slots.ts'
+import type { JobRow } from '../domain/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import type {
   ApiToken,
@@ -8,7 +9,6 @@ import type {
   AuditEntry,
   CapacityReservation,
   Device,
-  Job,
   Pool,
   PoolNode,
   Run,
@@ -20,7 +20,7 @@ import { builder } from './builder.ts'
 import type { HoldRow } from './waiting-loaders.ts'
 
 /** The nouns with the rows they resolve from. Here, apart from their fields, so that nouns can name each other. */
-export const JobRef = builder.objectRef<Job>('Job')
+export const JobRef = builder.objectRef<JobRow>('Job')
 export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
 export const UserRef = builder.objectRef<User>('User')

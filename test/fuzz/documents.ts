@@ -25,7 +25,7 @@ const fieldsMax = 5
 const rootFieldsMax = 3
 
 export function randomDocument(schema: GraphQLSchema, random: Random, known: Known): Asked {
-  const kind = random.chance(0.08) ? 'subscription' : random.chance(0.4) ? 'mutation' : 'query'
+  const kind = random.chance(0.05) ? 'subscription' : random.chance(0.4) ? 'mutation' : 'query'
   const root = {
     query: schema.getQueryType(),
     mutation: schema.getMutationType(),

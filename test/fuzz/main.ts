@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { userLevels } from '../../src/domain/access.ts'
 import { freePort, startBerth } from '../support/berth-process.ts'
-import { mutate, personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
 import { type Found, fuzz } from './fuzz.ts'
 import { hostileRequests } from './hostile.ts'
-import type { Caller } from './ways.ts'
+import { callersOf } from './people.ts'
 
 /**
  * npm run fuzz -- --requests 40000 --seed 42
@@ -33,18 +31,6 @@ if (![seed, requests].every((value) => Number.isInteger(value) && value > 0)) {
 const secret = 'bootstrap-secret-of-the-fuzzer'
 const stopMsMax = 15_000
 const print = (line: string) => void process.stdout.write(`${line}\n`)
-
-async function peopleOf(url: string): Promise<Caller[]> {
-  const admin = personWith(url, secret)
-  const callers: Caller[] = [{ name: 'anonymous', token: null }]
-  for (const level of userLevels) {
-    const name = `fuzz-${level.toLowerCase()}`
-    const { user } = await mutate(admin, 'createUser', { input: { name, level }, wanted: 'user { id }' })
-    const { secret: token } = await mutate(admin, 'createToken', { input: { name, userId: user.id }, wanted: 'secret' })
-    callers.push({ name, token })
-  }
-  return callers
-}
 
 const ask = (socketPath: string) =>
   new Promise<number>((resolve, reject) => {
@@ -75,7 +61,7 @@ const server = await startBerth({
 })
 try {
   print(`Seed ${seed}, ${requests} requests`)
-  const callers = await peopleOf(server.url)
+  const callers = await callersOf(server.url, secret)
   const { answers, found } = await fuzz({ url: server.url, callers, seed, requests, held: () => ask(heartbeat) })
   for (const [code, count] of Object.entries(answers).sort(([, a], [, b]) => b - a))
     print(`${String(count).padStart(8)}  ${code}`)

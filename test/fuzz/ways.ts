@@ -21,7 +21,9 @@ export interface Caller {
 }
 
 /** A stream that is alive and silent is left after this. */
-const streamMs = 150
+const streamMs = 100
+/** A stream over SSE may not even have begun to answer: its head comes with its first event. */
+const silentMs = 300
 /** A request that has no answer by then hangs. */
 export const answerMs = 30_000
 
@@ -47,7 +49,7 @@ export class Ways {
   }
 
   async #byPost(headers: Record<string, string>, asked: Asked): Promise<Came> {
-    const left = AbortSignal.timeout(asked.kind === 'subscription' ? answerMs / 10 : answerMs)
+    const left = AbortSignal.timeout(asked.kind === 'subscription' ? silentMs : answerMs)
     const response = await fetch(`${this.#url}/graphql`, { method: 'POST', headers, body: bodyOf(asked), signal: left })
     const text = asked.kind === 'subscription' ? await firstPart(response) : await response.text()
     return { status: response.status, text }

@@ -1,4 +1,4 @@
-import type { Job } from '../../platform/generated/client.ts'
+import type { JobRow } from '../../domain/stored-job.ts'
 import { builder } from '../builder.ts'
 import { type Connection, type NestedList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
@@ -15,7 +15,7 @@ interface JobList {
 
 const countCost = 5
 
-export const JobConnection = connectionType<Job, JobList>('Job', JobRef)
+export const JobConnection = connectionType<JobRow, JobList>('Job', JobRef)
 
 builder.objectFields(JobConnection, (t) => ({
   totalCount: t.int({
@@ -36,7 +36,7 @@ export async function nestedJobs(
   { load, head }: RequestContext,
   list: NestedList,
   { parent, args }: { parent: string; args: PageArgs },
-): Promise<Connection<Job> & JobList> {
+): Promise<Connection<JobRow> & JobList> {
   const position = await head()
   const page = await list.load(parent, args)
   const connection = await toConnection(page, (ids) => load.job.loadMany(ids))

@@ -1,8 +1,8 @@
 import { maySee } from '../../domain/access.ts'
 import { satisfied } from '../../domain/dependencies.ts'
-import type { JobSpec } from '../../domain/spec.ts'
 import { isAlive, psijState, stateCategory } from '../../domain/state.ts'
-import type { Dependency, Job } from '../../platform/generated/client.ts'
+import type { JobRow } from '../../domain/stored-job.ts'
+import type { Dependency } from '../../platform/generated/client.ts'
 import { allowedActions } from '../allowed-actions.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
@@ -23,7 +23,7 @@ const JobAction = builder.enumType('JobAction', {
   values: ['CANCEL', 'RETRY', 'APPROVE', 'REJECT', 'SET_PRIORITY', 'DELETE'] as const,
 })
 
-const Progress = builder.objectRef<Job & { progressAt: Date }>('Progress').implement({
+const Progress = builder.objectRef<JobRow & { progressAt: Date }>('Progress').implement({
   description: 'How far a job says it is.',
   fields: (t) => ({
     fraction: t.exposeFloat('progressFraction', { nullable: true, description: '0 … 1.' }),
@@ -56,10 +56,7 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
   }),
 })
 
-/** A trigger refuses to change a spec, and the domain wrote it. */
-const specOf = (job: Job) => job.spec as unknown as JobSpec
-
-const hasProgress = (job: Job): job is Job & { progressAt: Date } => job.progressAt !== null
+const hasProgress = (job: JobRow): job is JobRow & { progressAt: Date } => job.progressAt !== null
 
 builder.node(JobRef, {
   description: 'What a user asked for: a spec that never changes, and the state of its last run.',
@@ -70,12 +67,15 @@ builder.node(JobRef, {
     labels: t.field({
       type: [LabelRef],
       description: 'Keys and values, at most 64.',
-      resolve: (job) => specOf(job).labels,
+      resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).labels,
     }),
     spec: t.field({
       type: JobSpecRef,
-      description: 'What was asked for.',
-      resolve: (job, _args, { viewer }) => ({ ...specOf(job), isOwner: job.userId === viewer.userId }),
+      description: 'What was asked for. A request shows 1 MiB of specs, or a single one of any size.',
+      resolve: async ({ id, userId }, _args, { viewer, specs }) => ({
+        ...(await specs.load(id)),
+        isOwner: userId === viewer.userId,
+      }),
     }),
     state: t.expose('state', { type: JobState, description: 'State of the last run.' }),
     stateCategory: t.field({
@@ -135,7 +135,7 @@ builder.node(JobRef, {
     attempt: t.exposeInt('runNumber', { description: 'Number of the last run.' }),
     maxAttempts: t.int({
       description: 'Runs at most that may end by exit code.',
-      resolve: (job) => specOf(job).retry?.maxAttempts ?? 1,
+      resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).maxAttempts ?? 1,
     }),
     estimatedCost: t.exposeFloat('estimatedCost', {
       nullable: true,

@@ -1,7 +1,7 @@
 import type { Viewer } from '../../domain/access.ts'
 import type { InLine } from '../../domain/line.ts'
 import { readOwnLines } from '../../domain/own-line.ts'
-import type { Job } from '../../platform/generated/client.ts'
+import type { JobRow } from '../../domain/stored-job.ts'
 import { builder } from '../builder.ts'
 import { JobRef, UserRef } from '../refs.ts'
 import { TokenScope } from './enums.ts'
@@ -54,7 +54,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
 })
 
 /** Of jobs that were asked for by id, those that are there. */
-const present = (jobs: readonly (Job | Error | null)[]): Job[] =>
+const present = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
   jobs.flatMap((job) => {
     if (job instanceof Error) throw job
     return job ?? []

@@ -1,7 +1,0 @@
-import { expect, test } from 'vitest'
-import { userLevels } from '../../src/domain/access.ts'
-import { applyBootstrapToken } from '../../src/domain/tokens.ts'
-import { fuzz } from '../fuzz/fuzz.ts'
-import type { Caller } from '../fuzz/ways.ts'
-import { mutate, personWith } from '../support/people.ts'
-import { startServer } from '../support/server.ts'

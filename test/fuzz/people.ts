@@ -1,0 +1,16 @@
+import { userLevels } from '../../src/domain/access.ts'
+import { mutate, personWith } from '../support/people.ts'
+import type { Caller } from './ways.ts'
+
+/** Somebody of each level, made by the holder of this token, and a caller without any. */
+export async function callersOf(url: string, secret: string): Promise<Caller[]> {
+  const admin = personWith(url, secret)
+  const callers: Caller[] = [{ name: 'anonymous', token: null }]
+  for (const level of userLevels) {
+    const name = `fuzz-${level.toLowerCase()}`
+    const { user } = await mutate(admin, 'createUser', { input: { name, level }, wanted: 'user { id }' })
+    const { secret: token } = await mutate(admin, 'createToken', { input: { name, userId: user.id }, wanted: 'secret' })
+    callers.push({ name, token })
+  }
+  return callers
+}
