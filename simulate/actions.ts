@@ -77,6 +77,8 @@ export type Action =
   | { kind: 'LEAVE'; job: string }
   /** The nodes of the run do not answer. */
   | { kind: 'LOSE'; job: string; run: number }
+  /** A node does not answer, whatever runs there. */
+  | { kind: 'SILENCE'; name: string }
   /** They do again. */
   | { kind: 'FIND' }
   | { kind: 'NODE'; name: string; state: 'READY' | 'CORDONED' | 'DRAINING' }

@@ -72,8 +72,9 @@ function modelsOf(memory: Memory, placements: Start['placements']): string[] {
 function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }: Written): string[] {
   const { nodes, holds, settings, heardMs } = memory
   const closed = placements.flatMap(({ nodeId, node }) => {
-    const state = nodes.find(({ id }) => id === nodeId)?.state
-    return state === 'READY' ? [] : [`${job.id} started on ${node}, which is ${state}`]
+    const on = nodes.find(({ id }) => id === nodeId)
+    if (on?.backOff && on.backOff.untilMs > heardMs) return [`${job.id} started on ${node}, which backs off`]
+    return on?.state === 'READY' ? [] : [`${job.id} started on ${node}, which is ${on?.state}`]
   })
   const kept = [...holds.values()]
     .filter(({ kind, jobId }) => kind === 'PREEMPTION' && jobId !== job.id && !dropped.has(jobId))

@@ -84,6 +84,7 @@ function report({ jobs, nowMs }: Seen, random: Random): Action {
 export function saying({ state, leaves, endsMs }: SeenJob, nowMs: number, random: Random): Report {
   if (state === 'STARTING') {
     if (random.chance(0.05)) return { kind: 'startFailed', reason: 'START_FAILED', message: 'No' }
+    if (random.chance(0.05)) return { kind: 'startFailed', reason: 'NODE_TROUBLE', message: 'No space' }
     return { kind: 'seen', observation: { state: 'running' } }
   }
   const stopped = state === 'CANCELLING' || leaves === 'SIGNALLED'
@@ -103,6 +104,7 @@ function machines({ jobs, nodes }: Seen, random: Random): Action {
   if (nodes.length < nodesMax && random.chance(0.2))
     return { kind: 'ADD_NODE', node: randomNode(`n${nodes.length}`, random) }
   const node = random.pick(nodes.filter(({ state }) => state !== 'LOST'))
+  if (node && random.chance(0.1)) return { kind: 'SILENCE', name: node.name }
   return node
     ? { kind: 'NODE', name: node.name, state: random.of(['READY', 'READY', 'CORDONED', 'DRAINING']) }
     : nothing

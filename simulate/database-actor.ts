@@ -5,7 +5,14 @@ import type { Domain } from '../src/domain/domain.ts'
 import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'
 import { takeLeave } from '../src/domain/leaving.ts'
 import { setScopeLimit, updateLimits } from '../src/domain/limits.ts'
-import { findRuns, loseNodes, readLostRuns } from '../src/domain/lost-runs.ts'
+import {
+  findRuns,
+  loseNodes,
+  loseSilentNodes,
+  readLostRuns,
+  readSeenNodes,
+  returnNodes,
+} from '../src/domain/lost-runs.ts'
 import { addNode, updateNode } from '../src/domain/node-changes.ts'
 import { applyPlanning } from '../src/domain/pool-settings.ts'
 import type { DeclaredNode } from '../src/domain/pools.ts'
@@ -92,8 +99,19 @@ export class DatabaseActor implements Actor {
         return await this.leave(action.job)
       case 'LOSE':
         return await this.lose(action.job, action.run)
+      case 'SILENCE':
+        await domain.db.transaction((sql) => loseSilentNodes(sql, pool, [action.name]))
+        return
       case 'FIND':
-        await domain.db.transaction(async (sql) => findRuns(sql, pool, await readLostRuns(sql, pool)))
+        await domain.db.transaction(async (sql) => {
+          await findRuns(sql, pool, await readLostRuns(sql, pool))
+          const nodes = await readSeenNodes(sql, pool)
+          await returnNodes(
+            sql,
+            pool,
+            nodes.map(({ name }) => name),
+          )
+        })
         return
       default:
         return await this.change(action)

@@ -35,6 +35,8 @@ export interface SimulatedJob {
   run: SimulatedRun
   /** How those before it ended. */
   ended: JobState[]
+  /** Runs that count as attempts to start it. */
+  startFailures: number
   /** Of its entry, while it is QUEUED. */
   open: boolean
 }
@@ -57,6 +59,7 @@ export function moveJob(job: SimulatedJob, { to, reason, runEnds }: SimulatedMov
   job.state = to
   if (!again) return
   job.ended.push(run.state)
+  if (reason === 'START_FAILED') job.startFailures += 1
   job.run = newRun(nextRunId(), run.number + 1)
 }
 

@@ -3,6 +3,7 @@ import { QuotaExceeded } from '../src/domain/errors.ts'
 import { type Rule, rulesOf } from '../src/domain/in-use.ts'
 import { laneOf } from '../src/domain/lanes.ts'
 import type { LimitChange } from '../src/domain/limits.ts'
+import { backOffSeconds } from '../src/domain/node-trouble.ts'
 import { normalise } from '../src/domain/normalise.ts'
 import type { FreeNode } from '../src/domain/placement.ts'
 import type { DeclaredNode } from '../src/domain/pools.ts'
@@ -38,6 +39,7 @@ const freeNode = (node: DeclaredNode): FreeNode => ({
   freeCpu: node.cpuMillis,
   freeMemory: node.memoryBytes,
   infinibandFree: node.infiniband,
+  backOff: null,
   interactive: 0,
   devices: node.devices.map((device) => ({ ...device, free: true })),
 })
@@ -83,6 +85,8 @@ export class MemoryActor implements Actor {
   private limits: LimitChange
   private submitted: (Pick<Payer, 'userId' | 'account'> & { atMs: number })[] = []
   private readonly stateBefore = new Map<string, FreeNode['state']>()
+  /** In a row, by node. */
+  private readonly startFailures = new Map<string, number>()
 
   constructor(memory: Memory, plan: PoolPlan) {
     this.memory = memory
@@ -123,6 +127,9 @@ export class MemoryActor implements Actor {
         return
       case 'LOSE':
         this.withJob(action.job, (job) => this.lose(job, action.run))
+        return
+      case 'SILENCE':
+        this.silence(({ name }) => name === action.name)
         return
       case 'FIND':
         this.find()
@@ -198,6 +205,7 @@ export class MemoryActor implements Actor {
       maxRunTimeSeconds: spec.maxRunTimeSeconds,
       run: { ...newRun(memory.newId('run'), 1), state },
       ended: [],
+      startFailures: 0,
       open: false,
     }
   }
@@ -250,6 +258,7 @@ export class MemoryActor implements Actor {
   }
 
   private hear(job: SimulatedJob, report: Report): void {
+    this.countStart(job, report)
     const { memory } = this
     const { run } = job
     const known = {
@@ -262,7 +271,7 @@ export class MemoryActor implements Actor {
       leaving: run.leaves === null ? null : 'It has to leave',
       preempted: run.leaves === 'SIGNALLED',
       tier: memory.preemptions.find(({ victimRunId }) => victimRunId === run.id)?.tier ?? null,
-      startFailures: job.ended.filter((state) => state === 'FAILED').length,
+      startFailures: job.startFailures,
       exits: 0,
     }
     for (const { to, reason, runEnds, eligibleInMs, losesTurn } of stepsOf(known, report, startAttemptsMax)) {
@@ -294,9 +303,44 @@ export class MemoryActor implements Actor {
   private lose(job: SimulatedJob, run: number): void {
     if (job.run.number !== run || !holds(job.state)) return
     const on = new Set(job.run.placements.map(({ nodeId }) => nodeId))
-    for (const { id, state } of this.memory.nodes) if (on.has(id) && state !== 'LOST') this.stateBefore.set(id, state)
-    this.changeNodes(({ id }) => on.has(id), 'LOST')
+    this.silence(({ id }) => on.has(id))
     this.hear(job, nodeLost)
+  }
+
+  private silence(isMeant: (node: FreeNode) => boolean): void {
+    for (const node of this.memory.nodes)
+      if (isMeant(node) && node.state !== 'LOST') this.stateBefore.set(node.id, node.state)
+    this.changeNodes(isMeant, 'LOST')
+  }
+
+  /** As the product counts them (domain/node-trouble.ts). */
+  private countStart({ run }: SimulatedJob, report: Report): void {
+    if (report.kind === 'seen') this.forgetFailures(run)
+    if (report.kind !== 'startFailed') return
+    const { memory, startFailures } = this
+    const on = new Set(run.placements.map(({ nodeId }) => nodeId))
+    const suspects = memory.nodes.filter(({ id, backOff }) => on.has(id) && (backOff?.untilMs ?? 0) <= memory.nowMs)
+    const backOffs = new Map<string, FreeNode['backOff']>()
+    for (const { id } of suspects) {
+      const failures = (startFailures.get(id) ?? 0) + 1
+      startFailures.set(id, failures)
+      const seconds = backOffSeconds(failures, report.reason === 'NODE_TROUBLE')
+      const untilMs = memory.nowMs + seconds * 1_000
+      if (seconds > 0) backOffs.set(id, { untilMs, because: report.message })
+    }
+    if (backOffs.size > 0)
+      memory.changeNodes(memory.nodes.map((node) => ({ ...node, backOff: backOffs.get(node.id) ?? node.backOff })))
+  }
+
+  private forgetFailures({ placements, sinceMs }: SimulatedJob['run']): void {
+    const { memory, startFailures } = this
+    const on = new Set(placements.map(({ nodeId }) => nodeId))
+    const isWell = ({ id, backOff }: FreeNode) =>
+      on.has(id) && startFailures.has(id) && (backOff?.untilMs ?? 0) <= sinceMs
+    for (const { id } of memory.nodes.filter(isWell)) startFailures.delete(id)
+    memory.nodes = memory.nodes.map((node) =>
+      on.has(node.id) && !startFailures.has(node.id) ? { ...node, backOff: null } : node,
+    )
   }
 
   private find(): void {

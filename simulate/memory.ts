@@ -105,6 +105,11 @@ export class Memory {
     this.told.push({ kind: 'SETTINGS' })
   }
 
+  /** As long as it lasts. */
+  backOffOf({ backOff }: FreeNode): FreeNode['backOff'] {
+    return backOff && backOff.untilMs > this.nowMs ? backOff : null
+  }
+
   tellRun(runId: string): void {
     this.told.push({ kind: 'RUN', runId })
   }
@@ -182,7 +187,7 @@ export class Memory {
 
   /** Nodes with what runs take of them gone. */
   freeNodes(): FreeNode[] {
-    const nodes = this.nodes.map(untouched)
+    const nodes = this.nodes.map((node) => untouched({ ...node, backOff: this.backOffOf(node) }))
     const byId = new Map(nodes.map((node) => [node.id, node]))
     for (const { lane, run } of this.holding())
       for (const placement of run.placements) {

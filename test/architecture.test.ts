@@ -35,7 +35,10 @@ const walls: Record<string, Wall> = {
   domain: { may: ['platform/'], never: either(edgePackages, timers) },
   logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
   feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },
-  executors: { may: ['platform/clock', 'platform/log.', 'platform/stoppable', 'domain/spec'], never: databasePackages },
+  executors: {
+    may: ['platform/clock', 'platform/log.', 'platform/stoppable', 'platform/troubles', 'domain/spec'],
+    never: databasePackages,
+  },
   scheduler: { may: ['platform/', 'domain/', 'logs/', 'executors/executor.'], never: edgePackages },
   graphql: {
     may: ['platform/', 'domain/', 'feed/', 'logs/'],

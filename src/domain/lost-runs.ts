@@ -53,7 +53,7 @@ export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
     'lost_runs',
   )
 
-/** They are stopped, or were never lost: nodes without further ones are what they were before. */
+/** They are stopped, or were never lost: their nodes may come back (`returnNodes`). */
 export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
   const runIds = runs.map(({ runId }) => runId)
@@ -61,12 +61,55 @@ export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[])
   for (const { jobId, number, alive } of runs)
     if (!alive)
       await recordLateReport(sql, { jobId, run: number, message: `Run ${number} is stopped on the lost node` })
-  const back = await sql.query(
-    `UPDATE node SET state = state_before, state_before = NULL WHERE pool = $1 AND state = 'LOST'
-       AND NOT EXISTS (SELECT FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND node.name = ANY(r.nodes)) RETURNING 1`,
+}
+
+/** What is seen of a node, whether anything runs there or not. */
+export interface SeenNode {
+  name: string
+  isLost: boolean
+}
+
+export const readSeenNodes = (sql: Sql, pool: string): Promise<SeenNode[]> =>
+  sql.query<SeenNode>(
+    `SELECT name, state = 'LOST' AS "isLost" FROM node WHERE pool = $1 ORDER BY name`,
     [pool],
+    'seen_nodes',
+  )
+
+/** `lastSeenAt` is as old as that at most while a leader hears of the node: a row is not written more often. */
+const seenEverySeconds = 10
+
+export async function markSeen(sql: Sql, pool: string, answering: readonly string[]): Promise<void> {
+  await sql.query(
+    `UPDATE node SET last_seen_at = berth_now() WHERE pool = $1 AND name = ANY($2::text[])
+       AND coalesce(last_seen_at < berth_now() - $3 * interval '1 second', true)`,
+    [pool, answering, seenEverySeconds],
+    'mark_seen',
+  )
+}
+
+/** Nodes that have been silent for too long: nothing is placed there until they answer. */
+export async function loseSilentNodes(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
+  await lockPool(sql, pool)
+  const lost = await sql.query(
+    `UPDATE node SET state_before = state, state = 'LOST'
+     WHERE pool = $1 AND name = ANY($2::text[]) AND state <> 'LOST' RETURNING 1`,
+    [pool, names],
+  )
+  if (lost.length > 0) await tellAll(sql, pool)
+}
+
+/** Lost nodes that answer and have no run left to be found are what they were before. Answers their names. */
+export async function returnNodes(sql: Sql, pool: string, answering: readonly string[]): Promise<string[]> {
+  await lockPool(sql, pool)
+  const back = await sql.query<{ name: string }>(
+    `UPDATE node SET state = state_before, state_before = NULL
+     WHERE pool = $1 AND state = 'LOST' AND name = ANY($2::text[])
+       AND NOT EXISTS (SELECT FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND node.name = ANY(r.nodes)) RETURNING name`,
+    [pool, answering],
   )
   if (back.length > 0) await tellAll(sql, pool)
+  return back.map(({ name }) => name)
 }
 
 async function tellAll(sql: Sql, pool: string): Promise<void> {

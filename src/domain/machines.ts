@@ -9,6 +9,8 @@ export interface FreeNode {
   id: string
   name: string
   state: 'READY' | 'CORDONED' | 'DRAINING' | 'LOST'
+  /** Starts failed there: nothing is placed on it until then. */
+  backOff: { untilMs: number; because: string } | null
   cpuMillis: number
   memoryBytes: number
   freeCpu: number
@@ -31,6 +33,10 @@ export interface FreeDevice {
   cuda: readonly string[]
   free: boolean
 }
+
+/** Whether runs may be placed on it now, if it has room. */
+export const takesRuns = ({ state, backOff }: Pick<FreeNode, 'state' | 'backOff'>): boolean =>
+  state === 'READY' && backOff === null
 
 /** Machines that differ in nothing but their names and amounts of cores and memory. */
 interface Kind {
@@ -158,7 +164,7 @@ const devicesText = (shape: Shape): string =>
     shape.anyGpu,
   ])
 
-const emptied = (node: FreeNode): FreeNode => ({ ...untouched(node), state: 'READY' })
+const emptied = (node: FreeNode): FreeNode => ({ ...untouched(node), state: 'READY', backOff: null })
 
 /** As if nothing ran on it. */
 export const untouched = (node: FreeNode): FreeNode => ({

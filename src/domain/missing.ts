@@ -1,4 +1,4 @@
-import { type FreeDevice, type FreeNode, matchesAll, named, serves } from './machines.ts'
+import { type FreeDevice, type FreeNode, matchesAll, named, serves, takesRuns } from './machines.ts'
 import { fittingOf, place } from './placement.ts'
 import { amount, type Shape } from './shape.ts'
 
@@ -8,7 +8,7 @@ import { amount, type Shape } from './shape.ts'
  */
 export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (place(shape, nodes)) return []
-  const ready = nodes.filter(({ state }) => state === 'READY')
+  const ready = nodes.filter(takesRuns)
   if (ready.length === 0) return [nodes.length === 0 ? 'The pool has no nodes' : `No node is ready: ${statesOf(nodes)}`]
   const alone = needsOf(shape).flatMap((need) => (ready.some(need.met) ? [] : need.words(ready)))
   if (alone.length > 0) return alone
@@ -20,8 +20,11 @@ export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
 
 function statesOf(nodes: readonly FreeNode[]): string {
   const counts = new Map<string, number>()
-  for (const { state } of nodes) counts.set(state, (counts.get(state) ?? 0) + 1)
-  return [...counts].map(([state, count]) => `${count} ${state.toLowerCase()}`).join(', ')
+  for (const node of nodes) {
+    const word = node.state === 'READY' ? 'backing off after starts that failed' : node.state.toLowerCase()
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
 }
 
 interface Need {

@@ -1,4 +1,4 @@
-import { type FreeNode, machinesOf, named, type Suit } from './machines.ts'
+import { type FreeNode, machinesOf, named, type Suit, takesRuns } from './machines.ts'
 import type { Shape } from './shape.ts'
 
 export { type FreeDevice, type FreeNode, machinesOf } from './machines.ts'
@@ -132,9 +132,10 @@ function findBest(search: Search): Candidate | null {
 const isFull = ({ shape, freeGpus }: Search, at: number): boolean =>
   freeGpus !== undefined && (freeGpus[at] ?? 0) < shape.gpu
 
-function hasRoom(shape: Shape, { state, freeCpu, freeMemory, infinibandFree }: FreeNode): boolean {
+function hasRoom(shape: Shape, node: FreeNode): boolean {
+  const { freeCpu, freeMemory, infinibandFree } = node
   return (
-    state === 'READY' &&
+    takesRuns(node) &&
     shape.cpuMillis <= freeCpu &&
     shape.memoryBytes <= freeMemory &&
     (!shape.infiniband || infinibandFree)

@@ -33,6 +33,11 @@ export const unsatisfiable = (asks: string, reservationId: string | null) =>
     `No node of ${reservationId === null ? 'the pool' : `the reservation ${reservationId}`} could ever give ${asks}`,
   )
 export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `The job ${jobId} is ahead of it`, jobId)
+export const troubled = (node: string, { untilMs, because: why }: { untilMs: number; because: string }) =>
+  because(
+    'NODE_BACKS_OFF',
+    `Node ${node} could not start a run and gets none before ${new Date(untilMs).toISOString()}: ${why}`,
+  )
 export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waits for ${asks} to become free`)
 
 /** The same for somebody who may not see the job that it waits for: they learn that there is one, and nothing of it. */

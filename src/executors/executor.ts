@@ -29,6 +29,8 @@ export interface Executor {
   forget?(handle: Handle): Promise<void>
   /** All that it keeps something of, whether it runs or is over. */
   list?(): Promise<readonly { runId: string; handle: Handle }[]>
+  /** Which of these nodes do not answer now. Absent: its nodes are this machine. */
+  silent?(nodes: readonly string[]): Promise<readonly string[]>
   /** What people are shown of it, and why it cannot be used where it cannot. */
   describe(): Promise<ExecutorDescription>
   /** Lets go of watchers and timers; runs go on. */
@@ -105,8 +107,11 @@ export interface ExecutorDescription {
 /** The run could not be started, and no process of it is left. */
 export class StartFailed extends Error {
   override name = 'StartFailed'
-  readonly reason: 'BAD_SPEC' | 'START_FAILED' | 'WORKDIR_NOT_FOUND'
-  /** BAD_SPEC and WORKDIR_NOT_FOUND are final; START_FAILED may be tried again. */
+  readonly reason: 'BAD_SPEC' | 'START_FAILED' | 'WORKDIR_NOT_FOUND' | 'NODE_TROUBLE'
+  /**
+   * BAD_SPEC and WORKDIR_NOT_FOUND are final; START_FAILED may be tried again, a few times. NODE_TROUBLE: the machine cannot
+   * start anything now (no space, no processes, no answer); the job goes on waiting, and the node is left alone for a while.
+   */
   constructor(reason: StartFailed['reason'], message: string, options?: ErrorOptions) {
     super(message, options)
     this.reason = reason

@@ -142,7 +142,8 @@ export class Carrier {
       return await this.executor.start(runSpecOf(this.#run, jobUrl))
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
-      if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
+      if (!(error instanceof StartFailed) || error.reason === 'NODE_TROUBLE')
+        domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
       await this.#report({ kind: 'startFailed', reason, message })
       return null

@@ -56,10 +56,13 @@ function startFailed(
 ): Step {
   if (job.state === 'CANCELLING')
     return { to: 'CANCELLED', reason: 'CANCELLED', info: `Cancelled; it could not be started either: ${message}` }
+  if (reason === 'NODE_TROUBLE')
+    return { to: 'QUEUED', reason, info: `Its node could not start it: ${message}`, runEnds: 'FAILED' }
+  if (reason !== 'START_FAILED') return { to: 'FAILED', reason, info: message }
   const failures = job.startFailures + 1
-  if (reason !== 'START_FAILED' || failures >= attemptsMax) return { to: 'FAILED', reason, info: message }
-  const eligibleInMs = Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
   const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
+  if (failures >= attemptsMax) return { to: 'FAILED', reason, info }
+  const eligibleInMs = Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
   return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs }
 }
 

@@ -7,6 +7,7 @@ import { seal } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
 import { fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
+import { createNodeTroubles } from './node-troubles.ts'
 import { type Report, stepsOf } from './outcome.ts'
 import type { Leader } from './tick.ts'
 
@@ -29,11 +30,14 @@ export type Reporter = (report: RunReport) => Promise<JobState | null>
 const batchMax = 100
 
 export function createReporter(domain: Domain, leader: Leader, startAttemptsMax: number): Reporter {
+  const troubles = createNodeTroubles(domain, leader)
   return createBatcher<RunReport, JobState | null>({
     max: batchMax,
     mayBeOneItem: () => false,
     run: async (reports) => {
+      await troubles.count(reports)
       const states = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
+      await troubles.forget(reports)
       for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
       return states
     },

@@ -5,6 +5,7 @@ import { createLoop } from '../platform/loop.ts'
 import type { Sql } from '../platform/tx.ts'
 import { Carrier, type Carrying } from './carrier.ts'
 import { createLeftovers } from './leftovers.ts'
+import { createNodeWatch } from './node-watch.ts'
 import { createSearch } from './search.ts'
 
 /**
@@ -25,6 +26,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   const { clock, log } = domain
   const carriers = new Map<string, Carrier>()
   const lookForLost = createSearch(carrying, executors)
+  const watchNodes = createNodeWatch(carrying, executors)
   const dropped = new AbortController()
   const { signal } = dropped
 
@@ -53,6 +55,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     const groups = Map.groupBy(asked, (carrier) => carrier.executor)
     for (const [executor, group] of groups) await inspect(domain.db.sql, executor, group)
     await lookForLost()
+    await watchNodes()
   }
 
   const orders = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: followOrders, clock, log })

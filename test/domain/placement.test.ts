@@ -211,6 +211,7 @@ const someNode = fc
       freeMemory: memory,
       infiniband,
       infinibandFree: infiniband && infinibandFree,
+      backOff: null,
       interactive,
       state: ready > 0 ? 'READY' : 'CORDONED',
       devices: devices.map(([model, free], index) => ({ index, ...(models[model] ?? p100), free })),

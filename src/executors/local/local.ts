@@ -17,6 +17,7 @@ import { createPipeStock } from './pipes.ts'
 import { readBootId, signal as send } from './processes.ts'
 import { spawnShim } from './spawn.ts'
 import { endedList, filesOf, listRuns, type RunFiles, removeFiles, sizesOf } from './spool.ts'
+import { blamed, endedEarly, ofSpool } from './trouble.ts'
 import { verdictOf } from './verdict.ts'
 import { type Claimed, killJob, seeShim, type WatchedRun } from './watch.ts'
 
@@ -85,7 +86,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   async function start(run: RunSpec): Promise<string> {
     const files = filesOf(spoolDir, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    if (readJournal(files.journal)?.claim) return run.runId
+    if (isClaimed(files)) return run.runId
     const { environment, inheritNames = [], hasGpus = false, deadlineSlackSeconds = 10, accounts = oneUser } = options
     const from = {
       environment,
@@ -95,8 +96,8 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       deadlineSlackSeconds,
       nodeFile: files.nodeFile,
     }
-    mkdirSync(files.directory, { recursive: true, mode: 0o700 })
     try {
+      ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))
       await spawnShim(await launchOf(run, from), {
         runId: run.runId,
         bootId,
@@ -106,13 +107,28 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
         pipes,
         onExit: () => alarms.ring(run.runId),
       })
+      if (!isClaimed(files)) throw endedEarly(files)
     } catch (error) {
-      await abandon(files)
-      throw error
+      await discard(files)
+      throw blamed(error)
     }
-    if (readJournal(files.journal)?.claim) return run.runId
-    await abandon(files)
-    throw new StartFailed('START_FAILED', 'The process of the run ended before it began')
+    return run.runId
+  }
+
+  function isClaimed(files: RunFiles): boolean {
+    return ofSpool(() => readJournal(files.journal))?.claim != null
+  }
+
+  /** On a full disk not even a void claim can be written, and no shim can write its own; then all of it goes. */
+  async function discard(files: RunFiles): Promise<void> {
+    try {
+      await abandon(files)
+    } catch (err) {
+      log.debug({ err, directory: files.directory }, 'a run that did not start cannot be voided')
+      await removeRun(files).catch((error: unknown) =>
+        log.warn({ err: error, directory: files.directory }, 'the files of a run that did not start stay'),
+      )
+    }
   }
 
   /** Nothing runs and nothing will; unless another start took the claim, nothing stays. */

@@ -111,13 +111,17 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     async start(run) {
       const draft = planOf(run, time.nowMs())
       if ((await isSilent(draft)) && !(await ledger.knows(run.runId)))
-        throw new StartFailed('START_FAILED', `Node ${draft.node} does not answer`)
+        throw new StartFailed('NODE_TROUBLE', `Node ${draft.node} does not answer`)
       const handle = await ledger.claim(run.runId, JSON.stringify(draft))
       await note(handle, parseHandle(handle) ?? draft)
       log.debug({ plan: handle }, 'a simulated run was started, or found')
       return handle
     },
     find: (runId) => ledger.find(runId),
+    async silent(nodes) {
+      const silent = await silentNodes()
+      return nodes.filter((node) => silent.has(node))
+    },
     inspect,
     logs,
     async stop(handle, graceMs) {

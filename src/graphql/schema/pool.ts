@@ -180,6 +180,16 @@ builder.node(PoolNodeRef, {
         toConnection(await load.runsOnNode.load(id, args), (ids) => load.run.loadMany(ids)),
     }),
     lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true, description: 'When it was last heard of.' }),
+    backsOffUntil: t.expose('backsOffUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'Starts failed there, and nothing is placed on it before; null: none failed, or one has worked since.',
+    }),
+    backsOffBecause: t.exposeString('backsOffBecause', {
+      nullable: true,
+      description: 'What made the last start there fail, while it backs off.',
+    }),
   }),
 })
 

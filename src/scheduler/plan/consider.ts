@@ -1,7 +1,7 @@
 import { type Held, heldBack, heldByModel } from '../../domain/in-use.ts'
 import type { Lane } from '../../domain/lanes.ts'
 import { couldEverFit, place } from '../../domain/placement.ts'
-import { because, limitedBy, noCapacity, type Reason, unsatisfiable } from '../../domain/reason.ts'
+import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'
 import { isComplete, roomFor } from './holds.ts'
@@ -112,7 +112,23 @@ function noRoom(state: PoolState, { window, entry }: Turn, ration: Ration): Outc
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
   const held = heldByRation(state, window)
   if (held) return { kind: 'waiting', reason: limitedBy(held) }
-  return { kind: 'capacity', reason: keptFromIt(state, { window, entry }, ration) ?? noCapacity(asks) }
+  return {
+    kind: 'capacity',
+    reason: keptFromIt(state, { window, entry }, ration) ?? keptByTrouble(state, lane) ?? noCapacity(asks),
+  }
+}
+
+/** There is room where starts have just failed. */
+function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
+  if (nodes.every(({ backOff }) => backOff === null)) return null
+  const found = place(
+    shape,
+    nodes.map((node) => ({ ...node, backOff: null })),
+    { interactive },
+  )
+  const on = new Set(found?.map(({ nodeId }) => nodeId))
+  const node = nodes.find(({ id, backOff }) => backOff !== null && on.has(id))
+  return node?.backOff ? troubled(node.name, node.backOff) : null
 }
 
 /** There is room, but it is kept for others, or more than it may have. */

@@ -1,4 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
+import { takesRuns } from '../../domain/machines.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/placement.ts'
 import type { Hold, Running, Waiting, WorldView } from './model.ts'
 import { type Ration, whole, within } from './rations.ts'
@@ -132,7 +133,7 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
   if (placements.length === 0) return false
   for (const [nodeId, own] of Map.groupBy(placements, (placement) => placement.nodeId)) {
     const node = nodes.find(({ id }) => id === nodeId)
-    if (node?.state !== 'READY') return false
+    if (!node || !takesRuns(node)) return false
     const free = new Set(node.devices.filter((device) => device.free).map(({ index }) => index))
     const wants = { cpu: node.freeCpu, memory: node.freeMemory }
     for (const placement of own) subtract(wants, placement)
@@ -151,7 +152,7 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   const mayUse = owner ? reservedNodes(world, owner) : null
   return placements.some(({ nodeId }) => {
     const node = world.nodes.find(({ id }) => id === nodeId)
-    return node?.state !== 'READY' || mayUse?.(node) === false
+    return !node || !takesRuns(node) || mayUse?.(node) === false
   })
 }
 

@@ -45,6 +45,21 @@ export class Machines {
     for (const { placements } of this.running.values()) this.move(placements, take)
   }
 
+  /** When the first of the nodes that back off may be tried again. */
+  get nextTryMs(): number | null {
+    const moments = this.nodes.flatMap(({ backOff }) => backOff?.untilMs ?? [])
+    return moments.length > 0 ? Math.min(...moments) : null
+  }
+
+  /** Nodes whose back-off is over take runs again; answers whether there are any. */
+  tryAgain(nowMs: number): boolean {
+    const { nextTryMs } = this
+    if (nextTryMs === null || nextTryMs > nowMs) return false
+    const isOver = ({ backOff }: FreeNode) => backOff !== null && backOff.untilMs <= nowMs
+    this.setNodes(this.nodes.map((node) => (isOver(node) ? { ...node, backOff: null } : node)))
+    return true
+  }
+
   setRules(rules: readonly Rule[]): void {
     this.rules = rules
     this.tally.clear()

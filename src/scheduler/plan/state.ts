@@ -210,6 +210,7 @@ export class PoolState implements WorldView {
 
   /** Time has passed: heads that waited long enough rise, and what time keeps closed opens. */
   age(): void {
+    if (this.machines.tryAgain(this.nowMs)) this.rebuild()
     this.order.age(this.nowMs)
     if (this.lookAgainMs !== null && this.nowMs >= this.lookAgainMs) this.order.freed([])
     const sinceMs = this.nowMs - Math.max(memoryMs(this.settings), budgetMs)
@@ -355,8 +356,7 @@ export class PoolState implements WorldView {
 
   private end(runId: string): void {
     const run = this.machines.running.get(runId)
-    if (!run) return
-    this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
+    if (run) this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
   }
 
   private setNodes(nodes: readonly FreeNode[]): void {

@@ -6,7 +6,7 @@ import type { PoolState } from './state.ts'
 
 /** When time alone may open what is closed: whoever waits for machines is looked at again then. null: never. */
 export function lookAgainMs(state: PoolState): number | null {
-  const moments = [nextWindowMs(state), ...drains(state), ...preemptions(state)]
+  const moments = [nextWindowMs(state), state.machines.nextTryMs, ...drains(state), ...preemptions(state)]
   return soonest(moments.filter((moment) => moment !== null && moment > state.nowMs))
 }
 

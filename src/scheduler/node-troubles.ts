@@ -1,0 +1,67 @@
+import type { Domain } from '../domain/domain.ts'
+import { countStartFailure, forgetStartFailures, type Trouble } from '../domain/node-trouble.ts'
+import { fence } from '../platform/leadership.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { Report } from './outcome.ts'
+import type { Leader } from './tick.ts'
+
+/**
+ * What reports of starts mean for the nodes. A failure is counted before its job goes back to the queue, so that the job
+ * finds the node backing off, and in a transaction of its own, which locks the pool before anything else, as a pass does.
+ */
+export interface NodeTroubles {
+  count(reports: readonly RunReport[]): Promise<void>
+  forget(reports: readonly RunReport[]): Promise<void>
+}
+
+interface RunReport {
+  runId: string
+  /** It was started just now. */
+  handle?: string
+  report: Report
+}
+
+/** The job may have no part in these. */
+const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED'])
+
+export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }: Leader): NodeTroubles {
+  /** A node may have failures: unknown at first. */
+  let isTrouble = true
+
+  const asLeader = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
+    db.transaction(async (sql) => {
+      await fence(sql, pool, epoch)
+      return work(sql)
+    })
+
+  /** The first of a row is told, and then no other. */
+  function tell({ node, failures, seconds, because, isFirst }: Trouble) {
+    if (isFirst) log.warn({ pool, node, failures, seconds, because }, 'a node could not start a run and backs off')
+  }
+
+  return {
+    async count(reports) {
+      const failures = reports.flatMap(({ runId, report }) =>
+        report.kind === 'startFailed' && suspicious.has(report.reason)
+          ? [{ runId, isNodes: report.reason === 'NODE_TROUBLE', message: report.message }]
+          : [],
+      )
+      if (failures.length === 0) return
+      isTrouble = true
+      const begun = await asLeader(async (sql) => {
+        const troubles: Trouble[] = []
+        for (const failure of failures) troubles.push(...(await countStartFailure(sql, pool, failure)))
+        return troubles
+      })
+      begun.forEach(tell)
+    },
+    async forget(reports) {
+      const started = reports.flatMap(({ runId, handle }) => (handle === undefined ? [] : [runId]))
+      if (!isTrouble || started.length === 0) return
+      const { well, remain } = await asLeader((sql) => forgetStartFailures(sql, pool, started))
+      isTrouble = remain
+      for (const node of well) log.info({ pool, node }, 'a node starts runs again')
+      if (well.length > 0) wakeups.poke('queue')
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/lost-runs.ts'
+import type { Executor } from '../executors/executor.ts'
+import { fence } from '../platform/leadership.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { Carrying } from './carrier.ts'
+
+/**
+ * Hears of every node of the pool, also of those on which nothing runs: a silent node would otherwise be given one waiting
+ * job after the other. One that does not answer for `nodeLostAfterMs` is LOST, and returns when it answers and its lost runs
+ * are found. Silence counts from when this leader noticed it.
+ */
+export function createNodeWatch(
+  carrying: Pick<Carrying, 'domain' | 'leader' | 'nodeLostAfterMs'>,
+  executors: ReadonlyMap<string, Executor>,
+): () => Promise<void> {
+  const { domain, leader, nodeLostAfterMs } = carrying
+  const { db, log, time } = domain
+  const silentSince = new Map<string, number>()
+
+  async function findSilent(nodes: readonly string[]): Promise<ReadonlySet<string>> {
+    const told = await Promise.all([...executors.values()].map(async (executor) => executor.silent?.(nodes) ?? []))
+    return new Set(told.flat())
+  }
+
+  /** Those that have been silent for too long by now. */
+  function overdue(silent: ReadonlySet<string>): string[] {
+    for (const name of silentSince.keys()) if (!silent.has(name)) silentSince.delete(name)
+    for (const name of silent) if (!silentSince.has(name)) silentSince.set(name, time.nowMs())
+    return [...silentSince].flatMap(([name, sinceMs]) => (time.nowMs() - sinceMs >= nodeLostAfterMs ? name : []))
+  }
+
+  function asLeader<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
+    return db.transaction(async (sql) => {
+      await fence(sql, leader.pool, leader.epoch)
+      return work(sql)
+    })
+  }
+
+  return async () => {
+    const nodes = await readSeenNodes(db.sql, leader.pool)
+    const silent = await findSilent(nodes.map(({ name }) => name))
+    const answering = nodes.filter(({ name }) => !silent.has(name))
+    const lost = overdue(silent).filter((name) => nodes.some((node) => node.name === name && !node.isLost))
+    await markSeen(
+      db.sql,
+      leader.pool,
+      answering.map(({ name }) => name),
+    )
+    if (lost.length > 0) {
+      await asLeader((sql) => loseSilentNodes(sql, leader.pool, lost))
+      log.warn({ pool: leader.pool, nodes: lost }, 'nodes do not answer and are LOST')
+    }
+    const lostAnswering = answering.flatMap(({ name, isLost }) => (isLost ? name : []))
+    if (lostAnswering.length === 0) return
+    const back = await asLeader((sql) => returnNodes(sql, leader.pool, lostAnswering))
+    if (back.length > 0) log.info({ pool: leader.pool, nodes: back }, 'nodes answer again')
+    if (back.length > 0) domain.wakeups.poke('queue')
+  }
+}

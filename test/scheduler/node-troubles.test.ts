@@ -1,0 +1,150 @@
+import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { waitingOf } from '../../src/domain/explain.ts'
+import { backOffSeconds, countStartFailure } from '../../src/domain/node-trouble.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createNodeWatch } from '../../src/scheduler/node-watch.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
+import { createLeader, startScheduler } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+const log = createLog('silent')
+
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let executor: Executor | undefined
+let scheduler: Scheduler | undefined
+
+beforeEach(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-troubles-'))
+})
+afterEach(async () => {
+  await scheduler?.stop()
+  scheduler = undefined
+  expect(await findings(database.db.sql)).toEqual([])
+  await executor?.close()
+  executor = undefined
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+
+interface NodeRow {
+  name: string
+  state: string
+  failures: number
+  backsOff: boolean
+  seen: boolean
+}
+
+const nodes = () =>
+  sql<NodeRow>(
+    `SELECT name, state::text, start_failures AS failures, coalesce(backs_off_until > berth_now(), false) AS "backsOff",
+       coalesce(last_seen_at > berth_now() - interval '11 s', false) AS seen FROM node ORDER BY name`,
+  )
+
+describe('a machine that can start nothing', () => {
+  test('fails no job: its node backs off, the jobs wait and say why, and run when it is well', async () => {
+    it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
+    executor = await createLocalExecutor({
+      spoolDir: dataDir,
+      environment: process.env,
+      clock: systemClock,
+      time: it.time,
+      log,
+    })
+    const runs = join(dataDir, 'runs')
+    await rename(runs, `${runs}.away`)
+    await writeFile(runs, 'no folder')
+    const small = { command: ['true'], resources: { cpu: 0.1, memoryBytes: 1 } }
+    const ids = await Promise.all(Array.from({ length: 40 }, () => it.submit(small)))
+    scheduler = startScheduler(it.domain, { local: executor })
+    await until(async () => (await nodes())[0]?.backsOff, { what: 'the node backs off' })
+    const [first = ''] = ids
+    const reason = () => waitingOf(it.domain, [first]).then((waiting) => waiting.get(first)?.reasons[0])
+    await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is told' })
+    expect((await reason())?.message).toMatch(
+      /^Node n1 could not start a run and gets none before .*: its spool cannot be used$/,
+    )
+    const failed = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state = 'FAILED'")
+    expect(await failed()).toEqual([{ n: 0 }])
+    await rm(runs)
+    await rename(`${runs}.away`, runs)
+    const waiting = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state <> 'SUCCEEDED'")
+    await until(async () => (await waiting())[0]?.n === 0, { what: 'all have run', timeoutMs: 30_000 })
+    expect(await nodes()).toMatchObject([{ failures: 0, backsOff: false }])
+    await until(async () => (await readdir(runs)).length === 0, { what: 'no folder is left' })
+  })
+})
+
+describe('back-off', () => {
+  test('doubles up to five minutes; where nobody knows whose fault it is, from the third failure on', () => {
+    const of = (isNodes: boolean) => Array.from({ length: 12 }, (_, i) => backOffSeconds(i + 1, isNodes))
+    expect(of(true)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300])
+    expect(of(false)).toEqual([0, 0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300])
+  })
+
+  test('failures of starts that were under way count once', async () => {
+    it = await createTestDomain(database.db)
+    await createLeader(it.domain, 'sim').then(({ tick }) =>
+      it
+        .submit()
+        .then(() => it.submit())
+        .then(tick),
+    )
+    const runs = await sql<{ id: string }>("SELECT id FROM run WHERE state = 'STARTING'")
+    expect(runs).toHaveLength(2)
+    for (const { id: runId } of runs)
+      await countStartFailure(database.db.sql, 'sim', { runId, isNodes: true, message: 'no space' })
+    expect(await nodes()).toMatchObject([{ failures: 1, backsOff: true }])
+    await database.moveTime(1_001)
+    for (const { id: runId } of runs)
+      await countStartFailure(database.db.sql, 'sim', { runId, isNodes: true, message: 'no space' })
+    expect(await nodes()).toMatchObject([{ failures: 2, backsOff: true }])
+  })
+})
+
+test('every node is seen; a silent one is lost though nothing runs there, and returns when it answers', async () => {
+  it = await createTestDomain(database.db, { nodes: ['n1', 'n2'].map((name) => ({ ...simNode, name })) })
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
+  const leader = await createLeader(it.domain, 'sim')
+  const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }
+  const watch = createNodeWatch(watched, new Map([['simulated', executor]]))
+  const pass = async (ms: number) => {
+    await database.moveTime(ms)
+    await it.time.look()
+    await watch()
+    return (await nodes()).map(({ state, seen }) => [state, seen])
+  }
+  await writeFile(join(dataDir, 'sim-silent'), 'n1')
+  expect(await pass(0)).toEqual([
+    ['READY', false],
+    ['READY', true],
+  ])
+  expect(await pass(59_000)).toEqual([
+    ['READY', false],
+    ['READY', true],
+  ])
+  expect(await pass(2_000)).toEqual([
+    ['LOST', false],
+    ['READY', true],
+  ])
+  await rm(join(dataDir, 'sim-silent'))
+  expect(await pass(12_000)).toEqual([
+    ['READY', true],
+    ['READY', true],
+  ])
+})
