@@ -72,13 +72,11 @@ export function troubleOf(error: unknown): Trouble | null {
   const root = rootOf(error)
   const { code } = root as { code?: unknown }
   if (typeof code === 'string' && exhausted.test(code)) return { kind: code, what: root.message }
-  if (error instanceof Unavailable) return { kind: error.message, what: told(error.message, root, error) }
-  if (!isUnavailable(error)) return null
-  const why = whyUnavailable(error)
-  return { kind: why, what: told(why, root) }
+  if (!(error instanceof Unavailable) && !isUnavailable(error)) return null
+  const why = error instanceof Unavailable ? error.message : whyUnavailable(error)
+  const what = root === error && error instanceof Unavailable ? why : `${why}: ${wordsOf(root)}`
+  return { kind: isUnavailable(root) ? whyUnavailable(root) : 'unavailable', what }
 }
-
-const told = (why: string, root: Error, error?: Error) => (root === error ? why : `${why}: ${wordsOf(root)}`)
 
 const causesMax = 10
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { Random } from '../../simulate/random.ts'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { freePort, startBerth } from '../support/berth-process.ts'
@@ -22,6 +24,9 @@ const diskMegabytes = 512
 const jobsPerRound = Math.min(3, availableParallelism())
 const linesMax = 20_000
 const fullMsMax = 5_000
+/** A full disk stops PostgreSQL only when its journal needs another segment. */
+const crashChance = 0.3
+const journalBytes = 20_000_000
 /** After the disk has room again. */
 const healedMsMax = 60_000
 
@@ -39,7 +44,7 @@ async function fillDisk({ seed, seconds, log }: Context): Promise<void> {
     const counts = { rounds: 0, refused: 0, gaps: 0 }
     while (performance.now() < endsMs) {
       const go = join(signals, `go-${++counts.rounds}`)
-      const { refused, gaps } = await playRound({ api, url: server.url, disk: small, random, go })
+      const { refused, gaps } = await playRound({ api, url: server.url, dataDir, disk: small, random, go })
       counts.refused += refused
       counts.gaps += gaps
     }
@@ -56,13 +61,14 @@ async function fillDisk({ seed, seconds, log }: Context): Promise<void> {
 interface Round {
   api: Api
   url: string
+  dataDir: string
   disk: SmallDisk
   random: Random
   /** The jobs print when this file is there. */
   go: string
 }
 
-async function playRound({ api, url, disk, random, go }: Round) {
+async function playRound({ api, url, dataDir, disk, random, go }: Round) {
   const count = random.between(100, linesMax)
   const command = ['sh', '-c', numberedLines(count), 'sh', go]
   const ids = await api.submitAll(Array.from({ length: jobsPerRound }, () => ({ command })))
@@ -72,6 +78,7 @@ async function playRound({ api, url, disk, random, go }: Round) {
 
   await disk.fill()
   await writeFile(go, '')
+  if (random.chance(crashChance)) await crashDatabase(dataDir)
   const freeAtMs = performance.now() + random.between(0, fullMsMax)
   let refused = 0
   while (performance.now() < freeAtMs) {
@@ -101,4 +108,19 @@ async function submitSome(url: string): Promise<{ job?: { id: string } } | undef
   const answer = data?.['submitJob'] as { job?: { id: string }; code?: string; message?: string } | undefined
   if (answer && !answer.job) assert.equal(answer.code, 'UNAVAILABLE', answer.message)
   return answer
+}
+
+async function crashDatabase(dataDir: string): Promise<void> {
+  const home = join(dataDir, 'postgres')
+  const [password, port] = await Promise.all([
+    readFile(join(home, 'cluster/password'), 'utf8'),
+    readFile(join(home, 'port'), 'utf8'),
+  ])
+  const client = new pg.Client({ connectionString: `postgresql://berth:${password}@127.0.0.1:${port.trim()}/berth` })
+  const crashed = once(client, 'error')
+  await client.connect()
+  await client.query(`SELECT pg_logical_emit_message(false, 'chaos', repeat('x', ${journalBytes}))`).then(
+    () => client.end(),
+    () => crashed,
+  )
 }

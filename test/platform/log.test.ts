@@ -47,6 +47,13 @@ test('another kind of trouble is told at once', () => {
   ])
 })
 
+test('what changes in its words is told once as well', () => {
+  const { destination, lines } = recordLines()
+  const log = createLog('warn', { destination })
+  for (let start = 1; start < 3; start++) log.error({ err: new Unavailable(`no start: line ${start}`) }, 'not back')
+  expect(lines).toMatchObject([{ trouble: 'no start: line 1', msg: 'not back' }])
+})
+
 test('every defect is told, with its stack', () => {
   const { destination, lines } = recordLines()
   const log = createLog('warn', { destination })

@@ -22,7 +22,7 @@ export interface BerthOptions {
   args?: readonly string[]
 }
 
-const startMsMax = 30_000
+const startMsMax = 60_000
 
 /** What starts it, for those who wait for something else than its readiness. */
 export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOptions) {

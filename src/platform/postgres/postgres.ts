@@ -5,7 +5,7 @@ import { advisoryLocks } from '../advisory-locks.ts'
 import type { Clock } from '../clock.ts'
 import { type Address, createClient, disconnect } from '../connection.ts'
 import type { Log } from '../log.ts'
-import { isUnavailable, sqlState } from '../tx.ts'
+import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
@@ -82,9 +82,15 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
       await Promise.race([session.ended, aborted(stopping.signal)])
       if (stopping.signal.aborted) return
       log.warn('the embedded PostgreSQL ended; looking after it')
+      await comeBack()
+    }
+  }
+
+  async function comeBack() {
+    while (!stopping.signal.aborted) {
       try {
         session = await enter(entrance)
-        log.warn({ port: session.port }, 'the embedded PostgreSQL is back')
+        return log.warn({ port: session.port }, 'the embedded PostgreSQL is back')
       } catch (error) {
         if (!stopping.signal.aborted) log.error({ err: error }, 'the embedded PostgreSQL does not come back')
         await clock.sleep(reenterMs, stopping.signal)
@@ -145,7 +151,8 @@ async function enter({ place, clock, durable, connections, log, signal }: Entran
     }
     await clock.sleep(pollMs, signal)
   }
-  throw new Error(`The embedded PostgreSQL does not start (${place.home}):\n${await serverLogTail(place)}`)
+  const tail = await serverLogTail(place)
+  throw new Unavailable(`The embedded PostgreSQL does not start (${place.home}); its log ends with:\n${tail}`)
 }
 
 const hasExited = (server: ChildProcess) =>
