@@ -33,8 +33,10 @@ export interface Planning {
 
 export const people = { ada: 'ADMIN', bob: 'LEAD', cyd: 'RESEARCHER', dan: 'VIEWER' } as const
 export type Person = keyof typeof people
+/** Everybody is in each. */
+export const teams = ['a', 'b', 'c'] as const
 /** Everybody may charge each. */
-export const accounts = ['a', 'b', 'c'] as const
+export const accounts = [...teams, 'a.sub'] as const
 export const project = 'apollo'
 
 export interface Asks {

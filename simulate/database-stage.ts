@@ -19,7 +19,7 @@ import { createWakeups } from '../src/platform/wakeup.ts'
 import { plan } from '../src/scheduler/plan/pass.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { createStored } from '../src/scheduler/stored.ts'
-import { accounts, type Person, type PoolPlan, people } from './actions.ts'
+import { type Person, type PoolPlan, people, teams } from './actions.ts'
 import { DatabaseActor, type Stand } from './database-actor.ts'
 import { randomPlan } from './plans.ts'
 import { Random } from './random.ts'
@@ -147,7 +147,7 @@ async function prepare(domain: Domain, planned: PoolPlan) {
     ])
     entries.push([name, viewerOf({ id: userId, name, level, allow, deny: [] })])
   }
-  for (const account of accounts)
+  for (const account of teams)
     await domain.db.sql.query(
       `WITH made AS (INSERT INTO team (id, name, account) VALUES ($1, $2, $2) RETURNING id)
        INSERT INTO team_member (team_id, user_id) SELECT made.id, u.id FROM made, "user" u`,
@@ -180,8 +180,8 @@ FULL JOIN lane_view v USING (lane_id) WHERE has.waiting IS DISTINCT FROM v.waiti
 UNION ALL
 SELECT format('The account %s has %s running and %s queued, and shows %s and %s', account, has.running, has.queued, v.running, v.queued)
 FROM (
-  SELECT j.account, count(*) FILTER (WHERE j.state <> 'QUEUED') AS running, count(*) FILTER (WHERE q.open) AS queued
-  FROM job j LEFT JOIN queue_entry q ON q.job_id = j.id
+  SELECT l.account, count(*) FILTER (WHERE j.state <> 'QUEUED') AS running, count(*) FILTER (WHERE q.open) AS queued
+  FROM job j JOIN lane l ON l.id = j.lane_id LEFT JOIN queue_entry q ON q.job_id = j.id
   WHERE j.state IN ('STARTING', 'RUNNING', 'CANCELLING') OR q.open GROUP BY 1
 ) has FULL JOIN account_view v USING (account)
 WHERE has.running IS DISTINCT FROM v.running OR has.queued IS DISTINCT FROM v.queued`

@@ -1,3 +1,4 @@
+import { isAtOrBelow } from '../src/domain/accounts.ts'
 import { heldBack } from '../src/domain/in-use.ts'
 import { place } from '../src/domain/placement.ts'
 import { isFinal } from '../src/domain/state.ts'
@@ -52,7 +53,8 @@ function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
     .filter(({ type }) => type === 'CONCURRENT_JOBS')
     .flatMap(({ scope, key, limit }) => {
       let alive = 0
-      for (const { lane } of memory.jobs.values()) if ((scope === 'USER' ? lane.userId : lane.account) === key) alive++
+      for (const { lane } of memory.jobs.values())
+        if (scope === 'USER' ? lane.userId === key : isAtOrBelow(lane.account, key ?? '')) alive++
       return alive > limit ? [`${key} has ${alive} jobs, and may have ${limit}`] : []
     })
 }

@@ -1,4 +1,5 @@
 import { basePriority } from '../src/domain/access.ts'
+import { isAtOrBelow, rootOf, shareAccountOf } from '../src/domain/accounts.ts'
 import { QuotaExceeded } from '../src/domain/errors.ts'
 import { type Rule, rulesOf } from '../src/domain/in-use.ts'
 import { laneOf } from '../src/domain/lanes.ts'
@@ -22,6 +23,7 @@ import {
   project,
   type Reserving,
   type Seen,
+  teams,
 } from './actions.ts'
 import { holds, newRun, type SimulatedJob, seenOf } from './jobs.ts'
 import { Memory } from './memory.ts'
@@ -176,6 +178,7 @@ export class MemoryActor implements Actor {
       pool: 'sim',
       userId: asks.by,
       teamId: null,
+      account: this.shareAccount(asks.account),
       spec,
       basePriority: basePriority[level],
       override: null,
@@ -186,6 +189,10 @@ export class MemoryActor implements Actor {
       this.submitted.push({ userId: payer.userId, account: payer.account, atMs: this.memory.nowMs })
       this.memory.add(this.newJob(asks, { lane, spec }))
     }
+  }
+
+  private shareAccount(account: string): string {
+    return shareAccountOf(account, rootOf(account, teams), Object.fromEntries(this.memory.settings.weights))
   }
 
   private newJob(asks: Asks, { lane, spec }: Pick<SimulatedJob, 'lane'> & { spec: JobSpec }): SimulatedJob {
@@ -226,7 +233,8 @@ export class MemoryActor implements Actor {
 
   usedBy({ kind, id }: Pick<Subject, 'kind' | 'id'>): Amounts {
     const { memory } = this
-    const isOf = (of: { userId: string; account: string }) => (kind === 'user' ? of.userId : of.account) === id
+    const isOf = (of: { userId: string; account: string }) =>
+      kind === 'user' ? of.userId === id : isAtOrBelow(of.account, id)
     this.submitted = this.submitted.filter(({ atMs }) => atMs > memory.nowMs - hourMs)
     const recent = this.submitted.filter(isOf).length
     const alive = [...memory.jobs.values()].filter(({ lane }) => isOf(lane)).length

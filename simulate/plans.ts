@@ -59,7 +59,7 @@ export const randomPlanning = (random: Random): Planning => ({
     maxPreemptionsPerMinute: random.of([null, 3]),
     preemptLowerPriority: random.chance(0.5),
   },
-  weights: random.chance(0.3) ? { [random.of(['a', 'b'])]: random.of([2, 0.5]) } : {},
+  weights: random.chance(0.3) ? { [random.of(['a', 'b', 'a.sub'])]: random.of([2, 0.5]) } : {},
 })
 
 const hourly = 40

@@ -29,7 +29,7 @@ import { shapeOf } from './shape.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
-import { readMemberships } from './teams.ts'
+import { readMemberships, readRoots } from './teams.ts'
 import { readUnixUsers } from './unix-users.ts'
 import { noUsage, type Usage, withJob } from './usage.ts'
 import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from './usage-bound.ts'
@@ -133,8 +133,9 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
   )
   const reads = together(sql)
   const users = items.map(({ viewer }) => viewer.userId)
+  const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
-  const [keys, doors, memberships, unixUsers, rules, slots, reservations] = await failClosed(domain, () =>
+  const [keys, doors, memberships, unixUsers, rules, slots, reservations, roots] = await failClosed(domain, () =>
     Promise.all([
       readKeys(reads, keysOf(items)),
       readDoors(reads),
@@ -143,6 +144,7 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
       readRules(reads),
       openSlots(reads, items),
       readReservations(reads, reservationIds),
+      readRoots(reads, foreign),
     ]),
   )
   return {
@@ -154,6 +156,7 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
     rules,
     slots,
     reservations,
+    roots,
     limits: new Map(),
     hardware: [],
     usage: new Map(),

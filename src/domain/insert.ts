@@ -11,6 +11,8 @@ import { type Beginning, type Inserted, type JobRow, storedJob } from './stored-
 export interface NewJob extends Beginning {
   runId: string
   policy: Policy
+  /** The account whose share it has. */
+  shareAccount: string
   /** What it is expected to cost; null: nobody knows. */
   cost: number | null
   key: SubmissionKey | null
@@ -69,15 +71,26 @@ interface Form {
 }
 
 function formOf(job: NewJob, forms: Map<string, Form>): Form {
-  const { viewer, pool, policy, spec, cost, teamId, retryOf } = job
+  const { viewer, pool, policy, shareAccount, spec, cost, teamId, retryOf } = job
   const specJson = JSON.stringify(spec)
-  const name = JSON.stringify([viewer.userId, viewer.level, pool, policy, cost, teamId, retryOf, specJson])
+  const name = JSON.stringify([
+    viewer.userId,
+    viewer.level,
+    pool,
+    policy,
+    shareAccount,
+    cost,
+    teamId,
+    retryOf,
+    specJson,
+  ])
   const known = forms.get(name)
   if (known) return known
   const lane = laneOf({
     pool,
     userId: viewer.userId,
     teamId,
+    account: shareAccount,
     spec,
     basePriority: basePriority[viewer.level],
     override: null,

@@ -4,7 +4,7 @@ import type { JobSpec } from './spec.ts'
 
 /**
  * A lane is a set of waiting jobs that are alike in everything their order, their limits and their placement depend on:
- * pool, person, team, account, project, queue, priority, kind, and the shape. So whatever is true of its first job now is
+ * pool, person, team, the account whose share it has, project, queue, priority, kind, and the shape. So whatever is true of its first job now is
  * true of those behind it, their order never changes with time, and the leader of a pool need only know the first few.
  * The id is a hash of all of it: any process can name a lane without asking, and one that was removed because nobody used it
  * (retention.ts) comes back as it was.
@@ -32,17 +32,19 @@ export interface LaneOf {
   pool: string
   userId: string
   teamId: string | null
+  /** The account whose share it has (accounts.ts), as it was when the job was submitted. */
+  account: string
   spec: JobSpec
   basePriority: number
   override: number | null
 }
 
-export function laneOf({ pool, userId, teamId, spec, basePriority, override }: LaneOf): Lane {
+export function laneOf({ pool, userId, teamId, account, spec, basePriority, override }: LaneOf): Lane {
   const lane: Omit<Lane, 'id'> = {
     pool,
     userId,
     teamId,
-    account: spec.account,
+    account,
     project: spec.project,
     queue: spec.queue,
     executor: spec.executor,

@@ -1,4 +1,5 @@
 import { newId } from '../platform/ids.ts'
+import { rootOf, shareAccountOf } from './accounts.ts'
 import { expectedCost } from './cost.ts'
 import { dependencyViolations, type NamedJob } from './dependencies.ts'
 import { InvalidInput, Rejected } from './errors.ts'
@@ -33,6 +34,8 @@ export interface Places {
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
   reservations: ReadonlyMap<string, NamedReservation>
+  /** Accounts of teams that others may charge. */
+  roots: readonly string[]
   unixUsers: UnixUsers
 }
 
@@ -43,6 +46,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
   const memberships = places.memberships.get(viewer.userId) ?? noMemberships
   const team = teamFor(input.spec.team, memberships)
   const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
+  const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...places.roots])
   const unixUser = places.unixUsers.get(viewer.userId) ?? null
   const violations = [
     ...dependencyViolations(input.spec, places.named, viewer),
@@ -67,6 +71,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
     viewer,
     pool: way.pool,
     policy: way.policy,
+    shareAccount: shareAccountOf(account, root, door?.weights ?? {}),
     spec,
     cost,
     teamId: team?.id ?? null,

@@ -44,8 +44,8 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
 
 async function readPriority(sql: Sql, jobId: string): Promise<LaneOf> {
   const [row] = await sql.query<LaneOf>(
-    `SELECT pool, user_id AS "userId", team_id AS "teamId", spec, base_priority AS "basePriority",
-       priority_override AS override FROM job WHERE id = $1`,
+    `SELECT j.pool, j.user_id AS "userId", j.team_id AS "teamId", l.account, j.spec, j.base_priority AS "basePriority",
+       j.priority_override AS override FROM job j JOIN lane l ON l.id = j.lane_id WHERE j.id = $1`,
     [jobId],
   )
   if (!row) throw jobNotFound(jobId)

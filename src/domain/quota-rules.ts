@@ -1,4 +1,5 @@
 import type { UserLevel } from './access.ts'
+import { accountsAbove } from './accounts.ts'
 import { QuotaExceeded } from './errors.ts'
 
 /**
@@ -66,10 +67,6 @@ export const userSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userNa
   id: userId,
   name: userName,
 })
-
-/** `a.b.c` → a, a.b, a.b.c */
-const accountsAbove = (account: string) =>
-  account.split('.').map((_, index, parts) => parts.slice(0, index + 1).join('.'))
 
 /** Everybody whose usage grows with a submission. */
 export function subjectsOf(payer: Payer): Subject[] {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { newId } from '../platform/ids.ts'
 import { isUnavailable, type Sql, Unavailable } from '../platform/tx.ts'
 import { demand, type UserLevel, type Viewer } from './access.ts'
+import { ownAccount } from './accounts.ts'
 import { lockApplied, rememberApplied } from './applied.ts'
 import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
@@ -43,10 +44,11 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
 export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
   const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
+  const own = bind(ownAccount(viewer.userName))
   return `CASE ${alias}.scope WHEN 'GLOBAL' THEN TRUE WHEN 'LEVEL' THEN ${alias}.key = ${level}
     WHEN 'USER' THEN ${alias}.key = ${name}
     WHEN 'TEAM' THEN ${alias}.key IN (SELECT t.name FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id})
-    ELSE ${alias}.key = 'users.' || ${name} OR ${alias}.key IN
+    ELSE ${alias}.key = ${own} OR ${alias}.key IN
       (SELECT t.account FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id}) END`
 }
 

@@ -1,4 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
+import type { Weights } from './accounts.ts'
 import type { Rates } from './cost.ts'
 import { InvalidInput, type Violation } from './errors.ts'
 import type { SpecInput } from './input.ts'
@@ -17,6 +18,7 @@ export interface Door {
   relaxReplicas: boolean
   /** null: nothing is known of costs. */
   rates: Rates | null
+  weights: Weights
   /** Physical ids of the devices of the pool's nodes. */
   deviceIds: readonly number[]
   /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
@@ -49,7 +51,7 @@ export async function readDoors(sql: Sql): Promise<Door[]> {
 
 function readRows(sql: Sql): Promise<DoorRow[]> {
   return sql.query<DoorRow>(
-    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates,
+    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates, p.weights,
        p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
        coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses,
        ARRAY(SELECT DISTINCT d.device FROM device d JOIN node n ON n.id = d.node_id WHERE n.pool = q.pool) AS "deviceIds"

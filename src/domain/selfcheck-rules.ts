@@ -92,7 +92,8 @@ export async function wrongLanes(sql: Sql): Promise<Finding[]> {
 
 /** A team that was deleted since is still a part of the lane. */
 const lanesSql = `
-SELECT j.id, j.lane_id AS "laneId", j.pool, j.user_id AS "userId", coalesce(j.team_id, l.team_id) AS "teamId", j.spec,
+SELECT j.id, j.lane_id AS "laneId", j.pool, j.user_id AS "userId", coalesce(j.team_id, l.team_id) AS "teamId",
+  coalesce(l.account, j.account) AS account, j.spec,
   j.base_priority AS "basePriority", j.priority_override AS override
 FROM job j LEFT JOIN lane l ON l.id = j.lane_id
 WHERE j.state IN ('QUEUED', 'BLOCKED') ORDER BY j.created_at DESC, j.id DESC LIMIT $1`

@@ -51,7 +51,7 @@ export type NoWaitAnswer =
   | { changed: true }
 
 /** A job that is not stored, as the leader is asked about it. */
-export type AskedJob = Pick<NewJob, 'spec' | 'teamId'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
+export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
 
 export interface NoWaitQuestion {
   viewer: Omit<Viewer, 'permissions' | 'granted'> & { permissions: string[]; granted: string[] }
@@ -131,7 +131,8 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const found = { warnings, idempotentJobId: null, spec: job.spec }
   if (job.approval) return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)] }
   const { userId, userName, level } = viewer
-  const payload: AskedJob = { spec: job.spec, teamId: job.teamId, userId, userName, level }
+  const { spec, teamId, shareAccount } = job
+  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
   const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
   const { wouldBe, position } = answer
@@ -141,6 +142,7 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   const { runSeconds, reservationId, shape } = laneOf({
     pool: job.pool,
     ...payload,
+    account: shareAccount,
     basePriority: basePriority[level],
     override: null,
   })

@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import { demand, type Viewer } from './access.ts'
+import { isAtOrBelow, ownAccount } from './accounts.ts'
 import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
 import { InvalidInput, NotFound } from './errors.ts'
 import { parseInput } from './parse.ts'
 import { renameTeamQuotas } from './quotas.ts'
 
-/**
- * For which team, and on which account a job is submitted. Accounts are dotted: whoever may charge one may charge what
- * is below it. One's own are `users.<name>` and the accounts of one's teams; an ADMIN may charge any.
- */
+/** For which team, and on which account (accounts.ts) a job is submitted. An ADMIN may charge every account. */
 export interface TeamOf {
   readonly id: string
   readonly name: string
   readonly account: string
+  /** The account of the team that is highest above it, or its own. */
+  readonly root: string
 }
 
 export interface Memberships {
@@ -29,7 +29,7 @@ export const noMemberships: Memberships = { teams: [], defaultTeam: null }
 /** Teams of these users, in one statement; a user without any is not in the answer (`noMemberships`). */
 export async function readMemberships(sql: Sql, userIds: readonly string[]): Promise<ReadonlyMap<string, Memberships>> {
   const rows = await sql.query<TeamOf & { userId: string; isDefault: boolean }>(
-    `SELECT m.user_id AS "userId", t.id, t.name, t.account, coalesce(u.default_team_id = t.id, false) AS "isDefault"
+    `SELECT m.user_id AS "userId", t.id, t.name, t.account, ${rootSql('t.account')} AS root, coalesce(u.default_team_id = t.id, false) AS "isDefault"
      FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id)
      JOIN team_member m ON m.user_id = wanted.id JOIN team t ON t.id = m.team_id JOIN "user" u ON u.id = m.user_id
      ORDER BY t.name`,
@@ -40,8 +40,23 @@ export async function readMemberships(sql: Sql, userIds: readonly string[]): Pro
   return new Map([...byUser].map(([userId, teams]) => [userId, membershipsOf(teams)]))
 }
 
+const rootSql = (account: string) => `(SELECT o.account FROM team o
+  WHERE ${account} = o.account OR starts_with(${account}, o.account || '.') ORDER BY length(o.account) LIMIT 1)`
+
+/** Accounts of teams above these accounts: for an ADMIN, who may charge them without being a member. */
+export async function readRoots(sql: Sql, accounts: readonly string[]): Promise<string[]> {
+  if (accounts.length === 0) return []
+  const rows = await sql.query<{ root: string }>(
+    `SELECT DISTINCT ${rootSql('a.account')} AS root FROM jsonb_array_elements_text($1::text::jsonb) AS a(account)
+     WHERE ${rootSql('a.account')} IS NOT NULL`,
+    [JSON.stringify(accounts)],
+    'account_roots',
+  )
+  return rows.map(({ root }) => root)
+}
+
 const membershipsOf = (rows: readonly (TeamOf & { isDefault: boolean })[]): Memberships => {
-  const teams = rows.map(({ id, name, account }) => ({ id, name, account }))
+  const teams = rows.map(({ id, name, account, root }) => ({ id, name, account, root }))
   return { teams, defaultTeam: teams[rows.findIndex(({ isDefault }) => isDefault)] ?? null }
 }
 
@@ -71,10 +86,6 @@ export function accountFor({ asked, viewer, memberships, team }: AccountRequest)
   if (viewer.level === 'ADMIN' || allowed.some((account) => isAtOrBelow(asked, account))) return asked
   throw new InvalidInput([{ path: ['spec', 'account'], message: `Must be ${allowed.join(' or ')}, or below it` }])
 }
-
-export const ownAccount = (userName: string) => `users.${userName}`
-
-const isAtOrBelow = (account: string, above: string) => account === above || account.startsWith(`${above}.`)
 
 // ── changing teams and who is in them ──
 

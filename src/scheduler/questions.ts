@@ -95,8 +95,8 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
 const lastInLine = Number.MAX_SAFE_INTEGER
 
 function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
-  const { spec, userId, userName, teamId, level } = asked
-  const lane = laneOf({ pool, userId, teamId, spec, basePriority: basePriority[level], override: null })
+  const { spec, userId, userName, teamId, shareAccount: account, level } = asked
+  const lane = laneOf({ pool, userId, teamId, account, spec, basePriority: basePriority[level], override: null })
   const entry: Waiting = {
     jobId: stored?.jobId ?? '',
     runId: stored?.runId ?? '',
@@ -211,7 +211,8 @@ async function submitOne(
     throw new NotNow({ changed: true })
   const { job, warnings } = decision
   const { userId, userName, level } = viewer
-  const asked = { spec: job.spec, teamId: job.teamId, userId, userName, level }
+  const { spec, teamId, shareAccount } = job
+  const asked = { spec, teamId, shareAccount, userId, userName, level }
   const candidate = candidateOf(leader.pool, asked, { jobId: job.id, runId: job.runId })
   return { candidate: { ...candidate, spec: job.spec }, warnings }
 }

@@ -108,7 +108,8 @@ test('it has its own key, which answers though the original is gone', async () =
     code: 'IDEMPOTENCY_CONFLICT',
   })
   await deleteJob(it.domain, it.admin, { jobId: id })
-  expect(await retry(id, { idempotencyKey: 'again' })).toEqual({ ...first, job: undefined, idempotentHit: true })
+  const jobId = (await jobOf(first)).id
+  expect(await retry(id, { idempotencyKey: 'again' })).toMatchObject({ jobId, idempotentHit: true })
   expect(await jobOf(first)).toMatchObject({ retryOf: null })
   expect(await retry(id)).toMatchObject({ code: 'NOT_FOUND' })
 })

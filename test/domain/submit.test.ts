@@ -57,7 +57,7 @@ describe('an accepted submission', () => {
       expect(outcome.job).toEqual(await database.db.prisma.job.findUnique({ where: { id: outcome.jobId } }))
     }
     const [blocked] = await submitJobs(it.domain, it.admin, [{ spec: plain, requiresApproval: true }])
-    expect(blocked).toMatchObject({ job: undefined })
+    expect(blocked).toMatchObject({ job: { state: 'BLOCKED' } })
   })
 
   test('fills in defaults once, so that the stored spec says everything', async () => {

@@ -69,7 +69,9 @@ const ratesOf = ({ rates }: Pool) => rates as unknown as Rates | null
 const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
   description: 'What an account holds of a pool, as the leader of the pool last counted it.',
   fields: (t) => ({
-    account: t.exposeString('account', { description: 'The account.' }),
+    account: t.exposeString('account', {
+      description: 'The account, with those below it that have no weight of their own.',
+    }),
     occupancy: t.exposeFloat('occupancy', {
       description: 'The greatest part of any resource that its running jobs hold, over its weight.',
     }),

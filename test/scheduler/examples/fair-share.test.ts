@@ -32,6 +32,15 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(await it.holding(...ids.slice(20))).toHaveLength(4)
   })
 
+  test('32: sub-accounts are no further shares', async () => {
+    await using it = await startCluster({ mode, ...S, nodes: [N8()] })
+    const jobs = (count: number, account: string) => times(count, { gpu: 1, cpu: 0.1, pre: true, account })
+    const names = ['a', 'a.1', 'a.2', 'a.3', 'a.4', 'a.5', 'a.6']
+    const ids = await it.together(...names.flatMap((account) => jobs(3, account)), ...jobs(20, 'b'))
+    expect(await it.holding(...ids.slice(0, 21))).toHaveLength(4)
+    expect(await it.holding(...ids.slice(21))).toHaveLength(4)
+  })
+
   test('33: within an account the higher bid is first', async () => {
     await using it = await startCluster({ mode, ...S, nodes: [node('n', { cpuMillis: 1_000 })] })
     let running = await it.submit({ ...of('a'), pre: true })

@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { listMigrations } from '../../prisma/migration.ts'
+import { accountsAbove, isAtOrBelow, ownAccount, rootOf, shareAccountOf } from '../../src/domain/accounts.ts'
+import { findings } from '../../src/domain/selfcheck.ts'
+import { userName } from '../../src/domain/users.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { openTestDomain } from '../support/domain.ts'
+import { root } from '../support/sources.ts'
+
+const name = fc.stringMatching(/^[a-z0-9][\w.@+'-]{0,8}$/).filter((text) => userName.safeParse(text).success)
+const below = fc.array(fc.constantFrom('a', 'b', 'x~y', 'sub'), { maxLength: 3 }).map((parts) => parts.join('.'))
+const under = (account: string, more: string) => (more === '' ? account : `${account}.${more}`)
+
+describe('accounts', () => {
+  test('nobody owns what is below the account of another user', () => {
+    fc.assert(
+      fc.property(name, name, below, (one, other, more) => {
+        fc.pre(one !== other)
+        expect(isAtOrBelow(under(ownAccount(other), more), ownAccount(one))).toBe(false)
+      }),
+    )
+    expect(ownAccount('john.doe')).toBe('users.john~doe')
+  })
+
+  test('everything that a person or a team owns has one share, but for what has a weight of its own', () => {
+    const teams = ['ml', 'lab.one']
+    const owner = fc.oneof(name.map(ownAccount), fc.constantFrom(...teams))
+    fc.assert(
+      fc.property(owner, below, below, fc.boolean(), (account, one, other, weighs) => {
+        const weights = weighs ? { [under(account, one)]: 2, users: 3, lab: 3 } : {}
+        const share = (of: string) => shareAccountOf(of, rootOf(of, teams), weights)
+        expect(share(under(account, one))).toBe(weighs ? under(account, one) : account)
+        const else_ = under(account, other)
+        expect(share(else_)).toBe(weighs && isAtOrBelow(else_, under(account, one)) ? under(account, one) : account)
+        expect(accountsAbove(else_)).toContain(share(else_))
+      }),
+    )
+  })
+
+  test.each([
+    ['ml.vision', ['ml', 'ml.vision'], 'ml'],
+    ['ml.vision.x', ['ml.vision'], 'ml.vision'],
+    ['mlops.x', ['ml'], 'mlops'],
+    ['users.ann.x', [], 'users.ann'],
+    ['users', [], 'users'],
+  ])('%s with the teams %j begins at %s', (account, teams, expected) => {
+    expect(rootOf(account, teams)).toBe(expected)
+  })
+})
+
+describe('who may charge what, and whose share it has', async () => {
+  const { database, it } = await openTestDomain({
+    pool: { policy: 'FAIR_SHARE', weights: { 'ml.heavy': 2 }, scheduling: {} },
+  })
+  const { sql } = database.db
+  const [john, doe] = [await it.user('john', 'RESEARCHER'), await it.user('john.doe', 'RESEARCHER')]
+  const id = newId('team', 0)
+  await sql.query("INSERT INTO team (id, name, account) VALUES ($1, 'ml', 'ml')", [id])
+  await sql.query('INSERT INTO team_member (team_id, user_id) VALUES ($1, $2)', [id, john.userId])
+  const chargedBy = async (jobId: string) =>
+    (
+      await sql.query<{ charged: string; share: string }>(
+        'SELECT j.account AS charged, l.account AS share FROM job j JOIN lane l ON l.id = j.lane_id WHERE j.id = $1',
+        [jobId],
+      )
+    )[0]
+
+  test.each([
+    ['users.john.doe', 'users.john'],
+    ['users.john.doe.x', 'users.john'],
+    ['ml.vision', 'ml'],
+    ['ml.heavy.x', 'ml.heavy'],
+  ])('john charges %s, which has the share of %s', async (account, share) => {
+    expect(await chargedBy(await it.submit({ account }, john))).toEqual({ charged: account, share })
+    expect(await findings(sql)).toEqual([])
+  })
+
+  test('john.doe is somebody else', async () => {
+    expect(await chargedBy(await it.submit({}, doe))).toEqual({ charged: 'users.john~doe', share: 'users.john~doe' })
+    await expect(it.submit({ account: 'users.john~doe' }, john)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+    await expect(it.submit({ account: 'users.john.doe' }, doe)).rejects.toThrow('Must be users.john~doe, or below it')
+  })
+
+  test('an ADMIN who charges the account of a team has its share too', async () => {
+    expect(await chargedBy(await it.submit({ account: 'ml.other' }))).toMatchObject({ share: 'ml' })
+    expect(await chargedBy(await it.submit({ account: 'users.john.x' }))).toMatchObject({ share: 'users.john' })
+    expect(await chargedBy(await it.submit({ account: 'lab.x' }))).toMatchObject({ share: 'lab' })
+  })
+
+  test('rows of before are of those who were charged', async () => {
+    const jobs = await Promise.all([
+      it.submit({ name: 'own', account: 'users.john.doe' }, john),
+      it.submit({ name: 'other' }, doe),
+      it.submit({ name: 'sub', account: 'users.john~doe.x' }, doe),
+    ])
+    await sql.query('ALTER TABLE job DISABLE TRIGGER job_submission_stays')
+    for (const table of ['job', 'usage_ledger'])
+      await sql.query(`UPDATE ${table} SET account = replace(account, '~', '.')`)
+    await sql.query(`UPDATE job SET spec = jsonb_set(spec, '{account}', to_jsonb(account))`)
+    await sql.query('ALTER TABLE job ENABLE TRIGGER job_submission_stays')
+    await sql.query(`INSERT INTO quota (id, type, action, scope, key, "limit")
+      VALUES ('quota_1', 'JOBS_PER_DAY', 'WARN', 'ACCOUNT', 'users.john.doe', 9)`)
+    await sql.query(`UPDATE pool SET weights = '{"users.john.doe": 2, "ml": 3}'`)
+    const migration = (await listMigrations()).find((each) => each.endsWith('_one_segment_per_user')) ?? ''
+    await sql.query(await readFile(join(root, 'prisma/migrations', migration, 'migration.sql'), 'utf8'))
+    const rows = await sql.query<{ account: string }>(
+      `SELECT j.account, j.spec->>'account' AS spec, u.account AS ledger FROM job j JOIN usage_ledger u ON u.job_id = j.id
+       WHERE j.id = ANY($1::text[]) ORDER BY j.name`,
+      [jobs],
+    )
+    const alike = (account: string) => ({ account, spec: account, ledger: account })
+    expect(rows).toEqual([alike('users.john~doe'), alike('users.john.doe'), alike('users.john~doe.x')])
+    expect(await sql.query("SELECT key FROM quota WHERE id = 'quota_1'")).toEqual([{ key: 'users.john~doe' }])
+    expect(await sql.query('SELECT weights FROM pool')).toEqual([{ weights: { 'users.john~doe': 2, ml: 3 } }])
+  })
+})
