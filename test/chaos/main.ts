@@ -3,6 +3,7 @@ import { disk } from './disk.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
 import type { Scenario } from './scenario.ts'
+import { supervision } from './supervision.ts'
 
 /**
  * npm run chaos -- --seconds 600, or --only disk-full --seed 42 to see one again.
@@ -10,7 +11,7 @@ import type { Scenario } from './scenario.ts'
  * Each file beside this one exports a list of scenarios; the seconds are shared out among them. Exits with 1 when one
  * of them is red, and prints the command that plays it again.
  */
-const scenarios: readonly Scenario[] = [...disk, ...migrations]
+const scenarios: readonly Scenario[] = [...disk, ...migrations, ...supervision]
 
 const { values } = parseArgs({
   options: {

@@ -260,6 +260,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       message: sentences([
         'Limits of cpu and memory are planned with, not enforced',
         cgroups === null ? withoutCgroups : null,
+        sameAccount,
         separationOf(options.accounts ?? oneUser),
       ]),
       launchers,
@@ -281,5 +282,6 @@ async function endCgroup(path: string, clock: Clock): Promise<void> {
 
 const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')
 
+const sameAccount = 'A job that runs as the account of the server can reach its own supervisor and its spool'
 const withoutCgroups =
   'No cgroup can be made here: a process of a job that leaves its session and wipes its environment is not ended with the job'
