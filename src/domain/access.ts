@@ -174,9 +174,11 @@ export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) 
   return 'FALSE'
 }
 
+/** Names of others in what all jobs together come to (accounts, limits, the machine that plans) are for those who see all. */
+export const seesAll = (viewer: Viewer): boolean => viewer.granted.has('job.view.all')
+
 /** Other people and teams are seen by those who see their jobs, or decide about them; else one sees oneself. */
-export const seesPeople = (viewer: Viewer): boolean =>
-  viewer.granted.has('job.view.all') || viewer.granted.has('user.write')
+export const seesPeople = (viewer: Viewer): boolean => seesAll(viewer) || viewer.granted.has('user.write')
 
 /** What concerns a person alone: they themselves, or whoever has this permission. */
 export function demandOwn(viewer: Viewer, userId: string, orElse: Permission): void {

@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { demandToRead, type Viewer } from './access.ts'
+import { demandToRead, seesAll, type Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
 import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
 
@@ -274,7 +274,7 @@ export interface LimitsInUse extends Limits {
   scopes: ScopeInUse[]
 }
 
-/** `pool` null: the one that the default queue leads to. Limits of other people only for those who may see their jobs. */
+/** `pool` null: the one that the default queue leads to. Scopes that the viewer may not know are left out. */
 export async function limitsInUse(
   { db: { sql }, singleUser }: Domain,
   viewer: Viewer,
@@ -286,12 +286,23 @@ export async function limitsInUse(
   if (!limits) throw new Error(`The pool ${pool} went away`)
   const all = await readScopeLimits(sql, pool)
   const tally = tallyOf(rulesOf(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
-  const mine = ({ scope, name }: ScopeLimit) =>
-    scope !== 'USER' || name === viewer.userName || viewer.granted.has('job.view.all')
-  const scopes = all.filter(mine).map((limit) => {
+  const scopes = (await knownTo(sql, viewer, all)).map((limit) => {
     const { counted, gpuModel } = limit
     const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : ofModel(counted, gpuModel))
     return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
   })
   return { pool, ...limits, scopes }
 }
+
+/** Queues are known to everybody; of people, teams and projects those who may not see all jobs know their own. */
+async function knownTo(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
+  if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
+  const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])
+  const known = new Set(own.map(({ scope, name }) => `${scope} ${name}`))
+  return all.filter(({ scope, name }) => scope === 'QUEUE' || known.has(`${scope} ${name}`))
+}
+
+const ownScopesSql = `
+SELECT 'USER' AS scope, name FROM "user" WHERE id = $1
+UNION ALL SELECT 'TEAM', t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1
+UNION SELECT 'PROJECT', project FROM job WHERE user_id = $1 AND NOT log_closed AND project IS NOT NULL`

@@ -87,6 +87,12 @@ export function accountFor({ asked, viewer, memberships, team }: AccountRequest)
   throw new InvalidInput([{ path: ['spec', 'account'], message: `Must be ${allowed.join(' or ')}, or below it` }])
 }
 
+/** The accounts at or below which everything is the viewer's own to know. */
+export async function ownAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
+  const { teams } = (await readMemberships(sql, [userId])).get(userId) ?? noMemberships
+  return [ownAccount(userName), ...teams.map(({ account }) => account)]
+}
+
 // ── changing teams and who is in them ──
 
 export const teamsOfUserMax = 50

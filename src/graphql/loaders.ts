@@ -32,7 +32,7 @@ export type Loaders = ReturnType<typeof createLoaders>
 
 export const createLoaders = (domain: Domain, viewer: Viewer) => ({
   ...jobLoaders(domain, viewer),
-  ...waitingLoaders(domain),
+  ...waitingLoaders(domain, viewer),
   ...machineLoaders(domain, viewer),
   ...peopleLoaders(domain, viewer),
   ...ruleLoaders(domain, viewer),

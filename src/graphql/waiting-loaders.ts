@@ -1,13 +1,15 @@
 import DataLoader from 'dataloader'
+import { seesAll, type Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { type Estimate, estimatesOf } from '../domain/estimate.ts'
 import { type Waiting, waitingOf } from '../domain/explain.ts'
 import { type Fit, fitsOf } from '../domain/fit.ts'
 import { type Limits, limitsOf } from '../domain/limits.ts'
 import { type Position, positionsOf, prioritiesOf } from '../domain/position.ts'
+import { ownAccounts } from '../domain/teams.ts'
 
 /** What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED. */
-export function waitingLoaders(domain: Domain) {
+export function waitingLoaders(domain: Domain, viewer: Viewer) {
   const { sql } = domain.db
   return {
     waiting: byJob<Waiting>((ids) => waitingOf(domain, ids)),
@@ -27,9 +29,10 @@ export function waitingLoaders(domain: Domain) {
     holdsOfPool: byPool<HoldRow>((pools) =>
       sql.query<HoldRow>(holdsSql('h.pool = ANY($1::text[])'), [pools], 'holds_of_pools'),
     ),
-    accountsOfPool: byPool<AccountShareRow>((pools) =>
-      sql.query<AccountShareRow>(accountsSql, [pools, accountsMax], 'accounts_of_pools'),
-    ),
+    accountsOfPool: byPool<AccountShareRow>(async (pools) => {
+      const known = seesAll(viewer) ? null : await ownAccounts(sql, viewer)
+      return sql.query<AccountShareRow>(accountsSql, [pools, accountsMax, known], 'accounts_of_pools')
+    }),
   }
 }
 
@@ -82,9 +85,10 @@ export interface AccountShareRow {
 
 const accountsMax = 500
 
-/** Those that hold most come first, then those for which most wait. */
+/** Those that hold most come first, then those for which most wait. $3: those at or below these; null: all. */
 const accountsSql = `
 SELECT pool, account, occupancy, weight, running, queued FROM (
   SELECT *, row_number() OVER (PARTITION BY pool ORDER BY occupancy DESC, queued DESC, account) AS place
-  FROM account_view WHERE pool = ANY($1::text[])
+  FROM account_view a WHERE pool = ANY($1::text[]) AND ($3::text[] IS NULL OR EXISTS (
+    SELECT FROM unnest($3::text[]) AS own WHERE a.account = own OR starts_with(a.account, own || '.')))
 ) v WHERE place <= $2::int ORDER BY pool, place`

@@ -48,7 +48,8 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
     }),
     scopes: t.expose('scopes', {
       type: [ScopeLimitRef],
-      description: 'Limits of queues, projects, teams and users, at most 500; of other users only if you may see all.',
+      description:
+        'Limits of queues, projects, teams and users, at most 500. Unless you may see all jobs: of users you, of teams yours, of projects those of your jobs that are not over.',
     }),
   }),
 })

@@ -1,3 +1,4 @@
+import { seesAll } from '../../domain/access.ts'
 import type { Rates } from '../../domain/cost.ts'
 import { limitsInUse } from '../../domain/in-use.ts'
 import type { Pool } from '../../platform/generated/client.ts'
@@ -37,8 +38,16 @@ export interface LeaderShape {
 const Leader = builder.objectRef<LeaderShape>('Leader').implement({
   description: 'The process that plans for a pool.',
   fields: (t) => ({
-    process: t.exposeString('holder', { description: 'The process.' }),
-    host: t.exposeString('host', { description: 'Its machine.' }),
+    process: t.string({
+      nullable: true,
+      description: 'The process; null: you may not see all jobs.',
+      resolve: ({ holder }, _args, { viewer }) => (seesAll(viewer) ? holder : null),
+    }),
+    host: t.string({
+      nullable: true,
+      description: 'Its machine; null: you may not see all jobs.',
+      resolve: ({ host }, _args, { viewer }) => (seesAll(viewer) ? host : null),
+    }),
     epoch: t.expose('epoch', { type: 'UInt53', description: 'Grows with every take-over.' }),
     renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'When it was last heard of.' }),
   }),
@@ -131,7 +140,8 @@ builder.node(PoolRef, {
     }),
     accounts: t.field({
       type: [AccountShare],
-      description: 'Accounts with running or waiting jobs, those that hold most first, at most 500.',
+      description:
+        'Accounts with running or waiting jobs, those that hold most first, at most 500; only your own and those of your teams unless you may see all jobs.',
       resolve: ({ name }, _args, { load }) => load.accountsOfPool.load(name),
     }),
     nodes: t.field({
