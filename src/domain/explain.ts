@@ -64,7 +64,8 @@ function reasonsOf(row: WaitingRow): Reason[] {
   const own = [...heldFor(row), ...(row.laneReason ? [row.laneReason] : [])]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
   if (!row.seen || row.blockedBy === null) return []
-  if (row.blockedBy !== row.id) return [blockedBy(row.blockedBy)]
+  // What stands behind another job may be what could never run: that is judged from the tables.
+  if (row.blockedBy !== row.id) return []
   return row.classReason ? [row.classReason] : []
 }
 
@@ -104,6 +105,7 @@ interface Facts {
 function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   const asks = inWords(row.shape)
   if (fit?.couldEverFit === false) return unsatisfiable(asks, row.reservation?.id ?? null)
+  if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
   const held = ceilings && heldBack(ceilings, row)
   if (held) return limitedBy(held)
   if (row.blockedBy && row.blockedBy !== row.id && !row.interactive) return blockedBy(row.blockedBy)

@@ -1,6 +1,6 @@
 import { type FreeDevice, type FreeNode, matchesAll, named, serves, takesRuns } from './machines.ts'
 import { fittingOf, place } from './placement.ts'
-import { amount, type Shape } from './shape.ts'
+import { amount, likeOf, type Shape } from './shape.ts'
 
 /**
  * What keeps a job from being placed, in words for people. Each need is looked at alone: if no machine meets it, it is
@@ -76,18 +76,6 @@ function gpusOf(shape: Shape): Need {
       return `${name} on one node: ${has === 0 ? 'no node has one' : there}`
     },
   }
-}
-
-function likeOf(shape: Shape): string {
-  const { gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds } = shape
-  const like = [
-    ...(gpuMemoryGib === null ? [] : [`${gpuMemoryGib} GiB each`]),
-    ...(gpuTensorCores ? ['tensor cores'] : []),
-    ...(cudaVersion === null ? [] : [`CUDA ${cudaVersion}`]),
-    ...(gpuModel.length === 0 ? [] : [`model ${gpuModel.join(', ')}`]),
-    ...(named(shape) ? [`out of ${(gpuIds ?? []).join(', ')}`] : []),
-  ]
-  return like.length === 0 ? '' : ` (${like.join('; ')})`
 }
 
 const infinibandNeed: Need = {

@@ -1,5 +1,6 @@
 import { createBell } from '../platform/bell.ts'
 import { newId } from '../platform/ids.ts'
+import { leaseTtlMs } from '../platform/leadership.ts'
 import { type Sql, Unavailable } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
@@ -41,12 +42,24 @@ export async function ask(domain: Domain, pool: string, question: Omit<OpenQuest
     for (;;) {
       const [row] = await db.sql.query<{ answer: unknown; over: boolean }>(takeSql, [id], 'take_answer')
       if (row && row.answer !== null) return row.answer
-      if (row?.over !== false) throw new Unavailable(`Nobody plans for the pool ${pool} now`)
+      if (row?.over !== false) throw new Unavailable(await silenceOf(domain, pool))
       await bell.wait(pollMs, signal)
     }
   } finally {
     unlisten()
   }
+}
+
+/** A leader that goes on renewing its lease is in a pass that takes long. */
+async function silenceOf({ db }: Domain, pool: string): Promise<string> {
+  const led = await db.sql.query(
+    `SELECT FROM scheduler_leader s JOIN scheduler_lease l USING (pool)
+     WHERE pool = $1 AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - $2 * interval '1 millisecond'`,
+    [pool, leaseTtlMs],
+  )
+  return led.length > 0
+    ? `The scheduler of the pool ${pool} is busy with a long pass and did not answer in ${askMsMax / 1_000} s`
+    : `Nobody plans for the pool ${pool} now`
 }
 
 /** The row as it is, and gone when it is answered or too old. */

@@ -62,12 +62,26 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
 /** In GiB to one place. */
 export const amount = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
+/** What each GPU must be, in words. */
+export function likeOf({ gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds, anyGpu }: Shape): string {
+  const like = [
+    ...(gpuMemoryGib === null ? [] : [`${gpuMemoryGib} GiB each`]),
+    ...(gpuTensorCores ? ['tensor cores'] : []),
+    ...(cudaVersion === null ? [] : [`CUDA ${cudaVersion}`]),
+    ...(gpuModel.length === 0 ? [] : [`model ${gpuModel.join(', ')}`]),
+    ...(gpuIds !== null && !anyGpu ? [`out of ${gpuIds.join(', ')}`] : []),
+  ]
+  return like.length === 0 ? '' : ` (${like.join('; ')})`
+}
+
 /** What a job asks for, in words. */
-export function inWords({ copies, cpuMillis, memoryBytes, gpu }: Shape): string {
+export function inWords(shape: Shape): string {
+  const { copies, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
   const each = [
-    `${cpuMillis / 1000} cpu`,
+    `${cpuMillis / 1000} cpu${cpuModel.length === 0 ? '' : ` (model ${cpuModel.join(', ')})`}`,
     amount(memoryBytes),
-    ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''} on one node`] : []),
+    ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''}${likeOf(shape)} on one node`] : []),
+    ...(infiniband ? ['InfiniBand'] : []),
   ].join(', ')
   return copies > 1 ? `${copies} × (${each})` : each
 }

@@ -46,6 +46,17 @@ const clear = async () => {
   for (const table of ['queue_entry', 'lane_view', 'class_view', 'pool_change']) await sql(`DELETE FROM ${table}`)
 }
 
+test('what could never run says so, also behind the head of its class, and names all that it asks for', async () => {
+  const head = await it.submit({ resources: { cpu: 2 } })
+  const never = await it.submit({ resources: { gpu: 1, gpuMemoryGib: 24, gpuModel: ['a100'], infiniband: true } })
+  for (const id of [head, never]) await showLane(id, null)
+  await showClass('GPU1', head)
+  const [reason] = (await about(never))?.reasons ?? []
+  expect(reason?.code).toBe('UNSATISFIABLE')
+  expect(reason?.message).toContain('1 GPU (24 GiB each; model a100) on one node, InfiniBand')
+  await clear()
+})
+
 test('a reason of the lane holds for all in it; else the class waits for its head, which has the reason', async () => {
   const head = await it.submit({ resources: { cpu: 2 } })
   const behind = await it.submit()

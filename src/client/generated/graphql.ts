@@ -658,7 +658,7 @@ export type UpdateLimitsInput = {
   maxConcurrent?: number | null | undefined;
   /** Name of the pool; default: the one that the default queue leads to. */
   pool?: string | null | undefined;
-  /** The wait that raises a priority, in minutes; 0: never. Kept for the order by priority: jobs start first in, first out now. */
+  /** The wait that raises a priority by 10, up to 30, in minutes; 0: never. Without effect under fair share. */
   starvationThresholdMinutes?: number | null | undefined;
   /** The same in seconds; not both. */
   starvationThresholdSeconds?: number | null | undefined;

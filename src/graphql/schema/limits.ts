@@ -44,7 +44,7 @@ export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
     userMaxBlocked: t.exposeInt('userMaxBlocked', max('Jobs of a user that wait for an approval')),
     starvationThresholdSeconds: t.exposeFloat('starvationThresholdSeconds', {
       description:
-        'The wait that raises the priority of a job by a level, where the order is by priority; 0: never. Without effect while jobs start first in, first out.',
+        'The wait that raises the priority of a job by 10, up to 30, where the order is by priority; 0: never.',
     }),
     scopes: t.expose('scopes', {
       type: [ScopeLimitRef],
@@ -98,7 +98,7 @@ const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
     userMaxBlocked: t.int({ description: 'Jobs of a user that wait for an approval.' }),
     starvationThresholdMinutes: t.int({
       description:
-        'The wait that raises a priority, in minutes; 0: never. Kept for the order by priority: jobs start first in, first out now.',
+        'The wait that raises a priority by 10, up to 30, in minutes; 0: never. Without effect under fair share.',
     }),
     starvationThresholdSeconds: t.float({ description: 'The same in seconds; not both.' }),
   }),
