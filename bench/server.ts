@@ -10,7 +10,7 @@ import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { freePort, startBerth } from '../test/support/berth-process.ts'
 
 /** A folder of its own for the work, gone afterwards. */
-async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+export async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
   await chmod(dataDir, 0o711) // under root the database runs as another account
   try {

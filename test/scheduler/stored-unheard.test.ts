@@ -1,8 +1,10 @@
+import pg from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { forgetUnheard } from '../../src/domain/changes.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { transition } from '../../src/domain/transition.ts'
 import { Fenced, vacate } from '../../src/platform/leadership.ts'
+import { createWorld } from '../../src/scheduler/plan/world.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
@@ -89,4 +91,32 @@ test('nobody takes over while it is forgotten', async () => {
       }),
     ).rejects.toThrow()
   })
+})
+
+test('what was heard is not looked at again, though a transaction that is held open keeps it in the index', async () => {
+  await leads(1)
+  const store = createStored(it.domain, { pool: 'sim', epoch: 1 })
+  const world = createWorld(await store.load())
+  const backup = new pg.Client({ connectionString: database.url })
+  await backup.connect()
+  await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM job')
+  for (let i = 0; i < 3; i++) {
+    await sql("INSERT INTO pool_change (pool, kind) SELECT 'sim', 'NODES' FROM generate_series(1, 3000)")
+    world.hear(await store.changes(world))
+    world.hear(await store.changes(world)) // sees that there is nothing more
+  }
+  /** Entries of the indexes that statements came upon so far. */
+  const seen = async () => {
+    await sql('SELECT pg_stat_force_next_flush()')
+    const [row] = await sql<{ seen: number }>(
+      "SELECT sum(idx_tup_read)::int AS seen FROM pg_stat_user_indexes WHERE relname = 'pool_change'",
+    )
+    return row?.seen ?? 0
+  }
+  const before = await seen()
+  world.hear(await store.changes(world))
+  expect((await seen()) - before).toBeLessThan(100)
+  await sql("INSERT INTO pool_change (pool, kind) VALUES ('sim', 'NODES')")
+  expect((await store.changes(world)).changes).toHaveLength(1)
+  await backup.end()
 })

@@ -12,6 +12,9 @@ import { readNewLanes, readRuns, readSettings } from './reading.ts'
  * What a leader hears: rows of `pool_change`, deleted as they are read. Looking costs one round trip and neither locks
  * nor writes; only when something is there, or a gate is due, does a transaction follow, under the epoch. It is committed
  * without waiting for the disk: what is heard twice changes nothing, and whoever fails in between loads everything again.
+ *
+ * A transaction that somebody holds open (a backup) keeps every deleted row in the index, and looking past 60,000 of them
+ * takes 50 ms. So a look begins behind the transactions of which everything was heard: those that were over at the last one.
  */
 export interface Ear {
   /** Gates of time have been opened until this moment. */
@@ -28,6 +31,8 @@ export function createEar(domain: Domain, leader: Leader): Ear {
   const { pool } = leader
   let openedMs = 0
   let sweptMs = 0
+  /** Of transactions before this one everything was heard. */
+  let heardXact = 0
 
   function dueGates({ nowMs, nextDueMs }: Look): DueGates | null {
     if (nowMs - sweptMs >= sweepMs) return { pool, afterMs: 0, untilMs: nowMs }
@@ -44,13 +49,16 @@ export function createEar(domain: Domain, leader: Leader): Ear {
     begin(openedUntilMs) {
       openedMs = openedUntilMs
       sweptMs = openedUntilMs
+      heardXact = 0
     },
     async listen(known) {
-      const look = await lookAt(domain.db.sql, leader, openedMs)
+      const look = await lookAt(domain.db.sql, leader, { openedMs, heardXact })
       const { nowMs, nextDueMs } = look
       const gates = dueGates(look)
+      if (!look.changed) heardXact = look.openXact
       if (!look.changed && !gates) return { nowMs, nextDueMs, changes: [], lanes: [], more: false }
-      const heard = await domain.db.transaction((sql) => hear(sql, { domain, leader, lanes: known, gates }))
+      const heard = await domain.db.transaction((sql) => hear(sql, { domain, leader, lanes: known, gates, heardXact }))
+      if (!heard.more) heardXact = look.openXact
       if (gates && !heard.dueLeft) wasOpened(gates)
       if (gates?.afterMs === 0) await cancelHopeless(domain, { pool })
       else if (heard.gated.length > 0) await cancelHopeless(domain, { jobIds: heard.gated })
@@ -72,17 +80,26 @@ interface Look {
   nowMs: number
   changed: boolean
   nextDueMs: number | null
+  /** The oldest transaction that is not over: older ones tell nothing more. */
+  openXact: number
 }
 
-async function lookAt(sql: Sql, { pool, epoch }: Leader, openedMs: number): Promise<Look> {
-  const [row] = await sql.query<Look & { leads: boolean }>(lookSql, [pool, epoch, openedMs], 'look_for_changes')
+interface HeardUntil {
+  openedMs: number
+  heardXact: number
+}
+
+async function lookAt(sql: Sql, { pool, epoch }: Leader, { openedMs, heardXact }: HeardUntil): Promise<Look> {
+  const values = [pool, epoch, openedMs, heardXact]
+  const [row] = await sql.query<Look & { leads: boolean }>(lookSql, values, 'look_for_changes')
   if (!row?.leads) throw new Fenced(`Epoch ${epoch} of ${pool} is over`)
   return row
 }
 
 const lookSql = `
 SELECT epoch = $2 AND holder IS NOT NULL AS leads, (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs",
-  EXISTS (SELECT FROM pool_change c WHERE c.pool = $1) AS changed,
+  EXISTS (SELECT FROM pool_change c WHERE c.pool = $1 AND c.xact >= $4) AS changed,
+  pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact",
   (SELECT (extract(epoch FROM q.eligible_at) * 1000)::float8 FROM queue_entry q
    WHERE q.pool = $1 AND NOT q.open AND q.eligible_at > to_timestamp($3::float8 / 1000) ORDER BY q.eligible_at LIMIT 1) AS "nextDueMs"
 FROM scheduler_leader WHERE pool = $1`
@@ -93,6 +110,7 @@ interface Hearing {
   lanes: LaneBook
   /** null: none is due. */
   gates: DueGates | null
+  heardXact: number
 }
 
 interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
@@ -102,11 +120,11 @@ interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
   dueLeft: boolean
 }
 
-async function hear(sql: Sql, { domain, leader, lanes, gates }: Hearing): Promise<Told> {
+async function hear(sql: Sql, { domain, leader, lanes, gates, heardXact }: Hearing): Promise<Told> {
   await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
   await fence(sql, leader.pool, leader.epoch)
   const dueLeft = gates !== null && (await openGates(sql, gates)) === gatesMax
-  const rows = await takeRows(sql, leader.pool)
+  const rows = await takeRows(sql, leader.pool, heardXact)
   const gated = [...new Set(rows.flatMap(({ kind, jobId }) => (kind === 'GATED' && jobId ? [jobId] : [])))]
   const opened = gated.length > 0 ? await openAll(sql, gated) : 0
   const changes = await changesOf(sql, { domain, leader }, rows)
@@ -137,12 +155,13 @@ interface ChangeRow {
 }
 
 /** The oldest first: of one entry, what was committed later has the greater number. */
-async function takeRows(sql: Sql, pool: string): Promise<ChangeRow[]> {
+async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
-    `DELETE FROM pool_change WHERE id IN (SELECT id FROM pool_change WHERE pool = $1 ORDER BY id LIMIT ${heardMax})
+    `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
+     DELETE FROM pool_change WHERE id IN (SELECT id FROM told ORDER BY id LIMIT ${heardMax})
      RETURNING id, kind, job_id AS "jobId", lane_id AS "laneId", bid, sequence, run_id AS "runId", run,
        (extract(epoch FROM since) * 1000)::float8 AS "sinceMs"`,
-    [pool],
+    [pool, heardXact],
     'take_changes',
   )
   return rows.sort((a, b) => a.id - b.id)
