@@ -1,0 +1,31 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { fuzz } from '../fuzz/fuzz.ts'
+import { callersOf } from '../fuzz/people.ts'
+import { freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase } from '../support/database.ts'
+
+const secret = 'bootstrap-secret-of-the-fuzzer'
+const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
+
+/** `npm run fuzz` is the same for longer, and looks at the event loop of the server too. */
+test('500 random requests of every level are answered, and none of them is a failure', {
+  timeout: 300_000,
+}, async () => {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-fuzz-'))
+  opened.defer(() => rm(dataDir, { recursive: true }))
+  await chmod(dataDir, 0o711) // under root some of what it starts runs as another account
+  const config = join(dataDir, 'berth.yaml')
+  await writeFile(config, pools)
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: config, BERTH_BOOTSTRAP_TOKEN: secret }
+  const server = await startBerth({ dataDir, port: await freePort(), env })
+  opened.defer(async () => void (await server.end()))
+  const callers = await callersOf(server.url, secret)
+  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 500 })
+  expect(found.map(({ what, request }) => `${what} ${JSON.stringify(request).slice(0, 3_000)}`)).toEqual([])
+  expect(answers['answered']).toBeGreaterThan(100)
+})
