@@ -28,6 +28,8 @@ export interface Cgroups {
   pathOf(runId: string): string
   /** Ids of the runs that have one. */
   list(): string[]
+  /** Removes the folder of this spool unless runs are in it; the next run makes it again. */
+  close(): void
 }
 
 /** null: there is no cgroup version 2 in which the server may make others, or its kernel is older than 5.14. */
@@ -48,7 +50,10 @@ export function openCgroups(spoolDir: string): Cgroups | null {
       mkdirSync(join(base, runId), { recursive: true })
       return join(base, runId)
     },
-    list: () => childrenOf(base),
+    list: () => ifThere(() => childrenOf(base)) ?? [],
+    close() {
+      if (ifThere(() => childrenOf(base))?.length === 0) removeCgroup(base)
+    },
   }
 }
 

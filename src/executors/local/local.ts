@@ -269,6 +269,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       closing.abort()
       pipes.close()
       heir.close()
+      cgroups?.close()
       await ended.close()
     },
   }

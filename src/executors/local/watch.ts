@@ -1,4 +1,4 @@
-import { isPopulated, killCgroup } from './cgroups.ts'
+import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
 import { type Claim, type Journal, recordCuts, recordDeadline } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { beganWith, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
@@ -90,9 +90,10 @@ async function isAnythingLeft(run: WatchedRun, journal: Claimed, machine: Machin
 async function endJob(runId: string, journal: Claimed, { cleared }: Machine): Promise<boolean> {
   const { cgroup } = journal.claim
   if (cgroup !== null) {
-    if (!isPopulated(cgroup)) return false
-    killCgroup(cgroup)
-    return true
+    // Without its shim, no process enters it any more.
+    if (!isPopulated(cgroup)) removeCgroup(cgroup)
+    else killCgroup(cgroup)
+    return isPopulated(cgroup)
   }
   if (cleared.has(runId)) return false
   const isLeft = await killMembers(runId, journal)
