@@ -19,7 +19,7 @@ import { spawnShim } from './spawn.ts'
 import { endedList, filesOf, listRuns, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { blamed, endedEarly, ofSpool } from './trouble.ts'
 import { verdictOf } from './verdict.ts'
-import { type Claimed, killJob, seeShim, type WatchedRun } from './watch.ts'
+import { type Claimed, killJob, killStrays, seeShim, type WatchedRun } from './watch.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, the journal
@@ -62,6 +62,8 @@ const streamBytesMaxDefault = 16 * 1024 ** 3
 const claimMs = 30_000
 /** How often output is looked for without a sign of the file system. */
 const logPollMs = 250
+/** Between two looks for processes of a run that lost its directory. */
+const strayPauseMs = 20
 /** The shim kills its group right after its exit record. */
 const lastActMs = 5
 
@@ -133,7 +135,9 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   /** Nothing runs and nothing will; unless another start took the claim, nothing stays. */
   async function abandon(files: RunFiles): Promise<void> {
-    if (voided(files)?.claim?.pid === 0) await removeRun(files)
+    // Removed by a job of the server's account: a shim may have begun all the same.
+    if (!existsSync(files.directory)) while (await killStrays(watched(files))) await clock.sleep(strayPauseMs)
+    else if (voided(files)?.claim?.pid === 0) await removeRun(files)
   }
 
   async function removeRun(files: RunFiles): Promise<void> {
