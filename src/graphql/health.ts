@@ -15,7 +15,22 @@ export interface Readiness {
 /** Who probes has a limit of its own, and a short one. */
 const limit = { statementMsMax: 2_000 }
 
-export async function readiness({ db, log }: Domain, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
+/** Everybody may ask, and looking for room writes to the disk: one look serves all who ask within this time. */
+const roomMs = 1_000
+
+export function createReadiness({ db, clock, log }: Domain, disk: Pick<DiskWatch, 'full'>): () => Promise<Readiness> {
+  let looked: { atMs: number; found: Promise<boolean> } | null = null
+  const findRoom = () => {
+    const nowMs = clock.monotonicMs()
+    if (looked === null || nowMs - looked.atMs > roomMs) looked = { atMs: nowMs, found: hasRoom(db) }
+    return looked.found
+  }
+  return () => readiness({ db, log, findRoom }, disk)
+}
+
+type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
+
+async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
   const spoolFull = await disk.full()
   const full = spoolFull === null ? [] : [spoolFull]
   try {
@@ -24,7 +39,7 @@ export async function readiness({ db, log }: Domain, disk: Pick<DiskWatch, 'full
       limit,
     )
     const migrated = row?.unfinished === 0
-    const database = (await hasRoom(db)) ? 'ok' : 'full'
+    const database = (await findRoom()) ? 'ok' : 'full'
     const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no leader: its jobs wait`)
     const outOfRoom = database === 'ok' ? [] : ['the disk of the database is full: nothing can be stored']
     return {

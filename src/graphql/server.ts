@@ -11,7 +11,7 @@ import { createEngine } from './engine.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
-import { readiness } from './health.ts'
+import { createReadiness } from './health.ts'
 import { answerPost } from './json-post.ts'
 import { createPeerCheck } from './peers.ts'
 import { buildSchema } from './schema.ts'
@@ -54,6 +54,7 @@ export function createServer(options: ServerOptions): Server {
   const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
   const { log } = rooms
   const drain = createDrain(rooms.domain.clock, options.drainMsMax)
+  const readiness = createReadiness(rooms.domain, options.disk)
   const engine = createEngine({ schema: buildSchema(), rooms })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
@@ -140,7 +141,7 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function ready(response: ServerResponse) {
-    const state = await readiness(rooms.domain, options.disk)
+    const state = await readiness()
     answerJson(response, state.ready ? 200 : 503, state)
   }
 

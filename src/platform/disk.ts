@@ -8,7 +8,7 @@ import { createLoop, type Loop } from './loop.ts'
  * as long as it lasts. Nothing waits for it: what cannot be written fails by itself, and is tried again.
  */
 export interface DiskWatch {
-  /** A sentence that names the path; null: it has room. */
+  /** A sentence; the log names the path, which is not for everybody. null: it has room. */
   full(): Promise<string | null>
   loop: Loop
 }
@@ -39,7 +39,7 @@ export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions): 
   return {
     async full() {
       await look()
-      return isFull ? `the disk of ${holds} is full: ${path}` : null
+      return isFull ? `the disk of ${holds} is full` : null
     },
     loop: createLoop({ name: 'disk', pollMs, runOnce: look, clock, log }),
   }

@@ -54,7 +54,8 @@ describe('an accepted submission', () => {
     const outcomes = await submitJobs(it.domain, it.admin, [{ spec }, { spec: plain }])
     for (const outcome of outcomes) {
       if (outcome instanceof Error) throw outcome
-      expect(outcome.job).toEqual(await database.db.prisma.job.findUnique({ where: { id: outcome.jobId } }))
+      const { spec: _, ...row } = await database.db.prisma.job.findUniqueOrThrow({ where: { id: outcome.jobId } })
+      expect(outcome.job).toEqual(row)
     }
     const [blocked] = await submitJobs(it.domain, it.admin, [{ spec: plain, requiresApproval: true }])
     expect(blocked).toMatchObject({ job: { state: 'BLOCKED' } })
