@@ -1,0 +1,14 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { root } from '../support/sources.ts'
+
+test('every promise of the page on security names tests that exist', async () => {
+  const page = await readFile(join(root, 'docs/security.md'), 'utf8')
+  const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| promise'))
+  const proofs = rows.map((row) => [...(row.split(' | ').at(-1) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
+  expect(rows.filter((_, index) => proofs[index]?.length === 0)).toEqual([])
+  const tests = proofs.flat().filter((name) => !name?.startsWith('npm run '))
+  expect(tests.filter((name) => !existsSync(join(root, 'test', `${name}.test.ts`)))).toEqual([])
+})
