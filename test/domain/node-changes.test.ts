@@ -65,9 +65,9 @@ test('what cannot be is refused by field', async () => {
   expect(await add({ gpus: [{ ...gpu, cuda: ['11.8'] }] })).toEqual(at('gpus', '0', 'cuda'))
   expect(await add({ gpus: [{ ...gpu, count: 1024 }, gpu] })).toEqual(at('gpus'))
   expect(await add({ pool: 'moon' })).toBe('NOT_FOUND')
-  await sql("UPDATE pool SET machine = 'here'")
+  await sql("UPDATE pool SET directory = 'here'")
   expect(await add({})).toEqual(at('pool'))
-  await sql('UPDATE pool SET machine = NULL')
+  await sql('UPDATE pool SET directory = NULL')
   const lena = await it.user('lena', 'LEAD')
   for (const work of [
     addNode(it.domain, lena, small),
