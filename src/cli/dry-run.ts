@@ -4,11 +4,11 @@ import { type Format, sheet, startText, structured } from './render.ts'
 
 /** What would become of a submission. */
 export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, output: Format): Promise<void> {
-  const { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, idempotentJob } = answer
+  const { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, fit, idempotentJob } = answer
   const { dryRunWarnings: warnings } = answer
   for (const warning of warnings) terminal.say(`berth: ${warning}`)
   if (output !== 'table') {
-    const shown = { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, idempotentJob, warnings }
+    const shown = { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, fit, idempotentJob, warnings }
     return terminal.write(structured(shown, output))
   }
   await terminal.write(
@@ -17,6 +17,7 @@ export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, o
       ['on', nodes.join(', ')],
       ['gpus', gpuIds.join(', ')],
       ['because', reasons.map(({ message }) => message).join('; ')],
+      ['missing', fit?.missing.join('; ')],
       ['position', queuePosition?.toString()],
       ['may start', startText(estimatedStart)],
       ['its key answers', idempotentJob?.id],

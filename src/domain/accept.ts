@@ -24,7 +24,7 @@ import {
 } from './quota-rules.ts'
 import { failClosed, readQuotasOf } from './quotas.ts'
 import { readReservations } from './reservations.ts'
-import { readDoors } from './routing.ts'
+import { machineMemoryOf, readDoors } from './routing.ts'
 import { shapeOf } from './shape.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
@@ -138,7 +138,7 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
   const [keys, doors, memberships, unixUsers, rules, slots, reservations, roots] = await failClosed(domain, () =>
     Promise.all([
       readKeys(reads, keysOf(items)),
-      readDoors(reads),
+      readDoors(reads, machineMemoryOf(domain)),
       readMemberships(reads, users),
       readUnixUsers(reads, users),
       readRules(reads),

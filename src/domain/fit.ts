@@ -4,7 +4,7 @@ import { readNodes } from './nodes.ts'
 import { couldEverFit, type FreeNode, place } from './placement.ts'
 import type { Shape } from './shape.ts'
 
-/** Whether the machines of its pool have what a waiting job asks for, as they are at the moment of reading. */
+/** Whether the machines of its pool have what a job asks for, as they are at the moment of reading. */
 export interface Fit {
   freeNow: boolean
   couldEverFit: boolean
@@ -35,6 +35,25 @@ export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<Reado
     }),
   )
 }
+
+/** Of a job that is not stored. */
+export async function fitOf(sql: Sql, { pool, shape, reservationId }: Unstored): Promise<Fit> {
+  const [nodes, reservations] = await Promise.all([
+    readNodes(sql, pool),
+    sql.query<{ nodes: string[] }>('SELECT nodes FROM capacity_reservation WHERE id = $1', [reservationId]),
+  ])
+  const mine = ({ name }: FreeNode) => reservations[0]?.nodes.includes(name) ?? true
+  return fitOn(shape, nodes.filter(mine))
+}
+
+interface Unstored {
+  pool: string
+  shape: Shape
+  reservationId: string | null
+}
+
+/** Of what was just placed, or has started since it was asked about. */
+export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [] }
 
 const shapesSql = `
 SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, c.nodes AS reserved

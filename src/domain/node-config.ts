@@ -1,7 +1,7 @@
 import { newId } from '../platform/ids.ts'
 import type { Sql } from '../platform/tx.ts'
 import { rememberApplied } from './applied.ts'
-import { tellLimits, tellNodes } from './changes.ts'
+import { tellLimits, tellNodes, tellSettings } from './changes.ts'
 
 /**
  * Nodes of the configuration, each by itself: one is put into the database when it is new or when the configuration says
@@ -34,6 +34,7 @@ export async function applyNodes(sql: Sql, { pool, nodes, nowMs }: Declared): Pr
     changed.push(node.name)
   }
   const gone = await goneOf(sql, pool, nodes)
+  if (gone.length > 0 && changed.length === 0) await tellSettings(sql, pool)
   if (gone.length > 0) await dropNodes(sql, pool, gone)
   if (changed.length + gone.length > 0) await tellNodes(sql, pool)
   return [...changed, ...gone]

@@ -8,10 +8,10 @@ import { keyName, type StoredKey } from './keys.ts'
 import { normalise } from './normalise.ts'
 import { couldEverFit } from './placement.ts'
 import type { Amounts, Payer } from './quota-rules.ts'
-import { unsatisfiable } from './reason.ts'
+import { type Reason, unsatisfiable } from './reason.ts'
 import { type NamedReservation, reservationFor } from './reservations.ts'
 import { type Door, route } from './routing.ts'
-import { inWords, shapeOf, tooLarge } from './shape.ts'
+import { inWords, type Shape, shapeOf, tooLarge } from './shape.ts'
 import type { Submission } from './submission.ts'
 import { accountFor, type Memberships, noMemberships, teamFor } from './teams.ts'
 import { type UnixUsers, unixUserViolations } from './unix-users.ts'
@@ -62,8 +62,8 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
     reservationId === null
       ? null
       : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, places.reservations)
-  const nodes = door?.nodes?.filter(({ name }) => reservation?.nodes.includes(name) ?? true)
-  if (nodes && !couldEverFit(shape, nodes)) throw new Rejected([unsatisfiable(inWords(shape), reservationId)])
+  const never = door ? neverFits(shape, door, reservation) : null
+  if (never && door?.refuses) throw new Rejected([never])
   const { cost, isUnbounded } = expectedCost(spec, door?.rates ?? null)
   const job = {
     id: newId('job', nowMs),
@@ -83,7 +83,21 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
   const { userId, userName, level } = viewer
   const isLocal = door?.executors.includes('local') ?? false
   const payer = { userId, userName, level, team, account }
-  return { job, warnings, payer, takes: takesOf(job, isLocal), isUnbounded, reservedNodes: reservation?.nodes ?? null }
+  return {
+    job,
+    warnings: never ? [...warnings, `${never.message}; it waits until that changes`] : warnings,
+    payer,
+    takes: takesOf(job, isLocal),
+    isUnbounded,
+    reservedNodes: reservation?.nodes ?? null,
+  }
+}
+
+/** Why it could never start on the machines as they are, whatever runs there; null: it could. */
+function neverFits(shape: Shape, { nodes }: Door, reservation: NamedReservation | null): Reason | null {
+  // The same array each time: what is known of it is asked again.
+  const mine = reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
+  return couldEverFit(shape, mine) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)
 }
 
 function takesOf({ spec, cost: expected }: Pick<NewJob, 'spec' | 'cost'>, isLocal: boolean): Amounts {

@@ -1,6 +1,7 @@
 import type { Sql } from '../platform/tx.ts'
 import type { Weights } from './accounts.ts'
 import type { Rates } from './cost.ts'
+import type { Domain } from './domain.ts'
 import { InvalidInput, type Violation } from './errors.ts'
 import type { SpecInput } from './input.ts'
 import type { Policy } from './lanes.ts'
@@ -8,7 +9,7 @@ import { readNodes } from './nodes.ts'
 import type { FreeNode } from './placement.ts'
 
 /** Which door a submission goes through, which pool that leads to, and which executor there honours all of its fields. */
-export interface Door {
+export interface Door extends PoolMachines {
   queue: string
   isDefault: boolean
   pool: string
@@ -19,14 +20,19 @@ export interface Door {
   /** null: nothing is known of costs. */
   rates: Rates | null
   weights: Weights
-  /** Physical ids of the devices of the pool's nodes. */
-  deviceIds: readonly number[]
   /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
   unixUserRequired: boolean
   /** Accounts that its jobs never run as. */
   reservedUnixUsers: readonly string[]
-  /** What no node could ever run is refused: these are the nodes. null: it waits. */
-  nodes: readonly FreeNode[] | null
+  /** What no node could ever run is refused; else it waits, and its submission has a warning. */
+  refuses: boolean
+}
+
+interface PoolMachines {
+  /** What is free on them is not up to date. */
+  nodes: readonly FreeNode[]
+  /** Physical ids of their devices. */
+  deviceIds: readonly number[]
 }
 
 export interface Route {
@@ -36,25 +42,50 @@ export interface Route {
   executor: string
 }
 
-interface DoorRow extends Omit<Door, 'nodes'> {
-  refuses: boolean
+interface DoorRow extends Omit<Door, keyof PoolMachines> {
+  /** Of the pool; every change of its machines moves it on. */
+  revision: number
+}
+
+/** The machines of each pool at a revision of it: there may be thousands, which are read again only when they change. */
+export type MachineMemory = Map<string, PoolMachines & { revision: number }>
+
+const memories = new WeakMap<Domain, MachineMemory>()
+
+export function machineMemoryOf(domain: Domain): MachineMemory {
+  const known = memories.get(domain) ?? new Map()
+  memories.set(domain, known)
+  return known
 }
 
 /** All doors, the default one first. */
-export async function readDoors(sql: Sql): Promise<Door[]> {
+export async function readDoors(sql: Sql, memory: MachineMemory): Promise<Door[]> {
   const rows = await readRows(sql)
-  const refusing = new Set(rows.filter(({ refuses }) => refuses).map(({ pool }) => pool))
-  const nodes = new Map<string, FreeNode[]>()
-  for (const pool of refusing) nodes.set(pool, await readNodes(sql, pool))
-  return rows.map(({ refuses: _, ...door }) => ({ ...door, nodes: nodes.get(door.pool) ?? null }))
+  const doors: Door[] = []
+  for (const { revision, ...door } of rows)
+    doors.push({ ...door, ...(await machinesAt(sql, memory, { pool: door.pool, revision })) })
+  return doors
+}
+
+/** The revision was read first, so machines that changed since are read again the next time. */
+async function machinesAt(
+  sql: Sql,
+  memory: MachineMemory,
+  { pool, revision }: Pick<DoorRow, 'pool' | 'revision'>,
+): Promise<PoolMachines> {
+  const known = memory.get(pool)
+  if (known?.revision === revision) return known
+  const nodes = await readNodes(sql, pool)
+  const deviceIds = [...new Set(nodes.flatMap(({ devices }) => devices.map(({ index }) => index)))]
+  memory.set(pool, { revision, nodes, deviceIds })
+  return { nodes, deviceIds }
 }
 
 function readRows(sql: Sql): Promise<DoorRow[]> {
   return sql.query<DoorRow>(
     `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates, p.weights,
        p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
-       coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses,
-       ARRAY(SELECT DISTINCT d.device FROM device d JOIN node n ON n.id = d.node_id WHERE n.pool = q.pool) AS "deviceIds"
+       coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses, p.revision
      FROM submission_queue q JOIN pool p ON p.name = q.pool
      ORDER BY q.is_default DESC, q.position`,
     [],

@@ -4,11 +4,13 @@ import { basePriority, maySee, type Viewer } from './access.ts'
 import type { Domain } from './domain.ts'
 import { Refusal, Rejected } from './errors.ts'
 import { type Estimate, estimateOf } from './estimate.ts'
+import { type Fit, fitOf, isThere } from './fit.ts'
 import { gatesOfSpec } from './gates.ts'
 import type { NewJob } from './insert.ts'
 import { laneOf } from './lanes.ts'
 import { ask } from './questions.ts'
 import { because, type Reason, unnamed } from './reason.ts'
+import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 import type { JobState } from './state.ts'
 import { readJob } from './stored-job.ts'
@@ -25,6 +27,8 @@ export interface DryRun {
   nodes: string[]
   gpuIds: number[]
   reasons: Reason[]
+  /** null: it is stored already. */
+  fit: Fit | null
   warnings: string[]
   /** Place in line; null: it would not stand in line. */
   position: number | null
@@ -128,26 +132,30 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Out
   if ('refusal' in decision) return decision.refusal
   if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
   const { job, warnings } = decision
-  const found = { warnings, idempotentJobId: null, spec: job.spec }
-  if (job.approval) return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons: [approvalPending(job.approval.reason)] }
+  const { pool, spec, teamId, shareAccount } = job
+  const asking = { pool, shape: shapeOf(spec.resources), reservationId: spec.capacityReservationId }
+  const found = { warnings, idempotentJobId: null, spec, fit: isThere }
+  if (job.approval) {
+    const reasons = [approvalPending(job.approval.reason)]
+    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit: await fitOf(domain.db.sql, asking) }
+  }
   const { userId, userName, level } = viewer
-  const { spec, teamId, shareAccount } = job
   const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
-  const answer = (await ask(domain, job.pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
+  const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
   const { wouldBe, position } = answer
+  found.fit = await fitOf(domain.db.sql, asking)
   const reasons = await shownTo(domain, viewer, answer.reasons)
   if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
-  const waiting = { ...(await gatesOfSpec(domain.db.sql, job.spec)), reasons, position }
-  const { runSeconds, reservationId, shape } = laneOf({
-    pool: job.pool,
+  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
+  const { runSeconds } = laneOf({
+    pool,
     ...payload,
     account: shareAccount,
     basePriority: basePriority[level],
     override: null,
   })
-  const asking = { pool: job.pool, runSeconds, reservationId, shape }
-  const estimatedStart = await estimateOf(domain, { ...asking, ...waiting })
+  const estimatedStart = await estimateOf(domain, { ...asking, runSeconds, ...waiting })
   return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
 }
 
@@ -166,7 +174,7 @@ export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun
   ])
   if (!job) throw deletedMeanwhile()
   const { state: wouldBe, spec } = job
-  return { wouldBe, spec, ...nowhere, reasons: [], warnings: [], idempotentJobId: jobId }
+  return { wouldBe, spec, ...nowhere, reasons: [], fit: null, warnings: [], idempotentJobId: jobId }
 }
 
 async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {

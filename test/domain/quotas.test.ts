@@ -28,9 +28,17 @@ let bob: Viewer
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 
+const devices = Array.from({ length: 16 }, (_, index) => ({
+  index,
+  model: 'V100',
+  memoryGib: 32,
+  tensorCores: true,
+  cuda: [],
+}))
+
 beforeAll(async () => {
   database = await createDatabase()
-  it = await createTestDomain(database.db, { nodes: [simNode] })
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, devices }] })
   await sql("UPDATE pool SET executors = '{local}'")
   ann = await it.user('ann', 'RESEARCHER')
   bob = await it.user('bob', 'RESEARCHER')

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Rejected } from '../../src/domain/errors.ts'
+import { removeNode } from '../../src/domain/node-changes.ts'
 import { type Outcome, submit } from '../../src/domain/start-now.ts'
 import { openTestDomain } from '../support/domain.ts'
 
@@ -21,7 +22,8 @@ test('what no node could ever run is refused where it is not to wait, and nothin
 })
 
 test('what could run when it was submitted stays when its node goes', async () => {
-  await database.db.sql.query("DELETE FROM node WHERE pool = 'sim'")
+  const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
+  await removeNode(it.domain, it.admin, { id: node?.id ?? '' })
   expect(await database.db.sql.query('SELECT state FROM job')).toEqual([{ state: 'QUEUED' }])
   expect(await submitted(1)).toBeInstanceOf(Rejected)
 })

@@ -83,6 +83,7 @@ describe('dryRun', () => {
       nodes: ['n1'],
       gpuIds: [1],
       reasons: [],
+      fit: { freeNow: true, couldEverFit: true, missing: [] },
       position: null,
       idempotentJobId: null,
       spec: { command: ['true'], queue: 'default' },
@@ -92,9 +93,20 @@ describe('dryRun', () => {
       nodes: [],
       gpuIds: [],
       reasons: [{ code: 'NO_CAPACITY' }],
+      fit: { freeNow: false, couldEverFit: true, missing: ['2 GPUs on one node: 1 are free'] },
+      warnings: [],
       position: 1,
     })
-    expect(await dryRun(gpu(3))).toMatchObject({ wouldBe: 'QUEUED', reasons: [{ code: 'UNSATISFIABLE' }] })
+    expect(await dryRun(gpu(3))).toMatchObject({
+      wouldBe: 'QUEUED',
+      reasons: [{ code: 'UNSATISFIABLE' }],
+      fit: { freeNow: false, couldEverFit: false, missing: ['3 GPUs on one node: no node has more than 2'] },
+      warnings: ['No node of the pool could ever give 1 cpu, 1 GiB, 3 GPUs on one node; it waits until that changes'],
+    })
+    expect(await dryRun(gpu(2), { requiresApproval: true })).toMatchObject({
+      wouldBe: 'BLOCKED',
+      fit: { freeNow: false, couldEverFit: true },
+    })
     expect(await written()).toEqual(before)
   })
 

@@ -751,7 +751,7 @@ export type X11Input = {
 
 export type LimitsRowFragment = { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
 
-export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
+export type DryRunRowFragment = { wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null };
 
 export type LimitsQueryVariables = Exact<{
   pool?: string | null | undefined;
@@ -942,7 +942,7 @@ export type SubmitJobMutationVariables = Exact<{
 
 
 export type SubmitJobMutation = { submitJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1057,7 +1057,7 @@ export type RetryJobMutationVariables = Exact<{
 
 
 export type RetryJobMutation = { retryJob:
-    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
+    | { __typename: 'DryRun', wouldBe: JobState, nodes: Array<string>, gpuIds: Array<number>, queuePosition: number | null, dryRunWarnings: Array<string>, reasons: Array<{ code: string, message: string, jobId: string | null, scope: string | null, limit: number | null, used: number | null }>, fit: { freeNow: boolean, couldEverFit: boolean, missing: Array<string> } | null, estimatedStart: { earliest: string, latest: string | null, basis: string } | null, idempotentJob: { id: string } | null }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'IdempotencyConflictProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
@@ -1492,6 +1492,11 @@ export const DryRunRowFragmentDoc = new TypedDocumentString(`
     scope
     limit
     used
+  }
+  fit {
+    freeNow
+    couldEverFit
+    missing
   }
   estimatedStart {
     earliest
@@ -2272,6 +2277,11 @@ export const SubmitJobDocument = new TypedDocumentString(`
     limit
     used
   }
+  fit {
+    freeNow
+    couldEverFit
+    missing
+  }
   estimatedStart {
     earliest
     latest
@@ -2661,6 +2671,11 @@ export const RetryJobDocument = new TypedDocumentString(`
     scope
     limit
     used
+  }
+  fit {
+    freeNow
+    couldEverFit
+    missing
   }
   estimatedStart {
     earliest

@@ -3,7 +3,7 @@ import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
 import { JobState } from './enums.ts'
 import { JobSpecRef } from './job-spec.ts'
-import { EstimatedStart, PendingReason } from './scheduling.ts'
+import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
 /** What would become of a submission. Nothing was written. */
 export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
@@ -18,6 +18,11 @@ export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
     node: t.string({ nullable: true, description: 'The first of them.', resolve: ({ nodes }) => nodes[0] ?? null }),
     gpuIds: t.exposeIntList('gpuIds', { description: 'Physical ids of the GPUs that it would get.' }),
     reasons: t.expose('reasons', { type: [PendingReason], description: 'Why it would not start now.' }),
+    fit: t.expose('fit', {
+      type: Fit,
+      nullable: true,
+      description: 'Whether the pool has what it asks for; null: the key of this submission has a job already.',
+    }),
     warnings: t.exposeStringList('warnings', {
       description: 'What would be changed of your words, and what to look out for.',
     }),

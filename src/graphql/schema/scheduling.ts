@@ -1,6 +1,6 @@
 import type { Estimate } from '../../domain/estimate.ts'
 import type { Waiting } from '../../domain/explain.ts'
-import type { Fit as FitShape } from '../../domain/fit.ts'
+import { type Fit as FitShape, isThere } from '../../domain/fit.ts'
 import { type Reason, unnamed } from '../../domain/reason.ts'
 import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'
@@ -54,7 +54,7 @@ const Gate = builder.objectRef<Waiting['gates'][number]>('Gate').implement({
   }),
 })
 
-const Fit = builder.objectRef<FitShape>('Fit').implement({
+export const Fit = builder.objectRef<FitShape>('Fit').implement({
   description: 'Whether the pool has what the job asks for.',
   fields: (t) => ({
     freeNow: t.exposeBoolean('freeNow', { description: 'It is free at this moment.' }),
@@ -120,7 +120,7 @@ export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
     fit: t.field({
       type: Fit,
       description: 'Whether the pool has what it asks for.',
-      resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? startedMeanwhile,
+      resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? isThere,
     }),
     hold: t.field({
       type: HoldRef,
@@ -141,5 +141,3 @@ export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
     }),
   }),
 })
-
-const startedMeanwhile: FitShape = { freeNow: true, couldEverFit: true, missing: [] }
