@@ -52,8 +52,7 @@ test('graceSeconds: how long after TERM a run is killed', { timeout: 60_000 }, a
 })
 
 test('maxStartAttempts: how often a start is tried', { timeout: 60_000 }, async () => {
-  await silence('s1', 'p1')
-  const ids = await inBoth({})
+  const ids = await inBoth({ SIM_START_FAILURES: 2 })
   const [strict, patient] = await reach(ids, ['FAILED', 'FAILED'])
   expect(strict).toMatchObject({ reason: 'START_FAILED' })
   expect(patient).toMatchObject({ reason: 'START_FAILED' })
@@ -62,7 +61,6 @@ test('maxStartAttempts: how often a start is tried', { timeout: 60_000 }, async 
     [ids],
   )
   expect(runs.map(({ number }) => number)).toEqual([1, 2])
-  await silence()
 })
 
 test('nodeLostAfterSeconds: how long a node may be silent', { timeout: 60_000 }, async () => {

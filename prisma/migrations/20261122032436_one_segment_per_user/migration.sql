@@ -35,3 +35,6 @@ UPDATE pool SET weights = (SELECT jsonb_object_agg(pg_temp.owned(w.key, NULL), w
 WHERE EXISTS (SELECT FROM jsonb_object_keys(weights) AS k(key) WHERE k.key LIKE 'users.%.%' AND pg_temp.owned(k.key, NULL) <> k.key);
 
 DROP FUNCTION pg_temp.owned(text, text);
+
+-- What makes the account of a user that user's alone: no name contains the sign that stands for a dot.
+ALTER TABLE "user" ADD CONSTRAINT user_name_has_no_tilde CHECK (position('~' IN name) = 0);

@@ -24,7 +24,8 @@ export interface Stop {
 const TERM = 15
 const KILL = 9
 
-export function planOf({ runId, nodes, spec, injected }: RunSpec, now: number): Plan {
+/** Throws StartFailed for the first SIM_START_FAILURES runs of a job. */
+export function planOf({ runId, number, nodes, spec, injected }: RunSpec, now: number): Plan {
   const environment = new Map([
     ...spec.environment.map(({ name, value }): [string, string] => [name, value]),
     ...Object.entries(injected),
@@ -34,6 +35,7 @@ export function planOf({ runId, nodes, spec, injected }: RunSpec, now: number): 
     if (value >= 0 && Number.isFinite(value)) return value
     throw new StartFailed('BAD_SPEC', `${name} is ${environment.get(name)}, not a number from 0 on`)
   }
+  if (number <= amount('SIM_START_FAILURES')) throw new StartFailed('START_FAILED', 'SIM_START_FAILURES')
   const runsAt = now + amount('SIM_START_SECONDS') * 1000
   return {
     runId,

@@ -11,8 +11,9 @@ import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './pl
 
 /**
  * Runs that only take time: for tests, demos and capacity planning. What a run does is written in its environment
- * (SIM_RUN_SECONDS, SIM_EXIT_CODE, SIM_LOG_LINES, SIM_IGNORE_TERM_SECONDS, SIM_START_SECONDS), its handle is its whole
- * plan, and its moments are of the database's time, so a server may die and come back, and several may share a directory.
+ * (SIM_RUN_SECONDS, SIM_EXIT_CODE, SIM_LOG_LINES, SIM_IGNORE_TERM_SECONDS, SIM_START_SECONDS, SIM_START_FAILURES). Its
+ * handle is its whole plan, and its moments are of the database's time, so a server may die and come back, and several may
+ * share a directory.
  *
  * Nodes named in `<dataDir>/sim-silent`, one per line, do not answer: runs on them are unreachable, starting there fails,
  * stopping there throws, and their output is held back. They go on all the same.
