@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { advancing } from '../../src/client/resume.ts'
 import { type Connection, connect } from '../../src/client/transport.ts'
+import { freePort } from '../support/berth-process.ts'
 import { type StreamOptions, type StreamServer, startStreamServer } from '../support/stream-server.ts'
 import { until } from '../support/until.ts'
 
@@ -50,6 +51,13 @@ describe('a stream', () => {
     expect(server.asked.length).toBeGreaterThan(3)
     expect(server.asked[0]).toEqual({ lastLines: 7 })
     expect(server.asked.slice(1).every(({ after, lastLines }) => after && lastLines === undefined)).toBe(true)
+  })
+
+  it('ends without an error when its connection is closed while the server is away', async () => {
+    connection = connect({ url: `http://127.0.0.1:${await freePort()}`, sleep: async () => undefined })
+    const next = connection.follow(document, {}).next()
+    await expect(connection.close()).resolves.toBeUndefined()
+    expect(await next).toEqual({ done: true, value: undefined })
   })
 
   it('comes back to a server that answers that its database is away', async () => {
