@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -15,6 +14,7 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { ask } from '../support/client.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
+import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
 /** A database that is cut off, freezes or starts again: calls end, and work goes on soon after it answers. */
@@ -32,12 +32,6 @@ const goesOnMsMax = 15_000
 const doneMsMax = 60_000
 const jobsPerRound = 20
 const faultMs = { min: 200, max: 30_000 }
-
-async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-chaos-'))
-  await chmod(directory, 0o711) // under root the database runs as another account
-  await work(directory).finally(() => rm(directory, { recursive: true, force: true }))
-}
 
 const submission = `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1, memoryBytes: 1 } } }) {
   ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }`

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { clocks } from './clocks.ts'
 import { database } from './database.ts'
 import { disk } from './disk.ts'
 import { migrations } from './migrations.ts'
@@ -12,7 +13,7 @@ import { supervision } from './supervision.ts'
  * Each file beside this one exports a list of scenarios; the seconds are shared out among them. Exits with 1 when one
  * of them is red, and prints the command that plays it again.
  */
-const scenarios: readonly Scenario[] = [...database, ...disk, ...migrations, ...supervision]
+const scenarios: readonly Scenario[] = [...clocks, ...database, ...disk, ...migrations, ...supervision]
 
 const { values } = parseArgs({
   options: {

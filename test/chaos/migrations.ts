@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -15,6 +13,7 @@ import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { berthCommand, freePort, startBerth } from '../support/berth-process.ts'
 import { killMigration } from '../support/killed-migration.ts'
 import { root } from '../support/sources.ts'
+import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
 /** Processes that are killed while they make the database: the next ones complete it. */
@@ -30,12 +29,6 @@ const messages = { connecting: 10, perScript: 5 }
 const killsMax = 3
 /** A first start takes less on an idle machine. */
 const firstStartMs = 8_000
-
-async function withDirectory(work: (directory: string) => Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'berth-chaos-'))
-  await chmod(directory, 0o711) // under root the database runs as another account
-  await work(directory).finally(() => rm(directory, { recursive: true, force: true }))
-}
 
 async function killMigrations({ seed, seconds, log }: Context): Promise<void> {
   const random = new Random(seed)

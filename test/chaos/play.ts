@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { type Scenario, Skipped } from './scenario.ts'
 
 export interface Verdict {
@@ -45,7 +46,7 @@ async function play(scenario: Scenario, context: Parameters<Scenario['run']>[0])
   )
   const told = { name: scenario.name, share: context.seconds, seconds: (performance.now() - began) / 1_000 }
   if (failure === null) return { ...told, verdict: 'green', why: '' }
-  const why = failure instanceof Error ? failure.message : String(failure)
+  const why = failure instanceof Error ? failure.message : inspect(failure)
   const isSkipped = failure instanceof Skipped
   context.log(isSkipped ? `SKIPPED: ${why}` : failure instanceof Error ? `${failure.stack}` : why)
   return { ...told, verdict: isSkipped ? 'SKIPPED' : 'RED', why: why.split('\n', 1)[0] ?? '' }
