@@ -3,7 +3,7 @@ import { Unavailable } from '../platform/tx.ts'
 import { demand, type Viewer } from './access.ts'
 import { audit } from './audit.ts'
 import type { Domain } from './domain.ts'
-import { ask, askMsMax, pollMs } from './questions.ts'
+import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 /** One pass of every pool that is led, whether it plans by itself or not; answered when all of it is committed. */
 export interface Processed {
@@ -25,9 +25,8 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
       domain.time.nowMs(),
     ),
   )
-  const answers = await Promise.all(
-    pools.map(async ({ pool }) => (await ask(domain, pool, { kind: 'PASS', payload: {} })) as Processed),
-  )
+  const question = { kind: 'PASS', payload: {}, waitMsMax: passMsMax } as const
+  const answers = await Promise.all(pools.map(async ({ pool }) => (await ask(domain, pool, question)) as Processed))
   const sum = (count: (one: Processed) => number) => answers.reduce((total, one) => total + count(one), 0)
   return {
     considered: sum(({ considered }) => considered),

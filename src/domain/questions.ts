@@ -20,29 +20,43 @@ export interface OpenQuestion {
 }
 
 export const askMsMax = 5_000
+/** A pass over thousands of jobs takes longer; a client waits 30 s for an answer. */
+export const passMsMax = 25_000
 export const pollMs = 250
 /** Rows whose asker died. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
 
-/** The leader's answer. Throws Unavailable when there is none in time. */
-export async function ask(domain: Domain, pool: string, question: Omit<OpenQuestion, 'id'>): Promise<unknown> {
+interface Asked extends Omit<OpenQuestion, 'id'> {
+  waitMsMax?: number
+}
+
+/**
+ * The leader's answer. Throws Unavailable when there is none in time: after `askMsMax` where the pool has no leader, else
+ * after `waitMsMax`.
+ */
+export async function ask(
+  domain: Domain,
+  pool: string,
+  { kind, payload, waitMsMax = askMsMax }: Asked,
+): Promise<unknown> {
   const { db, clock, time, wakeups } = domain
   const id = newId('question', time.nowMs())
   const bell = createBell(clock)
   const unlisten = wakeups.on('answer', () => bell.ring())
   const { signal } = new AbortController()
+  const values = [id, waitMsMax - askMsMax, leaseTtlMs]
   try {
     await db.sql.query(
       `INSERT INTO question (id, pool, kind, payload, deadline)
        VALUES ($1, $2, $3::question_kind, $4, berth_now() + $5 * interval '1 millisecond')`,
-      [id, pool, question.kind, JSON.stringify(question.payload), askMsMax],
+      [id, pool, kind, JSON.stringify(payload), waitMsMax],
     )
     wakeups.poke('question')
     for (;;) {
-      const [row] = await db.sql.query<{ answer: unknown; over: boolean }>(takeSql, [id], 'take_answer')
+      const [row] = await db.sql.query<{ answer: unknown; over: boolean }>(takeSql, values, 'take_answer')
       if (row && row.answer !== null) return row.answer
-      if (row?.over !== false) throw new Unavailable(await silenceOf(domain, pool))
+      if (row?.over !== false) throw new Unavailable(await silenceOf(domain, pool, waitMsMax))
       await bell.wait(pollMs, signal)
     }
   } finally {
@@ -51,21 +65,22 @@ export async function ask(domain: Domain, pool: string, question: Omit<OpenQuest
 }
 
 /** A leader that goes on renewing its lease is in a pass that takes long. */
-async function silenceOf({ db }: Domain, pool: string): Promise<string> {
-  const led = await db.sql.query(
-    `SELECT FROM scheduler_leader s JOIN scheduler_lease l USING (pool)
-     WHERE pool = $1 AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - $2 * interval '1 millisecond'`,
-    [pool, leaseTtlMs],
-  )
-  return led.length > 0
-    ? `The scheduler of the pool ${pool} is busy with a long pass and did not answer in ${askMsMax / 1_000} s`
+async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
+  const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${ledSql('$1', '$2')} AS led`, [pool, leaseTtlMs])
+  return row?.led
+    ? `The scheduler of the pool ${pool} is busy with a long pass, which goes on; it did not answer in ${waitMsMax / 1_000} s`
     : `Nobody plans for the pool ${pool} now`
 }
 
-/** The row as it is, and gone when it is answered or too old. */
+const ledSql = (pool: string, ttlMs: string) => `EXISTS (
+  SELECT FROM scheduler_leader s JOIN scheduler_lease l USING (pool)
+  WHERE s.pool = ${pool} AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - ${ttlMs} * interval '1 millisecond')`
+
+/** The row as it is, and gone when it is answered, too old, or $2 ms from that without a leader. */
 const takeSql = `
 WITH taken AS (
-  DELETE FROM question WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()) RETURNING answer
+  DELETE FROM question q WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()
+    OR (deadline - $2 * interval '1 millisecond' <= berth_now() AND NOT ${ledSql('q.pool', '$3')})) RETURNING answer
 )
 SELECT answer, true AS over FROM taken
 UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT FROM taken)`

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { applyPools } from '../../src/domain/pools.ts'
 import { processQueue } from '../../src/domain/process-queue.ts'
+import { askMsMax, openQuestions, passMsMax } from '../../src/domain/questions.ts'
 import { findings } from '../../src/domain/selfcheck.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -20,6 +21,8 @@ afterEach(async () => {
   await it[Symbol.asyncDispose]()
   await database.close()
 })
+
+const sql = (text: string) => database.db.sql.query(text)
 
 const states = async () =>
   (await database.db.sql.query<{ state: string }>('SELECT state FROM job ORDER BY sequence')).map(({ state }) => state)
@@ -70,6 +73,39 @@ test('every pool that is led is asked, and the answer is the sum', async () => {
   await it.submit()
   await it.submit({ queue: 'other' })
   expect(await answered(processQueue(it.domain, it.admin), leaders)).toMatchObject({ started: 2 })
+})
+
+/** A pass is asked for, of a leader that is in the midst of something long; the clock goes on by so much. */
+async function askedFor(ms: number, whoLeads = async () => {}) {
+  const leader = await createLeader(it.domain, 'sim')
+  await sql("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', berth_now() + interval '1 hour')")
+  await it.submit()
+  const asked = processQueue(it.domain, it.admin)
+  asked.catch(() => {})
+  await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the leader is asked' })
+  await whoLeads()
+  await database.moveTime(ms)
+  return { asked, leader }
+}
+
+test('it waits for a leader that is busy with a long pass', async () => {
+  const { asked, leader } = await askedFor(passMsMax - 1_000)
+  await leader.tick()
+  expect(await asked).toMatchObject({ started: 1 })
+})
+
+test('a pass that takes too long goes on, and is said to', async () => {
+  const { asked } = await askedFor(passMsMax + 1)
+  await expect(asked).rejects.toThrow(
+    'The scheduler of the pool sim is busy with a long pass, which goes on; it did not answer in 25 s',
+  )
+})
+
+test('it does not wait so long for a leader that is gone', async () => {
+  const gone = () => sql('UPDATE scheduler_leader SET holder = NULL')
+  const { asked } = await askedFor(askMsMax + 1, async () => void (await gone()))
+  await expect(asked).rejects.toThrow('Nobody plans for the pool sim now')
+  expect(await sql('SELECT id FROM question')).toEqual([])
 })
 
 test('without a leader it is UNAVAILABLE; only who may asks', async () => {
