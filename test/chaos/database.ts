@@ -151,8 +151,9 @@ async function withEmbedded(work: (embedded: Embedded) => Promise<void>): Promis
     }
     try {
       await work({ server, postmaster })
-    } finally {
-      assert.equal(await server.end(), 0)
+      assert.equal(await server.end(), 0, server.output())
+    } catch (error) {
+      throw new Error(`The server, which ended with ${await server.end()}, said:\n${server.output()}`, { cause: error })
     }
   })
 }

@@ -48,7 +48,7 @@ async function play(scenario: Scenario, context: Parameters<Scenario['run']>[0])
   if (failure === null) return { ...told, verdict: 'green', why: '' }
   const why = failure instanceof Error ? failure.message : inspect(failure)
   const isSkipped = failure instanceof Skipped
-  context.log(isSkipped ? `SKIPPED: ${why}` : failure instanceof Error ? `${failure.stack}` : why)
+  context.log(isSkipped ? `SKIPPED: ${why}` : inspect(failure))
   return { ...told, verdict: isSkipped ? 'SKIPPED' : 'RED', why: why.split('\n', 1)[0] ?? '' }
 }
 
