@@ -1,7 +1,7 @@
-import { type MachineReport, readMachine } from '../../domain/machine-report.ts'
+import { type MachineGpu, type MachineReport, readMachine, readMachineGpus } from '../../domain/machine-report.ts'
 import { type ExecutorReport, readExecutors } from '../../domain/pool-report.ts'
 import { launchersOf } from '../../domain/routing.ts'
-import type { Device, DeviceClaim } from '../../platform/generated/client.ts'
+import type { Device } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
 
@@ -9,7 +9,7 @@ import { DeviceRef } from '../refs.ts'
 interface Snapshot {
   at: Date
   devices: Device[]
-  claims: DeviceClaim[]
+  machineGpus: MachineGpu[]
   runningLocalJobs: number
   machine: MachineReport | null
 }
@@ -42,26 +42,30 @@ const GpuInventory = builder.objectRef<Snapshot>('GpuInventory').implement({
   }),
 })
 
-const isClaimed = ({ claims }: Snapshot, device: Device) =>
-  claims.some(({ nodeId, index }) => nodeId === device.nodeId && index === device.index)
+/** An index alone says nothing where several nodes have GPUs. */
+const onMachine = 'on the machine that runs local jobs; where there is none, on the only node with GPUs'
+
+const indexes = ({ machineGpus }: Snapshot, { taken }: Pick<MachineGpu, 'taken'>) =>
+  machineGpus.filter((gpu) => gpu.taken === taken).map(({ index }) => index)
 
 const GpuAllocation = builder.objectRef<Snapshot>('GpuAllocation').implement({
-  description: 'Who holds the GPUs.',
+  description:
+    'Who holds the GPUs. An index is of one machine alone; `devices` names the node of each GPU of all pools.',
   fields: (t) => ({
     allocatedGpus: t.field({
       type: ['Int'],
-      description: 'Indexes of those that runs hold.',
-      resolve: (all) => all.devices.filter((device) => isClaimed(all, device)).map(({ index }) => index),
+      description: `Indexes of GPUs that runs hold, ${onMachine}.`,
+      resolve: (all) => indexes(all, { taken: true }),
     }),
     availableGpus: t.field({
       type: ['Int'],
-      description: 'Indexes of those that nobody holds.',
-      resolve: (all) => all.devices.filter((device) => !isClaimed(all, device)).map(({ index }) => index),
+      description: `Indexes of GPUs that no run holds, ${onMachine}.`,
+      resolve: (all) => indexes(all, { taken: false }),
     }),
     runningLocalJobs: t.exposeInt('runningLocalJobs', {
       description: 'Jobs of the executor `local` that hold something.',
     }),
-    devices: t.expose('devices', { type: [DeviceRef], description: 'All of them.' }),
+    devices: t.expose('devices', { type: [DeviceRef], description: 'The GPUs of all nodes.' }),
   }),
 })
 
@@ -138,16 +142,16 @@ builder.queryField('system', (t) =>
     type: System,
     description: 'The machine that runs local jobs, and the GPUs of all pools.',
     async resolve(_root, _args, { domain: { db } }) {
-      const [devices, claims, runningLocalJobs, machine] = await Promise.all([
+      const [devices, machineGpus, runningLocalJobs, machine] = await Promise.all([
         db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),
-        db.prisma.deviceClaim.findMany({ take: devicesMax }),
+        readMachineGpus(db.sql),
         db.prisma.job.count({
           where: { executor: 'local', state: { in: ['STARTING', 'RUNNING', 'CANCELLING'] } },
         }),
         readMachine(db.sql),
       ])
       const [now] = await db.sql.query<{ at: Date }>('SELECT berth_now() AS at')
-      return { at: now?.at ?? new Date(0), devices, claims, runningLocalJobs, machine }
+      return { at: now?.at ?? new Date(0), devices, machineGpus, runningLocalJobs, machine }
     },
   }),
 )
