@@ -142,10 +142,11 @@ export class Carrier {
       return await this.executor.start(runSpecOf(this.#run, jobUrl))
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
-      if (!(error instanceof StartFailed) || error.reason === 'NODE_TROUBLE')
-        domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
+      // Trouble of the node is told once for the node, when it is counted (node-troubles.ts).
+      if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
-      await this.#report({ kind: 'startFailed', reason, message })
+      const cause = error instanceof StartFailed ? error.cause : undefined
+      await this.#report({ kind: 'startFailed', reason, message, cause })
       return null
     }
   }

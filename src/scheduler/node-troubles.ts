@@ -14,6 +14,11 @@ export interface NodeTroubles {
   forget(reports: readonly RunReport[]): Promise<void>
 }
 
+interface Told extends Trouble {
+  /** What the executor met. */
+  cause: unknown
+}
+
 interface RunReport {
   runId: string
   /** It was started just now. */
@@ -35,22 +40,27 @@ export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }
     })
 
   /** The first of a row is told, and then no other. */
-  function tell({ node, failures, seconds, because, isFirst }: Trouble) {
-    if (isFirst) log.warn({ pool, node, failures, seconds, because }, 'a node could not start a run and backs off')
+  function tell({ node, failures, seconds, because, isFirst, cause }: Told) {
+    if (isFirst)
+      log.warn(
+        { pool, node, failures, seconds, because, cause: cause && String(cause) },
+        'a node could not start a run and backs off',
+      )
   }
 
   return {
     async count(reports) {
       const failures = reports.flatMap(({ runId, report }) =>
         report.kind === 'startFailed' && suspicious.has(report.reason)
-          ? [{ runId, isNodes: report.reason === 'NODE_TROUBLE', message: report.message }]
+          ? [{ runId, isNodes: report.reason === 'NODE_TROUBLE', message: report.message, cause: report.cause }]
           : [],
       )
       if (failures.length === 0) return
       isTrouble = true
       const begun = await asLeader(async (sql) => {
-        const troubles: Trouble[] = []
-        for (const failure of failures) troubles.push(...(await countStartFailure(sql, pool, failure)))
+        const troubles: Told[] = []
+        for (const { cause, ...failure } of failures)
+          for (const trouble of await countStartFailure(sql, pool, failure)) troubles.push({ ...trouble, cause })
         return troubles
       })
       begun.forEach(tell)

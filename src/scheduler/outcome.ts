@@ -9,7 +9,7 @@ import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
  */
 export type Report =
   | { kind: 'seen'; observation: Observation }
-  | { kind: 'startFailed'; reason: StartFailed['reason']; message: string }
+  | { kind: 'startFailed'; reason: StartFailed['reason']; message: string; cause?: unknown }
   /** Cancelled, and the executor has never started it. */
   | { kind: 'neverStarted' }
   /** Its node has not answered for so long that it counts as lost. */

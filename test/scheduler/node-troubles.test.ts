@@ -15,6 +15,7 @@ import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 import { createLeader, startScheduler } from '../support/leader.ts'
+import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
 const log = createLog('silent')
@@ -71,7 +72,8 @@ describe('a machine that can start nothing', () => {
     await writeFile(runs, 'no folder')
     const small = { command: ['true'], resources: { cpu: 0.1, memoryBytes: 1 } }
     const ids = await Promise.all(Array.from({ length: 40 }, () => it.submit(small)))
-    scheduler = startScheduler(it.domain, { local: executor })
+    const { lines, destination } = recordLines()
+    scheduler = startScheduler({ ...it.domain, log: createLog('warn', { destination }) }, { local: executor })
     await until(async () => (await nodes())[0]?.backsOff, { what: 'the node backs off' })
     const [first = ''] = ids
     const reason = () => waitingOf(it.domain, [first]).then((waiting) => waiting.get(first)?.reasons[0])
@@ -79,6 +81,9 @@ describe('a machine that can start nothing', () => {
     expect((await reason())?.message).toMatch(
       /^Node n1 could not start a run and gets none before .*: its spool cannot be used$/,
     )
+    expect(lines.filter(({ msg }) => /start/.test(String(msg)))).toMatchObject([
+      { node: 'n1', because: 'its spool cannot be used', cause: expect.stringContaining('ENOTDIR') },
+    ])
     const failed = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state = 'FAILED'")
     expect(await failed()).toEqual([{ n: 0 }])
     await rm(runs)
