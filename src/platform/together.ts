@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Sql } from './tx.ts'
 
 /**
@@ -48,7 +49,17 @@ async function ask(sql: Sql, batch: readonly Asked[]): Promise<unknown[][]> {
     return `(SELECT coalesce(jsonb_agg(to_jsonb(q)), '[]') FROM (${moved}) q) AS "${index}"`
   })
   const values = batch.flatMap((one) => one.values)
-  const name = batch.every((one) => one.name) ? batch.map((one) => one.name).join('_') : undefined
+  const name = batch.every((one) => one.name) ? nameOf(batch.map((one) => one.name).join('_')) : undefined
   const [row] = await sql.query<Record<number, unknown[]>>(`SELECT ${columns.join(', ')}`, values, name)
   return batch.map((_, index) => row?.[index] ?? [])
+}
+
+/** PostgreSQL cuts names of statements at this length, and would take two that begin alike for one. */
+const nameBytesMax = 63
+const hashDigits = 16
+
+function nameOf(joined: string): string {
+  if (joined.length <= nameBytesMax) return joined
+  const hash = createHash('sha256').update(joined).digest('hex').slice(0, hashDigits)
+  return `${joined.slice(0, nameBytesMax - hashDigits - 1)}_${hash}`
 }

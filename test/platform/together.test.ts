@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { together } from '../../src/platform/together.ts'
+import type { Sql } from '../../src/platform/tx.ts'
+
+/** What PostgreSQL was asked, by the names of its statements. */
+function recorded() {
+  const names: (string | undefined)[] = []
+  const sql: Sql = {
+    async query<Row>(_text: string, _values?: readonly unknown[], name?: string) {
+      names.push(name)
+      return [{ 0: [], 1: [] }] as Row[]
+    },
+  }
+  return { sql, names }
+}
+
+test('statements have names that PostgreSQL tells apart, however many reads they hold', async () => {
+  const { sql, names } = recorded()
+  const long = 'a_read_with_a_name_of_some_length'
+  for (const last of ['one', 'other']) {
+    const reads = together(sql)
+    await Promise.all([long, `${long}_${last}`].map((name) => reads.query('SELECT 1', [], name)))
+  }
+  const short = together(sql)
+  await Promise.all([short.query('SELECT 1', [], 'a'), short.query('SELECT 2', [], 'b')])
+  expect(names.at(-1)).toBe('a_b')
+  expect(new Set(names).size).toBe(3)
+  expect(names.every((name) => name !== undefined && name.length <= 63)).toBe(true)
+})
