@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
 import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
+import { greeting } from './config/greeting.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
 import { decideMode, giveUpUsers, localUser } from './domain/access-mode.ts'
@@ -27,7 +28,7 @@ import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
 import { createQueueWatch } from './graphql/queue-watch.ts'
 import { createServer } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
-import { awaitDatabase, readRoom } from './platform/arrival.ts'
+import { arrivalMsMax, awaitDatabase, readRoom } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
 import { identify } from './platform/data-directory.ts'
@@ -39,6 +40,7 @@ import { createLoop } from './platform/loop.ts'
 import { migrate } from './platform/migrate.ts'
 import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
+import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { createWakeups } from './platform/wakeup.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler } from './scheduler/scheduler.ts'
@@ -72,6 +74,22 @@ interface Start {
   running: Running
   /** The process is to stop. */
   signal: AbortSignal
+}
+
+/** A database that leaves in the middle of the start is waited for like one that is late: what was built goes, and is built again. */
+async function start(starting: Start): Promise<string> {
+  const { log, running, signal } = starting
+  const beganMs = systemClock.monotonicMs()
+  for (;;) {
+    try {
+      return await build(starting)
+    } catch (error) {
+      const isLate = systemClock.monotonicMs() - beganMs > arrivalMsMax
+      if (signal.aborted || isLate || !(error instanceof Unavailable || isUnavailable(error))) throw error
+      log.warn({ err: error }, 'the database left during the start; starting again')
+      await endAll(running.parts.splice(0), log)
+    }
+  }
 }
 
 async function build(start: Start): Promise<string> {
@@ -108,14 +126,14 @@ async function build(start: Start): Promise<string> {
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk }, down) : null
   const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
-  return greeting({ url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
+  return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
 
 async function locate({ config, log, running }: Start): Promise<Address> {
   const { dataDir, database, pools } = config
   if (database.url !== null) return { url: database.url }
   const connections = connectionsOf({ connections: database.connections, pools: pools.length })
-  running.postgres = await startPostgres({ dataDir, connections, log, clock: systemClock })
+  running.postgres ??= await startPostgres({ dataDir, connections, log, clock: systemClock })
   return running.postgres
 }
 
@@ -313,21 +331,6 @@ function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
 
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 
-function greeting({ url, port, singleUser }: { url: string; port: number; singleUser: boolean }): string {
-  const command =
-    existsSync(join(import.meta.dirname, '../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'
-  const at = port === 4000 ? command : `BERTH_URL=${url} ${command}`
-  return `
-Berth ${version} is ready at ${url}
-${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-tokens.md)'}
-  Run a job      ${at} submit --follow -- echo "Hello from Berth"
-  List jobs      ${at} ls
-  Explore        ${url}/graphql in a browser
-  Stop           Ctrl-C here; jobs go on and are found again
-
-`
-}
-
 /** false: parts were left as they are. The embedded PostgreSQL has limits of its own: it may have much to write. */
 async function takeDown({ parts, postgres }: Running, log: Log): Promise<boolean> {
   const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(stopMsMax).then(() => false)])
@@ -372,7 +375,7 @@ async function main(): Promise<void> {
     process.exit(1)
   }
 
-  const built = build({ config, log, running, signal: starting.signal }).then(
+  const built = start({ config, log, running, signal: starting.signal }).then(
     (text) => void process.stdout.write(text),
     fail,
   )

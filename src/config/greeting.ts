@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+interface Ready {
+  version: string
+  url: string
+  port: number
+  singleUser: boolean
+}
+
+/** What a server says when it is ready, with commands as they are typed here. */
+export function greeting({ version, url, port, singleUser }: Ready): string {
+  const command =
+    existsSync(join(import.meta.dirname, '../../berth')) && import.meta.filename.endsWith('.ts') ? './berth' : 'berth'
+  const at = port === 4000 ? command : `BERTH_URL=${url} ${command}`
+  return `
+Berth ${version} is ready at ${url}
+${singleUser ? '' : '\n  Log in         export BERTH_TOKEN=… (docs/users-and-tokens.md)'}
+  Run a job      ${at} submit --follow -- echo "Hello from Berth"
+  List jobs      ${at} ls
+  Explore        ${url}/graphql in a browser
+  Stop           Ctrl-C here; jobs go on and are found again
+
+`
+}
