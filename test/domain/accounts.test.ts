@@ -104,6 +104,7 @@ describe('who may charge what, and whose share it has', async () => {
     await sql.query(`INSERT INTO quota (id, type, action, scope, key, "limit")
       VALUES ('quota_1', 'JOBS_PER_DAY', 'WARN', 'ACCOUNT', 'users.john.doe', 9)`)
     await sql.query(`UPDATE pool SET weights = '{"users.john.doe": 2, "ml": 3}'`)
+    await sql.query('ALTER TABLE "user" DROP CONSTRAINT user_name_has_no_tilde')
     const migration = (await listMigrations()).find((each) => each.endsWith('_one_segment_per_user')) ?? ''
     await sql.query(await readFile(join(root, 'prisma/migrations', migration, 'migration.sql'), 'utf8'))
     const rows = await sql.query<{ account: string }>(
