@@ -66,6 +66,7 @@ interface Running {
   readonly parts: TakeDown[]
   /** The embedded one. */
   postgres?: Postgres
+  isStarted?: boolean
 }
 
 interface Start {
@@ -123,9 +124,10 @@ async function build(start: Start): Promise<string> {
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
   disk.loop.start()
   down.push(() => disk.loop.stop())
-  const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk }, down) : null
+  const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, running }) : null
   const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
+  running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
 
@@ -146,9 +148,11 @@ interface Serving {
   config: Config
   domain: Domain
   disk: DiskWatch
+  running: Running
 }
 
-async function serve({ config, domain, disk }: Serving, down: TakeDown[]): Promise<string> {
+async function serve({ config, domain, disk, running }: Serving): Promise<string> {
+  const down = running.parts
   const live = { ...domain, db: liveDb(config, domain) }
   down.push(() => live.db.close())
   const feed = createFeed(live)
@@ -168,6 +172,7 @@ async function serve({ config, domain, disk }: Serving, down: TakeDown[]): Promi
     rooms: { domain, live, feed, logTail, queueWatch, facts, log: domain.log },
     config: { singleUser: domain.singleUser, ...config.server },
     disk,
+    isStarted: () => running.isStarted === true,
     authenticate: domain.singleUser ? everybodyIs(await localViewer(domain)) : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen()

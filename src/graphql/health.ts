@@ -18,14 +18,26 @@ const limit = { statementMsMax: 2_000 }
 /** Everybody may ask, and looking for room writes to the disk: one look serves all who ask within this time. */
 const roomMs = 1_000
 
-export function createReadiness({ db, clock, log }: Domain, disk: Pick<DiskWatch, 'full'>): () => Promise<Readiness> {
+interface Process {
+  disk: Pick<DiskWatch, 'full'>
+  isStarted?: () => boolean
+}
+
+export function createReadiness(
+  { db, clock, log }: Domain,
+  { disk, isStarted = () => true }: Process,
+): () => Promise<Readiness> {
   let looked: { atMs: number; found: Promise<boolean> } | null = null
   const findRoom = () => {
     const nowMs = clock.monotonicMs()
     if (looked === null || nowMs - looked.atMs > roomMs) looked = { atMs: nowMs, found: hasRoom(db) }
     return looked.found
   }
-  return () => readiness({ db, log, findRoom }, disk)
+  return async () => {
+    const state = await readiness({ db, log, findRoom }, disk)
+    if (isStarted()) return state
+    return { ...state, ready: false, warnings: [...state.warnings, 'the server is still starting'] }
+  }
 }
 
 type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }

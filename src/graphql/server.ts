@@ -43,6 +43,8 @@ export interface ServerOptions {
   /** Of what this process keeps. */
   disk: Pick<DiskWatch, 'full'>
   keepAliveMs?: number
+  /** false until all parts of the process are there; absent: they are. */
+  isStarted?: () => boolean
   /** How long requests in flight may take once the server stops. */
   drainMsMax?: number
 }
@@ -54,7 +56,7 @@ export function createServer(options: ServerOptions): Server {
   const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
   const { log } = rooms
   const drain = createDrain(rooms.domain.clock, options.drainMsMax)
-  const readiness = createReadiness(rooms.domain, options.disk)
+  const readiness = createReadiness(rooms.domain, options)
   const engine = createEngine({ schema: buildSchema(), rooms })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
