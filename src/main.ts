@@ -222,6 +222,7 @@ async function hereOf({ dataDir, database }: Config, { machineId }: Machine): Pr
 async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: TakeDown[]): Promise<void> {
   const { place, ...here } = await hereOf(config, machine)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
+  const owners = await ownersOf(serverFiles(config))
   for (const pool of config.pools) {
     const isLocal = pool.executors.includes('local')
     if (isLocal && !(await bindPool(domain, pool.name, here))) {
@@ -232,16 +233,12 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
       )
       continue
     }
-    const accounts = {
-      hasUsers: !domain.singleUser,
-      jobsAsRoot: pool.jobsAsRoot,
-      owners: await ownersOf(serverFiles(config)),
-    }
+    const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
     const executors = new Map<string, Executor>()
     for (const name of pool.executors)
       executors.set(name, await createExecutor(name, pool, { config, domain, accounts }))
-    await reportPool(domain, pool.name, await reportOf(executors, accounts))
     for (const executor of executors.values()) down.push(() => executor.close())
+    await reportPool(domain, pool.name, await reportOf(executors, accounts))
     const scheduler = createScheduler({
       domain,
       pool: pool.name,
