@@ -1,4 +1,4 @@
-import { type Amount, type Counted, count, type Held, heldBack, heldByModel } from '../src/domain/in-use.ts'
+import { type Amount, type Counted, count, type Held, heldBack, heldByModel } from '../src/domain/limits/in-use.ts'
 import type { Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'

@@ -1,5 +1,5 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import { type Placement, place } from '../src/domain/placement.ts'
+import { type Placement, place } from '../src/domain/machines/placement.ts'
 import { amountsOf } from '../src/scheduler/plan/accounts.ts'
 import { classOf } from '../src/scheduler/plan/classes.ts'
 import { compareFractions } from '../src/scheduler/plan/fractions.ts'

@@ -1,10 +1,10 @@
 import type { Viewer } from '../src/domain/access.ts'
-import { cancelJobs } from '../src/domain/cancel.ts'
-import { approveJobs, rejectJobs } from '../src/domain/decisions.ts'
+import { cancelJobs } from '../src/domain/control/cancel.ts'
+import { approveJobs, rejectJobs } from '../src/domain/control/decisions.ts'
+import { setJobPriority } from '../src/domain/control/priority.ts'
 import type { Domain } from '../src/domain/domain.ts'
 import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'
-import { takeLeave } from '../src/domain/leaving.ts'
-import { setScopeLimit, updateLimits } from '../src/domain/limits.ts'
+import { takeLeave } from '../src/domain/jobs/leaving.ts'
 import {
   findRuns,
   loseNodes,
@@ -12,13 +12,13 @@ import {
   readLostRuns,
   readSeenNodes,
   returnNodes,
-} from '../src/domain/lost-runs.ts'
-import { addNode, updateNode } from '../src/domain/node-changes.ts'
-import { applyPlanning } from '../src/domain/pool-settings.ts'
-import type { DeclaredNode } from '../src/domain/pools.ts'
-import { setJobPriority } from '../src/domain/priority.ts'
-import { createCapacityReservation } from '../src/domain/reservations.ts'
-import { submitJobs } from '../src/domain/submit.ts'
+} from '../src/domain/jobs/lost-runs.ts'
+import { setScopeLimit, updateLimits } from '../src/domain/limits/limits.ts'
+import { addNode, updateNode } from '../src/domain/machines/node-changes.ts'
+import { applyPlanning } from '../src/domain/machines/pool-settings.ts'
+import type { DeclaredNode } from '../src/domain/machines/pools.ts'
+import { createCapacityReservation } from '../src/domain/machines/reservations.ts'
+import { submitJobs } from '../src/domain/submission/submit.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 import { createReporter } from '../src/scheduler/reports.ts'
 import { type Action, type Actor, type Asks, type Person, project, type Reserving, type Seen } from './actions.ts'

@@ -1,6 +1,6 @@
 import { isAtOrBelow } from '../src/domain/accounts.ts'
-import { heldBack } from '../src/domain/in-use.ts'
-import { place } from '../src/domain/placement.ts'
+import { heldBack } from '../src/domain/limits/in-use.ts'
+import { place } from '../src/domain/machines/placement.ts'
 import { isFinal } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
 import type { PoolPlan } from './actions.ts'

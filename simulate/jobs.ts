@@ -1,5 +1,5 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import type { Placement } from '../src/domain/placement.ts'
+import type { Placement } from '../src/domain/machines/placement.ts'
 import { type FinalState, isFinal, type JobState, mayMove, type StateReason } from '../src/domain/state.ts'
 import type { Tier } from '../src/scheduler/plan/model.ts'
 import type { SeenJob } from './actions.ts'

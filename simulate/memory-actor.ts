@@ -1,16 +1,16 @@
 import { basePriority } from '../src/domain/access.ts'
 import { isAtOrBelow, rootOf, shareAccountOf } from '../src/domain/accounts.ts'
 import { QuotaExceeded } from '../src/domain/errors.ts'
-import { type Rule, rulesOf } from '../src/domain/in-use.ts'
 import { laneOf } from '../src/domain/lanes.ts'
-import type { LimitChange } from '../src/domain/limits.ts'
-import { backOffSeconds } from '../src/domain/node-trouble.ts'
-import { normalise } from '../src/domain/normalise.ts'
-import type { FreeNode } from '../src/domain/placement.ts'
-import type { DeclaredNode } from '../src/domain/pools.ts'
-import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/quota-rules.ts'
+import { type Rule, rulesOf } from '../src/domain/limits/in-use.ts'
+import type { LimitChange } from '../src/domain/limits/limits.ts'
+import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
+import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
+import type { FreeNode } from '../src/domain/machines/placement.ts'
+import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import { settingsOf } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
+import { normalise } from '../src/domain/submission/normalise.ts'
 import { type Report, stepsOf } from '../src/scheduler/outcome.ts'
 import type { PoolSettings } from '../src/scheduler/plan/model.ts'
 import {
@@ -321,7 +321,7 @@ export class MemoryActor implements Actor {
     this.changeNodes(isMeant, 'LOST')
   }
 
-  /** As the product counts them (domain/node-trouble.ts). */
+  /** As the product counts them (domain/machines/node-trouble.ts). */
   private countStart({ run }: SimulatedJob, report: Report): void {
     if (report.kind === 'seen') this.forgetFailures(run)
     if (report.kind !== 'startFailed') return

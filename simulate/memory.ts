@@ -1,6 +1,6 @@
 import type { Lane } from '../src/domain/lanes.ts'
-import { untouched } from '../src/domain/machines.ts'
-import type { FreeNode, Placement } from '../src/domain/placement.ts'
+import { untouched } from '../src/domain/machines/machines.ts'
+import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
 import { isFinal } from '../src/domain/state.ts'
 import { windowSize } from '../src/scheduler/plan/lanes.ts'
 import type {

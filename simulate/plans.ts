@@ -1,6 +1,6 @@
-import type { LimitChange } from '../src/domain/limits.ts'
-import type { DeclaredNode } from '../src/domain/pools.ts'
-import type { QuotaRule } from '../src/domain/quota-rules.ts'
+import type { LimitChange } from '../src/domain/limits/limits.ts'
+import type { QuotaRule } from '../src/domain/limits/quota-rules.ts'
+import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import type { ModelLimit, Planning, PoolPlan } from './actions.ts'
 import type { Random } from './random.ts'
 

@@ -1,7 +1,7 @@
 import { Fenced } from '../src/platform/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
+import { createPlanner, type Planner } from '../src/scheduler/planner.ts'
 import type { Heard, Store } from '../src/scheduler/store.ts'
-import { createPlanner, type Planner } from '../src/scheduler/tick.ts'
 import type { Actor } from './actions.ts'
 import { choose, endings } from './choosing.ts'
 import type { Random } from './random.ts'

@@ -28,11 +28,26 @@ const edgePackages = /from '(graphql|graphql-yoga|graphql-ws|ws|@pothos\/[^']+|n
 const timers = /\b(setTimeout|setInterval)\(|\bprocess\./
 const either = (...patterns: RegExp[]) => new RegExp(patterns.map((pattern) => pattern.source).join('|'))
 
+/** The rooms of the domain and what each may use, as ARCHITECTURE.md lists them: `| \`domain/jobs\` | … | limits |`. */
+function domainWalls(): Record<string, Wall> {
+  const rows = at('ARCHITECTURE.md')?.lines.flatMap((line) => {
+    const [, room, others] = line.match(/^\| `(domain(?:\/\w+)?)\/?` \|.*\| ([^|]*) \|$/) ?? []
+    return room && others !== undefined ? [{ room, others: others.match(/\w+/g) ?? [] }] : []
+  })
+  const never = either(edgePackages, timers)
+  return Object.fromEntries(
+    (rows ?? []).map(({ room, others }) => [
+      room,
+      { may: others.map((name) => (name === 'platform' ? 'platform/' : `domain/${name}/`)), never },
+    ]),
+  )
+}
+
 /** Who may import whom. A backend is a room of its own. */
 const walls: Record<string, Wall> = {
   platform: { may: [] },
   config: { may: ['domain/pattern.'] },
-  domain: { may: ['platform/'], never: either(edgePackages, timers) },
+  ...domainWalls(),
   logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
   feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },
   executors: {
@@ -49,13 +64,21 @@ const walls: Record<string, Wall> = {
   web: { may: ['client/'], never: databasePackages },
 }
 
-/** `executors/local/start.ts` → `executors/local`, `domain/state.ts` → `domain`, `config.ts` → `config`. */
+/** `executors/local/start.ts` → `executors/local`, `domain/jobs/runs.ts` → `domain/jobs`, `config.ts` → `config`. */
 function roomOf(path: string): string {
   const inside = path.replace(/^src\//, '')
-  return inside.match(/^executors\/[^/]+(?=\/)/)?.[0] ?? inside.split('/')[0]?.replace(/\.ts$/, '') ?? ''
+  return inside.match(/^(executors|domain)\/[^/]+(?=\/)/)?.[0] ?? inside.split('/')[0]?.replace(/\.ts$/, '') ?? ''
 }
 
-const wallOf = (room: string): Wall | undefined => walls[room.split('/')[0] ?? '']
+const wallOf = (room: string): Wall | undefined => walls[room.startsWith('executors/') ? 'executors' : room]
+
+/** Rooms whose ground every file inside them may use: the contract of executors, and the files of `domain/` itself. */
+function groundOf(room: string): readonly string[] {
+  if (room.startsWith('executors/')) return ['src/executors/executor.ts']
+  return room.startsWith('domain/')
+    ? source.filter(({ path }) => roomOf(path) === 'domain').map(({ path }) => path)
+    : []
+}
 
 describe('walls', () => {
   const rooms = source.filter(({ path }) => path !== 'src/main.ts')
@@ -67,10 +90,12 @@ describe('walls', () => {
   it('are not climbed', () => {
     const climbed = rooms.flatMap((file) => {
       const room = roomOf(file.path)
-      const allowed = [...(wallOf(room)?.may ?? []), ...(room.startsWith('executors/') ? ['executors/executor.'] : [])]
+      const allowed = wallOf(room)?.may ?? []
+      const ground = groundOf(room)
       return importsOf(file)
         .filter((target) => target.startsWith('src/'))
-        .filter((target) => roomOf(target) !== room && !allowed.some((prefix) => target.startsWith(`src/${prefix}`)))
+        .filter((target) => roomOf(target) !== room && !ground.includes(target))
+        .filter((target) => !allowed.some((prefix) => target.startsWith(`src/${prefix}`)))
         .map((target) => `${file.path} → ${target}`)
     })
     expect(climbed).toEqual([])

@@ -1,5 +1,5 @@
 import type { Viewer } from '../domain/access.ts'
-import { mayDecide, type Request } from '../domain/decisions.ts'
+import { mayDecide, type Request } from '../domain/control/decisions.ts'
 import { isFinal, type JobState, stateCategory } from '../domain/state.ts'
 
 export type JobAction = 'CANCEL' | 'RETRY' | 'APPROVE' | 'REJECT' | 'SET_PRIORITY' | 'DELETE'

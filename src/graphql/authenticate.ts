@@ -1,7 +1,7 @@
 import { anonymous, type Viewer, viewerOf } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
-import { personOf } from '../domain/identity.ts'
-import { createTokenCheck } from '../domain/tokens.ts'
+import { personOf } from '../domain/people/identity.ts'
+import { createTokenCheck } from '../domain/people/tokens.ts'
 import { createJwtCheck, type OidcRules } from './oidc.ts'
 
 /** What came with a request or a connection. */

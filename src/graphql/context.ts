@@ -1,10 +1,10 @@
 import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import type { Feed } from '../feed/feed.ts'
+import type { QueueWatch } from '../feed/queue-watch.ts'
 import type { LogTail } from '../logs/follow.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
-import type { QueueWatch } from './queue-watch.ts'
 import { createSpecs, type Specs } from './specs.ts'
 
 /** What the server knows of itself, told by serverInfo. */

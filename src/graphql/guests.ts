@@ -1,6 +1,6 @@
 import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
-import { type Standing, standingsOf } from '../domain/identity.ts'
+import { type Standing, standingsOf } from '../domain/people/identity.ts'
 import { createLoop } from '../platform/loop.ts'
 import { steadily } from '../platform/steadily.ts'
 

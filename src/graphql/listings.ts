@@ -1,4 +1,4 @@
-import { leadSql, lineJoins } from '../domain/line.ts'
+import { leadSql, lineJoins } from '../domain/queue/line.ts'
 import type { Listing } from './keyset.ts'
 
 /** The lists of the API: what they hold and in what order. Nested ones use parent.id. */

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose'
 import { z } from 'zod'
 import type { UserLevel } from '../domain/access.ts'
-import type { Claims } from '../domain/identity.ts'
+import type { Claims } from '../domain/people/identity.ts'
 import type { Time } from '../platform/clock.ts'
 import { Unavailable } from '../platform/tx.ts'
 

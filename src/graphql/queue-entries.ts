@@ -1,6 +1,6 @@
 import { type Viewer, visibleTo } from '../domain/access.ts'
-import { type LineKey, readLine } from '../domain/line.ts'
-import { readLineOf } from '../domain/own-line.ts'
+import { type LineKey, readLine } from '../domain/queue/line.ts'
+import { readLineOf } from '../domain/queue/own-line.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import { encodeCursor, filterHash } from './cursor.ts'

@@ -1,6 +1,6 @@
-import type { Quota } from '../domain/quotas.ts'
-import type { Slot } from '../domain/slots.ts'
-import type { JobRow } from '../domain/stored-job.ts'
+import type { Quota } from '../domain/limits/quotas.ts'
+import type { Slot } from '../domain/submission/slots.ts'
+import type { JobRow } from '../domain/submission/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import type {
   ApiToken,

@@ -1,12 +1,12 @@
 import DataLoader from 'dataloader'
 import { seesAll, type Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
-import { type Estimate, estimatesOf } from '../domain/estimate.ts'
-import { type Waiting, waitingOf } from '../domain/explain.ts'
-import { type Fit, fitsOf } from '../domain/fit.ts'
-import { type Limits, limitsOf } from '../domain/limits.ts'
-import { type Position, positionsOf, prioritiesOf } from '../domain/position.ts'
-import { ownAccounts } from '../domain/teams.ts'
+import { type Limits, limitsOf } from '../domain/limits/limits.ts'
+import { ownAccounts } from '../domain/people/teams.ts'
+import { type Estimate, estimatesOf } from '../domain/queue/estimate.ts'
+import { type Waiting, waitingOf } from '../domain/queue/explain.ts'
+import { type Fit, fitsOf } from '../domain/queue/fit.ts'
+import { type Position, positionsOf, prioritiesOf } from '../domain/queue/position.ts'
 
 /** What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED. */
 export function waitingLoaders(domain: Domain, viewer: Viewer) {

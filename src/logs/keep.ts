@@ -20,6 +20,18 @@ const mergedSpanMs = 1_000
 /** Chunks that one transaction takes up. */
 const stepChunksMax = 512
 
+/** Sealed logs of a few chunks' length that are not merged yet. */
+export async function unmergedLogs(sql: Sql, limit: number): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT l.run_id AS id FROM run_log l JOIN run r ON r.id = l.run_id
+     WHERE l.sealed AND r.finished_at > berth_now() - interval '1 hour'
+       AND (SELECT count(*) FROM log_chunk c WHERE c.run_id = l.run_id) > 1 + l.end_offset / 65536
+     ORDER BY r.finished_at LIMIT $1`,
+    [limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Merges the small chunks of a sealed run; answers how many chunks it has fewer now. Safe at any time, and twice. */
 export async function mergeChunks(db: Db, runId: string): Promise<number> {
   let from = 0

@@ -1,4 +1,4 @@
-import { readRunStates } from '../domain/runs.ts'
+import { readRunStates } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'

@@ -1,9 +1,9 @@
 import type { Domain } from '../domain/domain.ts'
-import { countStartFailure, forgetStartFailures, type Trouble } from '../domain/node-trouble.ts'
+import { countStartFailure, forgetStartFailures, type Trouble } from '../domain/machines/node-trouble.ts'
 import { fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Report } from './outcome.ts'
-import type { Leader } from './tick.ts'
+import type { Leader } from './planner.ts'
 
 /**
  * What reports of starts mean for the nodes. A failure is counted before its job goes back to the queue, so that the job

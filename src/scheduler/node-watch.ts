@@ -1,4 +1,4 @@
-import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/lost-runs.ts'
+import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
 import type { Executor } from '../executors/executor.ts'
 import { fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'

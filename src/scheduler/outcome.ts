@@ -1,6 +1,6 @@
-import type { ReportedJob } from '../domain/runs.ts'
+import type { ReportedJob } from '../domain/jobs/runs.ts'
+import type { Move } from '../domain/jobs/transition.ts'
 import type { StateReason } from '../domain/state.ts'
-import type { Move } from '../domain/transition.ts'
 import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
 
 /**

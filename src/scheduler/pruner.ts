@@ -1,12 +1,12 @@
 import { forgetUnheard } from '../domain/changes.ts'
 import type { Domain } from '../domain/domain.ts'
-import { sweepKeys } from '../domain/keys.ts'
-import { forgetQuestions } from '../domain/questions.ts'
-import { expireEvents, expireJobs, expireLanes, expireSlots, unmergedLogs } from '../domain/retention.ts'
-import { findingsOfRuns } from '../domain/selfcheck.ts'
-import { foldTally } from '../domain/tally.ts'
-import { sweepLedger } from '../domain/usage.ts'
-import { expireLogs, mergeChunks } from '../logs/keep.ts'
+import { expireEvents, expireJobs, expireLanes, expireSlots } from '../domain/jobs/retention.ts'
+import { sweepLedger } from '../domain/limits/usage.ts'
+import { forgetQuestions } from '../domain/queue/questions.ts'
+import { foldTally } from '../domain/queue/tally.ts'
+import { findingsOfRuns } from '../domain/selfcheck/selfcheck.ts'
+import { sweepKeys } from '../domain/submission/keys.ts'
+import { expireLogs, mergeChunks, unmergedLogs } from '../logs/keep.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /** Keeps house: merges the small chunks of finished logs and removes what retention and its own time say. Safe in many processes at once. */
@@ -33,7 +33,7 @@ export const createPruner = (domain: Domain, retention: Retention): Loop =>
 async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention, signal?: AbortSignal): Promise<void> {
   const [row] = await domain.db.sql.query<{ now: Date }>('SELECT berth_now() AS now')
   const ago = (ms: number) => new Date((row?.now.getTime() ?? 0) - ms)
-  for (const runId of await unmergedLogs(domain, mergesPerPass)) {
+  for (const runId of await unmergedLogs(domain.db.sql, mergesPerPass)) {
     if (signal?.aborted) return
     await mergeChunks(domain.db, runId)
   }

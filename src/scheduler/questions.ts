@@ -1,11 +1,11 @@
 import { basePriority } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
-import { closedGateOf } from '../domain/gates.ts'
+import { interactiveElsewhere } from '../domain/jobs/one-interactive.ts'
 import { countedBid, laneOf } from '../domain/lanes.ts'
-import { interactiveElsewhere } from '../domain/one-interactive.ts'
-import { placeOf } from '../domain/position.ts'
-import { answerQuestion, holdQuestion, type OpenQuestion } from '../domain/questions.ts'
+import { closedGateOf } from '../domain/queue/gates.ts'
+import { placeOf } from '../domain/queue/position.ts'
+import { answerQuestion, holdQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
 import { because } from '../domain/reason.ts'
 import {
   type AskedJob,
@@ -13,15 +13,15 @@ import {
   type NoWaitAnswer,
   type NoWaitQuestion,
   viewerWho,
-} from '../domain/start-now.ts'
-import { readSubmission } from '../domain/submission.ts'
-import { submitInTransaction } from '../domain/submit.ts'
+} from '../domain/submission/start-now.ts'
+import { readSubmission } from '../domain/submission/submission.ts'
+import { submitInTransaction } from '../domain/submission/submit.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate, World } from './plan/world.ts'
+import type { Leader, Pass, Planner } from './planner.ts'
 import { isConflict, startRuns, takeTurn } from './stored/committing.ts'
-import type { Leader, Pass, Planner } from './tick.ts'
 
 /**
  * The leader's answers, each in one transaction under its epoch. What would become of a job is tried out in the world

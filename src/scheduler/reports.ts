@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
-import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/runs.ts'
+import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
+import { type Move, transition } from '../domain/jobs/transition.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
-import { type Move, transition } from '../domain/transition.ts'
 import type { Handle } from '../executors/executor.ts'
 import { seal } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
@@ -9,7 +9,7 @@ import { fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import { createNodeTroubles } from './node-troubles.ts'
 import { type Report, stepsOf } from './outcome.ts'
-import type { Leader } from './tick.ts'
+import type { Leader } from './planner.ts'
 
 /**
  * Reports of executors become moves here: many in one transaction, under the leader's epoch, each decided against the

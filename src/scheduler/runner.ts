@@ -1,12 +1,12 @@
-import { readNowMs } from '../domain/lost-runs.ts'
-import { type HoldingRun, readHoldingRuns, readRunOrders } from '../domain/runs.ts'
+import { readNowMs } from '../domain/jobs/lost-runs.ts'
+import { type HoldingRun, readHoldingRuns, readRunOrders } from '../domain/jobs/runs.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { Sql } from '../platform/tx.ts'
 import { Carrier, type Carrying } from './carrier.ts'
 import { createLeftovers } from './leftovers.ts'
+import { createSearch } from './lost-run-search.ts'
 import { createNodeWatch } from './node-watch.ts'
-import { createSearch } from './search.ts'
 
 /**
  * The runner of a pool: as long as this process leads the pool, every run that holds resources has a carrier here, and

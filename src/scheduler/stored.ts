@@ -1,10 +1,11 @@
-import { cancelHopeless, gatesMax, openGates } from '../domain/dependencies.ts'
 import type { Domain } from '../domain/domain.ts'
-import { readNodes } from '../domain/nodes.ts'
+import { cancelHopeless, gatesMax, openGates } from '../domain/jobs/dependencies.ts'
+import { readNodes } from '../domain/machines/nodes.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import { fence } from '../platform/leadership.ts'
 import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Snapshot } from './plan/model.ts'
+import type { Leader } from './planner.ts'
 import type { Store } from './store.ts'
 import { commit } from './stored/committing.ts'
 import { createEar } from './stored/hearing.ts'
@@ -18,7 +19,6 @@ import {
   readRunning,
   readSettings,
 } from './stored/reading.ts'
-import type { Leader } from './tick.ts'
 
 /** The store of a leader over PostgreSQL, for one term: reading, hearing, committing and publishing under its epoch. */
 export function createStored(domain: Domain, leader: Leader): Store {

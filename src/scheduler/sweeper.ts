@@ -1,4 +1,4 @@
-import { expireApprovals } from '../domain/approvals.ts'
+import { expireApprovals } from '../domain/control/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 

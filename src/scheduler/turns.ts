@@ -1,9 +1,9 @@
 import type { Domain } from '../domain/domain.ts'
-import { openQuestions } from '../domain/questions.ts'
+import { openQuestions } from '../domain/queue/questions.ts'
 import { Fenced } from '../platform/leadership.ts'
+import { createPlanner, type Leader, type Pass } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 import type { Store } from './store.ts'
-import { createPlanner, type Leader, type Pass } from './tick.ts'
 
 /**
  * What a leader does whenever it is woken: hears, decides, answers, and shows what changed. A pool that does not plan by

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { readRunState } from '../domain/runs.ts'
+import { readRunState } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
 import type { Executor, Handle } from '../executors/executor.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { InvalidInput } from '../../src/domain/errors.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
-import { submitJobs } from '../../src/domain/submit.ts'
+import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { openTestDomain, simNode } from '../support/domain.ts'
 
 /** What a submission says of its own scheduling, before anybody plans with it. */

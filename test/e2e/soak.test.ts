@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { soak } from '../soak/soak.ts'
 import { createDatabase } from '../support/database.ts'
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findings } from '../../src/domain/selfcheck.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
   type Api,
   connectApi,

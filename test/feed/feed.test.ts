@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { type Viewer, viewerOf } from '../../src/domain/access.ts'
 import { topics } from '../../src/domain/domain.ts'
 import { NotFound } from '../../src/domain/errors.ts'
-import { sequenceOnce } from '../../src/domain/sequence.ts'
+import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import type { JobStatusMessage } from '../../src/feed/job-status.ts'
 import type { Transitions } from '../../src/feed/message.ts'

@@ -13,7 +13,7 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Permission, permissionsOf, type TokenScope, tokenScopes, userLevels } from '../../src/domain/access.ts'
-import { applyBootstrapToken } from '../../src/domain/tokens.ts'
+import { applyBootstrapToken } from '../../src/domain/people/tokens.ts'
 import { buildSchema } from '../../src/graphql/schema.ts'
 import type { Json } from '../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { addNode } from '../../src/domain/node-changes.ts'
-import { applyPools } from '../../src/domain/pools.ts'
+import { addNode } from '../../src/domain/machines/node-changes.ts'
+import { applyPools } from '../../src/domain/machines/pools.ts'
 import { type Api, connectApi } from '../support/api.ts'
 import { simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'

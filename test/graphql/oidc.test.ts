@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applyBootstrapToken } from '../../src/domain/tokens.ts'
+import { applyBootstrapToken } from '../../src/domain/people/tokens.ts'
 import { type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'

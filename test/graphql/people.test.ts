@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { applyBootstrapToken } from '../../src/domain/tokens.ts'
+import { applyBootstrapToken } from '../../src/domain/people/tokens.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cancelJob } from '../../src/domain/cancel.ts'
-import { deleteJob } from '../../src/domain/remove.ts'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { deleteJob } from '../../src/domain/control/remove.ts'
 import { ask, data, type Json, send } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { setJobPriority } from '../../src/domain/priority.ts'
+import { setJobPriority } from '../../src/domain/control/priority.ts'
 import { data, type Json, send } from '../support/client.ts'
 import { createLeader } from '../support/leader.ts'
 import { bearer } from '../support/people.ts'

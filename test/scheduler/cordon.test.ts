@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { removeNode, updateNode } from '../../src/domain/node-changes.ts'
-import { findings } from '../../src/domain/selfcheck.ts'
+import { removeNode, updateNode } from '../../src/domain/machines/node-changes.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain, simNode } from '../support/domain.ts'
 import { createLeader } from '../support/leader.ts'

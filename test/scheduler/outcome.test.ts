@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ReportedJob } from '../../src/domain/runs.ts'
+import type { ReportedJob } from '../../src/domain/jobs/runs.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { mayMove } from '../../src/domain/state.ts'
 import type { Ended, Observation } from '../../src/executors/executor.ts'

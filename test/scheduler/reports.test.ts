@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { cancelJob } from '../../src/domain/cancel.ts'
-import { findings } from '../../src/domain/selfcheck.ts'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Observation } from '../../src/executors/executor.ts'
 import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { processQueue } from '../../src/domain/process-queue.ts'
-import { findings } from '../../src/domain/selfcheck.ts'
+import { processQueue } from '../../src/domain/queue/process-queue.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
 import { createTurns, type Turns } from '../../src/scheduler/turns.ts'
 import { createFakeClock } from '../support/clock.ts'

@@ -1,6 +1,6 @@
 import type { Viewer } from '../../src/domain/access.ts'
-import { type ApprovalNeed, needWithoutRule } from '../../src/domain/approval-rules.ts'
-import { insertApprovals } from '../../src/domain/approvals.ts'
+import { type ApprovalNeed, needWithoutRule } from '../../src/domain/control/approval-rules.ts'
+import { insertApprovals } from '../../src/domain/control/approvals.ts'
 import type { TestDomain } from './domain.ts'
 
 /** A job that waits for a person's yes, as a submission leaves it; at version 2. */

@@ -1,8 +1,8 @@
 import type { Domain } from '../../src/domain/domain.ts'
 import type { Executor } from '../../src/executors/executor.ts'
+import type { Leader, Pass } from '../../src/scheduler/planner.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
-import type { Leader, Pass } from '../../src/scheduler/tick.ts'
 import { createTurns } from '../../src/scheduler/turns.ts'
 
 /** A leader without leadership's machinery: it holds epoch 1 of the pool and hears, decides and answers when it is told to. */

@@ -1,4 +1,4 @@
-import type { FreeDevice, FreeNode } from '../../src/domain/placement.ts'
+import type { FreeDevice, FreeNode } from '../../src/domain/machines/placement.ts'
 import type { Shape } from '../../src/domain/shape.ts'
 
 /** Machines and what is asked of them, for tests of pure rules. */

@@ -1,5 +1,5 @@
 import type { Lane } from '../../src/domain/lanes.ts'
-import type { FreeNode, Placement } from '../../src/domain/placement.ts'
+import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { settingsOf } from '../../src/domain/scheduling.ts'
 import type { Decisions, LaneState, PoolSettings, Running, Snapshot, Waiting } from '../../src/scheduler/plan/model.ts'
 import type { Heard } from '../../src/scheduler/store.ts'

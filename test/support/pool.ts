@@ -1,5 +1,5 @@
 import type { Lane } from '../../src/domain/lanes.ts'
-import type { FreeNode, Placement } from '../../src/domain/placement.ts'
+import type { FreeNode, Placement } from '../../src/domain/machines/placement.ts'
 import { settingsOf } from '../../src/domain/scheduling.ts'
 import type { Shape } from '../../src/domain/shape.ts'
 import { classOf } from '../../src/scheduler/plan/classes.ts'

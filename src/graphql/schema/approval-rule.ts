@@ -1,6 +1,10 @@
 import { userLevels } from '../../domain/access.ts'
-import { createApprovalRule, deleteApprovalRule, updateApprovalRule } from '../../domain/approval-rule-changes.ts'
-import type { ApprovalCondition } from '../../domain/approval-rules.ts'
+import {
+  createApprovalRule,
+  deleteApprovalRule,
+  updateApprovalRule,
+} from '../../domain/control/approval-rule-changes.ts'
+import type { ApprovalCondition } from '../../domain/control/approval-rules.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { ApprovalRule } from '../../platform/generated/client.ts'
 import { Unavailable } from '../../platform/tx.ts'

@@ -1,6 +1,6 @@
 import { visibleTo } from '../../domain/access.ts'
-import { isOpenSql } from '../../domain/approvals.ts'
-import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/decisions.ts'
+import { isOpenSql } from '../../domain/control/approvals.ts'
+import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/decisions.ts'
 import {
   ApprovalNotAllowed,
   Forbidden,

@@ -1,5 +1,5 @@
 import { demandToRead } from '../../domain/access.ts'
-import { type Verification, verifyAudit } from '../../domain/audit-verify.ts'
+import { type Verification, verifyAudit } from '../../domain/audit/audit-verify.ts'
 import type { AuditEntry } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'

@@ -1,5 +1,5 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '../../domain/reservations.ts'
+import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '../../domain/machines/reservations.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'

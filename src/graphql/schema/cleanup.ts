@@ -1,4 +1,4 @@
-import { cleanupJobs } from '../../domain/cleanup.ts'
+import { cleanupJobs } from '../../domain/control/cleanup.ts'
 import { Forbidden, InvalidInput } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'

@@ -1,4 +1,4 @@
-import type { DryRun } from '../../domain/start-now.ts'
+import type { DryRun } from '../../domain/submission/start-now.ts'
 import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
 import { JobState } from './enums.ts'

@@ -1,4 +1,4 @@
-import { findKey } from '../../domain/keys.ts'
+import { findKey } from '../../domain/submission/keys.ts'
 import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
 import { seen } from './problem.ts'

@@ -1,4 +1,4 @@
-import type { JobRow } from '../../domain/stored-job.ts'
+import type { JobRow } from '../../domain/submission/stored-job.ts'
 import { builder } from '../builder.ts'
 import { type Connection, type NestedList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'

@@ -1,4 +1,5 @@
-import { cancelJob, cancelJobs } from '../../domain/cancel.ts'
+import { cancelJob, cancelJobs } from '../../domain/control/cancel.ts'
+import { deleteJob } from '../../domain/control/remove.ts'
 import {
   Forbidden,
   IdempotencyConflict,
@@ -10,9 +11,8 @@ import {
   ReservationExpired,
   VersionConflict,
 } from '../../domain/errors.ts'
-import { deleteJob } from '../../domain/remove.ts'
-import { submit } from '../../domain/start-now.ts'
-import type { Submitted } from '../../domain/submit.ts'
+import { submit } from '../../domain/submission/start-now.ts'
+import type { Submitted } from '../../domain/submission/submit.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { bulkOf } from '../bounds.ts'
 import { builder } from '../builder.ts'

@@ -1,6 +1,6 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { type LimitsInUse, limitsInUse, type ScopeInUse } from '../../domain/in-use.ts'
-import { limitScopes, setScopeLimit, updateLimits } from '../../domain/limits.ts'
+import { type LimitsInUse, limitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
+import { limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 

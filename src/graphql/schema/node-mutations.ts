@@ -1,5 +1,5 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { addNode, devicesPerNode, removeNode, updateNode } from '../../domain/node-changes.ts'
+import { addNode, devicesPerNode, removeNode, updateNode } from '../../domain/machines/node-changes.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'

@@ -1,6 +1,6 @@
 import { seesAll } from '../../domain/access.ts'
 import type { Rates } from '../../domain/cost.ts'
-import { limitsInUse } from '../../domain/in-use.ts'
+import { limitsInUse } from '../../domain/limits/in-use.ts'
 import type { Pool } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'

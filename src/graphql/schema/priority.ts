@@ -1,5 +1,5 @@
+import { setJobPriority } from '../../domain/control/priority.ts'
 import { Forbidden, InvalidInput, InvalidState, NotFound } from '../../domain/errors.ts'
-import { setJobPriority } from '../../domain/priority.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'

@@ -1,4 +1,4 @@
-import { type Processed, processQueue } from '../../domain/process-queue.ts'
+import { type Processed, processQueue } from '../../domain/queue/process-queue.ts'
 import { builder } from '../builder.ts'
 
 const ProcessQueuePayload = builder.objectRef<Processed>('ProcessQueuePayload').implement({

@@ -1,4 +1,4 @@
-import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue.ts'
+import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue/queue.ts'
 import { jobStates } from '../../domain/state.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'

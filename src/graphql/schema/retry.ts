@@ -1,4 +1,4 @@
-import { retryJob } from '../../domain/retry.ts'
+import { retryJob } from '../../domain/submission/retry.ts'
 import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
 import { SubmitJobResult } from './job-mutations.ts'

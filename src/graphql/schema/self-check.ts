@@ -1,4 +1,4 @@
-import { type SelfCheck as Check, type Finding, selfCheck } from '../../domain/selfcheck.ts'
+import { type SelfCheck as Check, type Finding, selfCheck } from '../../domain/selfcheck/selfcheck.ts'
 import { builder } from '../builder.ts'
 
 const SelfCheckFinding = builder.objectRef<Finding>('SelfCheckFinding').implement({

@@ -7,7 +7,7 @@ import {
   slotStateSql,
   slotStates,
   slotsVisibleTo,
-} from '../../domain/slots.ts'
+} from '../../domain/submission/slots.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'

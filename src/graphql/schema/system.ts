@@ -1,6 +1,11 @@
-import { type MachineGpu, type MachineReport, readMachine, readMachineGpus } from '../../domain/machine-report.ts'
-import { type ExecutorReport, readExecutors } from '../../domain/pool-report.ts'
-import { launchersOf } from '../../domain/routing.ts'
+import {
+  type MachineGpu,
+  type MachineReport,
+  readMachine,
+  readMachineGpus,
+} from '../../domain/machines/machine-report.ts'
+import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-report.ts'
+import { launchersOf } from '../../domain/submission/routing.ts'
 import type { Device } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'

@@ -1,6 +1,6 @@
 import { seesPeople } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../domain/teams.ts'
+import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../domain/people/teams.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'

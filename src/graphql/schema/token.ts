@@ -1,6 +1,6 @@
 import { demandOwn, tokenScopes } from '../../domain/access.ts'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { createToken, revokeToken } from '../../domain/tokens.ts'
+import { createToken, revokeToken } from '../../domain/people/tokens.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'

@@ -1,4 +1,4 @@
-import type { FreeNode, Placement } from '../../domain/placement.ts'
+import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import { compareFractions, inMillionths, nothing } from './fractions.ts'
 import type { Amounts, Fraction } from './model.ts'
 

@@ -7,7 +7,7 @@ import {
   type PlaceOptions,
   place,
   take,
-} from '../../domain/placement.ts'
+} from '../../domain/machines/placement.ts'
 import type { Shape } from '../../domain/shape.ts'
 import { none } from './accounts.ts'
 import type { Amounts, Running, WorldView } from './model.ts'

@@ -1,6 +1,6 @@
-import { type Held, heldBack, heldByModel } from '../../domain/in-use.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { couldEverFit, place } from '../../domain/placement.ts'
+import { type Held, heldBack, heldByModel } from '../../domain/limits/in-use.ts'
+import { couldEverFit, place } from '../../domain/machines/placement.ts'
 import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'

@@ -1,4 +1,4 @@
-import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/placement.ts'
+import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
 import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
 import { byNode, type Claim, endMs, freedNodes, isVoid, roomFor, subtract } from './holds.ts'

@@ -1,6 +1,6 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { takesRuns } from '../../domain/machines.ts'
-import type { FreeNode, Placement, PlaceOptions } from '../../domain/placement.ts'
+import { takesRuns } from '../../domain/machines/machines.ts'
+import type { FreeNode, Placement, PlaceOptions } from '../../domain/machines/placement.ts'
 import type { Hold, Running, Waiting, WorldView } from './model.ts'
 import { type Ration, whole, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'

@@ -1,11 +1,11 @@
+import { quotaInfo } from '../../domain/jobs/one-interactive.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { quotaInfo } from '../../domain/one-interactive.ts'
 import { because, type Reason } from '../../domain/reason.ts'
 import type { WorldView } from './model.ts'
 
 /**
  * One interactive run per user. Who has one in this pool is known here; who has one in another is found when the start is
- * committed (domain/one-interactive.ts), and the partial unique index has the last word.
+ * committed (domain/jobs/one-interactive.ts), and the partial unique index has the last word.
  */
 export type InteractiveVerdict =
   | { kind: 'GO' }

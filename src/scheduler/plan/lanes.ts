@@ -1,5 +1,5 @@
-import type { Counted } from '../../domain/in-use.ts'
 import type { Lane } from '../../domain/lanes.ts'
+import type { Counted } from '../../domain/limits/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
 import { type ClassOrBand, classOf } from './classes.ts'
 import type { LaneState, Waiting } from './model.ts'

@@ -1,7 +1,14 @@
-import { type Amount, type Counted, count, type Rule } from '../../domain/in-use.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import { untouched } from '../../domain/machines.ts'
-import { countFree, type FreeNode, giveBack, machinesOf, type Placement, take } from '../../domain/placement.ts'
+import { type Amount, type Counted, count, type Rule } from '../../domain/limits/in-use.ts'
+import { untouched } from '../../domain/machines/machines.ts'
+import {
+  countFree,
+  type FreeNode,
+  giveBack,
+  machinesOf,
+  type Placement,
+  take,
+} from '../../domain/machines/placement.ts'
 import { Accounts, added, amountsOf, none } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 

@@ -1,6 +1,6 @@
-import type { Rule } from '../../domain/in-use.ts'
 import type { Lane, Policy } from '../../domain/lanes.ts'
-import type { FreeNode, Placement } from '../../domain/placement.ts'
+import type { Rule } from '../../domain/limits/in-use.ts'
+import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { Settings } from '../../domain/scheduling.ts'
 

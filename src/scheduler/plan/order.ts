@@ -1,4 +1,4 @@
-import { type Ceilings, type Held, hasModelLimits, heldBack } from '../../domain/in-use.ts'
+import { type Ceilings, type Held, hasModelLimits, heldBack } from '../../domain/limits/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { Accounts } from './accounts.ts'
 import { batchClasses, type ClassOrBand, isForGpus } from './classes.ts'

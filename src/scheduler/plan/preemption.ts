@@ -1,4 +1,4 @@
-import type { Placement } from '../../domain/placement.ts'
+import type { Placement } from '../../domain/machines/placement.ts'
 import type { Shape } from '../../domain/shape.ts'
 import { added, amountsOf, none } from './accounts.ts'
 import { Clearing } from './clearing.ts'

@@ -1,4 +1,11 @@
-import { type Ceilings, fullModels, type Held, hasModelLimits, heldByModel, leftOfModels } from '../../domain/in-use.ts'
+import {
+  type Ceilings,
+  fullModels,
+  type Held,
+  hasModelLimits,
+  heldByModel,
+  leftOfModels,
+} from '../../domain/limits/in-use.ts'
 import {
   type Budget,
   type FreeDevice,
@@ -6,7 +13,7 @@ import {
   type Placement,
   type PlaceOptions,
   placeOnEmpty,
-} from '../../domain/placement.ts'
+} from '../../domain/machines/placement.ts'
 import type { LaneWindow } from './lanes.ts'
 import type { Machines } from './machines.ts'
 import type { WorldView } from './model.ts'

@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import type { FreeNode } from '../../domain/placement.ts'
+import type { FreeNode } from '../../domain/machines/placement.ts'
 import { because, type Reason } from '../../domain/reason.ts'
 import type { Reservation, WorldView } from './model.ts'
 

@@ -1,6 +1,6 @@
-import type { Ceilings, Held } from '../../domain/in-use.ts'
 import type { Lane } from '../../domain/lanes.ts'
-import type { FreeNode } from '../../domain/placement.ts'
+import type { Ceilings, Held } from '../../domain/limits/in-use.ts'
+import type { FreeNode } from '../../domain/machines/placement.ts'
 import type { Reason } from '../../domain/reason.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
 import type { Heard } from '../store.ts'

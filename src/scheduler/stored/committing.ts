@@ -1,15 +1,15 @@
 import { tellRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
-import { dropHolds, putHolds, requestEvictions } from '../../domain/holds.ts'
-import { allocate } from '../../domain/nodes.ts'
-import { interactiveElsewhere, postponeInteractive } from '../../domain/one-interactive.ts'
-import { markPlaces } from '../../domain/runs.ts'
-import { type Move, transition } from '../../domain/transition.ts'
+import { dropHolds, putHolds, requestEvictions } from '../../domain/jobs/holds.ts'
+import { interactiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
+import { markPlaces } from '../../domain/jobs/runs.ts'
+import { type Move, transition } from '../../domain/jobs/transition.ts'
+import { allocate } from '../../domain/machines/nodes.ts'
 import { Fenced } from '../../platform/leadership.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
+import type { Leader } from '../planner.ts'
 import type { Committed } from '../store.ts'
-import type { Leader } from '../tick.ts'
 
 /**
  * Decisions become true here: all of them in one transaction under the epoch, or none. Every start and every change of

@@ -1,11 +1,11 @@
-import { cancelHopeless, gatesMax, openGates } from '../../domain/dependencies.ts'
 import type { Domain } from '../../domain/domain.ts'
-import { readNodes } from '../../domain/nodes.ts'
+import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
+import { readNodes } from '../../domain/machines/nodes.ts'
 import { Fenced, fence } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
+import type { Leader } from '../planner.ts'
 import type { Heard, LaneBook } from '../store.ts'
-import type { Leader } from '../tick.ts'
 import { readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Domain } from '../../domain/domain.ts'
 import { fence } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
+import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
-import type { Leader } from '../tick.ts'
 
 /** Rows of the views that readers in every process are shown. Nobody waits for the disk: they are rewritten by every leader. */
 export interface Publication {

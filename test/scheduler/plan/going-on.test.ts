@@ -3,8 +3,8 @@ import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
+import { createPlanner } from '../../../src/scheduler/planner.ts'
 import type { Store } from '../../../src/scheduler/store.ts'
-import { createPlanner } from '../../../src/scheduler/tick.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
 import {
   heard,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
-import { place } from '../../../src/domain/placement.ts'
+import { place } from '../../../src/domain/machines/placement.ts'
 import { backfillEviction, drainDueMs, drainHoldFor } from '../../../src/scheduler/plan/drains.ts'
 import { type Claim, isComplete, isVoid, roomFor } from '../../../src/scheduler/plan/holds.ts'
 import type { Hold, JobClass, Waiting } from '../../../src/scheduler/plan/model.ts'

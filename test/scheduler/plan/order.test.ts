@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Rule } from '../../../src/domain/in-use.ts'
 import type { Lane } from '../../../src/domain/lanes.ts'
+import type { Rule } from '../../../src/domain/limits/in-use.ts'
 import { windowSize } from '../../../src/scheduler/plan/lanes.ts'
 import type { PoolSettings, Waiting } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'

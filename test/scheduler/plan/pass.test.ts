@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../../src/domain/in-use.ts'
+import type { Rule } from '../../../src/domain/limits/in-use.ts'
 import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'

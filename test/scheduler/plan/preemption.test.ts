@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { place } from '../../../src/domain/placement.ts'
+import { place } from '../../../src/domain/machines/placement.ts'
 import type { Running } from '../../../src/scheduler/plan/model.ts'
 import type { EvictionPlan } from '../../../src/scheduler/plan/preemption.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../../src/domain/in-use.ts'
 import type { Lane } from '../../../src/domain/lanes.ts'
+import type { Rule } from '../../../src/domain/limits/in-use.ts'
 import type { Decisions, Running } from '../../../src/scheduler/plan/model.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'

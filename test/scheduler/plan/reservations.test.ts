@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { place } from '../../../src/domain/placement.ts'
+import { place } from '../../../src/domain/machines/placement.ts'
 import { roomFor } from '../../../src/scheduler/plan/holds.ts'
 import { interactiveVerdict } from '../../../src/scheduler/plan/interactive.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Rule } from '../../../src/domain/in-use.ts'
+import type { Rule } from '../../../src/domain/limits/in-use.ts'
 import { plan } from '../../../src/scheduler/plan/pass.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'

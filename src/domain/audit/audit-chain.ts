@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto'
+import { advisoryLocks } from '../../platform/advisory-locks.ts'
+import { appendLine, createLines } from '../../platform/lines.ts'
+import { createLoop, type Loop } from '../../platform/loop.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+
+/**
+ * The chain of the audit log. Every entry gets a place, 1, 2, 3 …, and a hash over all of its fields, its place and the
+ * hash before it, so nothing in the log can be changed, left out or put in without changing every hash that follows.
+ * Places grow in commit order: whoever has seen the log up to n never finds anything new at or before n.
+ *
+ * Every process runs the chainer; a lock lets one of them chain at a time. It looks often, and nothing wakes it: an
+ * entry waits for less than 100 ms, and the busier the server is, the more of them go in one statement.
+ *
+ * Who can write to the database could chain a false log from any place on. Therefore the head (place, hash, time) leaves
+ * the database: the process that has chained it logs it, and appends it to `audit.headFile` as a line
+ * `<seq> <hash> <time>`, at most once a minute and when it stops. audit-verify.ts compares.
+ */
+export interface ChainedFields {
+  id: string
+  /** Microseconds since 1970. */
+  at: string
+  actorId: string | null
+  actorName: string
+  action: string
+  objectId: string | null
+  ip: string | null
+  token: string | null
+  /** As PostgreSQL writes it: a number keeps every digit. */
+  detail: string | null
+}
+
+/** Every field as text, of the table alias `a`. */
+export const chainedColumns = `a.id, (extract(epoch FROM a.at) * 1000000)::bigint::text AS at, a.actor_id AS "actorId",
+  a.actor_name AS "actorName", a.action, a.object_id AS "objectId", a.ip, a.token, a.detail::text AS detail`
+
+export const hashBeforeAll = '0'.repeat(64)
+
+export function chainedHash(before: string, seq: number, entry: ChainedFields): string {
+  const { id, at, actorId, actorName, action, objectId, ip, token, detail } = entry
+  const fields = [before, seq, id, at, actorId, actorName, action, objectId, ip, token, detail]
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+}
+
+export interface Head {
+  seq: number
+  hash: string
+}
+
+const pollMs = 50
+const batchMax = 2_000
+const tellEveryMs = 60_000
+
+export interface Chainer extends Loop {
+  /** Chains what waits, and tells the head when it is time. */
+  runOnce(): Promise<void>
+}
+
+export function createChainer(domain: Domain): Chainer {
+  const { clock, time, log, auditHeadFile: path } = domain
+  let untold: Head | undefined
+  let toldMs = Number.NEGATIVE_INFINITY
+  let prepared = false
+
+  /** A file that cannot be written is tried again with the next head: the chain itself must not wait for it. */
+  async function write(work: (path: string) => Promise<void>) {
+    if (path == null) return
+    await work(path).catch((error: unknown) =>
+      log.error({ err: error }, 'the head file of the audit log cannot be written'),
+    )
+  }
+
+  async function tell() {
+    if (!untold) return
+    const line = headLine(untold, time.nowMs())
+    log.info({ seq: untold.seq, hash: untold.hash }, 'the head of the audit log')
+    untold = undefined
+    toldMs = clock.monotonicMs()
+    await write((file) => appendLine(file, line))
+  }
+
+  async function runOnce() {
+    if (!prepared) await write(createLines)
+    prepared = true
+    for (let head = await chainOnce(domain); head; head = await chainOnce(domain)) untold = head
+    if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
+  }
+
+  const loop = createLoop({ name: 'audit chain', pollMs, clock, log, runOnce })
+  return {
+    ...loop,
+    runOnce,
+    async stop() {
+      await loop.stop()
+      await tell()
+    },
+  }
+}
+
+const headLine = ({ seq, hash }: Head, nowMs: number) => `${seq} ${hash} ${new Date(nowMs).toISOString()}`
+
+/** The head that such a line speaks of; undefined for a line that a crash cut short. */
+export function parseHeadLine(line: string): Head | undefined {
+  const [, seq, hash] = /^(\d{1,15}) ([0-9a-f]{64}) \S+$/.exec(line) ?? []
+  return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
+}
+
+/** Chains at most one batch; answers the new head, or undefined when nothing waits or another process is at it. */
+export async function chainOnce({ db }: Pick<Domain, 'db'>): Promise<Head | undefined> {
+  const [waiting] = await db.sql.query('SELECT 1 FROM audit_entry WHERE seq IS NULL LIMIT 1', [], 'audit_waiting')
+  if (!waiting) return undefined
+  return db.transaction(async (sql) => {
+    const [lock] = await sql.query<{ mine: boolean }>(
+      'SELECT pg_try_advisory_xact_lock($1, 0) AS mine',
+      [advisoryLocks.auditChain],
+      'audit_lock',
+    )
+    return lock?.mine ? chainBatch(sql) : undefined
+  })
+}
+
+/** What is read after the lock was taken holds all that an earlier holder has left. */
+async function chainBatch(sql: Sql): Promise<Head | undefined> {
+  const [start] = await sql.query<Head>('SELECT seq, hash FROM audit_head', [], 'audit_head')
+  if (!start) throw new Error('The head of the audit log is missing')
+  const entries = await sql.query<ChainedFields>(
+    `SELECT ${chainedColumns} FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1`,
+    [batchMax],
+    'audit_unchained',
+  )
+  let head = start
+  const links = entries.map((entry) => {
+    head = { seq: head.seq + 1, hash: chainedHash(head.hash, head.seq + 1, entry) }
+    return { id: entry.id, ...head }
+  })
+  if (links.length === 0) return undefined
+  await sql.query(linkSql, [JSON.stringify(links), head.seq, head.hash], 'audit_link')
+  return head
+}
+
+const linkSql = `
+WITH moved AS (UPDATE audit_head SET seq = $2, hash = $3)
+UPDATE audit_entry SET seq = l.seq, hash = l.hash
+FROM jsonb_to_recordset($1::text::jsonb) AS l(id text, seq bigint, hash text) WHERE audit_entry.id = l.id`

@@ -1,0 +1,157 @@
+import { readLines } from '../../platform/lines.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { demandToRead, type Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput } from '../errors.ts'
+import {
+  type ChainedFields,
+  chainedColumns,
+  chainedHash,
+  type Head,
+  hashBeforeAll,
+  parseHeadLine,
+} from './audit-chain.ts'
+
+/**
+ * Whether the audit log is what was written. Recomputes every hash of a range from the entries as they stand, and looks
+ * at what each kind of meddling leaves behind: a changed field or hash (it does not fit), an entry that is missing or
+ * was put in (places are dense), the newest ones cut off (the head beside the log, and the heads outside the database,
+ * know them), a log that was written anew (the heads outside do not fit), an entry that is kept from the chain (it waits
+ * for longer than the chainer ever needs).
+ */
+export interface Range {
+  fromSeq?: number | null | undefined
+  /** Past the newest entry: those in between are missing. */
+  toSeq?: number | null | undefined
+}
+
+export interface Verification {
+  ok: boolean
+  fromSeq: number
+  toSeq: number
+  /** Place of the newest entry. */
+  headSeq: number
+  /** The first place where it is not what it should be; null: none, or the trouble has no place. */
+  firstBadSeq: number | null
+  message: string | null
+}
+
+interface Trouble {
+  seq: number | null
+  message: string
+}
+
+const pageSize = 1_000
+const unchainedSecondsMax = 10
+
+export async function verifyAudit(
+  { db, auditHeadFile }: Domain,
+  viewer: Viewer,
+  { fromSeq, toSeq }: Range = {},
+): Promise<Verification> {
+  demandToRead(viewer, 'audit.read')
+  const heads = await readHeads(auditHeadFile ?? null)
+  const [known] = await db.sql.query<Head & { newest: number }>(
+    'SELECT seq, hash, coalesce((SELECT max(seq) FROM audit_entry), 0) AS newest FROM audit_head',
+  )
+  if (!known) throw new Error('The head of the audit log is missing')
+  const from = fromSeq ?? 1
+  const to = toSeq ?? Math.max(known.seq, known.newest)
+  if (from < 1 || (toSeq != null && toSeq < from))
+    throw new InvalidInput([{ path: ['fromSeq'], message: 'Must be 1 … toSeq' }])
+  // Of two heads of one place the first counts: the second was told after the log had been written anew.
+  const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
+  if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
+  const trouble =
+    (await walk(db.sql, { from, to, expected })) ??
+    cutOff(known, heads) ??
+    (known.seq > 0 && known.hash !== expected.get(known.seq)
+      ? { seq: known.seq, message: 'The head does not fit the one outside the database' }
+      : null) ??
+    (await leftOut(db.sql))
+  return {
+    ok: trouble === null,
+    fromSeq: from,
+    toSeq: to,
+    headSeq: Math.max(known.seq, known.newest),
+    firstBadSeq: trouble?.seq ?? null,
+    message: trouble?.message ?? null,
+  }
+}
+
+interface Walk {
+  from: number
+  to: number
+  /** Hashes that are known from elsewhere, by place. */
+  expected: ReadonlyMap<number, string>
+}
+
+/** Place by place through the range. */
+async function walk(sql: Sql, { from, to, expected }: Walk): Promise<Trouble | null> {
+  let before = await hashBefore(sql, from)
+  if (before === null) return { seq: from, message: `The entry ${from - 1} before it is missing` }
+  for (let next = from; next <= to; ) {
+    const page = await sql.query<ChainedFields & Head>(
+      `SELECT ${chainedColumns}, a.seq, a.hash FROM audit_entry a WHERE a.seq >= $1 AND a.seq <= $2 ORDER BY a.seq LIMIT $3`,
+      [next, to, pageSize],
+    )
+    for (const entry of page) {
+      const trouble = misfit(entry, { next, before, expected })
+      if (trouble) return trouble
+      before = entry.hash
+      next++
+    }
+    if (page.length < pageSize && next <= to) return { seq: next, message: `The entry ${next} is missing` }
+  }
+  return null
+}
+
+function misfit(
+  entry: ChainedFields & Head,
+  { next, before, expected }: { next: number; before: string; expected: ReadonlyMap<number, string> },
+): Trouble | null {
+  if (entry.seq !== next) return { seq: next, message: `The entry ${next} is missing` }
+  if (entry.hash !== chainedHash(before, next, entry))
+    return { seq: next, message: `The entry ${next}, or the one before it, was changed` }
+  if (entry.hash !== (expected.get(next) ?? entry.hash))
+    return {
+      seq: next,
+      message: `The log up to ${next} was written anew: its hash is not the one that was told before`,
+    }
+  return null
+}
+
+async function hashBefore(sql: Sql, seq: number): Promise<string | null> {
+  if (seq === 1) return hashBeforeAll
+  const [row] = await sql.query<{ hash: string }>('SELECT hash FROM audit_entry WHERE seq = $1', [seq - 1])
+  return row?.hash ?? null
+}
+
+/** What is missing at the end, whatever range was asked for. */
+function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
+  if (heads instanceof Error)
+    return { seq: null, message: `The heads outside the database cannot be read: ${heads.message}` }
+  if (newest > seq) return { seq: seq + 1, message: `The entry ${seq + 1} was put in behind the head` }
+  const told = heads.reduce((most, head) => Math.max(most, head.seq), seq)
+  return told > newest ? { seq: newest + 1, message: `The entry ${newest + 1} is missing; there were ${told}` } : null
+}
+
+async function leftOut(sql: Sql): Promise<Trouble | null> {
+  const [entry] = await sql.query<{ id: string }>(
+    `SELECT id FROM audit_entry WHERE seq IS NULL AND at < berth_now() - $1 * interval '1 second' ORDER BY at LIMIT 1`,
+    [unchainedSecondsMax],
+  )
+  if (!entry) return null
+  return { seq: null, message: `The entry ${entry.id} is not chained after more than ${unchainedSecondsMax} s` }
+}
+
+/** The heads that were appended outside the database; an error when there should be some and they cannot be read. */
+async function readHeads(path: string | null): Promise<Head[] | Error> {
+  if (path === null) return []
+  try {
+    return (await readLines(path)).flatMap((line) => parseHeadLine(line) ?? [])
+  } catch (error) {
+    if (error instanceof Error) return error
+    throw error
+  }
+}

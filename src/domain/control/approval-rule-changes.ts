@@ -1,0 +1,210 @@
+import { z } from 'zod'
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, userLevels, type Viewer } from '../access.ts'
+import { forgetApplied, lockApplied, rememberApplied } from '../applied.ts'
+import { type AuditRecord, audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
+import { parseInput } from '../parse.ts'
+import { patternCharactersMax, patternProblem } from '../pattern.ts'
+import type { ApprovalRule } from './approval-rules.ts'
+import { expiresAfterSecondsDefault } from './approval-rules.ts'
+
+/**
+ * Making, changing and removing approval rules. A rule holds for submissions from the commit on; jobs that wait already
+ * keep their request. A pattern that cannot be matched safely never gets into the table.
+ */
+const int32Max = 2 ** 31 - 1
+const secondsMax = 31_536_000
+const amount = z.number().min(0, 'must not be negative').max(1e12, 'must be at most 10¹²')
+const text = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
+const level = z.enum(userLevels)
+const pattern = z
+  .string()
+  .max(patternCharactersMax, `must have at most ${patternCharactersMax} characters`)
+  .superRefine((given, context) => {
+    const wrong = patternProblem(given)
+    if (wrong) context.addIssue({ code: 'custom', message: wrong })
+  })
+
+const condition = z
+  .strictObject({
+    costAbove: amount.nullish(),
+    hardware: pattern.nullish(),
+    executor: text.nullish(),
+    levelNotIn: z.array(level).max(userLevels.length).nullish(),
+    jobsPerDayAbove: z.int().min(0, 'must not be negative').max(int32Max).nullish(),
+    firstJob: z.boolean().nullish(),
+    name: pattern.nullish(),
+  })
+  .refine((given) => Object.values(given).filter((each) => each != null).length === 1, 'must be exactly one condition')
+
+const name = text
+const priority = z.int().min(-int32Max).max(int32Max)
+const exemptLevels = z.array(level).max(userLevels.length)
+const expiresAfterSeconds = z.int().min(1, 'must be at least 1').max(secondsMax, 'must be at most a year')
+
+const newRule = z.strictObject({
+  name,
+  condition,
+  priority: priority.nullish(),
+  enabled: z.boolean().nullish(),
+  exemptLevels: exemptLevels.nullish(),
+  requiredLevel: level.nullish(),
+  expiresAfterSeconds: expiresAfterSeconds.nullish(),
+})
+const changedRule = z.strictObject({
+  ...newRule.shape,
+  id: z.string(),
+  name: name.nullish(),
+  condition: condition.nullish(),
+})
+
+/** Answers the id. */
+export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'rule.write')
+  const rule = completeRule(parseInput(newRule, raw), newId('rule', domain.time.nowMs()))
+  await change(domain, viewer, async (sql) => {
+    await demandName(sql, rule)
+    await writeRule(sql, rule)
+    return { action: 'rule.create', objectId: rule.id, detail: { ...rule } }
+  })
+  return { id: rule.id }
+}
+
+export async function updateApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'rule.write')
+  const { id, ...given } = parseInput(changedRule, raw)
+  const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null))
+  await change(domain, viewer, async (sql) => {
+    const rule: ApprovalRule = { ...(await ruleOf(sql, id)), ...fields }
+    await demandName(sql, rule)
+    await writeRule(sql, rule)
+    return { action: 'rule.update', objectId: id, detail: fields }
+  })
+  return { id }
+}
+
+export async function deleteApprovalRule(
+  domain: Domain,
+  viewer: Viewer,
+  { id }: { id: string },
+): Promise<{ id: string }> {
+  demand(viewer, 'rule.write')
+  await change(domain, viewer, async (sql) => {
+    const rule = await ruleOf(sql, id)
+    await sql.query('DELETE FROM approval_rule WHERE id = $1', [id])
+    return { action: 'rule.delete', objectId: id, detail: { name: rule.name } }
+  })
+  return { id }
+}
+
+export type DeclaredRule = z.input<typeof newRule>
+
+/**
+ * Rules of the configuration, known by their names. Each that is new or other than was applied last is put into the
+ * database, and each that is no longer declared ends. Rules that people made stay.
+ */
+export async function applyApprovalRules(domain: Domain, declared: readonly DeclaredRule[]): Promise<void> {
+  const { db, time, log } = domain
+  const rules = declared.map((raw, index) => ({
+    raw,
+    rule: completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', time.nowMs())),
+  }))
+  await db.transaction(async (sql) => {
+    await lockApplied(sql)
+    await lockRules(sql)
+    for (const { raw, rule } of rules) {
+      if (!(await rememberApplied(sql, appliedKey(rule.name), raw))) continue
+      const id = await declareRule(sql, rule)
+      await audit(sql, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
+      log.info({ rule: rule.name }, 'applied an approval rule of the configuration')
+    }
+    const ended = await endRules(
+      sql,
+      rules.map(({ rule }) => rule.name),
+    )
+    const records = ended.map(({ id, name }) => ({ action: 'rule.delete', objectId: id, detail: { name } }))
+    await audit(sql, null, records, time.nowMs())
+    for (const { name } of ended) log.info({ rule: name }, 'ended an approval rule: the configuration no longer has it')
+  })
+}
+
+const appliedKey = (name: string) => `approvalRule/${name}`
+
+async function declareRule(sql: Sql, rule: ApprovalRule): Promise<string> {
+  const [known] = await sql.query<{ id: string }>(
+    'SELECT id FROM approval_rule WHERE $1 IN (name, declared_as) ORDER BY name = $1 DESC LIMIT 1',
+    [rule.name],
+  )
+  const id = known?.id ?? rule.id
+  await writeRule(sql, { ...rule, id })
+  await sql.query('UPDATE approval_rule SET declared_as = name WHERE id = $1', [id])
+  return id
+}
+
+/** Those that the configuration made and no longer has, whatever people call them now. Declared again, a rule is new. */
+async function endRules(sql: Sql, names: readonly string[]): Promise<{ id: string; name: string }[]> {
+  await forgetApplied(sql, appliedKey(''), names)
+  return sql.query(
+    'DELETE FROM approval_rule WHERE declared_as IS NOT NULL AND declared_as <> ALL($1::text[]) RETURNING id, name',
+    [names],
+  )
+}
+
+async function change(domain: Domain, viewer: Viewer, work: (sql: Sql) => Promise<AuditRecord>): Promise<void> {
+  await domain.db.transaction(async (sql) => {
+    await lockRules(sql)
+    await audit(sql, viewer, [await work(sql)], domain.time.nowMs())
+  })
+}
+
+/** Changes of rules take turns; whoever reads them does not wait. */
+const lockRules = (sql: Sql) => sql.query('LOCK TABLE approval_rule IN SHARE ROW EXCLUSIVE MODE')
+
+const completeRule = (given: z.output<typeof newRule>, id: string): ApprovalRule => ({
+  id,
+  name: given.name,
+  condition: given.condition,
+  priority: given.priority ?? 0,
+  enabled: given.enabled ?? true,
+  exemptLevels: given.exemptLevels ?? [],
+  requiredLevel: given.requiredLevel ?? 'LEAD',
+  expiresAfterSeconds: given.expiresAfterSeconds ?? expiresAfterSecondsDefault,
+})
+
+async function ruleOf(sql: Sql, id: string): Promise<ApprovalRule> {
+  const [rule] = await sql.query<ApprovalRule>(
+    `SELECT id, name, priority, enabled, condition, exempt_levels::text[] AS "exemptLevels",
+       required_level AS "requiredLevel", expires_after_seconds AS "expiresAfterSeconds" FROM approval_rule WHERE id = $1`,
+    [id],
+  )
+  if (!rule) throw new NotFound(`There is no approval rule ${id.slice(0, 64)}`)
+  return rule
+}
+
+async function demandName(sql: Sql, { id, name }: ApprovalRule): Promise<void> {
+  const [other] = await sql.query('SELECT 1 FROM approval_rule WHERE name = $1 AND id <> $2', [name, id])
+  if (other) throw new InvalidInput([{ path: ['name'], message: 'Another approval rule has this name' }])
+}
+
+async function writeRule(sql: Sql, rule: ApprovalRule): Promise<void> {
+  await sql.query(
+    `INSERT INTO approval_rule (id, name, priority, enabled, condition, exempt_levels, required_level, expires_after_seconds)
+     VALUES ($1, $2, $3, $4, $5, $6::text[]::user_level[], $7::user_level, $8)
+     ON CONFLICT (id) DO UPDATE SET name = excluded.name, priority = excluded.priority, enabled = excluded.enabled,
+       condition = excluded.condition, exempt_levels = excluded.exempt_levels, required_level = excluded.required_level,
+       expires_after_seconds = excluded.expires_after_seconds`,
+    [
+      rule.id,
+      rule.name,
+      rule.priority,
+      rule.enabled,
+      JSON.stringify(rule.condition),
+      rule.exemptLevels,
+      rule.requiredLevel,
+      rule.expiresAfterSeconds,
+    ],
+  )
+}

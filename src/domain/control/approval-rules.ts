@@ -1,0 +1,131 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { UserLevel } from '../access.ts'
+import { unboundedText } from '../limits/quota-rules.ts'
+import { type Pattern, parsePattern } from '../pattern.ts'
+
+/**
+ * When a submission needs a person's yes. Rules are tried from the highest priority down, equal ones in the order in
+ * which they were made, and the first that matches decides; a rule does not apply to its exempt levels. Pure: rules and
+ * submission in, the request out.
+ */
+export interface ApprovalRule {
+  id: string
+  name: string
+  priority: number
+  enabled: boolean
+  condition: ApprovalCondition
+  exemptLevels: UserLevel[]
+  requiredLevel: UserLevel
+  expiresAfterSeconds: number
+}
+
+/** Exactly one of these is set. */
+export interface ApprovalCondition {
+  costAbove?: number | null | undefined
+  /** Glob over the GPU and CPU models that the job may be given, and those that the spec names; whatever their case. */
+  hardware?: string | null | undefined
+  executor?: string | null | undefined
+  levelNotIn?: readonly UserLevel[] | null | undefined
+  jobsPerDayAbove?: number | null | undefined
+  firstJob?: boolean | null | undefined
+  /** Glob, or `^regular expression$`. */
+  name?: string | null | undefined
+}
+
+/** What rules look at. */
+export interface ApprovalItem {
+  level: UserLevel
+  name: string | null
+  executor: string
+  /** What it is expected to cost; null: nobody knows; infinite: there is no bound. */
+  cost: number | null
+  /** Models of the machines of its pool, and of their GPUs, that it may be given. */
+  hardware: readonly string[]
+  /** Filters of the spec. */
+  gpuModel: readonly string[]
+  cpuModel: readonly string[]
+  /** The user's accepted submissions of the last 24 h, without this one. */
+  jobsLastDay: number
+  /** Whether the user never had a job before. */
+  isFirstJob: boolean
+}
+
+export interface ApprovalNeed {
+  /** Name of the rule; null: the submitter or a quota asks. */
+  rule: string | null
+  reason: string
+  requiredLevel: UserLevel
+  expiresAfterSeconds: number
+}
+
+export const expiresAfterSecondsDefault = 86_400
+
+/** For approvals that no rule asks for: requiresApproval, and quotas whose action is REQUIRE_APPROVAL. */
+export const needWithoutRule = (reason: string): ApprovalNeed => ({
+  rule: null,
+  reason,
+  requiredLevel: 'LEAD',
+  expiresAfterSeconds: expiresAfterSecondsDefault,
+})
+
+/** `rules` as readRules answers them. */
+export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
+  for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {
+    if (exemptLevels.includes(item.level)) continue
+    const why = reasonOf(condition, item)
+    if (why) return { rule: name, reason: `${why} (rule ${name})`, requiredLevel, expiresAfterSeconds }
+  }
+  return null
+}
+
+/** The enabled ones, in the order in which they are tried. */
+export async function readRules(sql: Sql): Promise<ApprovalRule[]> {
+  return sql.query<ApprovalRule>(
+    `SELECT id, name, priority, enabled, condition, exempt_levels::text[] AS "exemptLevels",
+       required_level::text AS "requiredLevel", expires_after_seconds AS "expiresAfterSeconds"
+     FROM approval_rule WHERE enabled ORDER BY priority DESC, created_at, id`,
+    [],
+    'approval_rules',
+  )
+}
+
+/** A sentence when the condition holds, else null. */
+function reasonOf(condition: ApprovalCondition, item: ApprovalItem): string | null {
+  return amountReason(condition, item) ?? wordReason(condition, item) ?? personReason(condition, item)
+}
+
+function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost, jobsLastDay }: ApprovalItem) {
+  if (costAbove != null && cost !== null && cost > costAbove)
+    return Number.isFinite(cost)
+      ? `Costs ${cost}, more than ${costAbove}`
+      : `May cost more than ${costAbove}, ${unboundedText}`
+  if (jobsPerDayAbove != null && jobsLastDay + 1 > jobsPerDayAbove)
+    return `More than ${jobsPerDayAbove} jobs in 24 hours`
+  return null
+}
+
+function wordReason({ hardware, executor, name }: ApprovalCondition, item: ApprovalItem): string | null {
+  if (executor != null && item.executor === executor) return `Runs on the executor ${executor}`
+  if (name != null && item.name !== null && parsePattern(name).matches(item.name)) return `Its name is ${item.name}`
+  return hardware == null ? null : hardwareReason(hardwarePattern(hardware), item)
+}
+
+function hardwareReason(pattern: Pattern, item: ApprovalItem): string | null {
+  const asked = askedModels(item).find((model) => pattern.matches(model))
+  if (asked !== undefined) return `Asks for the hardware ${asked}`
+  const given = item.hardware.find((model) => pattern.matches(model.toLowerCase()))
+  return given === undefined ? null : `May be given the hardware ${given}`
+}
+
+function personReason({ levelNotIn, firstJob }: ApprovalCondition, { level, isFirstJob }: ApprovalItem): string | null {
+  if (levelNotIn && !levelNotIn.includes(level)) return `Submitted by a user of the level ${level}`
+  if (firstJob == null || firstJob !== isFirstJob) return null
+  return isFirstJob ? 'First job of this user' : 'Not the first job of this user'
+}
+
+/** A filter that begins with ! says what is not wanted. */
+const askedModels = ({ gpuModel, cpuModel }: ApprovalItem): string[] =>
+  [...gpuModel, ...cpuModel].filter((filter) => !filter.startsWith('!')).map((filter) => filter.toLowerCase())
+
+/** Models are compared whatever their case. */
+const hardwarePattern = (glob: string): Pattern => parsePattern(glob.toLowerCase())

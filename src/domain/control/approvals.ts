@@ -1,0 +1,112 @@
+import type { Approval } from '../../platform/generated/client.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { transition } from '../jobs/transition.ts'
+import type { ApprovalNeed } from './approval-rules.ts'
+
+/**
+ * A person's yes before queueing. A job that needs one is BLOCKED, with a request that ends by itself. Requests and
+ * decisions are events of the job beside its change of state, each with its own number.
+ */
+export interface NewApproval {
+  jobId: string
+  requestedById: string
+  need: ApprovalNeed
+}
+
+/**
+ * Stores the requests of jobs that were inserted BLOCKED by the same transaction, and adds APPROVAL_REQUESTED to each,
+ * one version above CREATED: whoever inserts the job writes CREATED alone.
+ */
+export async function insertApprovals(sql: Sql, requests: readonly NewApproval[], nowMs: number): Promise<void> {
+  if (requests.length === 0) return
+  const rows = requests.map(({ jobId, requestedById, need }) => ({
+    id: newId('approval', nowMs),
+    job_id: jobId,
+    requested_by: requestedById,
+    reason: need.reason,
+    rule_name: need.rule,
+    required_level: need.requiredLevel,
+    expires_after: need.expiresAfterSeconds,
+  }))
+  await sql.query(insertSql, [JSON.stringify(rows)], 'insert_approvals')
+}
+
+const insertSql = `
+WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
+new AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
+    id text, job_id text, requested_by text, reason text, rule_name text, required_level user_level, expires_after int)
+),
+requested AS (
+  INSERT INTO approval (id, job_id, reason, rule_name, required_level, requested_by, requested_at, expires_at)
+  SELECT id, job_id, reason, rule_name, required_level, requested_by, clock.now, clock.now + expires_after * interval '1 second'
+  FROM new, clock
+),
+later AS (
+  UPDATE job SET version = version + 1 FROM new WHERE job.id = new.job_id
+  RETURNING job.id, job.version, new.requested_by, new.reason, new.rule_name, new.required_level
+)
+INSERT INTO event (job_id, seq, at, type, message, run, actor_id, metadata)
+SELECT id, version, clock.now, 'APPROVAL_REQUESTED', reason, 1, requested_by,
+  jsonb_build_object('rule', rule_name, 'requiredLevel', required_level)
+FROM later, clock`
+
+/** Ends the open requests of jobs that were cancelled by the same transaction. */
+export async function cancelApprovals(sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> {
+  if (jobIds.length === 0) return
+  await sql.query(
+    `UPDATE approval SET status = 'CANCELLED', decided_by = $2, decided_at = berth_now()
+     WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
+    [jobIds, byUserId],
+  )
+}
+
+/** Whether the request of the table alias waits for a decision: its time is not over, whether or not it was swept. */
+export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
+
+/** Requests as people see them: what is over by the clock of the database is EXPIRED though nobody has swept it yet. */
+export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<Approval[]> {
+  return sql.query<Approval>(
+    `SELECT a.id, a.job_id AS "jobId", CASE WHEN late THEN 'EXPIRED' ELSE a.status::text END AS status, a.reason,
+       a.rule_name AS "ruleName", a.required_level::text AS "requiredLevel", a.requested_by AS "requestedById",
+       a.requested_at AS "requestedAt", a.expires_at AS "expiresAt", a.decided_by AS "decidedById",
+       CASE WHEN late THEN a.expires_at ELSE a.decided_at END AS "decidedAt", a.comment
+     FROM approval a, LATERAL (SELECT a.status = 'PENDING' AND NOT (${isOpenSql('a')}) AS late) l
+     WHERE a.${by} = ANY($1::text[])`,
+    [keys],
+    `approvals_by_${by}`,
+  )
+}
+
+const sweepMax = 500
+
+/** Fails the jobs whose request is over, by the database's clock. Answers how many; safe in many processes at once. */
+export async function expireApprovals({ db, time, wakeups }: Domain): Promise<number> {
+  const moved = await db.transaction(async (sql) => {
+    const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
+    await sql.query(
+      `UPDATE approval SET status = 'EXPIRED', decided_at = berth_now() WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
+      [jobs.map(({ id }) => id)],
+      'expire_approvals',
+    )
+    const moves = jobs.map(({ id, run }) => ({
+      jobId: id,
+      run,
+      from: 'BLOCKED' as const,
+      to: 'FAILED' as const,
+      reason: 'APPROVAL_EXPIRED' as const,
+      info: 'Nobody decided on its approval in time',
+    }))
+    return transition(sql, moves, time.nowMs())
+  })
+  if (moved.length > 0) wakeups.poke('event')
+  return moved.length
+}
+
+/** The state is asked of the locked row: whoever decided a moment ago has moved the job on. */
+const overdueSql = `
+SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
+WHERE a.status = 'PENDING' AND a.expires_at <= berth_now() AND j.state = 'BLOCKED'
+ORDER BY a.expires_at LIMIT $1 FOR UPDATE OF j SKIP LOCKED`

@@ -1,0 +1,102 @@
+import { demandOver, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, jobNotFound, Refusal } from '../errors.ts'
+import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
+import { type Move, transition } from '../jobs/transition.ts'
+import { isFinal } from '../state.ts'
+import { cancelApprovals } from './approvals.ts'
+
+/**
+ * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING and the runner stops them; a job
+ * that is CANCELLING or final already is left alone and the answer says `changed: false`.
+ */
+export interface CancelInput {
+  jobId: string
+  reason?: string | null | undefined
+  expectedVersion?: number | null | undefined
+}
+
+export interface Cancelled {
+  jobId: string
+  changed: boolean
+}
+
+const reasonMax = 1_000
+
+export async function cancelJob(domain: Domain, viewer: Viewer, input: CancelInput): Promise<Cancelled> {
+  const [outcome] = await cancelJobs(domain, viewer, [input])
+  if (outcome instanceof Refusal || !outcome) throw outcome ?? new Error('No outcome')
+  return outcome
+}
+
+/** One outcome per input, in order, in one transaction. */
+export async function cancelJobs(
+  domain: Domain,
+  viewer: Viewer,
+  inputs: readonly CancelInput[],
+): Promise<(Cancelled | Refusal)[]> {
+  const outcomes = await domain.db.transaction(async (sql) => {
+    const jobs = await lockJobs(
+      sql,
+      inputs.map(({ jobId }) => jobId),
+    )
+    const decided = inputs.map((input, index) => {
+      const first = inputs.findIndex(({ jobId }) => jobId === input.jobId) === index
+      return decide(viewer, input, jobs.get(input.jobId), first)
+    })
+    const moves = decided.flatMap((one) => ('move' in one ? [one.move] : []))
+    await transition(sql, moves, domain.time.nowMs())
+    const blocked = moves.filter(({ from }) => from === 'BLOCKED').map(({ jobId }) => jobId)
+    await cancelApprovals(sql, blocked, viewer.userId)
+    const records = moves.map(({ jobId }) => ({ action: 'job.cancel', objectId: jobId }))
+    await audit(sql, viewer, records, domain.time.nowMs())
+    return decided.map((one) => ('move' in one ? { jobId: one.move.jobId, changed: true } : one.outcome))
+  })
+  for (const topic of ['event', 'queue', 'run'] as const) domain.wakeups.poke(topic)
+  return outcomes
+}
+
+type Decided = { move: Move } | { outcome: Cancelled | Refusal }
+
+function decide(viewer: Viewer, input: CancelInput, job: JobHead | undefined, first: boolean): Decided {
+  const refusal = refuse(viewer, input, job)
+  if (refusal) return { outcome: refusal }
+  if (!job || !first || isFinal(job.state) || job.state === 'CANCELLING')
+    return { outcome: { jobId: input.jobId, changed: false } }
+  const waiting = job.state === 'BLOCKED' || job.state === 'QUEUED'
+  const move: Move = {
+    jobId: job.id,
+    run: job.run,
+    from: job.state,
+    to: waiting ? 'CANCELLED' : 'CANCELLING',
+    reason: 'CANCELLED',
+    info: input.reason || `Cancelled by ${viewer.userName}`,
+    actorId: viewer.userId,
+  }
+  return { move }
+}
+
+function refuse(viewer: Viewer, input: CancelInput, job: JobHead | undefined): Refusal | undefined {
+  try {
+    if (!job) throw jobNotFound(input.jobId)
+    demandOver(viewer, job, 'cancel')
+    demandVersion(job, input.expectedVersion)
+    demandReason(input.reason)
+    return undefined
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+function demandReason(reason: string | null | undefined): void {
+  if (!reason) return
+  const message =
+    reason.length > reasonMax
+      ? `Must have at most ${reasonMax} characters`
+      : reason.includes('\0') || !reason.isWellFormed()
+        ? 'Must be well-formed Unicode without NUL'
+        : undefined
+  if (message) throw new InvalidInput([{ path: ['reason'], message }])
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { demand, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { jobsPerBatch, removeOldJobs } from '../jobs/retention.ts'
+import { parseInput } from '../parse.ts'
+
+/**
+ * A person removes what finished long ago: only final jobs, and not those that alive jobs name. In batches, each with its
+ * entry of the audit log; a call ends after some of them, so that it never takes minutes.
+ */
+const range = 'must be 1 … 365'
+const cleanupInput = z.strictObject({ olderThanDays: z.int(range).min(1, range).max(365, range).nullish() })
+const daysByDefault = 30
+const batchesPerCall = 20
+
+export async function cleanupJobs(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ deletedCount: number }> {
+  demand(viewer, 'queue.cleanup')
+  const { olderThanDays } = parseInput(cleanupInput, raw)
+  const days = olderThanDays ?? daysByDefault
+  const before = await daysAgo(domain, days)
+  let deletedCount = 0
+  for (let batch = 0; batch < batchesPerCall; batch++) {
+    const count = await removeBatch(domain, viewer, { before, days })
+    deletedCount += count
+    if (count < jobsPerBatch) break
+  }
+  if (deletedCount > 0) for (const topic of ['feed', 'log'] as const) domain.wakeups.poke(topic)
+  return { deletedCount }
+}
+
+async function daysAgo({ db }: Domain, days: number): Promise<Date> {
+  const [row] = await db.sql.query<{ before: Date }>("SELECT berth_now() - $1 * interval '1 day' AS before", [days])
+  if (!row) throw new Error('The database does not know the time')
+  return row.before
+}
+
+const removeBatch = ({ db, time }: Domain, viewer: Viewer, { before, days }: { before: Date; days: number }) =>
+  db.transaction(async (sql) => {
+    const deleted = await removeOldJobs(sql, before)
+    const record = { action: 'queue.cleanup', objectId: null, detail: { olderThanDays: days, deleted } }
+    if (deleted > 0) await audit(sql, viewer, [record], time.nowMs())
+    return deleted
+  })

@@ -1,0 +1,243 @@
+import { z } from 'zod'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, maySee, type UserLevel, userLevels, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { ApprovalNotAllowed, Forbidden, InvalidState, jobNotFound, Refusal } from '../errors.ts'
+import { demandVersion, lockJobs } from '../jobs/job-head.ts'
+import { type Move, transition } from '../jobs/transition.ts'
+import { parseInput } from '../parse.ts'
+import type { JobState } from '../state.ts'
+import { isOpenSql } from './approvals.ts'
+
+/**
+ * Approving and rejecting. Of several decisions on one job exactly one wins: the job's row is locked first, and under
+ * this lock the request must be PENDING, and not over by the database's clock; the others are told that it is decided.
+ * Cancelling and expiry hold the same lock.
+ * The decision is an event of its own, right before the change of state that it brings.
+ *
+ * Asked in this order: may the viewer see the job, may they decide at all (FORBIDDEN), is it somebody else's (four eyes,
+ * but not where there is one user only), does their level suffice (FORBIDDEN), is it still open (INVALID_STATE), is it
+ * what they have looked at (VERSION_CONFLICT).
+ */
+export interface Decided {
+  jobId: string
+}
+
+type Verdict = 'APPROVED' | 'REJECTED'
+
+const wordsMax = 1_000
+const words = z.string().max(wordsMax, `must have at most ${wordsMax} characters`)
+const version = z.int().min(1, 'must be at least 1')
+const approveInput = z.strictObject({ jobId: z.string(), comment: words.nullish(), expectedVersion: version })
+const rejectInput = z.strictObject({
+  jobId: z.string(),
+  reason: words.refine((reason) => reason.trim() !== '', 'must say why'),
+  expectedVersion: version,
+})
+
+interface Decision {
+  verdict: Verdict
+  jobId: string
+  words: string | null
+  expectedVersion: number
+}
+
+function readApproval(raw: unknown): Decision {
+  const { jobId, comment, expectedVersion } = parseInput(approveInput, raw)
+  return { verdict: 'APPROVED', jobId, words: comment || null, expectedVersion }
+}
+
+function readRejection(raw: unknown): Decision {
+  const { jobId, reason, expectedVersion } = parseInput(rejectInput, raw)
+  return { verdict: 'REJECTED', jobId, words: reason, expectedVersion }
+}
+
+/** One outcome per decision, in order, in one transaction. */
+export const approveJobs = (domain: Domain, viewer: Viewer, raw: readonly unknown[]): Promise<(Decided | Refusal)[]> =>
+  decideAll(domain, viewer, raw.map(parsed(readApproval)))
+
+export const rejectJobs = (domain: Domain, viewer: Viewer, raw: readonly unknown[]): Promise<(Decided | Refusal)[]> =>
+  decideAll(domain, viewer, raw.map(parsed(readRejection)))
+
+export const approveJob = async (domain: Domain, viewer: Viewer, raw: unknown): Promise<Decided> =>
+  only(await approveJobs(domain, viewer, [raw]))
+
+export const rejectJob = async (domain: Domain, viewer: Viewer, raw: unknown): Promise<Decided> =>
+  only(await rejectJobs(domain, viewer, [raw]))
+
+function only([outcome]: readonly (Decided | Refusal)[]): Decided {
+  if (!outcome || outcome instanceof Refusal) throw outcome ?? new Error('No outcome')
+  return outcome
+}
+
+const parsed = (read: (raw: unknown) => Decision) => (raw: unknown) => orRefusal(() => read(raw))
+
+function orRefusal<T>(work: () => T): T | Refusal {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+async function decideAll(
+  domain: Domain,
+  viewer: Viewer,
+  asked: readonly (Decision | Refusal)[],
+): Promise<(Decided | Refusal)[]> {
+  const outcomes = await domain.db.transaction(async (sql) => {
+    const jobs = await readBlocked(
+      sql,
+      asked.flatMap((each) => (each instanceof Refusal ? [] : [each.jobId])),
+    )
+    const decided = new Set<string>()
+    const checked = asked.map((each) => {
+      if (each instanceof Refusal) return each
+      const outcome = orRefusal(() => check(domain, viewer, { decision: each, job: jobs.get(each.jobId), decided }))
+      if (!(outcome instanceof Refusal)) decided.add(each.jobId)
+      return outcome
+    })
+    const moves = checked.flatMap((each) => (each instanceof Refusal ? [] : [each]))
+    const won = await write(sql, viewer, { moves, nowMs: domain.time.nowMs() })
+    return checked.map((each) => {
+      if (each instanceof Refusal) return each
+      return won.has(each.jobId) ? { jobId: each.jobId } : notOpen(each.jobId)
+    })
+  })
+  for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
+  return outcomes
+}
+
+interface BlockedJob {
+  id: string
+  userId: string
+  state: JobState
+  run: number
+  version: number
+  requiredLevel: UserLevel | null
+  /** Whether it is pending and its time is not over. */
+  open: boolean
+}
+
+/** The jobs, locked in id order, with their requests. The requests are read after the locks are held. */
+async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
+  const jobs = await lockJobs(sql, ids)
+  const rows = await sql.query<{ jobId: string; requiredLevel: UserLevel; open: boolean }>(
+    `SELECT job_id AS "jobId", required_level::text AS "requiredLevel", ${isOpenSql('approval')} AS open
+     FROM approval WHERE job_id = ANY($1::text[])`,
+    [ids],
+  )
+  const requests = new Map(rows.map((row) => [row.jobId, row]))
+  return new Map(
+    [...jobs].map(([id, job]) => {
+      const request = requests.get(id)
+      return [id, { ...job, requiredLevel: request?.requiredLevel ?? null, open: request?.open ?? false }]
+    }),
+  )
+}
+
+interface Question {
+  decision: Decision
+  job: BlockedJob | undefined
+  /** Jobs that an earlier decision of the same request has decided. */
+  decided: ReadonlySet<string>
+}
+
+interface Decisive extends Move {
+  verdict: Verdict
+  words: string | null
+}
+
+function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Question): Decisive {
+  const { verdict, jobId, words, expectedVersion } = decision
+  if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
+  demand(viewer, 'job.approve')
+  if (isOwn(viewer, job.userId, domain.singleUser)) throw new ApprovalNotAllowed()
+  if (job.requiredLevel && !suffices(viewer.level, job.requiredLevel)) throw new Forbidden(`level:${job.requiredLevel}`)
+  if (job.state !== 'BLOCKED' || !job.open || decided.has(jobId)) throw notOpen(jobId)
+  demandVersion(job, expectedVersion)
+  const by = `${verdict === 'APPROVED' ? 'Approved' : 'Rejected'} by ${viewer.userName}`
+  return {
+    verdict,
+    words,
+    jobId,
+    run: job.run,
+    from: 'BLOCKED',
+    to: verdict === 'APPROVED' ? 'QUEUED' : 'FAILED',
+    reason: verdict === 'APPROVED' ? 'APPROVED' : 'APPROVAL_REJECTED',
+    info: words === null ? by : `${by}: ${words}`,
+    actorId: viewer.userId,
+  }
+}
+
+const notOpen = (jobId: string) =>
+  new InvalidState('No approval of it is open: it was decided, it expired, or none is needed', jobId)
+
+/** Four eyes, where there are four. */
+const isOwn = (viewer: Viewer, userId: string, singleUser: boolean) => userId === viewer.userId && !singleUser
+
+const suffices = (level: UserLevel, required: UserLevel): boolean =>
+  userLevels.indexOf(level) >= userLevels.indexOf(required)
+
+/** What people see of a request. */
+export interface Request {
+  status: string
+  requestedById: string
+  requiredLevel: UserLevel
+}
+
+/** Whether a decision of this viewer on the request would be taken. */
+export const mayDecide = (
+  viewer: Viewer,
+  { status, requestedById, requiredLevel }: Request,
+  singleUser: boolean,
+): boolean =>
+  status === 'PENDING' &&
+  viewer.permissions.has('job.approve') &&
+  !isOwn(viewer, requestedById, singleUser) &&
+  suffices(viewer.level, requiredLevel)
+
+/** Answers the jobs whose request was still open at this very moment. */
+async function write(
+  sql: Sql,
+  viewer: Viewer,
+  { moves, nowMs }: { moves: readonly Decisive[]; nowMs: number },
+): Promise<ReadonlySet<string>> {
+  if (moves.length === 0) return new Set()
+  const rows = moves.map(({ jobId, verdict, words, info }) => ({ job_id: jobId, verdict, words, info }))
+  const decided = await sql.query<{ jobId: string }>(decideSql, [JSON.stringify(rows), viewer.userId], 'decide')
+  const won = new Set(decided.map(({ jobId }) => jobId))
+  const winners = moves.filter(({ jobId }) => won.has(jobId))
+  await transition(
+    sql,
+    winners.map(({ verdict: _, words: __, ...move }) => move),
+    nowMs,
+  )
+  const records = winners.map(({ verdict, jobId, words }) => ({
+    action: verdict === 'APPROVED' ? 'job.approve' : 'job.reject',
+    objectId: jobId,
+    detail: { words },
+  }))
+  await audit(sql, viewer, records, nowMs)
+  return won
+}
+
+const decideSql = `
+WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
+asked AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS a(job_id text, verdict approval_status, words text, info text)
+),
+decided AS (
+  UPDATE approval SET status = a.verdict, decided_by = $2, decided_at = clock.now, comment = a.words
+  FROM asked a, clock
+  WHERE approval.job_id = a.job_id AND approval.status = 'PENDING' AND approval.expires_at > clock.now
+  RETURNING a.*
+),
+later AS (
+  UPDATE job SET version = version + 1 FROM decided d WHERE job.id = d.job_id RETURNING d.*, job.version, job.run_number
+)
+INSERT INTO event (job_id, seq, at, type, reason, message, run, actor_id, metadata)
+SELECT job_id, version, clock.now, 'APPROVAL_DECIDED', verdict::text, info, run_number, $2, jsonb_build_object('comment', words)
+FROM later, clock RETURNING job_id AS "jobId"`

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, maySee, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidState, jobNotFound } from '../errors.ts'
+import { lockGate } from '../gate.ts'
+import { lockJobs } from '../jobs/job-head.ts'
+import { bandOf, insertLanes, type Lane, type LaneOf, laneOf } from '../lanes.ts'
+import { parseInput } from '../parse.ts'
+
+/**
+ * A priority that a person sets replaces that of the level, until the job starts. The job changes its lane, and the
+ * leader hears of it by the triggers of the queue. It takes its turn at the gate of submissions, so that the new lane is not
+ * removed as one that nobody uses.
+ */
+const priorityMax = 50
+const range = `must be 0 … ${priorityMax}, or null to clear it`
+
+const priorityInput = z.strictObject({
+  jobId: z.string(),
+  priority: z.int(range).min(0, range).max(priorityMax, range).nullish(),
+})
+
+export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ jobId: string }> {
+  const { jobId, priority = null } = parseInput(priorityInput, raw)
+  await domain.db.transaction(async (sql) => {
+    await lockGate(sql)
+    const job = (await lockJobs(sql, [jobId])).get(jobId)
+    if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
+    demand(viewer, 'job.priority')
+    if (job.state !== 'BLOCKED' && job.state !== 'QUEUED')
+      throw new InvalidState(`The job is ${job.state}; only a priority of what waits can be set`, jobId)
+    const before = await readPriority(sql, jobId)
+    if (before.override === priority) return
+    const change = { jobId, before, override: priority, lane: laneOf({ ...before, override: priority }) }
+    await write(sql, viewer, change)
+    const detail = { from: before.override, to: priority }
+    await audit(sql, viewer, [{ action: 'job.priority', objectId: jobId, detail }], domain.time.nowMs())
+  })
+  for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
+  return { jobId }
+}
+
+async function readPriority(sql: Sql, jobId: string): Promise<LaneOf> {
+  const [row] = await sql.query<LaneOf>(
+    `SELECT j.pool, j.user_id AS "userId", j.team_id AS "teamId", l.account, j.spec, j.base_priority AS "basePriority",
+       j.priority_override AS override FROM job j JOIN lane l ON l.id = j.lane_id WHERE j.id = $1`,
+    [jobId],
+  )
+  if (!row) throw jobNotFound(jobId)
+  return row
+}
+
+interface Change {
+  jobId: string
+  before: LaneOf
+  override: number | null
+  lane: Lane
+}
+
+async function write(sql: Sql, viewer: Viewer, { jobId, before, override, lane }: Change): Promise<void> {
+  const was = before.override ?? before.basePriority
+  const message = override === null ? `Priority ${was} cleared` : `Priority ${was} → ${override}`
+  await sql.query(writeSql, [
+    jobId,
+    override,
+    lane.id,
+    bandOf(lane),
+    JSON.stringify([lane]),
+    `${message} by ${viewer.userName}`,
+    viewer.userId,
+    JSON.stringify({ from: before.override, to: override }),
+  ])
+}
+
+const writeSql = `
+WITH lanes AS (${insertLanes('$5')}),
+changed AS (
+  UPDATE job SET priority_override = $2, lane_id = $3, version = version + 1 WHERE id = $1
+  RETURNING id, version, run_number
+),
+moved AS (UPDATE queue_entry SET lane_id = $3, band = $4 FROM changed WHERE job_id = changed.id)
+INSERT INTO event (job_id, seq, at, type, message, run, actor_id, metadata)
+SELECT id, version, berth_now(), 'PRIORITY_CHANGED', $6, run_number, $7, $8::jsonb FROM changed`

@@ -1,0 +1,32 @@
+import { demandOver, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidState, jobNotFound } from '../errors.ts'
+import { demandVersion, lockJobs } from '../jobs/job-head.ts'
+import { isFinal } from '../state.ts'
+
+/** Removes a final job with its runs, events and logs. */
+export async function deleteJob(
+  domain: Domain,
+  viewer: Viewer,
+  { jobId, expectedVersion }: { jobId: string; expectedVersion?: number | null | undefined },
+): Promise<{ id: string }> {
+  await domain.db.transaction(async (sql) => {
+    const job = (await lockJobs(sql, [jobId])).get(jobId)
+    if (!job) throw jobNotFound(jobId)
+    demandOver(viewer, job, 'delete')
+    demandVersion(job, expectedVersion)
+    if (!isFinal(job.state)) throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
+    const [dependent] = await sql.query<{ id: string }>(
+      'SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = $1 AND NOT j.log_closed LIMIT 1',
+      [jobId],
+    )
+    if (dependent) throw new InvalidState(`The job ${dependent.id} waits for it; cancel that one first`, jobId)
+    await sql.query('DELETE FROM dependency WHERE on_job_id = $1', [jobId])
+    await sql.query('DELETE FROM job WHERE id = $1', [jobId])
+    await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())
+  })
+  domain.wakeups.poke('feed')
+  domain.wakeups.poke('log')
+  return { id: jobId }
+}

@@ -1,0 +1,115 @@
+import type { Sql } from '../../platform/tx.ts'
+
+/**
+ * Room that is kept for waiting jobs, and the orders to leave that make it; verbs of the leader, in its open transaction.
+ * A hold is bound to the entry of the queue: whoever starts or leaves the queue has none any more. A run that was ordered
+ * to leave is signalled by the runner, which asks once more, at that moment, whether the room is still wanted (runs.ts).
+ *
+ * The caller pokes `event` and `run` after the commit.
+ */
+export interface KeptRoom {
+  id: string
+  jobId: string
+  kind: 'PREEMPTION' | 'DRAIN'
+  class: string
+  placements: readonly unknown[]
+  sinceMs: number
+  expectedMs: number | null
+}
+
+export interface EvictionOrder {
+  hold: KeptRoom
+  claimant: { jobId: string; account: string }
+  victims: readonly {
+    running: { runId: string; jobId: string; run: number; lane: { account: string } }
+    tier: number
+    shares: { claimant: readonly [number, number]; victim: readonly [number, number] }
+  }[]
+}
+
+/** Holds of jobs that wait; of others they are left out. One that is there already becomes this one. */
+export async function putHolds(sql: Sql, pool: string, holds: readonly KeptRoom[]): Promise<void> {
+  if (holds.length === 0) return
+  await sql.query(
+    `INSERT INTO hold (id, pool, job_id, kind, class, placements, since, expected_at)
+     SELECT h.id, $1, h."jobId", h.kind, h.class, h.placements, to_timestamp(h."sinceMs" / 1000), to_timestamp(h."expectedMs" / 1000)
+     FROM jsonb_to_recordset($2::text::jsonb) AS h(id text, "jobId" text, kind hold_kind, class text, placements jsonb,
+       "sinceMs" float8, "expectedMs" float8)
+     WHERE h."jobId" IN (SELECT job_id FROM queue_entry WHERE job_id = h."jobId" FOR KEY SHARE)
+     ON CONFLICT (job_id) DO UPDATE SET kind = excluded.kind, class = excluded.class, placements = excluded.placements,
+       since = excluded.since, expected_at = excluded.expected_at`,
+    [pool, JSON.stringify(holds)],
+    'put_holds',
+  )
+}
+
+/** Those who were to leave for these jobs, and were not signalled yet, stay: the runner sees that nobody wants their room. */
+export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
+  if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
+}
+
+export interface Ordering {
+  pool: string
+  epoch: number
+  evictions: readonly EvictionOrder[]
+}
+
+/**
+ * Keeps the room and orders the victims to leave: each has its event, with the claimant, and its row in the audit of
+ * preemption. Claimants who wait no more have nobody leave, and a victim that has ended meanwhile needs no order.
+ */
+export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: Ordering): Promise<void> {
+  if (evictions.length === 0) return
+  const victims = evictions.flatMap(victimRows)
+  // Jobs before entries, in the order of their ids, as every move does.
+  const jobIds = [...evictions.map(({ claimant }) => claimant.jobId), ...victims.map(({ jobId }) => jobId)]
+  await sql.query(
+    'SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
+    [jobIds],
+    'lock_evicted',
+  )
+  const holds = evictions.map(({ hold }) => hold)
+  await putHolds(sql, pool, holds)
+  await sql.query(orderSql, [pool, epoch, JSON.stringify(victims)], 'request_evictions')
+}
+
+const victimRows = ({ claimant, victims }: EvictionOrder) =>
+  victims.map(({ running: { runId, jobId, run, lane }, tier, shares }) => ({
+    id: `preemption_${runId.slice(runId.indexOf('_') + 1)}`,
+    runId,
+    jobId,
+    run,
+    account: lane.account,
+    tier,
+    shares,
+    claimantJobId: claimant.jobId,
+    claimant: claimant.account,
+  }))
+
+const orderSql = `
+WITH victim AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($3::text::jsonb) AS v(id text, "runId" text, "jobId" text, run int, account text, tier int,
+    shares jsonb, "claimantJobId" text, claimant text)
+),
+ordered AS (
+  UPDATE run SET preempt_requested_at = berth_now() FROM victim v
+  WHERE run.id = v."runId" AND run.state IN ('STARTING', 'RUNNING') AND run.preempt_requested_at IS NULL
+    AND EXISTS (SELECT FROM hold h WHERE h.job_id = v."claimantJobId")
+  RETURNING v.*
+),
+changed AS (
+  UPDATE job SET version = job.version + 1, state_reason = 'PREEMPTING',
+    state_info = 'It has to leave for the job ' || o."claimantJobId"
+  FROM ordered o WHERE job.id = o."jobId" RETURNING job.id, job.version, o.*
+),
+told AS (
+  INSERT INTO event (job_id, seq, at, type, reason, message, run, metadata)
+  SELECT "jobId", version, berth_now(), 'PREEMPT_REQUESTED', 'PREEMPTING', 'It has to leave for the job ' || "claimantJobId", run,
+    jsonb_build_object('claimantJobId', "claimantJobId", 'claimantAccount', claimant, 'tier', tier)
+  FROM changed
+),
+audited AS (
+  INSERT INTO preemption (id, pool, epoch, tier, claimant_job_id, claimant, victim_job_id, victim_run_id, victim, shares)
+  SELECT id, $1, $2, tier, "claimantJobId", claimant, "jobId", "runId", account, shares FROM ordered
+)
+INSERT INTO pool_change (pool, kind, run_id) SELECT $1, 'RUN', "runId" FROM ordered`

@@ -1,0 +1,28 @@
+import type { Sql } from '../../platform/tx.ts'
+import { VersionConflict } from '../errors.ts'
+import type { JobState } from '../state.ts'
+
+/** What a verb on existing jobs reads of each before it decides; the rows stay locked until its transaction ends. */
+export interface JobHead {
+  id: string
+  userId: string
+  state: JobState
+  run: number
+  version: number
+}
+
+/** In id order, so that two bulk requests wait for each other instead of deadlocking. */
+export async function lockJobs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, JobHead>> {
+  const rows = await sql.query<JobHead>(
+    `SELECT id, user_id AS "userId", state, run_number AS run, version FROM job
+     WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE`,
+    [ids],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** The caller has seen this version of the job, or did not say. */
+export function demandVersion(job: { id: string; version: number }, expected: number | null | undefined): void {
+  if (expected !== null && expected !== undefined && expected !== job.version)
+    throw new VersionConflict(job.id, expected, job.version)
+}

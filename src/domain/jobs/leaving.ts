@@ -1,0 +1,52 @@
+import type { Sql } from '../../platform/tx.ts'
+
+/**
+ * The moment at which a victim of preemption can no longer be spared: the runner asks for it right before it sends the
+ * signal, in a transaction of the leader. If the claimant's hold is gone, nobody wants the room any more, and the run goes
+ * on as if it had never been asked.
+ */
+export type Leave = 'SIGNAL' | 'SPARED' | 'NOT_ASKED'
+
+export async function takeLeave(sql: Sql, run: { runId: string; jobId: string }): Promise<Leave> {
+  await sql.query('SELECT 1 FROM job WHERE id = $1 FOR NO KEY UPDATE', [run.jobId], 'lock_leaving')
+  const [asked] = await sql.query<{ claimant: string; wanted: boolean }>(
+    `SELECT p.claimant_job_id AS claimant, EXISTS (SELECT FROM hold h WHERE h.job_id = p.claimant_job_id) AS wanted
+     FROM run r JOIN preemption p ON p.victim_run_id = r.id
+     WHERE r.id = $1 AND r.preempt_requested_at IS NOT NULL AND r.state IN ('STARTING', 'RUNNING')`,
+    [run.runId],
+    'asked_to_leave',
+  )
+  if (!asked) return 'NOT_ASKED'
+  if (await signalled(sql, run.runId, asked)) return 'SIGNAL'
+  await spare(sql, run.runId, asked.claimant)
+  return 'SPARED'
+}
+
+/** Who was signalled once is not spared later. */
+async function signalled(sql: Sql, runId: string, { wanted }: { wanted: boolean }): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE run SET preempt_signalled_at = coalesce(preempt_signalled_at, berth_now())
+     WHERE id = $1 AND ($2 OR preempt_signalled_at IS NOT NULL) RETURNING 1`,
+    [runId, wanted],
+    'signal_leaving',
+  )
+  return rows.length > 0
+}
+
+async function spare(sql: Sql, runId: string, claimant: string): Promise<void> {
+  await sql.query(spareSql, [runId, `It stays: the job ${claimant} does not wait for its room any more`], 'spare')
+}
+
+const spareSql = `
+WITH spared AS (
+  UPDATE run SET preempt_requested_at = NULL WHERE id = $1 RETURNING id, job_id, number, pool
+),
+forgotten AS (DELETE FROM preemption WHERE victim_run_id = $1),
+changed AS (
+  UPDATE job SET version = version + 1, state_reason = NULL, state_info = NULL FROM spared WHERE job.id = spared.job_id
+  RETURNING job.id, job.version, spared.number
+),
+told AS (
+  INSERT INTO event (job_id, seq, at, type, message, run) SELECT id, version, berth_now(), 'PREEMPT_WITHDRAWN', $2, number FROM changed
+)
+INSERT INTO pool_change (pool, kind, run_id) SELECT pool, 'RUN', id FROM spared`

@@ -1,0 +1,118 @@
+import type { Sql } from '../../platform/tx.ts'
+import { tellNodes, tellSettings } from '../changes.ts'
+import { lockPool } from '../limits/limits.ts'
+import { recordLateReport } from './runs.ts'
+
+/**
+ * Nodes that do not answer. A run on such a node is given up, and may be run again elsewhere, while its old process may
+ * still be there: so the node is LOST, and nothing is placed on it until it answers again and each of its old runs was
+ * seen to be stopped. Verbs of the leader, in its open transaction.
+ */
+
+/**
+ * Before the run's end is stored, which gives back what it holds: nothing may be started there from this moment on, and
+ * starts that were planned before are refused.
+ */
+export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
+  await lockPool(sql, pool)
+  await sql.query('UPDATE run SET lost_at = coalesce(lost_at, berth_now()) WHERE id = $1', [runId])
+  const lost = await sql.query(
+    `UPDATE node SET state_before = state, state = 'LOST'
+     WHERE id IN (SELECT node_id FROM allocation WHERE run_id = $1) AND state <> 'LOST' RETURNING 1`,
+    [runId],
+  )
+  if (lost.length > 0) await tellAll(sql, pool)
+}
+
+/** Silence is measured by the database's time, like everything that expires. */
+export async function readNowMs(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ now: Date }>('SELECT berth_now() AS now', [], 'now')
+  if (!row) throw new Error('A query without tables has no row')
+  return row.now.getTime()
+}
+
+export interface LostRun {
+  runId: string
+  jobId: string
+  number: number
+  executor: string
+  handle: string
+  /** It was found again before its end was stored: it is not to be stopped. */
+  alive: boolean
+}
+
+const lostMax = 1_000
+
+export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
+  sql.query<LostRun>(
+    `SELECT r.id AS "runId", r.job_id AS "jobId", r.number, j.executor, r.handle,
+       r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AS alive
+     FROM run r JOIN job j ON j.id = r.job_id
+     WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND r.handle IS NOT NULL ORDER BY r.lost_at LIMIT ${lostMax}`,
+    [pool],
+    'lost_runs',
+  )
+
+/** They are stopped, or were never lost: their nodes may come back (`returnNodes`). */
+export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
+  await lockPool(sql, pool)
+  const runIds = runs.map(({ runId }) => runId)
+  await sql.query('UPDATE run SET lost_at = NULL WHERE id = ANY($1::text[])', [runIds])
+  for (const { jobId, number, alive } of runs)
+    if (!alive)
+      await recordLateReport(sql, { jobId, run: number, message: `Run ${number} is stopped on the lost node` })
+}
+
+/** What is seen of a node, whether anything runs there or not. */
+export interface SeenNode {
+  name: string
+  isLost: boolean
+}
+
+export const readSeenNodes = (sql: Sql, pool: string): Promise<SeenNode[]> =>
+  sql.query<SeenNode>(
+    `SELECT name, state = 'LOST' AS "isLost" FROM node WHERE pool = $1 ORDER BY name`,
+    [pool],
+    'seen_nodes',
+  )
+
+/** `lastSeenAt` is as old as that at most while a leader hears of the node: a row is not written more often. */
+const seenEverySeconds = 10
+
+export async function markSeen(sql: Sql, pool: string, answering: readonly string[]): Promise<void> {
+  await sql.query(
+    `UPDATE node SET last_seen_at = berth_now() WHERE pool = $1 AND name = ANY($2::text[])
+       AND coalesce(last_seen_at < berth_now() - $3 * interval '1 second', true)`,
+    [pool, answering, seenEverySeconds],
+    'mark_seen',
+  )
+}
+
+/** Nodes that have been silent for too long: nothing is placed there until they answer. */
+export async function loseSilentNodes(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
+  await lockPool(sql, pool)
+  const lost = await sql.query(
+    `UPDATE node SET state_before = state, state = 'LOST'
+     WHERE pool = $1 AND name = ANY($2::text[]) AND state <> 'LOST' RETURNING 1`,
+    [pool, names],
+  )
+  if (lost.length > 0) await tellAll(sql, pool)
+}
+
+/** Lost nodes that answer and have no run left to be found are what they were before. Answers their names. */
+export async function returnNodes(sql: Sql, pool: string, answering: readonly string[]): Promise<string[]> {
+  await lockPool(sql, pool)
+  const back = await sql.query<{ name: string }>(
+    `UPDATE node SET state = state_before, state_before = NULL
+     WHERE pool = $1 AND state = 'LOST' AND name = ANY($2::text[])
+       AND NOT EXISTS (SELECT FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND node.name = ANY(r.nodes)) RETURNING name`,
+    [pool, answering],
+  )
+  if (back.length > 0) await tellAll(sql, pool)
+  return back.map(({ name }) => name)
+}
+
+async function tellAll(sql: Sql, pool: string): Promise<void> {
+  await tellSettings(sql, pool)
+  await tellNodes(sql, pool)
+}

@@ -1,0 +1,116 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { lockGate } from '../gate.ts'
+
+/** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
+export const jobsPerBatch = 500
+const batchMax = jobsPerBatch
+
+/** Removes final jobs that finished before then; answers how many. */
+export async function expireJobs({ db }: Domain, before: Date): Promise<number> {
+  return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
+}
+
+/** The next ones, in the caller's transaction; fewer than `jobsPerBatch`: there were no more. */
+export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
+  const ids = await oldJobs(sql, before)
+  await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
+  await sql.query(forgetSql('SELECT max(position) FROM event WHERE job_id = ANY($1::text[])'), [ids])
+  const rows = await sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
+  return rows.length
+}
+
+async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT id FROM job WHERE log_closed AND finished_at < $1
+       AND NOT EXISTS (SELECT FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed)
+     ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+    [before, batchMax],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Removes the history of jobs that finished before then, but for the newest event; answers how many events. */
+export async function expireEvents({ db }: Domain, before: Date): Promise<number> {
+  return repeat(async () => {
+    const [row] = await db.sql.query<{ count: number }>(
+      `WITH gone AS (
+         DELETE FROM event USING (
+           SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
+           WHERE j.log_closed AND j.finished_at < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
+         WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position),
+       told AS (${forgetSql('SELECT max(position) FROM gone')})
+       SELECT count(*) AS count FROM gone`,
+      [before, batchMax],
+    )
+    return row?.count ?? 0
+  })
+}
+
+const slotDaysKept = 31
+
+/** Removes slot reservations that were over long ago; their jobs do not need them. Answers how many. */
+export async function expireSlots({ db }: Domain): Promise<number> {
+  return repeat(async () => {
+    const rows = await db.sql.query(
+      `DELETE FROM slot_reservation WHERE id IN (
+         SELECT id FROM slot_reservation WHERE created_at < berth_now() - $1 * interval '1 day' LIMIT $2)
+       RETURNING 1`,
+      [slotDaysKept, batchMax],
+    )
+    return rows.length
+  })
+}
+
+/**
+ * Removes lanes that nobody waits in and no job would come back to; they are made again when somebody needs them.
+ * Answers how many.
+ */
+export async function expireLanes(domain: Domain): Promise<number> {
+  return repeat(async () => removeUnused(domain, await unusedLanes(domain.db.sql)))
+}
+
+export async function unusedLanes(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(`SELECT l.id FROM lane l WHERE ${unusedSql} LIMIT $1`, [batchMax])
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Those of them that are still unused. Whoever puts a job into a lane that it was not in stands at the gate as well,
+ * so none goes from under it.
+ */
+export async function removeUnused({ db }: Domain, laneIds: readonly string[]): Promise<number> {
+  if (laneIds.length === 0) return 0
+  return db.transaction(async (sql) => {
+    await lockGate(sql)
+    const gone = await sql.query(`DELETE FROM lane l WHERE l.id = ANY($1::uuid[]) AND ${unusedSql} RETURNING 1`, [
+      laneIds,
+    ])
+    return gone.length
+  })
+}
+
+/**
+ * Of the entries of a lane only the first is looked for, by the index: a million may wait in others. A leader asks
+ * what a lane is when it hears of an entry, so what is still to be heard counts too.
+ */
+const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
+  SELECT FROM (
+    SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+    UNION ALL
+    SELECT j.lane_id FROM approval a JOIN job j ON j.id = a.job_id WHERE a.status = 'PENDING'
+    UNION ALL
+    SELECT c.lane_id FROM pool_change c
+  ) used WHERE used.lane_id = l.id)`
+
+/** Readers of the feed that stand before what is removed here are told, instead of missing it in silence. */
+const forgetSql = (newest: string) => `UPDATE feed_head SET forgotten = greatest(forgotten, (${newest}))`
+
+async function repeat(work: () => Promise<number>): Promise<number> {
+  let total = 0
+  for (let count = batchMax; count === batchMax; ) {
+    count = await work()
+    total += count
+  }
+  return total
+}

@@ -1,0 +1,162 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { JobSpec } from '../spec.ts'
+import type { JobState } from '../state.ts'
+
+/** What the leader of a pool needs to know of the runs it carries, and the few facts it keeps with them. */
+export interface HoldingRun {
+  runId: string
+  jobId: string
+  number: number
+  state: JobState
+  executor: string
+  handle: string | null
+  spec: JobSpec
+  nodes: string[]
+  gpuIds: number[]
+  startedAt: Date | null
+  expiredAt: Date | null
+  /** It was asked to leave for another job; until it is signalled it may be spared. */
+  leaves: 'ASKED' | 'SIGNALLED' | null
+  /** The end of the hard reservation that it runs in. */
+  mustEndAt: Date | null
+  unixUser: string | null
+}
+
+const holdingSql = (condition: string) => `
+SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
+  r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser",
+  CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves,
+  (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt"
+FROM run r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
+WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') ${condition}
+  AND EXISTS (SELECT FROM scheduler_leader s WHERE s.pool = $1 AND s.epoch = $2 AND s.holder IS NOT NULL)
+ORDER BY r.scheduled_at, r.id`
+
+/** Whose epoch is over has nothing to carry. */
+export interface Term {
+  pool: string
+  epoch: number
+}
+
+/** All of them: what a leader that has just taken over carries on. */
+export const readHoldingRuns = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(holdingSql(''), [pool, epoch], 'holding_runs')
+
+/** Those that ask for something: to be started, or to be stopped. */
+export const readRunOrders = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(
+    holdingSql(
+      `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
+        OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
+    ),
+    [pool, epoch],
+    'run_orders',
+  )
+
+/** null: it was removed with its job. */
+export async function readRunState(sql: Sql, runId: string): Promise<JobState | null> {
+  const [row] = await sql.query<{ state: JobState }>('SELECT state FROM run WHERE id = $1', [runId], 'run_state')
+  return row?.state ?? null
+}
+
+/** Of those that are still there. */
+export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
+  const rows = await sql.query<{ id: string; state: JobState }>(
+    'SELECT id, state FROM run WHERE id = ANY($1::text[])',
+    [runIds],
+    'run_states',
+  )
+  return new Map(rows.map(({ id, state }) => [id, state]))
+}
+
+export async function saveHandles(sql: Sql, handles: readonly { runId: string; handle: string }[]): Promise<void> {
+  if (handles.length === 0) return
+  await sql.query(
+    `UPDATE run SET handle = h.handle FROM jsonb_to_recordset($1::text::jsonb) AS h("runId" text, handle text)
+     WHERE run.id = h."runId"`,
+    [JSON.stringify(handles)],
+    'save_handles',
+  )
+}
+
+/** How these runs got their places: by a preemption, or on nodes that are held for another job. */
+export async function markPlaces(
+  sql: Sql,
+  runs: readonly { runId: string; wonTier: number | null; backfilledOn: string | null }[],
+): Promise<void> {
+  if (runs.length === 0) return
+  const rows = runs.map(({ runId, wonTier, backfilledOn }) => ({ runId, wonTier, backfilledOn }))
+  await sql.query(
+    `UPDATE run SET won_tier = p."wonTier", backfilled_on = p."backfilledOn"
+     FROM jsonb_to_recordset($1::text::jsonb) AS p("runId" text, "wonTier" int, "backfilledOn" text) WHERE run.id = p."runId"`,
+    [JSON.stringify(rows)],
+    'mark_places',
+  )
+}
+
+/** What set the time of a run: its own maximum, or the hard reservation it runs in. */
+export type Limit = 'MAXIMUM' | 'RESERVATION'
+
+/**
+ * The run's signal is to be sent because its time is over; kept so that a later leader knows why it ended. false: the
+ * reservation that set the time is not there any more.
+ */
+export async function markExpired(sql: Sql, runId: string, limit: Limit): Promise<boolean> {
+  const rows = await sql.query(
+    `UPDATE run SET expired_at = coalesce(expired_at, berth_now()) FROM job j
+     WHERE run.id = $1 AND j.id = run.job_id AND ($2 = 'MAXIMUM' OR EXISTS (
+       SELECT FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard)) RETURNING 1`,
+    [runId, limit],
+    'mark_expired',
+  )
+  return rows.length > 0
+}
+
+/** The job of a report as it is now, locked. */
+export interface ReportedJob {
+  jobId: string
+  state: JobState
+  run: number
+  spec: JobSpec
+  expired: boolean
+  /** It has a hard reservation, which ends before its own maximum does. */
+  endsWithReservation: boolean
+  /** It was asked to leave, and this is what people are told of that; null: it was not. */
+  leaving: string | null
+  /** Its signal was sent on account of a preemption, which was of this tier. */
+  preempted: boolean
+  tier: number | null
+  /** Runs of this job that could not be started, and runs that ended by their exit code. */
+  startFailures: number
+  exits: number
+}
+
+export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, ReportedJob>> {
+  const rows = await sql.query<ReportedJob>(
+    `WITH locked AS MATERIALIZED (SELECT id, state, state_info, run_number, spec FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR UPDATE)
+     SELECT l.id AS "jobId", l.state, l.run_number AS run, l.spec, r.expired_at IS NOT NULL AS expired,
+       CASE WHEN r.preempt_requested_at IS NOT NULL THEN coalesce(l.state_info, '') END AS leaving,
+       r.preempt_signalled_at IS NOT NULL AS preempted, (SELECT p.tier FROM preemption p WHERE p.victim_run_id = r.id) AS tier,
+       EXISTS (SELECT FROM capacity_reservation c
+         WHERE c.id = l.spec->>'capacityReservationId' AND c.hard AND ((l.spec->>'maxRunTimeSeconds')::float8 = 0
+           OR c.ends_at <= r.started_at + (l.spec->>'maxRunTimeSeconds')::float8 * interval '1 second')) AS "endsWithReservation",
+       (SELECT count(*) FROM run f WHERE f.job_id = l.id AND f.state_reason = 'START_FAILED') AS "startFailures",
+       (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits
+     FROM locked l JOIN run r ON r.job_id = l.id AND r.number = l.run_number`,
+    [jobIds],
+    'lock_reported',
+  )
+  return new Map(rows.map((row) => [row.jobId, row]))
+}
+
+/** A report about a run that is over already: kept as an event, changes nothing else. */
+export async function recordLateReport(
+  sql: Sql,
+  { jobId, run, message }: { jobId: string; run: number; message: string },
+): Promise<void> {
+  await sql.query(
+    `WITH later AS (UPDATE job SET version = version + 1 WHERE id = $1 RETURNING id, version)
+     INSERT INTO event (job_id, seq, at, type, run, message) SELECT id, version, berth_now(), 'LATE_REPORT', $2, $3 FROM later`,
+    [jobId, run, message],
+  )
+}

@@ -1,0 +1,60 @@
+import { advisoryLocks } from '../../platform/advisory-locks.ts'
+import { createLoop, type Loop } from '../../platform/loop.ts'
+import type { Domain } from '../domain.ts'
+
+/**
+ * The sequencer: gives every event its position in the feed over all jobs. Positions are dense and grow in commit
+ * order; inside a job they follow seq. A bare `bigserial` would not do: numbers are drawn before the commit, so a reader
+ * that has seen 7 may meet 6 afterwards and lose it.
+ *
+ * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that
+ * looks, so whoever waited for it sees what the other left.
+ */
+const batchMax = 5_000
+const pollMs = 1_000
+
+export function createSequencer(domain: Domain): Loop {
+  const loop = createLoop({
+    name: 'sequencer',
+    pollMs,
+    clock: domain.clock,
+    log: domain.log,
+    runOnce: async () => {
+      while ((await sequenceOnce(domain)) === batchMax);
+    },
+  })
+  domain.wakeups.on('event', loop.wake)
+  return loop
+}
+
+/** Numbers what has no position yet, at most one batch; answers how many. */
+export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>): Promise<number> {
+  const numbered = await db.transaction(async (sql) => {
+    await sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
+    const [row] = await sql.query<{ count: number }>(sequenceSql, [batchMax], 'sequence')
+    return row?.count ?? 0
+  })
+  if (numbered > 0) wakeups.poke('feed')
+  return numbered
+}
+
+/** Ordered by time over jobs; a running maximum keeps seq order inside a job even if the clock stepped back. */
+const sequenceSql = `
+WITH open AS MATERIALIZED (
+  SELECT job_id, seq, max(at) OVER (PARTITION BY job_id ORDER BY seq) AS at
+  FROM (SELECT job_id, seq, at FROM event WHERE position IS NULL ORDER BY job_id, seq LIMIT $1) e
+),
+numbered AS MATERIALIZED (
+  SELECT job_id, seq, row_number() OVER (ORDER BY at, job_id, seq) AS n FROM open
+),
+head AS (
+  UPDATE feed_head SET position = position + (SELECT count(*) FROM numbered)
+  WHERE EXISTS (SELECT FROM numbered)
+  RETURNING position - (SELECT count(*) FROM numbered) AS before
+),
+given AS (
+  UPDATE event SET position = head.before + numbered.n FROM numbered, head
+  WHERE event.job_id = numbered.job_id AND event.seq = numbered.seq
+  RETURNING 1
+)
+SELECT count(*)::int AS count FROM given`

@@ -1,0 +1,308 @@
+import type { Sql } from '../../platform/tx.ts'
+import { demandToRead, seesAll, type Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
+
+/**
+ * What running jobs count against the limits of their pool, and which limit holds a waiting one back. The counts are
+ * derived from the runs that hold resources each time they are needed: there is no counter that could drift.
+ *
+ * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the pool's
+ * "local jobs"). Limits of a GPU model count per scope and model, so they can be asked only once devices are chosen.
+ */
+export interface Counted {
+  userId: string
+  userName: string
+  teamId: string | null
+  team: string | null
+  queue: string
+  project: string | null
+  /** All copies together. */
+  gpu: number
+}
+
+export type LimitCode =
+  | 'POOL_PAUSED'
+  | 'GLOBAL_LIMIT'
+  | 'USER_LIMIT'
+  | 'TEAM_LIMIT'
+  | 'QUEUE_LIMIT'
+  | 'PROJECT_LIMIT'
+  | 'GPU_LIMIT'
+  | 'LOCAL_JOB_LIMIT'
+  | 'LOCAL_GPU_LIMIT'
+
+export interface Rule {
+  code: LimitCode
+  /** A scope, or with `each` the beginning of several that are counted apart. */
+  on: string
+  each: boolean
+  counts: 'jobs' | 'gpus'
+  max: number
+  /** Only GPUs whose model contains this, in lower case; null: whatever the model. */
+  model: string | null
+}
+
+export interface Amount {
+  jobs: number
+  gpus: number
+}
+
+/** By scope, and by scope and model filter together. */
+export type Tally = ReadonlyMap<string, Amount>
+
+export interface Ceilings {
+  pool: string
+  rules: readonly Rule[]
+  tally: Tally
+}
+
+/** A limit that is reached, as the reason why a job waits. */
+export interface Held {
+  code: LimitCode
+  message: string
+  scope: string
+  limit: number
+  used: number
+  /** What is counted, as the tally spells it, and how many more it would have been. */
+  key: string
+  asked: number
+}
+
+// ── rules ──
+
+/** In the order in which they are told: pool, user, team, the limits of scopes, GPUs of the machine. */
+export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
+  const rule = (code: LimitCode, max: number | null, rest: Partial<Rule> & { on: string }): Rule[] =>
+    max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
+  const { maxConcurrent, userMaxConcurrent, enableFairShare, teamMaxConcurrent } = limits
+  return [
+    ...rule(maxConcurrent === 0 ? 'POOL_PAUSED' : 'GLOBAL_LIMIT', maxConcurrent, { on: 'pool' }),
+    ...rule('USER_LIMIT', userMaxConcurrent, { on: 'user:', each: true }),
+    ...rule('TEAM_LIMIT', enableFairShare ? teamMaxConcurrent : null, { on: 'team:', each: true }),
+    ...scopes.flatMap(({ scope, counted, gpuModel, maxJobs, maxGpus }) => {
+      if (counted === null) return []
+      const rest = { on: counted, model: gpuModel || null }
+      return [...rule(`${scope}_LIMIT`, maxJobs, rest), ...rule('GPU_LIMIT', maxGpus, { ...rest, counts: 'gpus' })]
+    }),
+    ...rule('LOCAL_JOB_LIMIT', limits.localJobMaxConcurrent, { on: 'gpu' }),
+    ...rule('LOCAL_GPU_LIMIT', limits.localGpuMaxConcurrent, { on: 'gpu', counts: 'gpus' }),
+  ]
+}
+
+// ── counting ──
+
+function scopesOf({ userId, teamId, queue, project, gpu }: Counted): string[] {
+  return [
+    'pool',
+    `user:${userId}`,
+    ...(teamId === null ? [] : [`team:${teamId}`]),
+    `queue:${queue}`,
+    ...(project === null ? [] : [`project:${project}`]),
+    ...(gpu > 0 ? ['gpu'] : []),
+  ]
+}
+
+export interface Holding extends Counted {
+  jobs: number
+  /** Of the GPUs that each of them holds. */
+  models: readonly string[]
+}
+
+function tallyOf(rules: readonly Rule[], holdings: readonly Holding[]): Tally {
+  const tally = new Map<string, Amount>()
+  for (const holding of holdings) add(tally, rules, holding)
+  return tally
+}
+
+/** Keeps a tally up: `jobs` more, or less if negative. Answers the scopes that they count for. */
+export function count(tally: Map<string, Amount>, rules: readonly Rule[], holding: Holding): readonly string[] {
+  if (rules.length === 0) return []
+  add(tally, rules, holding)
+  return scopesOf(holding)
+}
+
+function add(tally: Map<string, Amount>, rules: readonly Rule[], { jobs, models, ...job }: Holding): void {
+  const filters = models.length === 0 ? [] : new Set(rules.flatMap(({ model }) => model ?? []))
+  for (const scope of scopesOf(job)) {
+    grow(tally, scope, { jobs, gpus: jobs * job.gpu })
+    for (const filter of filters) {
+      const gpus = matching(models, filter)
+      if (gpus > 0) grow(tally, ofModel(scope, filter), { jobs, gpus: jobs * gpus })
+    }
+  }
+}
+
+/** Begins with a digit, so it is never a scope. */
+const ofModel = (scope: string, filter: string) => `${filter.length}/${filter}/${scope}`
+
+function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): void {
+  const before = tally.get(key)
+  const after = { jobs: (before?.jobs ?? 0) + jobs, gpus: (before?.gpus ?? 0) + gpus }
+  if (after.jobs === 0 && after.gpus === 0) tally.delete(key)
+  else tally.set(key, after)
+}
+
+const matching = (models: readonly string[], filter: string) =>
+  models.filter((model) => model.toLowerCase().includes(filter)).length
+
+/** How much counts for a limit in one of its scopes. */
+export const usedOf = ({ tally }: Ceilings, { model, counts }: Rule, scope: string): number =>
+  tally.get(model === null ? scope : ofModel(scope, model))?.[counts] ?? 0
+
+// ── asking ──
+
+/** The first limit that holds the job back whatever devices it would get; null: none does. */
+export function heldBack({ pool, rules, tally }: Ceilings, job: Counted): Held | null {
+  const scopes = scopesOf(job)
+  for (const rule of rules) {
+    const key = rule.model === null ? scopeUnder(rule, scopes) : undefined
+    const asked = rule.counts === 'jobs' ? 1 : job.gpu
+    if (key === undefined || asked === 0) continue
+    const used = tally.get(key)?.[rule.counts] ?? 0
+    if (used + asked > rule.max) return held(rule, { pool, job, key, used, asked })
+  }
+  return null
+}
+
+/** The first limit of a GPU model that these devices would break, with the filter of that model. */
+export function heldByModel(ceilings: Ceilings, job: Counted, models: readonly string[]): HeldModel | null {
+  for (const over of overModels(ceilings, job, (model) => matching(models, model))) return over
+  return null
+}
+
+/** The limits of GPU models that so many GPUs would break, were they all of that model. */
+export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): HeldModel[] => [
+  ...overModels(ceilings, job, () => gpus),
+]
+
+/** What limits of GPU models leave the job of each, by the filters of models. */
+export function leftOfModels({ rules, tally }: Ceilings, job: Counted): { model: string; gpus: number }[] {
+  const scopes = scopesOf(job)
+  return rules.flatMap((rule) => {
+    const key = rule.model === null ? undefined : scopeUnder(rule, scopes)
+    if (rule.model === null || key === undefined) return []
+    const left = rule.max - (tally.get(ofModel(key, rule.model))?.[rule.counts] ?? 0)
+    return [{ model: rule.model, gpus: rule.counts === 'gpus' || left < 1 ? Math.max(0, left) : Infinity }]
+  })
+}
+
+export const hasModelLimits = ({ rules }: Pick<Ceilings, 'rules'>): boolean => rules.some(({ model }) => model !== null)
+
+export interface HeldModel {
+  held: Held
+  model: string
+}
+
+function* overModels(
+  { pool, rules, tally }: Ceilings,
+  job: Counted,
+  gpusOf: (model: string) => number,
+): Generator<HeldModel, void, void> {
+  const scopes = scopesOf(job)
+  for (const rule of rules) {
+    const key = scopeUnder(rule, scopes)
+    const gpus = rule.model === null ? 0 : gpusOf(rule.model)
+    if (rule.model === null || key === undefined || gpus === 0) continue
+    const counted = ofModel(key, rule.model)
+    const used = tally.get(counted)?.[rule.counts] ?? 0
+    const asked = rule.counts === 'jobs' ? 1 : gpus
+    if (used + asked > rule.max) yield { held: held(rule, { pool, job, key: counted, used, asked }), model: rule.model }
+  }
+}
+
+const scopeUnder = ({ on, each }: Rule, scopes: readonly string[]) =>
+  scopes.find((scope) => (each ? scope.startsWith(on) : scope === on))
+
+type Found = Pick<Held, 'key' | 'used' | 'asked'> & { pool: string; job: Counted }
+
+function held(rule: Rule, { pool, job, key, used, asked }: Found): Held {
+  const { code, max, counts, model } = rule
+  const scope = scopeName(rule.on, { pool, job })
+  const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of the model ${model}`
+  const message =
+    code === 'POOL_PAUSED'
+      ? `The pool ${pool} is paused`
+      : `The limit of ${max} ${what} of ${scope} is reached: ${used}`
+  return { code, message, scope, limit: max, used, key, asked }
+}
+
+/** People have names where counting has ids. */
+function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): string {
+  if (on.startsWith('user:')) return `user:${job.userName}`
+  if (on.startsWith('team:')) return `team:${job.team}`
+  return on === 'pool' || on === 'gpu' ? `pool:${pool}` : on
+}
+
+// ── reading ──
+
+/** What holds in the pool now. Without any limit nothing is counted. */
+export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
+  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  const rules = limits ? await readRules(sql, pool, limits) : []
+  return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
+}
+
+/** These limits of the pool and those of its scopes, in the order in which they are told. */
+export const readRules = async (sql: Sql, pool: string, limits: Limits): Promise<Rule[]> =>
+  rulesOf(limits, await readScopeLimits(sql, pool))
+
+const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
+
+/** Equal ones together: as many rows as there are kinds, however many run. */
+const holdingsSql = `
+SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
+  h.models, h.jobs
+FROM (
+  SELECT j.user_id, j.team_id, j.queue, j.project, j.gpu, m.models, count(*) AS jobs
+  FROM run r JOIN job j ON j.id = r.job_id
+  CROSS JOIN LATERAL (SELECT coalesce(array_agg(d.model ORDER BY d.model), '{}') AS models
+    FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device WHERE c.run_id = r.id) m
+  WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+  GROUP BY 1, 2, 3, 4, 5, 6
+) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
+
+// ── showing ──
+
+export interface ScopeInUse extends ScopeLimit {
+  jobsInUse: number
+  gpusInUse: number
+}
+
+export interface LimitsInUse extends Limits {
+  pool: string
+  scopes: ScopeInUse[]
+}
+
+/** `pool` null: the one that the default queue leads to. Scopes that the viewer may not know are left out. */
+export async function limitsInUse(
+  { db: { sql }, singleUser }: Domain,
+  viewer: Viewer,
+  asked: string | null,
+): Promise<LimitsInUse> {
+  demandToRead(viewer, 'job.view.own')
+  const pool = await poolNamed(sql, asked)
+  const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
+  if (!limits) throw new Error(`The pool ${pool} went away`)
+  const all = await readScopeLimits(sql, pool)
+  const tally = tallyOf(rulesOf(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
+  const scopes = (await knownTo(sql, viewer, all)).map((limit) => {
+    const { counted, gpuModel } = limit
+    const used = tally.get(counted === null || gpuModel === '' ? (counted ?? '') : ofModel(counted, gpuModel))
+    return { ...limit, jobsInUse: used?.jobs ?? 0, gpusInUse: used?.gpus ?? 0 }
+  })
+  return { pool, ...limits, scopes }
+}
+
+/** Queues are known to everybody; of people, teams and projects those who may not see all jobs know their own. */
+async function knownTo(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
+  if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
+  const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])
+  const known = new Set(own.map(({ scope, name }) => `${scope} ${name}`))
+  return all.filter(({ scope, name }) => scope === 'QUEUE' || known.has(`${scope} ${name}`))
+}
+
+const ownScopesSql = `
+SELECT 'USER' AS scope, name FROM "user" WHERE id = $1
+UNION ALL SELECT 'TEAM', t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1
+UNION SELECT 'PROJECT', project FROM job WHERE user_id = $1 AND NOT log_closed AND project IS NOT NULL`

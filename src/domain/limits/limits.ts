@@ -1,0 +1,300 @@
+import { z } from 'zod'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, type Viewer } from '../access.ts'
+import { rememberApplied } from '../applied.ts'
+import { audit } from '../audit/audit.ts'
+import { tellLimits } from '../changes.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, NotFound, type Violation } from '../errors.ts'
+import { parseInput } from '../parse.ts'
+
+/**
+ * What may run at once in a pool. A limit is a number, null (unlimited), or unset: then it is the default of its pool
+ * once there are users, and unlimited for a single one. 0 pauses. Lowering a limit never ends a run; it only holds the
+ * next start back. What holding runs count against these, and who is held back: in-use.ts.
+ *
+ * Every change locks the row of the pool, and so does every start: a limit holds from the commit that sets it.
+ */
+export interface Limits {
+  maxConcurrent: number | null
+  userMaxConcurrent: number | null
+  /** Holds only with enableFairShare. */
+  teamMaxConcurrent: number | null
+  enableFairShare: boolean
+  localGpuMaxConcurrent: number | null
+  localJobMaxConcurrent: number | null
+  /** These two are asked at submission. */
+  userMaxActive: number | null
+  userMaxBlocked: number | null
+  starvationThresholdSeconds: number
+}
+
+/** As people write them: a key that is left out stays as it is. */
+export type LimitChange = { [Name in keyof Limits]?: Limits[Name] | undefined }
+
+const unlimited: Limits = {
+  maxConcurrent: null,
+  userMaxConcurrent: null,
+  teamMaxConcurrent: null,
+  enableFairShare: false,
+  localGpuMaxConcurrent: null,
+  localJobMaxConcurrent: null,
+  userMaxActive: null,
+  userMaxBlocked: null,
+  starvationThresholdSeconds: 3_600,
+}
+
+interface LimitsRow {
+  pool: string
+  policy: 'PRIORITY' | 'FAIR_SHARE'
+  executors: string[]
+  values: Partial<Limits>
+}
+
+/** Runs of these are processes of the one machine that the pool is bound to. */
+const ofOneMachine = ['local', 'container', 'handler']
+
+function defaultsOf({ policy, executors }: LimitsRow): Limits {
+  const shared: Limits = { ...unlimited, userMaxBlocked: 100 }
+  if (policy === 'FAIR_SHARE') return shared
+  const localJobMaxConcurrent = executors.some((name) => ofOneMachine.includes(name)) ? 1 : null
+  return { ...shared, maxConcurrent: 5, userMaxConcurrent: 2, teamMaxConcurrent: 10, localJobMaxConcurrent }
+}
+
+/** The limits that hold in these pools, by their names; in one statement. */
+export async function limitsOf(
+  sql: Sql,
+  pools: readonly string[],
+  singleUser: boolean,
+): Promise<ReadonlyMap<string, Limits>> {
+  const rows = await sql.query<LimitsRow>(limitsSql, [JSON.stringify(pools)], 'limits_of')
+  return new Map(rows.map((row) => [row.pool, { ...(singleUser ? unlimited : defaultsOf(row)), ...row.values }]))
+}
+
+const limitsSql = `
+SELECT p.name AS pool, p.policy::text AS policy, p.executors, coalesce(l."values", '{}') AS "values"
+FROM pool p LEFT JOIN pool_limits l ON l.pool = p.name
+WHERE p.name IN (SELECT jsonb_array_elements_text($1::text::jsonb))`
+
+/** Starts and changes of limits of one pool take turns; foreign keys to the pool do not wait. */
+export async function lockPool(sql: Sql, pool: string | null): Promise<string> {
+  const [row] = await sql.query<{ name: string }>(
+    `SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))
+     FOR NO KEY UPDATE`,
+    [pool],
+    'lock_pool',
+  )
+  if (!row) throw noPool(pool)
+  return row.name
+}
+
+/** The named pool, or the one that the default queue leads to. */
+export async function poolNamed(sql: Sql, pool: string | null): Promise<string> {
+  const [row] = await sql.query<{ name: string }>(
+    'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))',
+    [pool],
+  )
+  if (!row) throw noPool(pool)
+  return row.name
+}
+
+const noPool = (pool: string | null) =>
+  new NotFound(`There is no pool ${pool?.slice(0, 64) ?? 'behind a default queue'}`)
+
+// ── limits of a pool ──
+
+const countMax = 1_000_000_000
+const yearMinutes = 527_040
+const count = z.int().min(0, 'must not be negative').max(countMax, `must be at most ${countMax}`).nullish()
+const amount = (max: number) => z.number().min(0, 'must not be negative').max(max, 'must be at most a year').nullish()
+
+const limitsInput = z.strictObject({
+  pool: z.string().nullish(),
+  maxConcurrent: count,
+  userMaxConcurrent: count,
+  teamMaxConcurrent: count,
+  enableFairShare: z.boolean().nullish(),
+  localGpuMaxConcurrent: count,
+  localJobMaxConcurrent: count,
+  userMaxActive: count,
+  userMaxBlocked: count,
+  starvationThresholdMinutes: amount(yearMinutes),
+  starvationThresholdSeconds: amount(yearMinutes * 60),
+})
+
+/** Answers the name of the pool. */
+export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'limits.write')
+  const { pool: asked, change } = parseChange(raw)
+  const pool = await domain.db.transaction(async (sql) => {
+    const name = await lockPool(sql, asked)
+    if (Object.keys(change).length === 0) return name
+    await writeLimits(sql, { pool: name, change, unset: [] })
+    await audit(sql, viewer, [auditOf(name, change)], domain.time.nowMs())
+    return name
+  })
+  domain.wakeups.poke('queue')
+  return pool
+}
+
+function parseChange(raw: unknown): { pool: string | null; change: LimitChange } {
+  const { pool, enableFairShare, starvationThresholdMinutes, starvationThresholdSeconds, ...counts } = parseInput(
+    limitsInput,
+    raw,
+  )
+  const threshold = starvationThresholdMinutes === undefined ? starvationThresholdSeconds : starvationThresholdMinutes
+  const violations: Violation[] = []
+  if (starvationThresholdMinutes != null && starvationThresholdSeconds != null)
+    violations.push({ path: ['starvationThresholdSeconds'], message: 'Give it in minutes or in seconds, not both' })
+  if (threshold === null)
+    violations.push({ path: ['starvationThresholdSeconds'], message: 'Must be a number; 0 turns it off' })
+  if (enableFairShare === null) violations.push({ path: ['enableFairShare'], message: 'Must be true or false' })
+  if (violations.length > 0) throw new InvalidInput(violations)
+  const seconds = starvationThresholdMinutes != null ? starvationThresholdMinutes * 60 : starvationThresholdSeconds
+  return {
+    pool: pool ?? null,
+    change: present({
+      ...counts,
+      enableFairShare: enableFairShare ?? undefined,
+      starvationThresholdSeconds: seconds ?? undefined,
+    }),
+  }
+}
+
+const present = (change: LimitChange): LimitChange =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+
+const auditOf = (pool: string, detail: Record<string, unknown>) => ({
+  action: 'limits.update',
+  objectId: `pool_${pool}`,
+  detail,
+})
+
+interface Written {
+  pool: string
+  change: LimitChange
+  /** Names that go back to the default. */
+  unset: readonly string[]
+}
+
+async function writeLimits(sql: Sql, { pool, change, unset }: Written): Promise<void> {
+  await sql.query(
+    `INSERT INTO pool_limits (pool, "values") VALUES ($1, $2)
+     ON CONFLICT (pool) DO UPDATE SET "values" = (pool_limits."values" - $3::text[]) || excluded."values"`,
+    [pool, JSON.stringify(change), unset],
+  )
+  await tellLimits(sql, pool)
+}
+
+/**
+ * The limits that the configuration names for a pool: each that is new or differs from what was applied last is put into
+ * the database, and one that is no longer named becomes unset. What was changed at run time since stays.
+ */
+export async function applyLimits(sql: Sql, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
+  const applied = await rememberApplied(sql, `limits/${pool}`, declared)
+  const last = (applied?.last ?? {}) as Record<string, unknown>
+  if (!applied || (Object.keys(declared).length === 0 && Object.keys(last).length === 0)) return false
+  const change = Object.fromEntries(Object.entries(declared).filter(([name, value]) => last[name] !== value))
+  await lockPool(sql, pool)
+  const values = await storedLimits(sql, pool)
+  const unset = Object.keys(last).filter((name) => !(name in declared) && values[name] === last[name])
+  await writeLimits(sql, { pool, change, unset })
+  await audit(sql, null, [auditOf(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
+  return true
+}
+
+async function storedLimits(sql: Sql, pool: string): Promise<Record<string, unknown>> {
+  const [row] = await sql.query<{ values: Record<string, unknown> }>(
+    'SELECT "values" FROM pool_limits WHERE pool = $1',
+    [pool],
+  )
+  return row?.values ?? {}
+}
+
+// ── limits of a queue, a project, a team, a user ──
+
+export const limitScopes = ['QUEUE', 'PROJECT', 'TEAM', 'USER'] as const
+export type LimitScope = (typeof limitScopes)[number]
+
+export interface ScopeLimit {
+  scope: LimitScope
+  name: string
+  /** Only GPUs whose model contains this, in lower case; empty: all. */
+  gpuModel: string
+  maxJobs: number | null
+  maxGpus: number | null
+  /** What it counts, as in-use.ts names it; null: nobody has this name any more. */
+  counted: string | null
+}
+
+const scopesMax = 500
+
+export const readScopeLimits = (sql: Sql, pool: string): Promise<ScopeLimit[]> =>
+  sql.query<ScopeLimit>(scopesSql, [pool], 'scope_limits')
+
+const scopesSql = `
+SELECT l.scope::text AS scope, l.name, l.gpu_model AS "gpuModel", l.max_jobs AS "maxJobs", l.max_gpus AS "maxGpus",
+  CASE l.scope WHEN 'USER' THEN 'user:' || u.id WHEN 'TEAM' THEN 'team:' || t.id
+    WHEN 'QUEUE' THEN 'queue:' || l.name ELSE 'project:' || l.name END AS counted
+FROM scope_limit l
+LEFT JOIN "user" u ON l.scope = 'USER' AND u.name = l.name
+LEFT JOIN team t ON l.scope = 'TEAM' AND t.name = l.name
+WHERE l.pool = $1 ORDER BY l.scope, l.name, l.gpu_model LIMIT ${scopesMax}`
+
+const scopeInput = z.strictObject({
+  pool: z.string().nullish(),
+  scope: z.enum(limitScopes),
+  name: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters'),
+  gpuModel: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish(),
+  maxJobs: count,
+  maxGpus: count,
+})
+
+/** Without a number of jobs and of GPUs the limit goes. Answers the name of the pool. */
+export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'limits.write')
+  const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)
+  const limit = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '', maxJobs, maxGpus }
+  const pool = await domain.db.transaction(async (sql) => {
+    const name = await lockPool(sql, asked ?? null)
+    await writeScopeLimit(sql, name, limit)
+    await tellLimits(sql, name)
+    await audit(sql, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.time.nowMs())
+    return name
+  })
+  domain.wakeups.poke('queue')
+  return pool
+}
+
+type WrittenScope = Omit<ScopeLimit, 'counted'>
+
+async function writeScopeLimit(sql: Sql, pool: string, limit: WrittenScope): Promise<void> {
+  const { scope, name, gpuModel, maxJobs, maxGpus } = limit
+  const key = [pool, scope, name, gpuModel]
+  if (maxJobs === null && maxGpus === null) {
+    await sql.query(
+      'DELETE FROM scope_limit WHERE pool = $1 AND scope = $2::limit_scope AND name = $3 AND gpu_model = $4',
+      key,
+    )
+    return
+  }
+  await demandNamed(sql, limit)
+  await sql.query(
+    `INSERT INTO scope_limit (pool, scope, name, gpu_model, max_jobs, max_gpus) VALUES ($1, $2::limit_scope, $3, $4, $5, $6)
+     ON CONFLICT (pool, scope, name, gpu_model) DO UPDATE SET max_jobs = excluded.max_jobs, max_gpus = excluded.max_gpus`,
+    [...key, maxJobs, maxGpus],
+  )
+  const [counted] = await sql.query<{ count: number }>('SELECT count(*) FROM scope_limit WHERE pool = $1', [pool])
+  if ((counted?.count ?? 0) > scopesMax)
+    throw new InvalidInput([{ path: ['name'], message: `A pool has at most ${scopesMax} limits of scopes` }])
+}
+
+const tableOf = { QUEUE: 'submission_queue', TEAM: 'team', USER: '"user"' } as const
+
+/** A limit on a name that nobody has would limit nobody, silently. Projects are free words. */
+async function demandNamed(sql: Sql, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
+  if (scope === 'PROJECT') return
+  const found = await sql.query(`SELECT 1 FROM ${tableOf[scope]} WHERE name = $1`, [name])
+  if (found.length === 0)
+    throw new InvalidInput([{ path: ['name'], message: `There is no ${scope.toLowerCase()} ${name.slice(0, 64)}` }])
+}

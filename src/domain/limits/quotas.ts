@@ -1,0 +1,240 @@
+import { z } from 'zod'
+import { newId } from '../../platform/ids.ts'
+import { isUnavailable, type Sql, Unavailable } from '../../platform/tx.ts'
+import { demand, type UserLevel, type Viewer } from '../access.ts'
+import { ownAccount } from '../accounts.ts'
+import { lockApplied, rememberApplied } from '../applied.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, NotFound, Refusal } from '../errors.ts'
+import { behindGate } from '../gate.ts'
+import { parseInput } from '../parse.ts'
+import {
+  type Payer,
+  type QuotaRule,
+  type QuotaType,
+  quotaActions,
+  quotaScopes,
+  quotaTypes,
+  subjectsOf,
+} from './quota-rules.ts'
+
+/**
+ * Quotas as they are kept: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A change
+ * waits at the gate of submissions, so it holds for every submission that comes after it.
+ */
+export interface Quota extends QuotaRule {
+  id: string
+  createdAt: Date
+}
+
+/** Those of them that may concern the viewer. */
+export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<Quota[]> {
+  const values: unknown[] = []
+  const bind = (value: unknown) => `$${values.push(value)}`
+  return sql.query<Quota>(
+    `SELECT q.id, q.type::text AS type, q.action::text AS action, q.scope::text AS scope, q.key, q."limit",
+       q.created_at AS "createdAt"
+     FROM quota q WHERE q.id = ANY(${bind(ids)}::text[]) AND (${quotasVisibleTo(viewer, 'q', bind)})`,
+    values,
+  )
+}
+
+/** The quotas that may concern the viewer, as a condition on the table alias `alias`; whoever sees all jobs sees all. */
+export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
+  if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
+  const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
+  const own = bind(ownAccount(viewer.userName))
+  return `CASE ${alias}.scope WHEN 'GLOBAL' THEN TRUE WHEN 'LEVEL' THEN ${alias}.key = ${level}
+    WHEN 'USER' THEN ${alias}.key = ${name}
+    WHEN 'TEAM' THEN ${alias}.key IN (SELECT t.name FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id})
+    ELSE ${alias}.key = ${own} OR ${alias}.key IN
+      (SELECT t.account FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id}) END`
+}
+
+/** A limit that cannot be read admits nobody; what is asked may well succeed later. */
+export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof Refusal || isUnavailable(error)) throw error
+    log.error({ err: error }, 'quotas cannot be read: nothing is accepted')
+    throw new Unavailable('The quotas cannot be read', { cause: error })
+  }
+}
+
+/** The quotas that any of them may meet, one statement. */
+export async function readQuotasOf(sql: Sql, payers: readonly Payer[]): Promise<QuotaRule[]> {
+  if (payers.length === 0) return []
+  const keys = new Set(
+    payers.flatMap((payer) => subjectsOf(payer).map(({ kind, name }) => `${kind.toUpperCase()}/${name}`)),
+  )
+  return sql.query<QuotaRule>(
+    `SELECT type::text AS type, action::text AS action, scope::text AS scope, key, "limit" FROM quota
+     WHERE scope IN ('GLOBAL', 'LEVEL')
+       OR (scope, key) IN (SELECT split_part(k, '/', 1)::quota_scope, substr(k, strpos(k, '/') + 1)
+                           FROM jsonb_array_elements_text($1::text::jsonb) AS k)`,
+    [JSON.stringify([...keys])],
+    'quotas_of',
+  )
+}
+
+const limit = z.number().min(0, 'must not be negative').max(1e15, 'must be at most 10¹⁵')
+
+const createInput = z.strictObject({
+  type: z.enum(quotaTypes),
+  action: z.enum(quotaActions),
+  scope: z.enum(quotaScopes),
+  key: z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish(),
+  limit,
+})
+
+const updateInput = z.strictObject({
+  id: z.string(),
+  action: z.enum(quotaActions).nullish(),
+  limit: limit.nullish(),
+})
+
+const levels = { VIEWER: true, RESEARCHER: true, LEAD: true, ADMIN: true } as const satisfies Record<UserLevel, true>
+
+/** What zod cannot say of one field alone. */
+function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
+  const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
+  if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must not be given: a GLOBAL quota holds for everybody')
+  if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
+  if (scope === 'LEVEL' && !Object.hasOwn(levels, key ?? ''))
+    throw refuse('key', `Must be ${Object.keys(levels).join(', ')}`)
+  if (!isCost(type) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
+}
+
+const isCost = (type: QuotaType) => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
+
+/** Answers the id. */
+export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'quota.write')
+  const { key = null, ...rest } = parseInput(createInput, raw)
+  const rule: QuotaRule = { ...rest, key }
+  demandSense(rule)
+  return behindGate(domain, async (sql) => {
+    await demandNamed(sql, rule)
+    const id = newId('quota', domain.time.nowMs())
+    const rows = await sql.query(`${insertSql} ON CONFLICT DO NOTHING RETURNING 1`, [id, ...valuesOf(rule), null])
+    if (rows.length === 0) throw twice(rule)
+    await audit(sql, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.time.nowMs())
+    return id
+  })
+}
+
+const insertSql = `INSERT INTO quota (id, type, action, scope, key, "limit", declared_as, created_at)
+  VALUES ($1, $2::quota_type, $3::quota_action, $4::quota_scope, $5, $6::float8, $7, berth_now())`
+
+const valuesOf = ({ type, action, scope, key, limit: value }: QuotaRule) => [type, action, scope, key, value]
+
+const twice = ({ type, action, scope }: QuotaRule) =>
+  new InvalidInput([
+    { path: ['type'], message: `There is a ${scope} ${type} quota with ${action} already; change that one` },
+  ])
+
+/** A quota on a name that nobody has would limit nobody, silently. Accounts are free words. */
+async function demandNamed(sql: Sql, { scope, key }: QuotaRule): Promise<void> {
+  if (scope !== 'USER' && scope !== 'TEAM') return
+  const found = await sql.query(`SELECT 1 FROM ${scope === 'USER' ? '"user"' : 'team'} WHERE name = $1`, [key])
+  if (found.length === 0) throw new NotFound(`There is no ${scope.toLowerCase()} ${key?.slice(0, 64)}`)
+}
+
+export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'quota.write')
+  const change = parseInput(updateInput, raw)
+  return behindGate(domain, async (sql) => {
+    const before = await quotaOf(sql, change.id)
+    const rule = { ...before, action: change.action ?? before.action, limit: change.limit ?? before.limit }
+    demandSense(rule)
+    const others = await sql.query(
+      `SELECT 1 FROM quota WHERE id <> $1 AND type = $2::quota_type AND action = $3::quota_action
+         AND scope = $4::quota_scope AND key IS NOT DISTINCT FROM $5`,
+      [change.id, rule.type, rule.action, rule.scope, rule.key],
+    )
+    if (others.length > 0) throw twice(rule)
+    await sql.query('UPDATE quota SET action = $2::quota_action, "limit" = $3::float8 WHERE id = $1', [
+      change.id,
+      rule.action,
+      rule.limit,
+    ])
+    const detail = { action: rule.action, limit: rule.limit }
+    await audit(sql, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.time.nowMs())
+    return change.id
+  })
+}
+
+/** A team takes its ceilings along; those that a former team of that name left behind go. */
+export async function renameTeamQuotas(sql: Sql, before: string, name: string): Promise<void> {
+  if (before === name) return
+  await sql.query("DELETE FROM quota WHERE scope = 'TEAM' AND key = $1", [name])
+  await sql.query("UPDATE quota SET key = $2 WHERE scope = 'TEAM' AND key = $1", [before, name])
+}
+
+export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+  demand(viewer, 'quota.write')
+  await behindGate(domain, async (sql) => {
+    const { type, action, scope, key, limit: value } = await quotaOf(sql, id)
+    await sql.query('DELETE FROM quota WHERE id = $1', [id])
+    const detail = { type, action, scope, key, limit: value }
+    await audit(sql, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())
+  })
+  return { id }
+}
+
+async function quotaOf(sql: Sql, id: string): Promise<QuotaRule> {
+  const [row] = await sql.query<QuotaRule>(
+    `SELECT type::text AS type, action::text AS action, scope::text AS scope, key, "limit" FROM quota WHERE id = $1`,
+    [id],
+  )
+  if (!row) throw new NotFound(`There is no quota ${id.slice(0, 64)}`)
+  return row
+}
+
+/**
+ * The quotas of the configuration: each that is new or differs from what was applied last is put into the database, and
+ * one that is no longer declared ends. The others stay as they were changed at run time, and so do those that people made.
+ */
+export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
+  for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
+  const { db, time, log } = domain
+  await db.transaction(async (sql) => {
+    await lockApplied(sql)
+    const applied = await rememberApplied(sql, 'quotas', declared)
+    if (!applied) return
+    const last = new Map(((applied.last ?? []) as QuotaRule[]).map((rule) => [nameOf(rule), rule.limit]))
+    const changed = declared.filter((rule) => last.get(nameOf(rule)) !== rule.limit)
+    for (const rule of changed) await declareQuota(sql, rule, time.nowMs())
+    const ended = await endQuotas(sql, declared)
+    const records = [
+      ...changed.map((rule) => ({ action: 'quota.create', objectId: null, detail: { ...rule } })),
+      ...ended.map(({ id, ...rule }) => ({ action: 'quota.delete', objectId: id, detail: { ...rule } })),
+    ]
+    await audit(sql, null, records, time.nowMs())
+    for (const quota of changed) log.info({ quota }, 'applied a quota of the configuration')
+    for (const quota of ended) log.info({ quota }, 'ended a quota: the configuration no longer has it')
+  })
+}
+
+/** In place of the one of its kind, and of what people made of it. */
+async function declareQuota(sql: Sql, rule: QuotaRule, nowMs: number): Promise<void> {
+  const { type, action, scope, key } = rule
+  await sql.query(
+    `DELETE FROM quota WHERE declared_as = $5 OR type = $1::quota_type AND action = $2::quota_action
+       AND scope = $3::quota_scope AND key IS NOT DISTINCT FROM $4`,
+    [type, action, scope, key, nameOf(rule)],
+  )
+  await sql.query(insertSql, [newId('quota', nowMs), ...valuesOf(rule), nameOf(rule)])
+}
+
+/** Those that the configuration made and no longer has. */
+const endQuotas = (sql: Sql, declared: readonly QuotaRule[]): Promise<(QuotaRule & { id: string })[]> =>
+  sql.query(
+    `DELETE FROM quota WHERE declared_as IS NOT NULL AND declared_as <> ALL($1::text[])
+     RETURNING id, type::text AS type, action::text AS action, scope::text AS scope, key, "limit"`,
+    [declared.map(nameOf)],
+  )
+
+const nameOf = ({ type, action, scope, key }: QuotaRule) => JSON.stringify([type, action, scope, key])

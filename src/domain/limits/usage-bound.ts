@@ -1,0 +1,139 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
+import { type Measured, measuredOf, readUsage, type Usage, windowHours } from './usage.ts'
+
+/**
+ * Usage that is far from all it is compared with is not counted again for every group of submissions: counting tens of
+ * thousands of jobs takes longer than inserting a group. What was counted once bounds what is used now: nothing but new
+ * jobs adds to it, and there are at most as many of them as the sequence of jobs has moved on, whoever submitted them and
+ * through whichever server. While that bound is not even near a limit the verdict is that of the exact number. As soon as
+ * it is, everything is counted again.
+ *
+ * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted behind the gate, where
+ * no job is between drawing its number and its commit.
+ */
+export interface Comparison {
+  subject: Subject
+  /** 'BLOCKED': how many jobs wait for an approval must be known. */
+  type: QuotaType | 'BLOCKED'
+  limit: number
+}
+
+export interface Standing {
+  /** How many numbers the sequence of jobs has given. */
+  sequence: number
+  /** By user. */
+  people: ReadonlyMap<string, Person>
+  /** Requests for approval, by user; null: not read. */
+  blocked: ReadonlyMap<string, number> | null
+}
+
+interface Person {
+  id: string
+  reserved: number
+  known: boolean
+}
+
+interface Counted {
+  amounts: Amounts
+  hours: number
+  sequence: number
+}
+
+export type UsageMemory = Map<string, Counted>
+
+const subjectsMax = 10_000
+
+const memories = new WeakMap<Domain, UsageMemory>()
+
+export function memoryOf(domain: Domain): UsageMemory {
+  const known = memories.get(domain) ?? new Map<string, Counted>()
+  memories.set(domain, known)
+  return known
+}
+
+/** What bounds need and is cheap to read: slots come and go without a new job. */
+export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
+  const rows = await sql.query<Person & { sequence: number }>(
+    standingSql,
+    [JSON.stringify([...new Set(userIds)])],
+    'standing',
+  )
+  return { sequence: rows[0]?.sequence ?? Number.POSITIVE_INFINITY, people: new Map(rows.map((row) => [row.id, row])) }
+}
+
+const standingSql = `
+SELECT u.id, coalesce(r.count, 0)::int AS reserved,
+  EXISTS (SELECT FROM usage_ledger l WHERE l.user_id = u.id) OR EXISTS (SELECT FROM job j WHERE j.user_id = u.id) AS known,
+  s.last_value - CASE WHEN s.is_called THEN 0 ELSE 1 END AS sequence
+FROM job_sequence_seq s, jsonb_array_elements_text($1::text::jsonb) AS u(id)
+LEFT JOIN (SELECT user_id, count(*) FROM slot_reservation
+  WHERE consumed_at IS NULL AND released_at IS NULL AND expires_at > berth_now() GROUP BY user_id) r ON r.user_id = u.id`
+
+/** Jobs that wait for an approval: those with an open request. */
+export async function readBlocked(sql: Sql): Promise<ReadonlyMap<string, number>> {
+  const rows = await sql.query<{ userId: string; blocked: number }>(
+    `SELECT requested_by AS "userId", count(*)::int AS blocked FROM approval WHERE status = 'PENDING' GROUP BY requested_by`,
+    [],
+    'blocked',
+  )
+  return new Map(rows.map(({ userId, blocked }) => [userId, blocked]))
+}
+
+export interface Asked {
+  compared: readonly Comparison[]
+  standing: Standing
+  /** How many submissions may be added to what is used. */
+  coming: number
+  /** null: everything is counted, and nothing remembered. */
+  memory: UsageMemory | null
+}
+
+/** The usage of everybody who is compared: exact, or a bound from above that no limit can tell from it. */
+export async function usageFor(sql: Sql, asked: Asked): Promise<Map<string, Usage>> {
+  const usage = new Map<string, Usage>()
+  const count: Measured[] = []
+  for (const [key, own] of Map.groupBy(asked.compared, ({ subject }) => subjectKey(subject))) {
+    const bound = boundOf(key, own, asked)
+    if (bound) usage.set(key, bound)
+    else count.push(...own.map(({ subject, type }) => ({ subject, hours: hoursOf(type) })))
+  }
+  const measured = measuredOf(count)
+  for (const [key, one] of await readUsage(sql, measured)) usage.set(key, one)
+  remember(measured, usage, asked)
+  return usage
+}
+
+const hoursOf = (type: Comparison['type']) => (type === 'BLOCKED' ? 0 : windowHours[type])
+
+function boundOf(key: string, compared: readonly Comparison[], asked: Asked): Usage | null {
+  const { memory, standing, coming } = asked
+  const counted = memory?.get(key)
+  if (!counted || standing.sequence < counted.sequence) return null
+  const person = compared[0]?.subject.kind === 'user' ? standing.people.get(compared[0].subject.id) : undefined
+  const since = standing.sequence - counted.sequence
+  const atMost: Readonly<Record<string, number>> = {
+    CONCURRENT_JOBS: counted.amounts.CONCURRENT_JOBS + since + (person?.reserved ?? 0),
+    JOBS_PER_HOUR: counted.amounts.JOBS_PER_HOUR + since,
+    JOBS_PER_DAY: counted.amounts.JOBS_PER_DAY + since,
+  }
+  const isFar = ({ type, limit }: Comparison) => {
+    if (type === 'BLOCKED') return standing.blocked !== null
+    const used = atMost[type]
+    return used !== undefined && hoursOf(type) <= counted.hours && !isNear(used + coming, limit)
+  }
+  if (!compared.every(isFar)) return null
+  const blocked = (person && standing.blocked?.get(person.id)) ?? 0
+  return { amounts: { ...counted.amounts, ...atMost }, blocked, known: person?.known ?? true }
+}
+
+function remember(measured: readonly Measured[], usage: ReadonlyMap<string, Usage>, asked: Asked): void {
+  const { memory, standing } = asked
+  if (!memory) return
+  if (memory.size + measured.length > subjectsMax) memory.clear()
+  for (const { subject, hours } of measured) {
+    const one = usage.get(subjectKey(subject))
+    if (one) memory.set(subjectKey(subject), { amounts: one.amounts, hours, sequence: standing.sequence })
+  }
+}

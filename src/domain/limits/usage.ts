@@ -1,0 +1,128 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
+
+/**
+ * What users, teams and accounts use. Alive jobs are counted from the jobs; accepted submissions and their cost from the
+ * usage ledger, which has a row per submission and keeps it though the job is deleted: deleting gives nothing back.
+ * Windows end at database time.
+ */
+export interface Usage {
+  amounts: Amounts
+  /** Jobs that wait for an approval. */
+  blocked: number
+  /** Whether there ever was a job, as far as anybody remembers. */
+  known: boolean
+}
+
+/** How far back the ledger is read for a quota. */
+export const windowHours = {
+  CONCURRENT_JOBS: 0,
+  JOBS_PER_HOUR: 1,
+  JOBS_PER_DAY: 24,
+  COST_PER_DAY: 24,
+  COST_PER_MONTH: 720,
+  LOCAL_GPUS: 0,
+} as const satisfies Record<QuotaType, number>
+
+export interface Measured {
+  subject: Subject
+  /** The longest window that matters; amounts of longer ones are 0. */
+  hours: number
+}
+
+export async function readUsage(sql: Sql, measured: readonly Measured[]): Promise<Map<string, Usage>> {
+  if (measured.length === 0) return new Map()
+  const rows = await sql.query<Amounts & Omit<Usage, 'amounts'> & { kind: Subject['kind']; id: string }>(
+    usageSql,
+    [JSON.stringify(measured.map(({ subject: { kind, id }, hours }) => ({ kind, id, hours })))],
+    'usage',
+  )
+  return new Map(rows.map(({ kind, id, blocked, known, ...amounts }) => [`${kind}/${id}`, { amounts, blocked, known }]))
+}
+
+/** Each subject once, with the longest window that anybody asks of it. */
+export function measuredOf(wanted: readonly Measured[]): Measured[] {
+  const longest = new Map<string, Measured>()
+  for (const one of wanted) {
+    const key = subjectKey(one.subject)
+    if ((longest.get(key)?.hours ?? -1) < one.hours) longest.set(key, one)
+  }
+  return [...longest.values()]
+}
+
+/**
+ * The same measures of three kinds of owner; `owns` is the condition on the table `t`. Slots are people's alone. Costs are
+ * added as decimals, as in `plus`.
+ */
+const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
+  SELECT s.kind, s.id, alive.count + ${reserved} AS "CONCURRENT_JOBS", alive.blocked, alive.gpus AS "LOCAL_GPUS",
+    ledger.hour AS "JOBS_PER_HOUR", ledger.day AS "JOBS_PER_DAY", ledger.day_cost AS "COST_PER_DAY",
+    ledger.month_cost AS "COST_PER_MONTH",
+    EXISTS (SELECT FROM job t WHERE ${owns('t')}) OR EXISTS (SELECT FROM usage_ledger t WHERE ${owns('t')}) AS known
+  FROM subject s, clock,
+  LATERAL (
+    SELECT count(*)::int AS count, count(*) FILTER (WHERE t.state = 'BLOCKED')::int AS blocked,
+      coalesce(sum(t.gpu) FILTER (WHERE 'local' = ANY (p.executors)), 0)::int AS gpus
+    FROM job t LEFT JOIN pool p ON p.name = t.pool WHERE ${owns('t')} AND NOT t.log_closed) alive,
+  LATERAL (
+    SELECT count(*) FILTER (WHERE t.at > clock.now - interval '1 hour')::int AS hour,
+      count(*) FILTER (WHERE t.at > clock.now - interval '24 hours')::int AS day,
+      coalesce(sum(t.cost::text::numeric) FILTER (WHERE t.at > clock.now - interval '24 hours'), 0)::float8 AS day_cost,
+      coalesce(sum(t.cost::text::numeric), 0)::float8 AS month_cost
+    FROM usage_ledger t WHERE ${owns('t')} AND t.at > clock.now - s.hours * interval '1 hour') ledger
+  WHERE s.kind = '${kind}'`
+
+const reservedSql = `(SELECT count(*)::int FROM slot_reservation r
+  WHERE r.user_id = s.id AND r.consumed_at IS NULL AND r.released_at IS NULL AND r.expires_at > clock.now)`
+
+/** An account and those below it: "ml." ≤ name < "ml/" in byte order. */
+const inAccount = (t: string) =>
+  `(${t}.account = s.id OR ${t}.account ~>~ (s.id || '.') AND ${t}.account ~<~ (s.id || '/'))`
+
+const usageSql = `
+WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
+subject AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS s(kind text, id text, hours int))
+${[
+  armSql('user', (t) => `${t}.user_id = s.id`, reservedSql),
+  armSql('team', (t) => `${t}.team_id = s.id`, '0'),
+  armSql('account', inAccount, '0'),
+].join('\n  UNION ALL')}`
+
+const keptDays = 31
+const sweepMax = 1_000
+
+/** Removes what no window reaches any more; answers how many rows. */
+export async function sweepLedger({ db }: Domain): Promise<number> {
+  let total = 0
+  for (let count = sweepMax; count === sweepMax; total += count) {
+    const rows = await db.sql.query(
+      `DELETE FROM usage_ledger WHERE job_id IN (
+         SELECT job_id FROM usage_ledger WHERE at < berth_now() - $1 * interval '1 day' LIMIT $2)
+       RETURNING 1`,
+      [keptDays, sweepMax],
+    )
+    count = rows.length
+  }
+  return total
+}
+
+export const noUsage: Usage = {
+  amounts: { CONCURRENT_JOBS: 0, JOBS_PER_HOUR: 0, JOBS_PER_DAY: 0, COST_PER_DAY: 0, COST_PER_MONTH: 0, LOCAL_GPUS: 0 },
+  blocked: 0,
+  known: false,
+}
+
+/** The usage after one more job. */
+export const withJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
+  amounts: {
+    CONCURRENT_JOBS: amounts.CONCURRENT_JOBS + takes.CONCURRENT_JOBS,
+    JOBS_PER_HOUR: amounts.JOBS_PER_HOUR + takes.JOBS_PER_HOUR,
+    JOBS_PER_DAY: amounts.JOBS_PER_DAY + takes.JOBS_PER_DAY,
+    COST_PER_DAY: plus(amounts.COST_PER_DAY, takes.COST_PER_DAY),
+    COST_PER_MONTH: plus(amounts.COST_PER_MONTH, takes.COST_PER_MONTH),
+    LOCAL_GPUS: amounts.LOCAL_GPUS + takes.LOCAL_GPUS,
+  },
+  blocked: blocked + (isBlocked ? 1 : 0),
+  known: true,
+})

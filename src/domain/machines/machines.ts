@@ -1,0 +1,281 @@
+import type { Shape } from '../shape.ts'
+
+/**
+ * What never changes about the nodes of a pool while they are the same objects: which devices of them could serve a
+ * shape, and which of those one would rather give away. Asked once per shape and kind of machine, however many nodes
+ * there are of it.
+ */
+export interface FreeNode {
+  id: string
+  name: string
+  state: 'READY' | 'CORDONED' | 'DRAINING' | 'LOST'
+  /** Starts failed there: nothing is placed on it until then. */
+  backOff: { untilMs: number; because: string } | null
+  cpuMillis: number
+  memoryBytes: number
+  freeCpu: number
+  freeMemory: number
+  cpuModel: string | null
+  infiniband: boolean
+  /** It has InfiniBand, and nobody has it for himself. */
+  infinibandFree: boolean
+  /** Copies of interactive jobs on it. */
+  interactive: number
+  devices: readonly FreeDevice[]
+}
+
+export interface FreeDevice {
+  index: number
+  model: string
+  memoryGib: number
+  tensorCores: boolean
+  /** Lowest and highest CUDA version, or empty: any. */
+  cuda: readonly string[]
+  free: boolean
+}
+
+/** Whether runs may be placed on it now, if it has room. */
+export const takesRuns = ({ state, backOff }: Pick<FreeNode, 'state' | 'backOff'>): boolean =>
+  state === 'READY' && backOff === null
+
+/** Machines that differ in nothing but their names and amounts of cores and memory. */
+interface Kind {
+  example: FreeNode
+  /** Of each device, as a rank over the pool: 0 for the weakest. */
+  strengths: readonly number[]
+}
+
+/** The devices of a kind that serve a shape, as positions, the one to give away first in front. */
+export interface Suit {
+  positions: readonly number[]
+  strengths: readonly number[]
+}
+
+export interface Machines {
+  /** The nodes in the order of their names. */
+  nodes: readonly FreeNode[]
+  /** Of each of them; null: it can never serve the shape. */
+  suits(shape: Shape): readonly (Suit | null)[]
+  /** Where in that order the node of this id is. */
+  placeOf(nodeId: string): number | undefined
+  /** With nothing on them; of those that are alike no more than a job of so many copies could need. */
+  emptyFor(copies: number): readonly FreeNode[]
+  /** What `search` finds out about a shape on these machines with nothing on them: asked once of shapes that are alike. */
+  ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
+}
+
+interface Known {
+  given: readonly FreeNode[]
+  machines: Machines
+}
+
+const known = new WeakMap<readonly FreeNode[], Known>()
+
+export function machinesOf(nodes: readonly FreeNode[]): Machines {
+  const before = known.get(nodes)
+  if (before && isSame(before.given, nodes)) return before.machines
+  const machines = survey(nodes)
+  known.set(nodes, { given: [...nodes], machines })
+  return machines
+}
+
+function isSame(before: readonly FreeNode[], now: readonly FreeNode[]): boolean {
+  if (before.length !== now.length) return false
+  for (let i = 0; i < now.length; i++) if (before[i] !== now[i]) return false
+  return true
+}
+
+function survey(given: readonly FreeNode[]): Machines {
+  const nodes = given.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const rank = ranksOf(nodes)
+  const kinds = new Map<string, Kind>()
+  const kindOf = nodes.map((node) => {
+    const key = JSON.stringify([
+      node.cpuModel,
+      node.infiniband,
+      node.devices.map((d) => [d.index, d.model, strength(d)]),
+    ])
+    const kind = kinds.get(key) ?? { example: node, strengths: node.devices.map((d) => rank.get(strength(d)) ?? 0) }
+    kinds.set(key, kind)
+    return kind
+  })
+  const places = new Map(nodes.map(({ id }, at) => [id, at]))
+  const suits = remembering<readonly (Suit | null)[]>(devicesText)
+  const findSuits = (shape: Shape) => {
+    const ofKind = new Map([...kinds.values()].map((kind) => [kind, suitOf(shape, kind)]))
+    return kindOf.map((kind) => ofKind.get(kind) ?? null)
+  }
+  const emptyFor = emptying(nodes, kindOf)
+  const verdicts = remembering<boolean>(JSON.stringify)
+  return {
+    nodes,
+    suits: (shape) => suits(shape, findSuits),
+    placeOf: (nodeId) => places.get(nodeId),
+    emptyFor,
+    ever: (shape, search) => verdicts(shape, () => search(emptyFor(shape.copies))),
+  }
+}
+
+function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines['emptyFor'] {
+  const numbers = new Map([...new Set(kindOf)].map((kind, number) => [kind, number]))
+  const sizeOf = ({ cpuMillis, memoryBytes }: FreeNode, kind: Kind | undefined) =>
+    [kind && numbers.get(kind), cpuMillis, memoryBytes].join('/')
+  const placed = nodes.map((node, at) => ({ node, size: sizeOf(node, kindOf[at]) }))
+  const alike = [...Map.groupBy(placed, ({ size }) => size).values()]
+  const few = (copies: number) => alike.flatMap((same) => same.slice(0, copies).map(({ node }) => node))
+  const byCopies = new Map<number, readonly FreeNode[]>()
+  return (copies) => {
+    const known = byCopies.get(copies) ?? few(copies).map(emptied)
+    byCopies.set(copies, known)
+    return known
+  }
+}
+
+/** Texts of which a pool's nodes know what became. */
+const rememberedMax = 20_000
+
+/** Found out once for shapes of the same text. */
+function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: (shape: Shape) => T) => T {
+  const byShape = new WeakMap<Shape, { found: T }>()
+  const byText = new Map<string, { found: T }>()
+  return (shape, find) => {
+    const known = byShape.get(shape)
+    if (known) return known.found
+    const text = textOf(shape)
+    const entry = byText.get(text) ?? { found: find(shape) }
+    if (byText.size === rememberedMax) byText.clear()
+    byText.set(text, entry)
+    byShape.set(shape, entry)
+    return entry.found
+  }
+}
+
+/** Everything that decides which devices of a machine serve. */
+const devicesText = (shape: Shape): string =>
+  JSON.stringify([
+    shape.gpu,
+    shape.infiniband,
+    shape.cpuModel,
+    shape.gpuModel,
+    shape.gpuMemoryGib,
+    shape.gpuTensorCores,
+    shape.cudaVersion,
+    shape.gpuIds,
+    shape.anyGpu,
+  ])
+
+const emptied = (node: FreeNode): FreeNode => ({ ...untouched(node), state: 'READY', backOff: null })
+
+/** As if nothing ran on it. */
+export const untouched = (node: FreeNode): FreeNode => ({
+  ...node,
+  freeCpu: node.cpuMillis,
+  freeMemory: node.memoryBytes,
+  infinibandFree: node.infiniband,
+  interactive: 0,
+  devices: node.devices.map((device) => ({ ...device, free: true })),
+})
+
+// ── strength ──
+
+/** Memory, then tensor cores, then the highest CUDA version; as text, so that equal devices are found equal. */
+const strength = ({ memoryGib, tensorCores, cuda }: FreeDevice) => JSON.stringify([memoryGib, tensorCores, cuda])
+
+function ranksOf(nodes: readonly FreeNode[]): Map<string, number> {
+  const devices = new Map(nodes.flatMap((node) => node.devices.map((device) => [strength(device), device])))
+  const ranks = new Map<string, number>()
+  let rank = -1
+  let before: FreeDevice | null = null
+  for (const [key, device] of [...devices].toSorted(([, a], [, b]) => compareStrength(a, b))) {
+    if (!before || compareStrength(before, device) !== 0) rank++
+    ranks.set(key, rank)
+    before = device
+  }
+  return ranks
+}
+
+const compareStrength = (a: FreeDevice, b: FreeDevice): number =>
+  a.memoryGib - b.memoryGib || Number(a.tensorCores) - Number(b.tensorCores) || compareHighest(a.cuda[1], b.cuda[1])
+
+/** A device that serves any version is the strongest. */
+function compareHighest(a: string | undefined, b: string | undefined): number {
+  if (a === undefined || b === undefined) return Number(a === undefined) - Number(b === undefined)
+  return compareVersions(a, b)
+}
+
+/** Dotted integers: 9.10 is above 9.9. */
+function compareVersions(a: string, b: string): number {
+  const [left, right] = [a.split('.').map(Number), b.split('.').map(Number)]
+  for (let i = 0; i < Math.max(left.length, right.length); i++) {
+    const difference = (left[i] ?? 0) - (right[i] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+// ── filters ──
+
+function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
+  const admitted = admittedBy(shape, example)
+  if (admitted === null || admitted.length < shape.gpu) return null
+  const positions = named(shape)
+    ? admitted
+    : admitted.toSorted((a, b) => (strengths[a] ?? 0) - (strengths[b] ?? 0) || a - b)
+  return { positions, strengths }
+}
+
+/** What decides which devices of a machine may serve. */
+export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband'> {
+  devices: readonly Omit<FreeDevice, 'free'>[]
+}
+
+/**
+ * The devices that the filters of a shape admit, as positions, named ones in their order, whether or not there are enough
+ * of them; null: the filters do not admit the machine.
+ */
+function admittedBy(shape: Shape, { cpuModel, infiniband, devices }: Hardware): number[] | null {
+  if ((shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? '')) return null
+  if (shape.gpu === 0) return []
+  const serving = devices.flatMap((device, at) => (serves(shape, device) ? [at] : []))
+  if (!named(shape)) return serving
+  return (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => devices[at]?.index === id) ?? [])
+}
+
+/** Models of the machines that a shape may be placed on, now or when they have room, and of the devices it may get there. */
+export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
+  const models = machines.flatMap((machine) => {
+    const admitted = admittedBy(shape, machine)
+    const lacksGpus = shape.gpu > 0 && admitted?.length === 0
+    if (admitted === null || lacksGpus) return []
+    return [machine.cpuModel ?? [], admitted.map((at) => machine.devices[at]?.model ?? [])].flat(2)
+  })
+  return [...new Set(models)]
+}
+
+/** It asks for certain devices, and in which order it would have them. */
+export const named = ({ gpuIds, anyGpu }: Shape): boolean => gpuIds !== null && !anyGpu
+
+export function serves(
+  shape: Shape,
+  { model, memoryGib, tensorCores, cuda }: Omit<FreeDevice, 'free' | 'index'>,
+): boolean {
+  return (
+    memoryGib >= (shape.gpuMemoryGib ?? 0) &&
+    (tensorCores || !shape.gpuTensorCores) &&
+    runsVersion(cuda, shape.cudaVersion) &&
+    matchesAll(shape.gpuModel, model)
+  )
+}
+
+function runsVersion([lowest, highest]: readonly string[], version: string | null): boolean {
+  if (!version || !lowest || !highest) return true
+  return compareVersions(lowest, version) <= 0 && compareVersions(version, highest) <= 0
+}
+
+/** All filters hold: a part of the name, whatever its case; `!x` means no such part. */
+export function matchesAll(filters: readonly string[], name: string): boolean {
+  const lower = name.toLowerCase()
+  return filters.every((filter) =>
+    filter.startsWith('!') ? !lower.includes(filter.slice(1).toLowerCase()) : lower.includes(filter.toLowerCase()),
+  )
+}

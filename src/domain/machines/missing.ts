@@ -1,0 +1,100 @@
+import { amount, likeOf, type Shape } from '../shape.ts'
+import { type FreeDevice, type FreeNode, matchesAll, named, serves, takesRuns } from './machines.ts'
+import { fittingOf, place } from './placement.ts'
+
+/**
+ * What keeps a job from being placed, in words for people. Each need is looked at alone: if no machine meets it, it is
+ * told with the best that there is. Needs that are met each on some machine, but nowhere together, are told as one.
+ */
+export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
+  if (place(shape, nodes)) return []
+  const ready = nodes.filter(takesRuns)
+  if (ready.length === 0) return [nodes.length === 0 ? 'The pool has no nodes' : `No node is ready: ${statesOf(nodes)}`]
+  const alone = needsOf(shape).flatMap((need) => (ready.some(need.met) ? [] : need.words(ready)))
+  if (alone.length > 0) return alone
+  const fitting = fittingOf(shape, ready)
+  const copies = [...ready.keys()].reduce((sum, at) => sum + fitting.copiesAt(at), 0)
+  if (copies > 0) return [`${shape.copies} copies: there is room for ${copies}`]
+  return [`${listed(needsOf(shape).map(({ name }) => name))} on the same node`]
+}
+
+function statesOf(nodes: readonly FreeNode[]): string {
+  const counts = new Map<string, number>()
+  for (const node of nodes) {
+    const word = node.state === 'READY' ? 'backing off after starts that failed' : node.state.toLowerCase()
+    counts.set(word, (counts.get(word) ?? 0) + 1)
+  }
+  return [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
+}
+
+interface Need {
+  name: string
+  met: (node: FreeNode) => boolean
+  words: (ready: readonly FreeNode[]) => string
+}
+
+function needsOf(shape: Shape): Need[] {
+  const { cpuMillis, memoryBytes, cpuModel, infiniband, exclusive } = shape
+  const name = { cpu: `${cpuMillis / 1000} cpu`, memory: amount(memoryBytes) }
+  return [
+    ...(cpuModel.length === 0
+      ? []
+      : [
+          {
+            name: `the processor ${cpuModel.join(', ')}`,
+            met: (node: FreeNode) => matchesAll(cpuModel, node.cpuModel ?? ''),
+            words: () => `A processor that matches ${cpuModel.join(', ')}: no node has one`,
+          },
+        ]),
+    {
+      name: name.cpu,
+      met: ({ freeCpu }) => cpuMillis <= freeCpu,
+      words: (ready) => `${name.cpu} on one node: ${most(ready, ({ freeCpu }) => freeCpu) / 1000} are free`,
+    },
+    {
+      name: name.memory,
+      met: ({ freeMemory }) => memoryBytes <= freeMemory,
+      words: (ready) => `${name.memory} on one node: ${amount(most(ready, ({ freeMemory }) => freeMemory))} are free`,
+    },
+    ...(shape.gpu > 0 ? [gpusOf(shape)] : []),
+    ...(infiniband ? [infinibandNeed] : []),
+    ...(exclusive ? [exclusiveNeed] : []),
+  ]
+}
+
+function gpusOf(shape: Shape): Need {
+  const fits = ({ index }: FreeDevice) => !named(shape) || (shape.gpuIds ?? []).includes(index)
+  const serving = ({ devices }: FreeNode) => devices.filter((device) => fits(device) && serves(shape, device))
+  const free = (node: FreeNode) => serving(node).filter((device) => device.free).length
+  const name = `${shape.gpu} GPU${shape.gpu > 1 ? 's' : ''}${likeOf(shape)}`
+  return {
+    name,
+    met: (node) => free(node) >= shape.gpu,
+    words(ready) {
+      const has = most(ready, (node) => serving(node).length)
+      const there = has < shape.gpu ? `no node has more than ${has}` : `${most(ready, free)} are free`
+      return `${name} on one node: ${has === 0 ? 'no node has one' : there}`
+    },
+  }
+}
+
+const infinibandNeed: Need = {
+  name: 'InfiniBand',
+  met: ({ infinibandFree }) => infinibandFree,
+  words: (ready) =>
+    ready.some(({ infiniband }) => infiniband)
+      ? 'InfiniBand: it is in use on every node that has it'
+      : 'InfiniBand: no node has it',
+}
+
+const exclusiveNeed: Need = {
+  name: 'nothing else',
+  met: (node) => node.freeCpu === node.cpuMillis && node.freeMemory === node.memoryBytes,
+  words: () => 'A node on which nothing runs: there is none',
+}
+
+const most = (nodes: readonly FreeNode[], of: (node: FreeNode) => number) =>
+  nodes.reduce((best, node) => Math.max(best, of(node)), 0)
+
+const listed = (names: readonly string[]) =>
+  names.length > 1 ? `${names.slice(0, -1).join(', ')} and ${names.at(-1)}` : (names[0] ?? '')

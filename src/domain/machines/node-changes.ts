@@ -1,0 +1,194 @@
+import { z } from 'zod'
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import { tellNodes, tellSettings } from '../changes.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
+import { lockPool } from '../limits/limits.ts'
+import { parseInput } from '../parse.ts'
+import { statesUnlessLost } from './node-config.ts'
+
+/**
+ * Machines of a pool, changed while it works. Every change takes its turn at the row of the pool, like limits: a start that
+ * was planned before it is refused, so nothing is placed on a node from the moment that it is cordoned or gone.
+ *
+ * The configuration applies a node when what it says of it changes (node-config.ts); until then what was changed here holds.
+ */
+const nodesPerPool = 10_000
+export const devicesPerNode = 1_024
+const gib = 1024 ** 3
+const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
+const version = z.string().regex(/^\d{1,6}(\.\d{1,6}){0,3}$/, 'must be a dotted version such as 11.8')
+
+const gpuInput = z.strictObject({
+  model: name,
+  memoryGib: z.number().min(0.001, 'must be more than 0').max(1_000_000, 'must be at most 1,000,000'),
+  tensorCores: z.boolean().nullish(),
+  cuda: z
+    .array(version)
+    .refine(({ length }) => length === 0 || length === 2, 'must be the lowest and the highest version')
+    .nullish(),
+  count: z.int().min(1, 'must be at least 1').max(devicesPerNode, `must be at most ${devicesPerNode}`).nullish(),
+})
+
+const nodeInput = z.strictObject({
+  pool: z.string(),
+  name,
+  cpu: z.number().min(0.001, 'must be at least 0.001').max(1_000_000, 'must be at most 1,000,000'),
+  memoryGib: z.int().min(1, 'must be at least 1').max(1_048_576, 'must be at most 1,048,576'),
+  cpuModel: name.nullish(),
+  infiniband: z.boolean().nullish(),
+  gpus: z.array(gpuInput).max(devicesPerNode, `must be at most ${devicesPerNode}`).nullish(),
+})
+type NodeInput = z.output<typeof nodeInput>
+
+/** Answers its id. */
+export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'node.write')
+  const node = parseInput(nodeInput, raw)
+  const devices = devicesOf(node)
+  const id = newId('node', domain.time.nowMs())
+  await domain.db.transaction(async (sql) => {
+    await lockPool(sql, node.pool)
+    await demandRoom(sql, node)
+    await insertNode(sql, { id, node, devices })
+    const { pool: _, ...detail } = node
+    await changed(domain, sql, { viewer, pool: node.pool, action: 'node.add', id, detail })
+  })
+  domain.wakeups.poke('queue')
+  return { id }
+}
+
+/** One entry per GPU. */
+function devicesOf({ gpus }: NodeInput) {
+  const kinds = (gpus ?? []).map(({ count, cuda, tensorCores, ...gpu }) => ({
+    ...gpu,
+    count: count ?? 1,
+    tensorCores: tensorCores ?? false,
+    cuda: cuda ?? [],
+  }))
+  if (kinds.reduce((sum, { count }) => sum + count, 0) > devicesPerNode)
+    throw new InvalidInput([{ path: ['gpus'], message: `A node has at most ${devicesPerNode} GPUs` }])
+  return kinds
+    .flatMap(({ count, ...gpu }) => Array.from({ length: count }, () => gpu))
+    .map((gpu, index) => ({ index, ...gpu }))
+}
+
+async function demandRoom(sql: Sql, { pool, name: wanted }: NodeInput): Promise<void> {
+  const [row] = await sql.query<{ directory: string | null; count: number; taken: boolean }>(
+    `SELECT p.directory, (SELECT count(*) FROM node n WHERE n.pool = p.name) AS count,
+       EXISTS (SELECT FROM node n WHERE n.pool = p.name AND n.name = $2) AS taken
+     FROM pool p WHERE p.name = $1`,
+    [pool, wanted],
+  )
+  const refuse = (field: string, message: string) => new InvalidInput([{ path: [field], message }])
+  if (row?.directory) throw refuse('pool', `The pool ${pool} is one machine: its executor runs jobs nowhere else`)
+  if (row?.taken) throw refuse('name', `The pool ${pool} has a node ${wanted} already`)
+  if ((row?.count ?? 0) >= nodesPerPool) throw refuse('pool', `A pool has at most ${nodesPerPool} nodes`)
+}
+
+interface NewNode {
+  id: string
+  node: NodeInput
+  devices: ReturnType<typeof devicesOf>
+}
+
+async function insertNode(sql: Sql, { id, node, devices }: NewNode): Promise<void> {
+  const cpuMillis = Math.round(node.cpu * 1_000)
+  const cpuModel = node.cpuModel?.toLowerCase() ?? null
+  await sql.query(
+    `WITH new AS (
+       INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)
+       VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7) RETURNING id)
+     INSERT INTO device (node_id, device, model, memory_gib, tensor_cores, cuda)
+     SELECT new.id, d.index, d.model, d."memoryGib", d."tensorCores", d.cuda
+     FROM new, jsonb_to_recordset($8::jsonb)
+       AS d(index int, model text, "memoryGib" float8, "tensorCores" boolean, cuda text[])`,
+    [
+      id,
+      node.pool,
+      node.name,
+      cpuMillis,
+      node.memoryGib * gib,
+      cpuModel,
+      node.infiniband ?? false,
+      JSON.stringify(devices),
+    ],
+  )
+}
+
+const stateInput = z.strictObject({
+  id: z.string(),
+  state: z.enum(['READY', 'CORDONED', 'DRAINING'], 'must be READY, CORDONED or DRAINING; LOST is only ever noticed'),
+})
+
+/** What runs on it goes on, whatever the state. A node that is LOST stays so, and is in this state when it is heard of. */
+export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'node.write')
+  const { id, state } = parseInput(stateInput, raw)
+  await withNode(domain, id, async (sql, node) => {
+    if (node.state === state) return
+    await sql.query(`UPDATE node SET ${statesUnlessLost} WHERE id = $1`, [id, state])
+    const detail = { name: node.name, from: node.state, to: state }
+    await changed(domain, sql, { viewer, pool: node.pool, action: 'node.update', id, detail })
+  })
+  return { id }
+}
+
+/** Refused while a run holds something of it, or something of it is kept for a job: cordon it first. */
+export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
+  demand(viewer, 'node.write')
+  await withNode(domain, id, async (sql, node) => {
+    const [busy] = await sql.query<{ runs: number; heldFor: string | null }>(
+      `SELECT (SELECT count(DISTINCT run_id) FROM allocation WHERE node_id = $1) AS runs,
+         (SELECT min(job_id) FROM hold WHERE placements @> jsonb_build_array(jsonb_build_object('nodeId', $1::text))) AS "heldFor"`,
+      [id],
+    )
+    const why = busy?.runs
+      ? `${busy.runs} run${busy.runs > 1 ? 's hold' : ' holds'} resources of the node ${node.name}; drain it and wait, or cancel them`
+      : busy?.heldFor && `The node ${node.name} is kept for ${busy.heldFor}; cordon it and wait, or cancel that job`
+    if (why) throw new InvalidInput([{ path: ['id'], message: why }])
+    await sql.query('DELETE FROM node WHERE id = $1', [id])
+    await changed(domain, sql, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })
+  })
+  return { id }
+}
+
+interface NodeHead {
+  pool: string
+  name: string
+  /** Of one that is LOST: what it was before, and will be again. */
+  state: 'READY' | 'CORDONED' | 'DRAINING'
+}
+
+/** Under the lock of its pool. */
+async function withNode(domain: Domain, id: string, work: (sql: Sql, node: NodeHead) => Promise<void>): Promise<void> {
+  await domain.db.transaction(async (sql) => {
+    const read = () =>
+      sql.query<NodeHead>('SELECT pool, name, coalesce(state_before, state)::text AS state FROM node WHERE id = $1', [
+        id,
+      ])
+    const [found] = await read()
+    if (found) await lockPool(sql, found.pool)
+    const [node] = found ? await read() : []
+    if (!node) throw new NotFound(`There is no node ${id.slice(0, 64)}`)
+    await work(sql, node)
+  })
+  domain.wakeups.poke('queue')
+}
+
+interface NodeChange {
+  viewer: Viewer
+  pool: string
+  action: string
+  id: string
+  detail: Record<string, unknown>
+}
+
+async function changed({ time }: Domain, sql: Sql, { viewer, pool, action, id, detail }: NodeChange): Promise<void> {
+  await tellSettings(sql, pool)
+  await tellNodes(sql, pool)
+  await audit(sql, viewer, [{ action, objectId: id, detail: { pool, ...detail } }], time.nowMs())
+}

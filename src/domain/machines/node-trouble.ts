@@ -1,0 +1,95 @@
+import type { Sql } from '../../platform/tx.ts'
+import { tellNodes, tellSettings } from '../changes.ts'
+import { lockPool } from '../limits/limits.ts'
+
+/**
+ * Starts that fail count against their node, not only against their job: a node in trouble would otherwise be free again at
+ * once and fail one waiting job after the other. It backs off: nothing is placed there for 1, 2, 4 … seconds, five minutes
+ * at most, and one start that works ends that. Verbs of the leader, in its open transaction.
+ */
+export interface StartFailure {
+  runId: string
+  /** The executor says that the job has no part in it. */
+  isNodes: boolean
+  message: string
+}
+
+export interface Trouble {
+  node: string
+  /** Starts that failed in a row. */
+  failures: number
+  seconds: number
+  because: string
+  /** It did not back off before, since a start worked. */
+  isFirst: boolean
+}
+
+const backOffSecondsMax = 300
+/** So many failures in a row of which nobody knows whose fault they are: then the node backs off as well. */
+const unknownMax = 3
+
+/** 0: not yet. */
+export function backOffSeconds(failures: number, isNodes: boolean): number {
+  const beyond = failures - (isNodes ? 1 : unknownMax)
+  return beyond < 0 ? 0 : Math.min(backOffSecondsMax, 2 ** beyond)
+}
+
+/** All nodes of the run are suspected. Failures during a back-off are of starts that were under way: they count once. */
+export async function countStartFailure(
+  sql: Sql,
+  pool: string,
+  { runId, isNodes, message }: StartFailure,
+): Promise<Trouble[]> {
+  await lockPool(sql, pool)
+  const counted = await sql.query<{ node: string; failures: number; isFirst: boolean }>(
+    `UPDATE node SET start_failures = start_failures + 1
+     WHERE pool = $1 AND name IN (SELECT unnest(nodes) FROM run WHERE id = $2)
+       AND coalesce(backs_off_until <= berth_now(), true)
+     RETURNING name AS node, start_failures AS failures, backs_off_until IS NULL AS "isFirst"`,
+    [pool, runId],
+  )
+  const troubles = counted
+    .map((one) => ({ ...one, seconds: backOffSeconds(one.failures, isNodes), because: message }))
+    .filter(({ seconds }) => seconds > 0)
+  for (const { node, seconds } of troubles)
+    await sql.query(
+      `UPDATE node SET backs_off_until = berth_now() + $3 * interval '1 second', backs_off_because = $4
+       WHERE pool = $1 AND name = $2`,
+      [pool, node, seconds, message],
+    )
+  if (troubles.length > 0) {
+    await tellSettings(sql, pool)
+    await tellNodes(sql, pool)
+  }
+  return troubles
+}
+
+/**
+ * These runs were started. A start from before the back-off says nothing of now. Answers the nodes that are well again, and
+ * whether any of the pool still has failures. The planner need not hear: their back-off was over.
+ */
+export async function forgetStartFailures(
+  sql: Sql,
+  pool: string,
+  runIds: readonly string[],
+): Promise<{ well: string[]; remain: boolean }> {
+  const forgotten = await sql.query<{ name: string; backedOff: boolean }>(
+    `WITH well AS MATERIALIZED (
+       SELECT node.id, node.backs_off_until IS NOT NULL AS backed_off FROM node
+       WHERE pool = $1 AND start_failures > 0 AND EXISTS (
+         SELECT FROM run r WHERE r.id = ANY($2::text[]) AND node.name = ANY(r.nodes)
+           AND coalesce(r.scheduled_at >= node.backs_off_until, true)) FOR UPDATE
+     )
+     UPDATE node SET start_failures = 0, backs_off_until = NULL, backs_off_because = NULL
+     FROM well WHERE node.id = well.id RETURNING name, backed_off AS "backedOff"`,
+    [pool, runIds],
+  )
+  const [row] = await sql.query<{ remain: boolean }>(
+    'SELECT EXISTS (SELECT FROM node WHERE pool = $1 AND start_failures > 0) AS remain',
+    [pool],
+  )
+  return {
+    well: forgotten.flatMap(({ name, backedOff }) => (backedOff ? [name] : [])),
+    remain: row?.remain ?? false,
+  }
+}

@@ -1,0 +1,79 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Hardware } from './machines.ts'
+import type { FreeNode, Placement } from './placement.ts'
+
+/** What is free on the nodes of a pool, and the taking of it. Giving back is a part of `transition`. */
+export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
+  return sql.query<FreeNode>(nodesSql, [pool], 'nodes')
+}
+
+const nodesSql = `
+SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until > berth_now() THEN jsonb_build_object(
+    'untilMs', extract(epoch FROM n.backs_off_until) * 1000, 'because', n.backs_off_because) END AS "backOff",
+  n.cpu_millis AS "cpuMillis", n.memory_bytes AS "memoryBytes", n.free_cpu_millis AS "freeCpu",
+  n.free_memory_bytes AS "freeMemory", n.cpu_model AS "cpuModel", n.infiniband,
+  n.infiniband AND NOT EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id AND a.infiniband) AS "infinibandFree",
+  (SELECT count(*)::int FROM allocation a JOIN run r ON r.id = a.run_id
+    WHERE a.node_id = n.id AND r.interactive_user_id IS NOT NULL) AS interactive,
+  coalesce((SELECT jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
+      'tensorCores', d.tensor_cores, 'cuda', d.cuda, 'free', c.run_id IS NULL) ORDER BY d.device)
+    FROM device d LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device WHERE d.node_id = n.id), '[]') AS devices
+FROM node n WHERE n.pool = $1 ORDER BY n.name`
+
+/** What decides which devices of the machines of a pool may serve; machines that are alike are one row. */
+export interface PoolHardware extends Hardware {
+  pool: string
+  /** Of the nodes that are alike. */
+  names: readonly string[]
+}
+
+/** Of nodes in any state: one that takes nothing new now may do so when the job starts. */
+export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHardware[]> =>
+  sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
+
+const hardwareSql = `
+SELECT n.pool, n.cpu_model AS "cpuModel", n.infiniband, d.devices, array_agg(n.name) AS names
+FROM node n, LATERAL (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
+    'tensorCores', d.tensor_cores, 'cuda', d.cuda) ORDER BY d.device), '[]') AS devices
+  FROM device d WHERE d.node_id = n.id
+) d
+WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4`
+
+/**
+ * Takes what starting runs need. The primary key of device_claim, the unique index of InfiniBand and
+ * the CHECKs of node refuse what is not free, even if two leaders slipped through.
+ */
+export async function allocate(
+  sql: Sql,
+  runs: readonly { runId: string; placements: readonly Placement[] }[],
+): Promise<void> {
+  const rows = runs.flatMap(({ runId, placements }) =>
+    placements.map(({ nodeId, replica, cpuMillis, memoryBytes, gpuIds, infiniband }) => ({
+      run_id: runId,
+      node_id: nodeId,
+      replica,
+      cpu: cpuMillis,
+      memory: memoryBytes,
+      gpu_ids: gpuIds,
+      infiniband,
+    })),
+  )
+  await sql.query(allocateSql, [JSON.stringify(rows)], 'allocate')
+}
+
+const allocateSql = `
+WITH new AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::text::jsonb)
+    AS n(run_id text, node_id text, replica int, cpu int, memory bigint, gpu_ids int[], infiniband boolean)
+),
+allocated AS (
+  INSERT INTO allocation (run_id, replica, node_id, cpu_millis, memory_bytes, infiniband)
+  SELECT run_id, replica, node_id, cpu, memory, infiniband FROM new
+),
+claimed AS (
+  INSERT INTO device_claim (node_id, device, run_id) SELECT node_id, unnest(gpu_ids), run_id FROM new
+)
+UPDATE node SET free_cpu_millis = free_cpu_millis - taken.cpu, free_memory_bytes = free_memory_bytes - taken.memory
+FROM (SELECT node_id, sum(cpu)::int AS cpu, sum(memory)::bigint AS memory FROM new GROUP BY node_id) taken
+WHERE node.id = taken.node_id`

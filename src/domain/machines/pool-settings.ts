@@ -1,0 +1,41 @@
+import type { Sql } from '../../platform/tx.ts'
+import { rememberApplied } from '../applied.ts'
+import { tellSettings } from '../changes.ts'
+import { interactiveBand, type Policy } from '../lanes.ts'
+import { lockPool } from '../limits/limits.ts'
+import type { StoredSettings } from '../scheduling.ts'
+
+/** How a pool is planned, as the configuration says it. What changes is told to the leader, and starts wait for it. */
+export interface DeclaredPlanning {
+  scheduling: StoredSettings
+  /** By account. */
+  weights: Readonly<Record<string, number>>
+}
+
+/** Puts it into the pool's row when it is new or other than what was applied last. */
+export async function applyPlanning(sql: Sql, pool: string, declared: DeclaredPlanning): Promise<boolean> {
+  if (!(await rememberApplied(sql, `planning/${pool}`, declared))) return false
+  await lockPool(sql, pool)
+  await sql.query('UPDATE pool SET scheduling = $2, weights = $3 WHERE name = $1', [
+    pool,
+    JSON.stringify(declared.scheduling),
+    JSON.stringify(declared.weights),
+  ])
+  await tellSettings(sql, pool)
+  return true
+}
+
+/** The policy of a pool that is there. Bids that did not count before count now, and the other way round. */
+export async function changePolicy(sql: Sql, pool: string, policy: Policy): Promise<void> {
+  const changed = await sql.query(
+    'UPDATE pool SET policy = $2::pool_policy WHERE name = $1 AND policy <> $2::pool_policy RETURNING 1',
+    [pool, policy],
+  )
+  if (changed.length === 0) return
+  await sql.query(
+    `UPDATE queue_entry SET bid = CASE WHEN $2 = 'FAIR_SHARE' THEN coalesce((job.spec->>'bid')::int, 0) ELSE 0 END
+     FROM job WHERE job.id = queue_entry.job_id AND queue_entry.pool = $1 AND band <> ${interactiveBand}
+       AND coalesce((job.spec->>'bid')::int, 0) <> 0`,
+    [pool, policy],
+  )
+}

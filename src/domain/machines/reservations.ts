@@ -1,0 +1,174 @@
+import { z } from 'zod'
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import { tellSettings } from '../changes.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, NotFound } from '../errors.ts'
+import { lockPool } from '../limits/limits.ts'
+import { parseInput } from '../parse.ts'
+
+/**
+ * Capacity reservations: nodes for the jobs of a project in a window of time. They are made and removed, never changed.
+ * Every change takes its turn at the row of the pool, so no start that was planned before is committed against it. What
+ * they mean for placement: scheduler/plan/reservations.ts.
+ */
+export const nodesMax = 1_000
+const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
+const time = z.coerce.date('must be a time')
+
+const reservationInput = z.strictObject({
+  name,
+  pool: z.string(),
+  project: name,
+  nodes: z.array(name).min(1, 'must name a node').max(nodesMax, `must be at most ${nodesMax}`),
+  startsAt: time,
+  endsAt: time,
+  hard: z.boolean().nullish(),
+  nativeId: name.nullish(),
+})
+type ReservationInput = z.output<typeof reservationInput>
+
+/** Answers its id. */
+export async function createCapacityReservation(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
+  demand(viewer, 'reservation.write')
+  const given = parseInput(reservationInput, raw)
+  const input = {
+    ...given,
+    nodes: [...new Set(given.nodes)],
+    hard: given.hard ?? false,
+    nativeId: given.nativeId ?? null,
+  }
+  const id = newId('reservation', domain.time.nowMs())
+  await domain.db.transaction(async (sql) => {
+    await lockPool(sql, input.pool)
+    await demandFree(sql, input)
+    await sql.query(
+      `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard, native_id)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [
+        id,
+        input.name,
+        input.pool,
+        input.project,
+        input.nodes,
+        input.startsAt,
+        input.endsAt,
+        input.hard,
+        input.nativeId,
+      ],
+    )
+    await tellSettings(sql, input.pool)
+    await audit(
+      sql,
+      viewer,
+      [{ action: 'reservation.create', objectId: id, detail: { ...input } }],
+      domain.time.nowMs(),
+    )
+  })
+  domain.wakeups.poke('queue')
+  return { id }
+}
+
+/** Throws InvalidInput for a window that is none, a name that is taken, and nodes that are not there, or another's then. */
+async function demandFree(sql: Sql, { pool, name: wanted, nodes, startsAt, endsAt }: ReservationInput): Promise<void> {
+  const [row] = await sql.query<{
+    now: Date
+    taken: boolean
+    known: string[]
+    reserved: { node: string; name: string }[]
+  }>(
+    `SELECT berth_now() AS now, EXISTS (SELECT FROM capacity_reservation WHERE pool = $1 AND name = $2) AS taken,
+       ARRAY(SELECT n.name FROM node n WHERE n.pool = $1 AND n.name = ANY($3::text[])) AS known,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('node', r.node, 'name', r.name)) FROM (
+         SELECT unnest(c.nodes) AS node, c.name FROM capacity_reservation c
+         WHERE c.pool = $1 AND c.starts_at < $5::timestamptz AND c.ends_at > $4::timestamptz) r
+         WHERE r.node = ANY($3::text[])), '[]') AS reserved`,
+    [pool, wanted, nodes, startsAt, endsAt],
+  )
+  const refuse = (path: string[], message: string) => new InvalidInput([{ path, message }])
+  if (endsAt <= startsAt) throw refuse(['endsAt'], 'Must be later than startsAt')
+  if (row && endsAt <= row.now) throw refuse(['endsAt'], 'Must be in the future')
+  if (row?.taken) throw refuse(['name'], `The pool ${pool} has a reservation ${wanted} already`)
+  for (const [index, node] of nodes.entries()) {
+    const path = ['nodes', String(index)]
+    if (!row?.known.includes(node)) throw refuse(path, `The pool ${pool} has no node ${node}`)
+    const other = row.reserved.find((each) => each.node === node)
+    if (other) throw refuse(path, `The node ${node} is in the reservation ${other.name} at that time`)
+  }
+}
+
+/** Its jobs that run go on; those that wait say that it was removed, and wait until somebody cancels them. */
+export async function deleteCapacityReservation(
+  domain: Domain,
+  viewer: Viewer,
+  { id }: { id: string },
+): Promise<{ id: string }> {
+  demand(viewer, 'reservation.write')
+  await domain.db.transaction(async (sql) => {
+    const [known] = await sql.query<{ pool: string }>('SELECT pool FROM capacity_reservation WHERE id = $1', [id])
+    if (!known) throw new NotFound(`There is no capacity reservation ${id.slice(0, 64)}`)
+    await lockPool(sql, known.pool)
+    const [gone] = await sql.query<{ name: string }>('DELETE FROM capacity_reservation WHERE id = $1 RETURNING name', [
+      id,
+    ])
+    if (!gone) throw new NotFound(`There is no capacity reservation ${id.slice(0, 64)}`)
+    await tellSettings(sql, known.pool)
+    const detail = { name: gone.name, pool: known.pool }
+    await audit(sql, viewer, [{ action: 'reservation.delete', objectId: id, detail }], domain.time.nowMs())
+  })
+  domain.wakeups.poke('queue')
+  return { id }
+}
+
+// ── naming one in a submission ──
+
+export interface NamedReservation {
+  id: string
+  pool: string
+  project: string
+  nodes: string[]
+  /** Milliseconds. */
+  startsMs: number
+  isOver: boolean
+}
+
+/** Those that submissions name and that are there. */
+export async function readReservations(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, NamedReservation>> {
+  if (ids.length === 0) return new Map()
+  const rows = await sql.query<NamedReservation>(
+    `SELECT id, pool, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", ends_at <= berth_now() AS "isOver"
+     FROM capacity_reservation WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
+    [JSON.stringify([...new Set(ids)])],
+    'named_reservations',
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
+
+/** What a job names must be its project's, in its pool, and not over. */
+export interface Naming {
+  id: string
+  project: string | null
+  pool: string
+}
+
+/** Throws InvalidInput; one of another project looks as if it were not there. */
+export function reservationFor(
+  { id, project, pool }: Naming,
+  named: ReadonlyMap<string, NamedReservation>,
+): NamedReservation {
+  const reservation = named.get(id)
+  const refuse = (message: string) => new InvalidInput([{ path: ['spec', 'capacityReservationId'], message }])
+  if (reservation?.project !== project || reservation?.pool !== pool)
+    throw refuse(
+      project === null
+        ? `There is no capacity reservation ${id.slice(0, 64)} for jobs without a project`
+        : `There is no capacity reservation ${id.slice(0, 64)} for the project ${project} in the pool ${pool}`,
+    )
+  if (reservation.isOver) throw refuse(`The capacity reservation ${id} is over`)
+  return reservation
+}

@@ -1,0 +1,72 @@
+import type { Sql } from '../../platform/tx.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+
+/**
+ * Whether people must log in.
+ *
+ * Single-user mode: there is one user, `local`, who need not. A server that finds another user who is not disabled, a token
+ * that can be used, an OpenID provider or a bootstrap token at its start enters the mode of users and stores that. From
+ * then on the mode depends on nothing that can end by itself, such as the expiry of the last token: it is left by
+ * `giveUpUsers` alone, which an operator asks for.
+ *
+ * The mode is decided once, at the start; users and tokens that are made in single-user mode count from the next start. The
+ * bootstrap token is applied before the decision: it can be used unless it was revoked.
+ */
+export interface LogIn {
+  readonly oidc: boolean
+  readonly bootstrapToken: boolean
+}
+
+export type Mode = 'SINGLE_USER' | 'USERS' | 'NOBODY_CAN_LOG_IN'
+
+export const localUser = 'local'
+
+type Rooms = Pick<Domain, 'db' | 'time' | 'log'>
+
+export async function decideMode({ db, time, log }: Rooms, { oidc, bootstrapToken }: LogIn): Promise<Mode> {
+  return db.transaction(async (sql) => {
+    const { entered, users, tokens } = await lockMode(sql)
+    if (!entered && !oidc && !bootstrapToken && !users && !tokens) return 'SINGLE_USER'
+    if (!entered) {
+      await sql.query('UPDATE access_mode SET users_since = berth_now()')
+      await audit(sql, null, [{ action: 'mode.users', objectId: null }], time.nowMs())
+      log.info('from now on people must log in; --single-user goes back')
+    }
+    return oidc || tokens ? 'USERS' : 'NOBODY_CAN_LOG_IN'
+  })
+}
+
+interface StoredMode {
+  entered: boolean
+  users: boolean
+  tokens: boolean
+}
+
+async function lockMode(sql: Sql): Promise<StoredMode> {
+  const [row] = await sql.query<StoredMode>(
+    `SELECT users_since IS NOT NULL AS entered,
+       EXISTS (SELECT FROM "user" WHERE name <> $1 AND NOT disabled) AS users,
+       EXISTS (SELECT FROM api_token t JOIN "user" u ON u.id = t.user_id WHERE t.revoked_at IS NULL AND NOT u.disabled
+         AND coalesce(t.expires_at > berth_now(), true)) AS tokens
+     FROM access_mode FOR UPDATE`,
+    [localUser],
+  )
+  if (!row) throw new Error('The row of access_mode is missing')
+  return row
+}
+
+/**
+ * Goes back to single-user mode: every token is revoked and every user but `local` disabled, so that nothing that was
+ * given to somebody is left, and nothing counts at the next start. Jobs go on and keep their users.
+ */
+export async function giveUpUsers({ db, time }: Rooms): Promise<void> {
+  await db.transaction(async (sql) => {
+    const { entered, users, tokens } = await lockMode(sql)
+    if (!entered && !users && !tokens) return
+    await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE revoked_at IS NULL')
+    await sql.query('UPDATE "user" SET disabled = name <> $1', [localUser])
+    await sql.query('UPDATE access_mode SET users_since = NULL')
+    await audit(sql, null, [{ action: 'mode.single-user', objectId: null }], time.nowMs())
+  })
+}

@@ -1,0 +1,183 @@
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { type Person, type UserLevel, type Viewer, viewerOf } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { localUser } from './access-mode.ts'
+import { setTeams, teamName } from './teams.ts'
+import { type Identity, isTakenIdentity, userName } from './users.ts'
+
+/** Who is let in by what an OpenID provider says, and who is still welcome later. */
+
+// ── people from elsewhere ──
+
+/** What an OpenID provider says of a person. Issuer and subject say who it is; everything else may change. */
+export interface Claims extends Identity {
+  readonly name: string
+  readonly displayName: string | null
+  readonly email: string | null
+  /** null: the provider does not say; a new person is VIEWER then, and who is known keeps theirs. */
+  readonly level: UserLevel | null
+  /** Names of all of them; null: the provider does not say. */
+  readonly teams: readonly string[] | null
+}
+
+interface KnownPerson extends Person {
+  readonly disabled: boolean
+  readonly displayName: string | null
+  readonly email: string | null
+  readonly teams: readonly string[]
+}
+
+const teamsMax = 50
+/** Names that this server gives: a provider that knows somebody of that name has said nothing about them. */
+const ownNames = new Set([localUser, 'admin'])
+
+/**
+ * The person of these claims, made at the first log-in and kept like the claims after it; null: not let in. Who it is, issuer
+ * and subject say: a name that belongs to another user, a local one or one with another subject, is never taken over.
+ */
+export async function personOf(domain: Domain, claims: Claims): Promise<Person | null> {
+  const wanted = { ...claims, teams: claims.teams && [...new Set(claims.teams)].filter(isTeamName).slice(0, teamsMax) }
+  const known = await readPerson(domain.db.sql, claims)
+  if (known?.disabled) return null
+  if (known && !differs(known, wanted)) return known
+  if (!known && !isFreeName(claims.name)) return refuse(domain, claims, 'the name cannot be that of a new user')
+  const work = (sql: Sql) => keepPerson(domain, sql, wanted)
+  const kept = await domain.db.transaction(work, { alsoRetry: isTakenIdentity })
+  if (!kept) return refuse(domain, claims, 'the name belongs to another user')
+  const person = await readPerson(domain.db.sql, claims)
+  return person?.disabled ? null : person
+}
+
+const isFreeName = (name: string) => userName.safeParse(name).success && !ownNames.has(name)
+
+function refuse({ log }: Domain, { name, issuer, subject }: Claims, why: string): null {
+  log.warn(
+    { name, issuer, subject },
+    `a log-in by the OpenID provider was refused: ${why}; berth user set <name> --oidc-subject links a user`,
+  )
+  return null
+}
+
+const isTeamName = (name: string) => teamName.safeParse(name).success
+
+function differs(known: KnownPerson, claims: Claims): boolean {
+  const texts = (['displayName', 'email', 'level'] as const).some(
+    (each) => claims[each] && claims[each] !== known[each],
+  )
+  const teams = claims.teams && [...claims.teams].sort().join() !== [...known.teams].sort().join()
+  return texts || Boolean(teams)
+}
+
+async function readPerson(sql: Sql, { issuer, subject }: Identity): Promise<KnownPerson | null> {
+  const [row] = await sql.query<KnownPerson>(
+    `SELECT u.id, u.name, u.level, u.allow, u.deny, u.disabled, u.display_name AS "displayName", u.email,
+       ARRAY(SELECT t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = u.id) AS teams
+     FROM "user" u WHERE u.oidc_issuer = $1 AND u.oidc_subject = $2`,
+    [issuer, subject],
+    'person',
+  )
+  return row ?? null
+}
+
+interface Kept {
+  id: string
+  isNew: boolean
+}
+
+/** undefined: there is no such person, and the name belongs to somebody else. */
+async function writePerson(sql: Sql, claims: Claims, id: string): Promise<Kept | undefined> {
+  const { name, level, displayName, email, issuer, subject } = claims
+  const [known] = await sql.query<Kept>(
+    `UPDATE "user" u SET level = coalesce($1::user_level, u.level), display_name = coalesce($2, u.display_name),
+       email = coalesce($3, u.email)
+     WHERE u.oidc_issuer = $4 AND u.oidc_subject = $5 RETURNING id, false AS "isNew"`,
+    [level, displayName, email, issuer, subject],
+  )
+  if (known) return known
+  const [row] = await sql.query<Kept>(newPersonSql, [id, name, level, displayName, email, issuer, subject])
+  return row
+}
+
+/**
+ * The name may belong to the same person, whom another first log-in has just made, or to one whom the provider made before
+ * its subjects were kept: that one is theirs from now on.
+ */
+const newPersonSql = `
+INSERT INTO "user" AS u (id, name, level, display_name, email, oidc_issuer, oidc_subject)
+VALUES ($1, $2, coalesce($3, 'VIEWER')::user_level, $4, $5, $6, $7)
+ON CONFLICT (name) DO UPDATE SET level = coalesce($3::user_level, u.level), oidc_issuer = $6, oidc_subject = $7,
+  display_name = coalesce(excluded.display_name, u.display_name), email = coalesce(excluded.email, u.email)
+WHERE (u.oidc_issuer = $6 AND u.oidc_subject = $7) OR (u.oidc_subject IS NULL
+  AND EXISTS (SELECT FROM audit_entry a
+    WHERE a.object_id = u.id AND a.action = 'user.create' AND a.detail ->> 'by' = 'oidc')
+  AND NOT EXISTS (SELECT FROM audit_entry a WHERE a.object_id = u.id AND a.detail ?| ARRAY['subject', 'identity']))
+RETURNING id, xmax = 0 AS "isNew"`
+
+/** Teams that the provider names are made: it decides who is in them, and so which there are. False: not let in. */
+async function keepPerson({ time }: Domain, sql: Sql, claims: Claims): Promise<boolean> {
+  const row = await writePerson(sql, claims, newId('user', time.nowMs()))
+  if (!row) return false
+  if (claims.teams) {
+    const teams = claims.teams.map((name) => ({ id: newId('team', time.nowMs()), name }))
+    await sql.query(
+      `INSERT INTO team (id, name, account) SELECT t.id, t.name, t.name
+       FROM jsonb_to_recordset($1::text::jsonb) AS t(id text, name text) ORDER BY t.name ON CONFLICT (name) DO NOTHING`,
+      [JSON.stringify(teams)],
+    )
+    await setTeams(sql, row.id, { teams: claims.teams })
+  }
+  const { name, level, teams, issuer, subject } = claims
+  const detail = { name, level, teams, issuer, subject, by: 'oidc' }
+  await audit(
+    sql,
+    null,
+    [{ action: row.isNew ? 'user.create' : 'user.update', objectId: row.id, detail }],
+    time.nowMs(),
+  )
+  return true
+}
+
+// ── who is still welcome ──
+
+/**
+ * GONE: the token was revoked, the user disabled, or no longer linked to the provider. CHANGED: what the person may do is not
+ * what it was.
+ */
+export type Standing = 'WELCOME' | 'CHANGED' | 'GONE'
+
+interface StandingRow extends Person {
+  readonly ord: number
+  readonly gone: boolean
+}
+
+/** How those stand who came in a while ago, one for each, in order. */
+export async function standingsOf(sql: Sql, viewers: readonly Viewer[]): Promise<Standing[]> {
+  const rows = await sql.query<StandingRow>(standingSql, [
+    JSON.stringify(
+      viewers.map(({ userId, token, expiresAtMs }, ord) => ({
+        ord,
+        userId,
+        token,
+        byProvider: token === null && expiresAtMs !== null,
+      })),
+    ),
+  ])
+  const byOrd = new Map(rows.map((row) => [row.ord, row]))
+  return viewers.map((viewer, ord) => standingOf(viewer, byOrd.get(ord)))
+}
+
+function standingOf(viewer: Viewer, row: StandingRow | undefined): Standing {
+  if (!row || row.gone) return 'GONE'
+  const { granted, level } = viewerOf(row)
+  const same = level === viewer.level && granted.size === viewer.granted.size && granted.isSubsetOf(viewer.granted)
+  return same ? 'WELCOME' : 'CHANGED'
+}
+
+const standingSql = `
+SELECT v.ord, u.id, u.name, u.level, u.allow, u.deny,
+  u.disabled OR (v.token IS NOT NULL AND (t.id IS NULL OR t.revoked_at IS NOT NULL))
+    OR (v."byProvider" AND u.oidc_subject IS NULL) AS gone
+FROM jsonb_to_recordset($1::text::jsonb) AS v(ord int, "userId" text, token text, "byProvider" boolean)
+JOIN "user" u ON u.id = v."userId" LEFT JOIN api_token t ON t.prefix = v.token`

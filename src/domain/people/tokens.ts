@@ -1,0 +1,216 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { z } from 'zod'
+import { createBatcher } from '../../platform/batch.ts'
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, demandAllOf, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
+import { parseInput } from '../parse.ts'
+import { userNotFound } from './users.ts'
+
+/**
+ * Secrets that stand for people: `berth_`, 10 characters by which the row is found, and 256 random bits. Shown once,
+ * kept as SHA-256 (a slow hash protects weak secrets; these have none of that), compared in constant time.
+ *
+ * A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so that nothing of it is stored.
+ */
+const secretForm = /^berth_[0-9a-z]{10}[\w-]{43}$/
+const prefixLength = 'berth_'.length + 10
+
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+const prefixOf = (secret: string): string =>
+  secretForm.test(secret) ? secret.slice(0, prefixLength) : `sha256_${hashOf(secret).toString('hex').slice(0, 16)}`
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const newSecret = (): string =>
+  `berth_${[...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')}${randomBytes(32).toString('base64url')}`
+
+// ── making and revoking ──
+
+const creation = z.strictObject({
+  name: z.string().regex(/^\P{Cc}{1,255}$/u, 'must have 1 … 255 characters, none of them a control character'),
+  userId: z.string().nullish(),
+  scopes: z.array(z.enum(tokenScopes)).min(1, 'must name at least one').nullish(),
+  expiresAt: z.date().nullish(),
+})
+
+export async function createToken(
+  domain: Domain,
+  viewer: Viewer,
+  raw: unknown,
+): Promise<{ tokenId: string; secret: string }> {
+  const { name, userId, scopes, expiresAt: asked } = parseInput(creation, raw)
+  const ofOther = userId != null && userId !== viewer.userId
+  demand(viewer, ofOther ? 'token.any' : 'token.own')
+  const wanted = scopes ? tokenScopes.filter((scope) => scope === 'READ' || scopes.includes(scope)) : viewer.scopes
+  const beyond = wanted.find((scope) => !viewer.scopes.includes(scope))
+  if (beyond) throw new Forbidden(`scope:${beyond}`)
+  const expiresAt = endOfToken(viewer, asked ?? null)
+  const secret = newSecret()
+  const tokenId = newId('token', domain.time.nowMs())
+  await domain.db.transaction(async (sql) => {
+    if (ofOther) await demandHolder(sql, viewer, userId)
+    await demandFuture(sql, expiresAt)
+    await insertToken(sql, { id: tokenId, userId: userId ?? viewer.userId, name, secret, scopes: wanted, expiresAt })
+    const detail = { name, userId: userId ?? viewer.userId, scopes: wanted, expiresAt: expiresAt?.toISOString() }
+    await audit(sql, viewer, [{ action: 'token.create', objectId: tokenId, detail }], domain.time.nowMs())
+  })
+  return { tokenId, secret }
+}
+
+/** A token never outlives what its maker is logged in with: else a stolen log-in of a minute were one for ever. */
+function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
+  if (expiresAtMs === null) return asked
+  const latest = new Date(expiresAtMs)
+  if (asked === null || asked <= latest) return asked ?? latest
+  const message = `Must not be later than ${latest.toISOString()}, when your own log-in ends; an administrator with a token that lives longer can make this one`
+  throw new InvalidInput([{ path: ['expiresAt'], message }])
+}
+
+async function demandHolder(sql: Sql, viewer: Viewer, userId: string): Promise<void> {
+  const [person] = await sql.query<Person & { disabled: boolean }>(
+    'SELECT id, name, level, allow, deny, disabled FROM "user" WHERE id = $1 FOR SHARE',
+    [userId],
+  )
+  if (!person) throw userNotFound(userId)
+  demandAllOf(viewer, person)
+  if (person.disabled) throw new InvalidInput([{ path: ['userId'], message: `${person.name} is disabled` }])
+}
+
+async function demandFuture(sql: Sql, expiresAt: Date | null | undefined): Promise<void> {
+  if (!expiresAt) return
+  const [row] = await sql.query<{ past: boolean }>('SELECT $1::timestamptz <= berth_now() AS past', [expiresAt])
+  if (row?.past) throw new InvalidInput([{ path: ['expiresAt'], message: 'Must be in the future' }])
+}
+
+interface NewToken {
+  id: string
+  userId: string
+  name: string
+  secret: string
+  scopes: readonly TokenScope[]
+  expiresAt?: Date | null | undefined
+}
+
+async function insertToken(sql: Sql, { id, userId, name, secret, scopes, expiresAt }: NewToken): Promise<void> {
+  await sql.query(
+    `INSERT INTO api_token (id, user_id, name, prefix, hash, scopes, expires_at)
+     VALUES ($1, $2, $3, $4, $5, $6::text[]::token_scope[], $7)`,
+    [id, userId, name, prefixOf(secret), hashOf(secret), scopes, expiresAt ?? null],
+  )
+}
+
+/** Revoking again changes nothing. Without token.any one's own tokens alone are there. */
+export async function revokeToken(domain: Domain, viewer: Viewer, id: string): Promise<{ tokenId: string }> {
+  await domain.db.transaction(async (sql) => {
+    const [token] = await sql.query<Person & { revoked: boolean }>(
+      `SELECT u.id, u.name, u.level, u.allow, u.deny, t.revoked_at IS NOT NULL AS revoked
+       FROM api_token t JOIN "user" u ON u.id = t.user_id WHERE t.id = $1 FOR UPDATE OF t`,
+      [id],
+    )
+    if (!token || (token.id !== viewer.userId && !viewer.granted.has('token.any')))
+      throw new NotFound(`There is no token ${id.slice(0, 64)}`)
+    demandRevocation(viewer, token)
+    if (token.revoked) return
+    await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = $1', [id])
+    await audit(sql, viewer, [{ action: 'token.revoke', objectId: id }], domain.time.nowMs())
+  })
+  domain.wakeups.poke('access')
+  return { tokenId: id }
+}
+
+function demandRevocation(viewer: Viewer, holder: Person): void {
+  const own = holder.id === viewer.userId
+  demand(viewer, own && viewer.granted.has('token.own') ? 'token.own' : 'token.any')
+  if (!own) demandAllOf(viewer, holder)
+}
+
+/**
+ * The ADMIN token of the user `admin` whose secret is in the configuration, both made when absent. A secret that was
+ * there before is revoked: only what the configuration says now is valid.
+ */
+export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
+  await db.transaction(async (sql) => {
+    await sql.query(
+      `INSERT INTO "user" (id, name, level) VALUES ($1, 'admin', 'ADMIN') ON CONFLICT (name) DO NOTHING`,
+      [newId('user', time.nowMs())],
+    )
+    const [admin] = await sql.query<{ id: string }>(`SELECT id FROM "user" WHERE name = 'admin' FOR UPDATE`)
+    if (!admin) throw new Error('The user admin is missing')
+    await sql.query(
+      `UPDATE api_token SET revoked_at = berth_now()
+       WHERE user_id = $1 AND prefix LIKE 'sha256\\_%' AND prefix <> $2 AND revoked_at IS NULL`,
+      [admin.id, prefixOf(secret)],
+    )
+    const [known] = await sql.query('SELECT id FROM api_token WHERE prefix = $1', [prefixOf(secret)])
+    if (known) return
+    const id = newId('token', time.nowMs())
+    await insertToken(sql, { id, userId: admin.id, name: 'bootstrap', secret, scopes: tokenScopes })
+    await audit(sql, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
+  })
+}
+
+// ── checking ──
+
+/** Whom a secret stands for. */
+export interface Holder {
+  readonly person: Person
+  readonly prefix: string
+  readonly scopes: readonly TokenScope[]
+  readonly expiresAt: Date | null
+  readonly expired: boolean
+}
+
+interface TokenRow extends Omit<Holder, 'person'>, Person {
+  readonly tokenId: string
+  readonly hash: Buffer
+  readonly due: boolean
+}
+
+const checksMax = 256
+
+/**
+ * Looks secrets up, always in the database, so that a revoked one is dead everywhere at once; those that arrive while a
+ * look-up is under way share the next one. null: unknown, revoked, or its user is disabled.
+ */
+export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<Holder | null>) =>
+  createBatcher<string, Holder | null>({
+    max: checksMax,
+    run: (secrets) => holdersOf(db.sql, secrets),
+    mayBeOneItem: () => false,
+  })
+
+async function holdersOf(sql: Sql, secrets: readonly string[]): Promise<(Holder | null)[]> {
+  const rows = await sql.query<TokenRow>(checkSql, [secrets.map(prefixOf)], 'token_check')
+  const byPrefix = new Map(rows.map((row) => [row.prefix, row]))
+  const found = secrets.map((secret) => {
+    const row = byPrefix.get(prefixOf(secret))
+    return row && timingSafeEqual(row.hash, hashOf(secret)) ? row : null
+  })
+  const due = found.flatMap((row) => (row?.due ? [row.tokenId] : []))
+  if (due.length > 0) await sql.query(touchSql, [due])
+  return found.map((row) => row && holderOf(row))
+}
+
+const holderOf = ({ prefix, scopes, expiresAt, expired, ...person }: TokenRow): Holder => ({
+  person: { id: person.id, name: person.name, level: person.level, allow: person.allow, deny: person.deny },
+  prefix,
+  scopes,
+  expiresAt,
+  expired,
+})
+
+const checkSql = `
+SELECT t.id AS "tokenId", t.prefix, t.hash, t.scopes::text[] AS scopes, t.expires_at AS "expiresAt",
+  coalesce(t.expires_at <= berth_now(), false) AS expired,
+  coalesce(t.last_used_at < date_trunc('minute', berth_now()), true) AS due,
+  u.id, u.name, u.level, u.allow, u.deny
+FROM api_token t JOIN "user" u ON u.id = t.user_id
+WHERE t.prefix = ANY($1::text[]) AND t.revoked_at IS NULL AND NOT u.disabled`
+
+/** Its last use is kept to the minute, so a busy token is written once a minute. */
+const touchSql = `
+UPDATE api_token SET last_used_at = date_trunc('minute', berth_now())
+WHERE id = ANY($1::text[]) AND coalesce(last_used_at < date_trunc('minute', berth_now()), true)`

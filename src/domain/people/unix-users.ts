@@ -1,0 +1,75 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Viewer } from '../access.ts'
+import { Forbidden, InvalidInput, type Violation } from '../errors.ts'
+
+/**
+ * Which account of a machine the processes of a job run as (`User.unixUser`). A server that runs as root changes to it;
+ * a job without one would run as root, and could read the server's memory and the password of its database. So such a
+ * job is refused, unless the pool says `jobsAsRoot`. An account that owns files of the server is never given to a job.
+ *
+ * What is refused here is refused again by the executor, which sees the machine as it is when the run starts.
+ */
+export type UnixUsers = ReadonlyMap<string, string>
+
+/** The accounts of these users; a user without one is not in the answer. */
+export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promise<UnixUsers> {
+  const rows = await sql.query<{ id: string; unixUser: string }>(
+    `SELECT u.id, u.unix_user AS "unixUser"
+     FROM jsonb_array_elements_text($1::text::jsonb) AS wanted(id) JOIN "user" u ON u.id = wanted.id
+     WHERE u.unix_user IS NOT NULL`,
+    [JSON.stringify([...new Set(userIds)])],
+    'unix_users',
+  )
+  return new Map(rows.map(({ id, unixUser }) => [id, unixUser]))
+}
+
+/** What a pool says of the accounts that its jobs run as. */
+interface PoolAccounts {
+  pool: string
+  /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
+  unixUserRequired: boolean
+  /** Accounts that its jobs never run as. */
+  reservedUnixUsers: readonly string[]
+}
+
+/** Executors whose runs are processes of the machine that runs the server. */
+const onTheMachine: readonly string[] = ['local']
+
+interface Asking {
+  door: PoolAccounts
+  executor: string
+  userName: string
+  /** null: the user has none. */
+  unixUser: string | null
+}
+
+/** Why a job of this user cannot run in the pool, with what to do about it. */
+export function unixUserViolations({ door, executor, userName, unixUser }: Asking): Violation[] {
+  if (!onTheMachine.includes(executor)) return []
+  const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
+  if (unixUser !== null && door.reservedUnixUsers.includes(unixUser))
+    return refuse(
+      `${executor}: jobs never run as ${unixUser}, which owns files of the server of pool ${door.pool}; ` +
+        `an administrator gives the user ${userName} another account: berth user set ${userName} --unix-user ACCOUNT`,
+    )
+  if (unixUser === null && door.unixUserRequired)
+    return refuse(
+      `${executor}: the user ${userName} has no unixUser, so the job would run as root in pool ${door.pool}; ` +
+        `an administrator gives one: berth user set ${userName} --unix-user ACCOUNT, or sets jobsAsRoot of the pool`,
+    )
+  return []
+}
+
+/** The account decides what jobs may read and write on the machine: only an ADMIN gives it. */
+export async function demandUnixUser(sql: Sql, viewer: Viewer, unixUser: string | null | undefined): Promise<void> {
+  if (unixUser === undefined) return
+  if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
+  if (unixUser === null) return
+  const refuse = (message: string) => new InvalidInput([{ path: ['unixUser'], message }])
+  if (unixUser === 'root') throw refuse('must not be root: its jobs could read and change everything of the server')
+  const [pool] = await sql.query<{ name: string }>(
+    'SELECT name FROM pool WHERE $1 = ANY (reserved_unix_users) ORDER BY name LIMIT 1',
+    [unixUser],
+  )
+  if (pool) throw refuse(`must not be ${unixUser}: it owns files of the server of pool ${pool.name}`)
+}

@@ -1,0 +1,167 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { readNodes } from '../machines/nodes.ts'
+import { type Waiting, waitingOf } from './explain.ts'
+import { type InLine, readLine } from './line.ts'
+import { type Asking, type Ending, type Reserved, type RoomNow, roomAt } from './room.ts'
+
+/**
+ * When a waiting job may start. Earliest: when its gates are open and what runs has ended, by its maximum run time, far
+ * enough for it to fit on nodes that capacity reservations leave it. Latest: when everything that runs has ended, and after that everybody ahead has run, one after the
+ * other; null when one of them has no known run time, or stands too far back. Nobody promises it: jobs that end sooner
+ * make it sooner, and who comes with a greater right makes it later.
+ */
+export interface Estimate {
+  earliest: Date
+  latest: Date | null
+  basis: string
+}
+
+interface Row extends Asking {
+  jobId: string
+  pool: string
+  laneId: string
+  now: Date
+}
+
+interface PoolNow extends RoomNow {
+  front: readonly InLine[]
+}
+
+/** Runs that are looked at. */
+const endingsMax = 1_000
+/** Jobs in line that are looked at. */
+const frontMax = 1_000
+/** Capacity reservations that are looked at: those that end first. */
+const reservedMax = 100
+
+/** null: what it waits for has no time. */
+export async function estimatesOf(
+  domain: Domain,
+  jobIds: readonly string[],
+): Promise<ReadonlyMap<string, Estimate | null>> {
+  const { sql } = domain.db
+  const [rows, waiting] = await Promise.all([
+    sql.query<Row>(rowsSql, [jobIds], 'estimate_of'),
+    waitingOf(domain, jobIds),
+  ])
+  const pools = new Map(
+    await Promise.all(
+      [...new Set(rows.map(({ pool }) => pool))].map(async (pool) => [pool, await readPool(sql, pool)] as const),
+    ),
+  )
+  const fitsAt = new Map<string, Date | null>()
+  return new Map(
+    rows.map((row) => {
+      const found = waiting.get(row.jobId)
+      const pool = pools.get(row.pool)
+      const never = found?.reasons.some(({ code }) => timeless.has(code)) ?? true
+      if (never || !found || !pool) return [row.jobId, null]
+      const opensAt = opening(row.now, found.gates)
+      if (opensAt === null) return [row.jobId, null]
+      const alike = `${row.laneId}/${opensAt.getTime()}`
+      const room = fitsAt.has(alike) ? (fitsAt.get(alike) ?? null) : roomAt(row, pool, opensAt)
+      fitsAt.set(alike, room)
+      const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
+      return [row.jobId, room && estimate(row.now, { room, pool, before })]
+    }),
+  )
+}
+
+/** The same for a job that is not stored, and would wait. */
+export async function estimateOf(
+  { db: { sql } }: Domain,
+  {
+    reasons,
+    gates,
+    position,
+    ...row
+  }: Asking & Pick<Row, 'pool' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
+): Promise<Estimate | null> {
+  const opensAt = opening(row.now, gates)
+  if (opensAt === null || reasons.some(({ code }) => timeless.has(code))) return null
+  const pool = await readPool(sql, row.pool)
+  const room = roomAt(row, pool, opensAt)
+  const before = position - 1 <= pool.front.length ? position - 1 : -1
+  return room && estimate(row.now, { room, pool, before })
+}
+
+/** What ends by no clock. */
+const timeless: ReadonlySet<string> = new Set([
+  'APPROVAL_PENDING',
+  'DEPENDENCY',
+  'INTERACTIVE_QUOTA',
+  'UNSATISFIABLE',
+  'POOL_PAUSED',
+])
+
+interface Facts {
+  room: Date
+  pool: PoolNow
+  /** How many of the front come before it; -1: it stands further back. */
+  before: number
+}
+
+/** From when on all gates are open; null: nobody knows. */
+function opening(now: Date, gates: Waiting['gates']): Date | null {
+  const closed = gates.filter(({ open }) => !open)
+  if (closed.some(({ opensAt }) => opensAt === null)) return null
+  return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
+}
+
+function estimate(now: Date, { room, pool, before }: Facts): Estimate {
+  const until = allBefore(before, pool, now)
+  return until === null
+    ? {
+        earliest: room,
+        latest: null,
+        basis: 'The maximum run times of what runs; those of the jobs ahead are not known',
+      }
+    : {
+        earliest: room,
+        latest: latestOf([room, until]),
+        basis: 'The maximum run times of what runs and of the jobs ahead',
+      }
+}
+
+const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
+
+/** When everybody before it is through, one by one; null: nobody knows. */
+function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
+  const ahead = front.slice(0, Math.max(0, before))
+  if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null
+  if (endings.some(({ endsAt }) => endsAt === null)) return null
+  const free = latestOf([now, ...endings.flatMap(({ endsAt }) => endsAt ?? [])])
+  const seconds = ahead.reduce((sum, { runSeconds }) => sum + (runSeconds ?? 0), 0)
+  return new Date(free.getTime() + seconds * 1_000)
+}
+
+async function readPool(sql: Sql, pool: string): Promise<PoolNow> {
+  const [nodes, endings, reserved, front] = await Promise.all([
+    readNodes(sql, pool),
+    sql.query<Ending>(endingsSql, [pool, endingsMax], 'endings'),
+    sql.query<Reserved>(reservedSql, [pool, reservedMax], 'reserved'),
+    readLine(sql, pool, { after: null, limit: frontMax }),
+  ])
+  return { nodes, endings, reserved, front }
+}
+
+const rowsSql = `
+SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, berth_now() AS now,
+  l.reservation_id AS "reservationId", l.run_seconds AS "runSeconds"
+FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE q.job_id = ANY($1::text[])`
+
+const endingsSql = `
+SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second' AS "endsAt",
+  coalesce((SELECT jsonb_agg(jsonb_build_object('nodeId', a.node_id, 'node', '', 'replica', a.replica, 'cpuMillis', a.cpu_millis,
+      'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband, 'interactive', l.interactive,
+      'gpuIds', CASE WHEN a.replica = (SELECT min(b.replica) FROM allocation b WHERE b.run_id = r.id AND b.node_id = a.node_id) THEN coalesce((SELECT jsonb_agg(c.device) FROM device_claim c
+        WHERE c.run_id = r.id AND c.node_id = a.node_id), '[]') ELSE '[]' END))
+    FROM allocation a WHERE a.run_id = r.id), '[]') AS placements
+FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
+WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+ORDER BY 1 NULLS LAST LIMIT $2`
+
+const reservedSql = `
+SELECT id, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsMs"
+FROM capacity_reservation WHERE pool = $1 AND ends_at > berth_now() ORDER BY ends_at, id LIMIT $2`

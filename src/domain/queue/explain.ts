@@ -1,0 +1,159 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+import { holdsSql } from '../jobs/dependencies.ts'
+import { type Ceilings, type Counted, heldBack, readCeilings } from '../limits/in-use.ts'
+import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from '../reason.ts'
+import { inWords, type Shape } from '../shape.ts'
+import { type Fit, fitsOf } from './fit.ts'
+import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './gates.ts'
+
+/**
+ * Why a job waits, for every QUEUED job whoever asks. Jobs of a lane are alike, so what the leader of the pool last
+ * found about the first of a lane or of a class holds for those behind it: a reason of the lane's own (a limit, never
+ * room enough), else that of its class, which all but the head wait for. The gates of the job come before either. A job
+ * that no leader has looked at yet is judged from the tables.
+ */
+export interface Waiting {
+  /** The first decides. */
+  reasons: Reason[]
+  gates: Gate[]
+  holdId: string | null
+  lastConsideredAt: Date | null
+}
+
+interface WaitingRow extends Counted, GateFacts {
+  id: string
+  pool: string
+  shape: Shape
+  interactive: boolean
+  /** The leader knows its lane. */
+  seen: boolean
+  laneReason: Reason | null
+  laneAt: Date | null
+  blockedBy: string | null
+  classReason: Reason | null
+  classAt: Date | null
+  hold: { id: string; kind: 'PREEMPTION' | 'DRAIN'; expectedAt: string | null } | null
+  led: boolean
+}
+
+/** A few statements, however many jobs. */
+export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Waiting>> {
+  const { sql } = domain.db
+  const rows = await sql.query<WaitingRow>(waitingSql, [jobIds], 'waiting_of')
+  const known = new Map(rows.map((row) => [row.id, reasonsOf(row)]))
+  const unknown = rows.filter(({ id }) => known.get(id)?.length === 0)
+  const judged = unknown.length > 0 ? await judge(domain, unknown) : new Map<string, Reason>()
+  return new Map(
+    rows.map((row) => {
+      const reasons = known.get(row.id) ?? []
+      const own = judged.get(row.id)
+      return [row.id, { ...standing(row), reasons: own ? [own] : reasons }]
+    }),
+  )
+}
+
+function standing(row: WaitingRow): Omit<Waiting, 'reasons'> {
+  const at = row.laneReason || !row.classAt ? row.laneAt : row.classAt
+  return { gates: gatesOf(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
+}
+
+/** What is known without judging; empty: nobody has looked at it yet. */
+function reasonsOf(row: WaitingRow): Reason[] {
+  const closed = closedReasons(gatesOf(row))
+  const own = [...heldFor(row), ...(row.laneReason ? [row.laneReason] : [])]
+  if (closed.length > 0 || own.length > 0) return [...closed, ...own]
+  if (!row.seen || row.blockedBy === null) return []
+  // What stands behind another job may be what could never run: that is judged from the tables.
+  if (row.blockedBy !== row.id) return []
+  return row.classReason ? [row.classReason] : []
+}
+
+function heldFor({ hold }: WaitingRow): Reason[] {
+  if (hold?.kind !== 'PREEMPTION') return []
+  return [because('WAITING_FOR_PREEMPTION', 'Waits for jobs that were asked to leave; their room is kept for it')]
+}
+
+// ── nobody has looked yet ──
+
+async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, Reason>> {
+  const { db, singleUser } = domain
+  const pools = [...new Set(rows.map(({ pool }) => pool))]
+  const [fits, heads, ...ceilings] = await Promise.all([
+    fitsOf(
+      db.sql,
+      rows.map(({ id }) => id),
+    ),
+    firstAhead(db.sql, rows),
+    ...pools.map((pool) => readCeilings(db.sql, pool, singleUser)),
+  ])
+  const byPool = new Map(ceilings.map((each) => [each.pool, each]))
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      judgeOne(row, { fit: fits.get(row.id), ceilings: byPool.get(row.pool), ahead: heads.get(row.id) }),
+    ]),
+  )
+}
+
+interface Facts {
+  fit: Fit | undefined
+  ceilings: Ceilings | undefined
+  ahead: string | undefined
+}
+
+function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
+  const asks = inWords(row.shape)
+  if (fit?.couldEverFit === false) return unsatisfiable(asks, row.reservation?.id ?? null)
+  if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
+  const held = ceilings && heldBack(ceilings, row)
+  if (held) return limitedBy(held)
+  if (row.blockedBy && row.blockedBy !== row.id && !row.interactive) return blockedBy(row.blockedBy)
+  if (ahead) return blockedBy(ahead)
+  if (!fit?.freeNow) return noCapacity(asks)
+  if (!row.led) return because('NO_CAPACITY', `Nobody plans for the pool ${row.pool} now`)
+  return because('NO_CAPACITY', 'Its turn comes with the next pass')
+}
+
+/**
+ * The first open job of the pool, where it is another one and no reason of its own keeps it back, as far as is known. None
+ * for jobs that wait behind no other: interactive ones and those of a capacity reservation.
+ */
+async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, string>> {
+  const batch = rows.filter(({ interactive, reservation }) => !interactive && !reservation)
+  if (batch.length === 0) return new Map()
+  const found = await sql.query<{ id: string; ahead: string }>(aheadSql, [batch.map(({ id }) => id), lookMax])
+  return new Map(found.map(({ id, ahead }) => [id, ahead]))
+}
+
+/** Entries that are looked at for one that is ahead. */
+const lookMax = 200
+
+const aheadSql = `
+SELECT q.job_id AS id, a.job_id AS ahead FROM queue_entry q CROSS JOIN LATERAL (
+  SELECT f.job_id FROM (
+    SELECT e.job_id, e.lane_id, e.band, e.bid, e.sequence FROM queue_entry e
+    WHERE e.pool = q.pool AND e.band < 100 AND e.open
+    ORDER BY e.band DESC, e.bid DESC, e.sequence LIMIT $2
+  ) f LEFT JOIN lane_view v ON v.lane_id = f.lane_id
+  WHERE v.reason IS NULL AND (f.band > q.band OR (f.band = q.band AND (f.bid > q.bid OR (f.bid = q.bid AND f.sequence < q.sequence))))
+  ORDER BY f.band DESC, f.bid DESC, f.sequence LIMIT 1
+) a WHERE q.job_id = ANY($1::text[])`
+
+const waitingSql = `
+SELECT j.id, j.pool, l.shape, l.interactive, q.eligible_at AS "eligibleAt", j.not_before AS "notBefore", berth_now() AS now,
+  j.user_id AS "userId", u.name AS "userName", j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
+  (SELECT a.decided_at FROM approval a WHERE a.job_id = j.id AND a.status = 'APPROVED') AS "approvedAt",
+  j.spec->'dependsOn' <> '[]' AS depends,
+  (SELECT o.id FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = j.id AND NOT ${holdsSql}
+    ORDER BY d.position LIMIT 1) AS "openDependency",
+  ${windowSql('l.reservation_id')} AS reservation,
+  v.lane_id IS NOT NULL AS seen, v.reason AS "laneReason", v.considered_at AS "laneAt",
+  c.blocked_by AS "blockedBy", c.reason AS "classReason", c.considered_at AS "classAt",
+  (SELECT jsonb_build_object('id', h.id, 'kind', h.kind, 'expectedAt', h.expected_at) FROM hold h WHERE h.job_id = j.id) AS hold,
+  EXISTS (SELECT FROM scheduler_leader s WHERE s.pool = j.pool AND s.holder IS NOT NULL) AS led
+FROM queue_entry q JOIN job j ON j.id = q.job_id JOIN lane l ON l.id = q.lane_id JOIN "user" u ON u.id = j.user_id
+LEFT JOIN team t ON t.id = j.team_id LEFT JOIN lane_view v ON v.lane_id = q.lane_id
+LEFT JOIN class_view c ON c.pool = q.pool AND l.reservation_id IS NULL AND c.class = CASE WHEN l.interactive THEN 'INTERACTIVE'
+  ELSE CASE j.gpu WHEN 0 THEN 'CPU' WHEN 1 THEN 'GPU1' ELSE 'GPUN' END || CASE WHEN l.preemptable THEN '_PREEMPTABLE' ELSE '' END END
+WHERE q.job_id = ANY($1::text[])`

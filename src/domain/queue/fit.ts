@@ -1,0 +1,65 @@
+import type { Sql } from '../../platform/tx.ts'
+import { missing } from '../machines/missing.ts'
+import { readNodes } from '../machines/nodes.ts'
+import { couldEverFit, type FreeNode, place } from '../machines/placement.ts'
+import type { Shape } from '../shape.ts'
+
+/** Whether the machines of its pool have what a job asks for, as they are at the moment of reading. */
+export interface Fit {
+  freeNow: boolean
+  couldEverFit: boolean
+  missing: string[]
+}
+
+interface Shaped {
+  jobId: string
+  pool: string
+  laneId: string
+  shape: Shape
+  /** The nodes of its capacity reservation, where it may run alone. */
+  reserved: string[] | null
+}
+
+/** Of every QUEUED job among these. Jobs of a lane are alike: each lane is tried once. */
+export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
+  const rows = await sql.query<Shaped>(shapesSql, [jobIds], 'shapes_of_waiting')
+  const pools = [...new Set(rows.map(({ pool }) => pool))]
+  const nodes = new Map(await Promise.all(pools.map(async (pool) => [pool, await readNodes(sql, pool)] as const)))
+  const tried = new Map<string, Fit>()
+  return new Map(
+    rows.map(({ jobId, pool, laneId, shape, reserved }) => {
+      const mine = ({ name }: FreeNode) => reserved?.includes(name) ?? true
+      const fit = tried.get(laneId) ?? fitOn(shape, (nodes.get(pool) ?? []).filter(mine))
+      tried.set(laneId, fit)
+      return [jobId, fit]
+    }),
+  )
+}
+
+/** Of a job that is not stored. */
+export async function fitOf(sql: Sql, { pool, shape, reservationId }: Unstored): Promise<Fit> {
+  const [nodes, reservations] = await Promise.all([
+    readNodes(sql, pool),
+    sql.query<{ nodes: string[] }>('SELECT nodes FROM capacity_reservation WHERE id = $1', [reservationId]),
+  ])
+  const mine = ({ name }: FreeNode) => reservations[0]?.nodes.includes(name) ?? true
+  return fitOn(shape, nodes.filter(mine))
+}
+
+interface Unstored {
+  pool: string
+  shape: Shape
+  reservationId: string | null
+}
+
+/** Of what was just placed, or has started since it was asked about. */
+export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [] }
+
+const shapesSql = `
+SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, c.nodes AS reserved
+FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN capacity_reservation c ON c.id = l.reservation_id WHERE q.job_id = ANY($1::text[])`
+
+function fitOn(shape: Shape, nodes: readonly FreeNode[]): Fit {
+  const freeNow = place(shape, nodes) !== null
+  return { freeNow, couldEverFit: freeNow || couldEverFit(shape, nodes), missing: freeNow ? [] : missing(shape, nodes) }
+}

@@ -1,0 +1,93 @@
+import type { Sql } from '../../platform/tx.ts'
+import { holdsSql } from '../jobs/dependencies.ts'
+import { because, type Reason } from '../reason.ts'
+import type { JobSpec } from '../spec.ts'
+
+/** What must be so before a job may stand in line at all: a person's yes, times, other jobs. */
+export interface Gate {
+  code: 'APPROVAL' | 'NOT_BEFORE' | 'DEPENDENCY' | 'RESERVATION_WINDOW' | 'RESTART_BACKOFF'
+  open: boolean
+  detail: string | null
+  opensAt: Date | null
+}
+
+/** What gates are made of; times are the database's. */
+export interface GateFacts {
+  now: Date
+  /** null: nobody had to say yes. */
+  approvedAt: Date | null
+  notBefore: Date | null
+  eligibleAt: Date
+  depends: boolean
+  /** The first that is not as it has to be. */
+  openDependency: string | null
+  reservation: Window | null
+}
+
+/** Null but for the id: the job names it, and it was removed. */
+interface Window {
+  id: string
+  /** Text of JSON. */
+  startsAt: string | null
+  endsAt: string | null
+  name: string | null
+}
+
+export function gatesOf(facts: GateFacts): Gate[] {
+  const { now, approvedAt, notBefore, eligibleAt, depends, openDependency, reservation } = facts
+  const gates: Gate[] = []
+  if (approvedAt) gates.push({ code: 'APPROVAL', open: true, detail: null, opensAt: approvedAt })
+  if (notBefore) gates.push({ code: 'NOT_BEFORE', open: notBefore <= now, detail: null, opensAt: notBefore })
+  if (depends || openDependency)
+    gates.push({ code: 'DEPENDENCY', open: openDependency === null, detail: openDependency, opensAt: null })
+  const window = reservation && windowGate(reservation, now)
+  if (window) gates.push(window)
+  const isOfAnother = (opensAt: Date | null | undefined) => opensAt != null && opensAt >= eligibleAt
+  const isRemoved = reservation !== null && reservation.startsAt === null
+  if (eligibleAt > now && !isRemoved && !isOfAnother(notBefore) && !isOfAnother(window?.opensAt))
+    gates.push({ code: 'RESTART_BACKOFF', open: false, detail: null, opensAt: eligibleAt })
+  return gates
+}
+
+function windowGate({ id, name, startsAt, endsAt }: Window, now: Date): Gate {
+  const gate = { code: 'RESERVATION_WINDOW', open: false, opensAt: null } as const
+  if (startsAt === null || endsAt === null) return { ...gate, detail: `The reservation ${id} was removed` }
+  const [starts, ends] = [new Date(startsAt), new Date(endsAt)]
+  if (ends <= now) return { ...gate, detail: `The window of the reservation ${name} is over` }
+  return { ...gate, open: starts <= now, detail: `The reservation ${name}`, opensAt: starts }
+}
+
+/** A closed gate as a reason. */
+function gateReason({ code, detail, opensAt }: Gate): Reason {
+  if (code === 'DEPENDENCY') return because(code, `Waits for the job ${detail}`, detail)
+  return because(code, opensAt ? `Waits until ${opensAt.toISOString()}` : (detail ?? 'Waits for a person'))
+}
+
+export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)
+
+/** The gates of a job that is not stored, and the moment at which they were looked at. */
+export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gate[]; now: Date }> {
+  const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
+  const [row] = await sql.query<Omit<GateFacts, 'notBefore' | 'eligibleAt'>>(unstoredSql, [
+    JSON.stringify(spec.dependsOn),
+    spec.capacityReservationId,
+  ])
+  if (!row) throw new Error('A query without tables has no row')
+  return { gates: gatesOf({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
+}
+
+/** The first of them that would be closed. */
+export const closedGateOf = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
+  closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
+
+/** The reservation that a job names by this SQL expression, as gates want it. */
+export const windowSql = (named: string) =>
+  `(SELECT jsonb_build_object('id', n.id, 'name', r.name, 'startsAt', r.starts_at, 'endsAt', r.ends_at)
+    FROM (SELECT ${named} AS id) n LEFT JOIN capacity_reservation r ON r.id = n.id WHERE n.id IS NOT NULL)`
+
+const unstoredSql = `
+SELECT berth_now() AS now,
+  NULL::timestamptz AS "approvedAt", $1::text <> '[]' AS depends,
+  (SELECT o.id FROM jsonb_to_recordset($1::text::jsonb) AS d("jobId" text, "on" text) JOIN job o ON o.id = d."jobId"
+    WHERE NOT ${holdsSql} LIMIT 1) AS "openDependency",
+  ${windowSql('$2::text')} AS reservation`

@@ -1,0 +1,109 @@
+import type { Sql } from '../../platform/tx.ts'
+import { ages, boost, boostedMax, timeText } from '../ageing.ts'
+import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
+import { beginning, type InLine, type LineMoment, leadOf, lineMoment, type Stretch, shareSql } from './line.ts'
+import { type Chunk, chunkSize, readTally } from './tally.ts'
+
+/**
+ * The line of a pool (line.ts), of one person's jobs alone. They may be a million, so they are not sorted: of every
+ * lane only the first are read (lane-fronts.ts), in the order of its index, which is that of their turns but for
+ * ageing. Lanes that age are read by what their entries have aged to, step by step; the tally says between which
+ * places those of a step can be.
+ */
+export async function readLineOf(
+  sql: Sql,
+  { pool, userId }: { pool: string; userId: string },
+  { after, limit }: Stretch,
+): Promise<InLine[]> {
+  const key = after ?? beginning
+  // All at once: on a busy machine the way to the database and back costs more than what is read in vain.
+  const [line, found, kinds, chunks] = await Promise.all([
+    lineMoment(sql, pool),
+    sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),
+    sql.query<Kind>(kindsSql, [pool, userId], 'own_kinds'),
+    readTally(sql, pool),
+  ])
+  if (line?.policy !== 'PRIORITY') return found
+  const steps = kinds.flatMap((kind) => stepsOf(kind, chunks, line)).toSorted((a, b) => a.lead - b.lead)
+  for (const [lead, alike] of Map.groupBy(steps, ({ lead }) => lead)) {
+    if (lead < key[0] || found.length >= limit) continue
+    const from = lead === key[0] ? key[2] + 1 : 0
+    const rows = JSON.stringify(alike.map((step) => ({ ...step, first: Math.max(step.first, from) })))
+    found.push(...(await sql.query<InLine>(stepsSql, [pool, userId, limit - found.length, rows], 'own_steps')))
+  }
+  return found
+}
+
+/** Of every pool in which a person's jobs may wait, the first of them. */
+export async function readOwnLines(sql: Sql, userId: string, limit: number): Promise<InLine[][]> {
+  const pools = await sql.query<{ pool: string }>(poolsSql, [userId], 'own_pools')
+  return Promise.all(pools.map(({ pool }) => readLineOf(sql, { pool, userId }, { after: null, limit })))
+}
+
+const poolsSql = 'SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY pool'
+
+/** Interactive lanes, and under FAIR_SHARE all others, by shares. */
+const wholeLanesSql = frontsSql({
+  limit: '$3',
+  lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w JOIN pool p ON p.name = w.pool
+    LEFT JOIN account_view v ON v.pool = w.pool AND v.account = w.account
+    CROSS JOIN LATERAL (SELECT CASE WHEN w.interactive THEN 0 ELSE (${shareSql})::bigint END AS lead) s
+    CROSS JOIN ${gatesSql} gate
+    WHERE w.pool = $1 AND w.user_id = $2 AND s.lead >= $4::bigint AND (w.interactive OR p.policy = 'FAIR_SHARE')`,
+  entries: afterKey('$4', '$5', '$6'),
+})
+
+// ── PRIORITY ──
+
+/** What the lanes of a person are like, as far as it decides their order. */
+interface Kind {
+  band: number
+  overridden: boolean
+}
+
+const kindsSql = `
+SELECT DISTINCT priority AS band, overridden FROM lane WHERE pool = $1 AND user_id = $2 AND NOT interactive`
+
+/** Entries of lanes of a kind that stand at `lead` now: those that wait since after `since` until `until`. */
+interface Step extends Kind {
+  lead: number
+  open: boolean
+  since: string
+  until: string
+  /** Places that they have: from this one, and before that. */
+  first: number
+  before: number
+}
+
+function stepsOf(kind: Kind, chunks: readonly Chunk[], moment: LineMoment): Step[] {
+  const { band, overridden } = kind
+  const ofBand = chunks.filter((chunk) => chunk.band === band)
+  const step = (lead: number, open: boolean, [since, until]: readonly [number, number]): Step[] => {
+    const places = ofBand
+      .filter((c) => c.open === open && (c.sinceMinMs ?? -Infinity) <= until && (c.sinceMaxMs ?? Infinity) > since)
+      .map(({ chunk }) => chunk * chunkSize)
+    if (places.length === 0) return []
+    const bounds = { first: Math.min(...places), before: Math.max(...places) + chunkSize }
+    return [{ ...kind, lead, open, since: timeText(since), until: timeText(until), ...bounds }]
+  }
+  const always = [-Infinity, Infinity] as const
+  const gated = step(leadOf(band), false, always)
+  if (overridden || !ages(band, moment)) return [...step(leadOf(band), true, always), ...gated]
+  const last = (boostedMax - band) / boost
+  const ago = (steps: number) => moment.nowMs - steps * moment.thresholdMs
+  const open = Array.from({ length: last + 1 }, (_, n) =>
+    step(leadOf(band + n * boost), true, [n === last ? -Infinity : ago(n + 1), n === 0 ? Infinity : ago(n)]),
+  )
+  return [...open.flat(), ...gated]
+}
+
+/** No bid counts but among interactive jobs. */
+const stepsSql = frontsSql({
+  limit: '$3',
+  lanes: `SELECT w.id AS lane_id, s.* FROM jsonb_to_recordset($4::text::jsonb) AS s(band int, overridden boolean, lead int,
+      open boolean, since timestamptz, until timestamptz, first bigint, before bigint)
+    JOIN lane w ON w.pool = $1 AND w.user_id = $2 AND NOT w.interactive
+      AND w.priority = s.band AND w.overridden = s.overridden`,
+  entries: `(-q.bid) = 0 AND q.sequence >= w.first AND q.sequence < w.before
+    AND q.eligible_at > w.since AND q.eligible_at <= w.until`,
+})

@@ -1,0 +1,314 @@
+import type { Sql } from '../../platform/tx.ts'
+import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql, timeText } from '../ageing.ts'
+import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
+import { countAmongShares } from './share-places.ts'
+import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
+
+/**
+ * Places in line: 1 is next. Everybody QUEUED in the pool counts, gated and limited ones too.
+ *
+ * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact,
+ * and never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
+ * that all of a chunk is ahead or nothing; only the few that are neither are counted by their rows.
+ *
+ * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-places.ts.
+ *
+ * A place is put together of a few statements, and each sees its own moment, milliseconds from the others: whoever
+ * joins or leaves between them may be counted or not. One moment for all would need one connection, on which they wait
+ * in a row.
+ */
+export interface Position {
+  position: number
+  /** false: the rank if nothing changes. */
+  exact: boolean
+}
+
+interface Asked {
+  jobId: string
+  pool: string
+  policy: Policy
+  band: number
+  bid: number
+  sequence: number
+  account: string
+  overridden: boolean
+  open: boolean
+  sinceMs: number
+  thresholdMs: number
+  nowMs: number
+}
+
+export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
+  const [asked, tallies] = await Promise.all([
+    sql.query<Asked>(askedSql, [jobIds], 'asked_positions'),
+    readTallies(sql, jobIds),
+  ])
+  const chunks = Map.groupBy(tallies, ({ pool }) => pool)
+  const counted = await Promise.all(
+    [...Map.groupBy(asked, ({ pool }) => pool)].map(([pool, jobs]) =>
+      countAhead(sql, { pool, jobs, chunks: chunks.get(pool) ?? [] }),
+    ),
+  )
+  const ahead = new Map(counted.flatMap((each) => [...each]))
+  return new Map(
+    asked.map(({ jobId, policy }) => [jobId, { position: (ahead.get(jobId) ?? 0) + 1, exact: policy === 'PRIORITY' }]),
+  )
+}
+
+/** The priority of each QUEUED job among these, raised by waiting. */
+export async function prioritiesOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const asked = await sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions')
+  const moment = (job: Asked) => (job.policy === 'PRIORITY' ? job : { ...job, thresholdMs: 0 })
+  return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
+}
+
+/** Where a job that is not stored would stand, behind all that are its like. */
+export async function placeOf(
+  sql: Sql,
+  lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
+  bid: number,
+): Promise<number> {
+  const [[pool], chunks] = await Promise.all([
+    sql.query<Pick<Asked, 'policy' | 'thresholdMs' | 'nowMs'>>(poolSql, [lane.pool], 'place_moment'),
+    readTally(sql, lane.pool),
+  ])
+  if (!pool) throw new Error(`There is no pool ${lane.pool}`)
+  const { policy, nowMs } = pool
+  const job: Asked = {
+    ...pool,
+    jobId: '',
+    pool: lane.pool,
+    account: lane.account,
+    overridden: lane.overridden,
+    band: bandOf(lane),
+    bid: countedBid(policy, { interactive: lane.interactive, bid }),
+    sequence: Number.MAX_SAFE_INTEGER,
+    open: true,
+    sinceMs: nowMs,
+  }
+  return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
+}
+
+const poolSql = `
+SELECT p.policy::text AS policy, ${thresholdSql} AS "thresholdMs", (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
+FROM pool p LEFT JOIN pool_limits pl ON pl.pool = p.name WHERE p.name = $1`
+
+/** Of one pool. `chunks`: its tally, where it orders by priority. */
+interface OfPool {
+  pool: string
+  jobs: readonly Asked[]
+  chunks: readonly Chunk[]
+}
+
+const countAhead = (sql: Sql, of: OfPool): Promise<Ahead> =>
+  of.jobs[0]?.policy === 'FAIR_SHARE' ? countShares(sql, of) : countPriorities(sql, of)
+
+async function countShares(sql: Sql, { pool, jobs }: OfPool): Promise<Ahead> {
+  const [bidders, batch] = await Promise.all([
+    countBidders(
+      sql,
+      pool,
+      jobs.filter(({ band }) => band === interactiveBand),
+    ),
+    countAmongShares(
+      sql,
+      pool,
+      jobs.filter(({ band }) => band !== interactiveBand),
+    ),
+  ])
+  return new Map([...bidders.map(({ job, count }) => [job, count] as const), ...batch])
+}
+
+/** How many come before each. */
+type Ahead = Map<string, number>
+
+/** That many more come before a job. */
+interface Count {
+  job: string
+  count: number
+}
+
+const askedSql = `
+SELECT q.job_id AS "jobId", q.pool, p.policy::text AS policy, q.band, l.priority, q.bid, q.sequence, l.account, l.overridden, q.open,
+  (extract(epoch FROM q.eligible_at) * 1000)::bigint AS "sinceMs", ${thresholdSql} AS "thresholdMs",
+  (SELECT (extract(epoch FROM berth_now()) * 1000)::bigint) AS "nowMs"
+FROM queue_entry q JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
+LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
+
+// ── PRIORITY ──
+
+/**
+ * Who of a band is ahead of somebody with this priority: whoever waits since `wholeMs` or longer, and of those who wait
+ * since `tiedMs` or longer whoever has an earlier place. Infinity: whatever they wait; -Infinity: nobody.
+ */
+interface Cutoffs {
+  wholeMs: number
+  tiedMs: number
+}
+
+function cutoffs(band: number, priority: number, moment: Moment): Cutoffs {
+  if (band > priority) return { wholeMs: Infinity, tiedMs: Infinity }
+  const after = (steps: number) => moment.nowMs - steps * moment.thresholdMs
+  const short = priority - band
+  if (!ages(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }
+  const reachesIt = priority <= boostedMax && short % boost === 0
+  return {
+    wholeMs: priority < boostedMax ? after(Math.floor(short / boost) + 1) : -Infinity,
+    tiedMs: short === 0 ? Infinity : reachesIt ? after(short / boost) : -Infinity,
+  }
+}
+
+/** A chunk whose rows must be looked at for a job. Times as text: infinity has no number in JSON. */
+interface Doubt {
+  job: Asked
+  band: number
+  chunk: number
+  open: boolean
+  whole: string
+  tied: string
+}
+
+async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promise<Ahead> {
+  const ahead: Ahead = new Map()
+  const doubts: Doubt[] = []
+  const interactive = chunks
+    .filter(({ band }) => band === interactiveBand)
+    .reduce((sum, { entries }) => sum + entries, 0)
+  const ofPriority = new Map<number, Judged[]>()
+  for (const job of jobs) {
+    if (job.band === interactiveBand) continue
+    const priority = effectivePriority(job, job)
+    const judged = ofPriority.get(priority) ?? judge(chunks, priority, job)
+    ofPriority.set(priority, judged)
+    const counted = countChunks(job, judged)
+    ahead.set(job.jobId, interactive + counted.sure)
+    doubts.push(...counted.doubts)
+  }
+  const bidders = jobs.filter(({ band }) => band === interactiveBand)
+  for (const counts of await Promise.all([
+    countRows(sql, pool, doubts),
+    correctOverridden(sql, pool, jobs),
+    countBidders(sql, pool, bidders),
+  ]))
+    for (const { job, count } of counts) ahead.set(job, (ahead.get(job) ?? 0) + count)
+  return ahead
+}
+
+/** A chunk as it is for every job of a priority: how much of it is ahead of one with a place behind it, in it, before it. */
+interface Judged {
+  chunk: Chunk
+  cut: Cutoffs
+  behind: Part
+  within: Part
+  before: Part
+}
+
+function judge(chunks: readonly Chunk[], priority: number, moment: Moment): Judged[] {
+  const ofBand = new Map<number, Cutoffs>()
+  return chunks
+    .filter(({ band }) => band !== interactiveBand)
+    .map((chunk) => {
+      const cut = ofBand.get(chunk.band) ?? cutoffs(chunk.band, priority, moment)
+      ofBand.set(chunk.band, cut)
+      const part = (own: number) => partAhead(chunk, cut, own)
+      return { chunk, cut, behind: part(chunk.chunk + 1), within: part(chunk.chunk), before: part(chunk.chunk - 1) }
+    })
+    .filter(({ behind, within, before }) => behind !== 'NONE' || within !== 'NONE' || before !== 'NONE')
+}
+
+function countChunks(job: Asked, judged: readonly Judged[]): { sure: number; doubts: Doubt[] } {
+  const own = Math.floor(job.sequence / chunkSize)
+  let sure = 0
+  const doubts: Doubt[] = []
+  for (const { chunk, cut, behind, within, before } of judged) {
+    const part = chunk.chunk < own ? behind : chunk.chunk === own ? within : before
+    if (part === 'ALL') sure += chunk.entries
+    else if (part === 'SOME') doubts.push(doubtOf(job, chunk, cut))
+  }
+  return { sure, doubts }
+}
+
+type Part = 'ALL' | 'SOME' | 'NONE'
+
+/** How much of a chunk is ahead. Gated entries do not age: for them only infinite times count. */
+function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs, own: number): Part {
+  const still = (ms: number) => (open || ms === Infinity ? ms : -Infinity)
+  const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
+  const until = chunk < own ? Math.max(whole, tied) : whole
+  if ((sinceMaxMs ?? Infinity) <= until || until === Infinity) return 'ALL'
+  const nobody = (sinceMinMs ?? -Infinity) > until || until === -Infinity
+  if (chunk !== own) return nobody ? 'NONE' : 'SOME'
+  return nobody && tied === -Infinity ? 'NONE' : 'SOME'
+}
+
+const doubtOf = (job: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
+  job,
+  band,
+  chunk,
+  open,
+  whole: timeText(wholeMs),
+  tied: timeText(tiedMs),
+})
+
+const wholeSql = `(d.whole = 'infinity' OR (q.open AND q.eligible_at <= d.whole))`
+const tiedSql = `(d.tied = 'infinity' OR (q.open AND q.eligible_at <= d.tied))`
+
+/** Jobs of one priority look at the same rows, which are read once: a row counts for all jobs from the index `first` on. */
+async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Promise<Count[]> {
+  if (doubts.length === 0) return []
+  const alike = [...Map.groupBy(doubts, ({ job: _, ...rows }) => Object.values(rows).join()).values()].map((each) =>
+    each.toSorted((a, b) => a.job.sequence - b.job.sequence),
+  )
+  const asked = alike.flatMap(([rows, ...more], id) => {
+    if (!rows) return []
+    const { job, ...chunk } = rows
+    return [{ ...chunk, id, places: [job, ...more.map((each) => each.job)].map(({ sequence }) => sequence) }]
+  })
+  const values = [pool, JSON.stringify(asked), chunkSize]
+  const found = await sql.query<{ id: number; first: number; count: number }>(doubtsSql, values, 'queue_doubts')
+  return found.flatMap(({ id, first, count }) =>
+    (alike[id] ?? []).slice(first).map(({ job }) => ({ job: job.jobId, count })),
+  )
+}
+
+const doubtsSql = `
+SELECT d.id, c.first, c.count FROM jsonb_to_recordset($2::text::jsonb) AS d(
+  id int, band int, chunk bigint, open boolean, whole timestamptz, tied timestamptz, places bigint[])
+CROSS JOIN LATERAL (
+  SELECT CASE WHEN ${wholeSql} THEN 0 ELSE width_bucket(q.sequence, d.places) END AS first, count(*)::int FROM queue_entry q
+  WHERE q.pool = $1 AND q.band = d.band AND q.sequence >= d.chunk * $3::bigint AND q.sequence < (d.chunk + 1) * $3::bigint
+    AND q.open = d.open AND (${wholeSql} OR (${tiedSql} AND q.sequence < d.places[cardinality(d.places)])) GROUP BY 1
+) c`
+
+/** Entries with a priority that a person set are among those that were counted as if waiting raised them; there are few. */
+async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
+  const asked = jobs.filter(({ band }) => band !== interactiveBand)
+  const doubts = asked.flatMap((job) =>
+    [0, 10, 20].flatMap((band) => {
+      const priority = effectivePriority(job, job)
+      const { wholeMs, tiedMs } = cutoffs(band, priority, job)
+      const aged = { job: job.jobId, band, before: job.sequence, whole: timeText(wholeMs), tied: timeText(tiedMs) }
+      return Number.isFinite(wholeMs) || Number.isFinite(tiedMs) ? [{ ...aged, same: band === priority }] : []
+    }),
+  )
+  if (doubts.length === 0) return []
+  return sql.query<Count>(overriddenSql, [pool, JSON.stringify(doubts)], 'queue_overridden')
+}
+
+const overriddenSql = `
+SELECT d.job, sum((d.same AND q.sequence < d.before)::int - (${wholeSql} OR (${tiedSql} AND q.sequence < d.before))::int)::int AS count
+FROM jsonb_to_recordset($2::text::jsonb) AS d(
+  job text, band int, whole timestamptz, tied timestamptz, before bigint, same boolean)
+JOIN lane l ON l.pool = $1 AND l.overridden AND NOT l.interactive AND l.priority = d.band
+JOIN queue_entry q ON q.lane_id = l.id GROUP BY d.job`
+
+/** Interactive jobs have nobody before them but each other. */
+async function countBidders(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
+  if (jobs.length === 0) return []
+  return sql.query<Count>(biddersSql, [pool, JSON.stringify(jobs), interactiveBand], 'queue_bidders')
+}
+
+const biddersSql = `
+SELECT a."jobId" AS job, count(*)::int AS count FROM jsonb_to_recordset($2::text::jsonb) AS a("jobId" text, bid int, sequence bigint)
+JOIN queue_entry q ON q.pool = $1 AND q.band = $3 AND (q.bid > a.bid OR (q.bid = a.bid AND q.sequence < a.sequence))
+GROUP BY a."jobId"`

@@ -1,0 +1,53 @@
+import { leaseTtlMs } from '../../platform/leadership.ts'
+import { Unavailable } from '../../platform/tx.ts'
+import { demand, type Viewer } from '../access.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
+
+/** One pass of every pool that is led, whether it plans by itself or not; answered when all of it is committed. */
+export interface Processed {
+  /** Jobs that were looked at. */
+  considered: number
+  started: number
+  /** Runs that were asked to leave. */
+  preempted: number
+}
+
+export async function processQueue(domain: Domain, viewer: Viewer): Promise<Processed> {
+  demand(viewer, 'queue.process')
+  const pools = await led(domain)
+  await domain.db.transaction((tx) =>
+    audit(
+      tx,
+      viewer,
+      pools.map(({ pool }) => ({ action: 'queue.process', objectId: `pool_${pool}`, detail: {} })),
+      domain.time.nowMs(),
+    ),
+  )
+  const question = { kind: 'PASS', payload: {}, waitMsMax: passMsMax } as const
+  const answers = await Promise.all(pools.map(async ({ pool }) => (await ask(domain, pool, question)) as Processed))
+  const sum = (count: (one: Processed) => number) => answers.reduce((total, one) => total + count(one), 0)
+  return {
+    considered: sum(({ considered }) => considered),
+    started: sum(({ started }) => started),
+    preempted: sum(({ preempted }) => preempted),
+  }
+}
+
+/** Pools with a leader. While one process takes over from another there is none: the asker waits as for any answer. */
+async function led({ db, clock }: Domain): Promise<{ pool: string }[]> {
+  for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
+    const pools = await db.sql.query<{ pool: string }>(ledSql, [leaseTtlMs])
+    if (pools.length > 0) return pools
+    await clock.sleep(pollMs)
+  }
+  throw new Unavailable('No pool is led now')
+}
+
+/** Somebody has it, and has said so lately. */
+const ledSql = `
+SELECT leader.pool FROM scheduler_leader leader JOIN pool ON pool.name = leader.pool
+LEFT JOIN scheduler_lease lease ON lease.pool = leader.pool
+WHERE leader.holder IS NOT NULL AND coalesce(lease.renewed_at, berth_now()) > berth_now() - $1 * interval '1 millisecond'
+ORDER BY leader.pool`

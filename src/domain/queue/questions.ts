@@ -1,0 +1,117 @@
+import { createBell } from '../../platform/bell.ts'
+import { newId } from '../../platform/ids.ts'
+import { leaseTtlMs } from '../../platform/leadership.ts'
+import { type Sql, Unavailable } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
+
+/**
+ * Questions to the leader of a pool, by way of the database. Who asks stores a row and rings; the leader answers into the
+ * row, under its epoch, after its next pass; who asked takes the answer and the row with it. After the deadline nobody
+ * answers any more: the answer and what was done for it are one transaction that locks the row first, and the asker
+ * deletes the row before it gives up. So whoever is told UNAVAILABLE knows that nothing was done.
+ */
+/** PASS: decide now all that can be decided, and say what was done. */
+export type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
+
+export interface OpenQuestion {
+  id: string
+  kind: QuestionKind
+  payload: unknown
+}
+
+export const askMsMax = 5_000
+/** A pass over thousands of jobs takes longer; a client waits 30 s for an answer. */
+export const passMsMax = 25_000
+export const pollMs = 250
+/** Rows whose asker died. */
+const forgottenMs = 60_000
+const questionsPerPass = 200
+
+interface Asked extends Omit<OpenQuestion, 'id'> {
+  waitMsMax?: number
+}
+
+/**
+ * The leader's answer. Throws Unavailable when there is none in time: after `askMsMax` where the pool has no leader, else
+ * after `waitMsMax`.
+ */
+export async function ask(
+  domain: Domain,
+  pool: string,
+  { kind, payload, waitMsMax = askMsMax }: Asked,
+): Promise<unknown> {
+  const { db, clock, time, wakeups } = domain
+  const id = newId('question', time.nowMs())
+  const bell = createBell(clock)
+  const unlisten = wakeups.on('answer', () => bell.ring())
+  const { signal } = new AbortController()
+  const values = [id, waitMsMax - askMsMax, leaseTtlMs]
+  try {
+    await db.sql.query(
+      `INSERT INTO question (id, pool, kind, payload, deadline)
+       VALUES ($1, $2, $3::question_kind, $4, berth_now() + $5 * interval '1 millisecond')`,
+      [id, pool, kind, JSON.stringify(payload), waitMsMax],
+    )
+    wakeups.poke('question')
+    for (;;) {
+      const [row] = await db.sql.query<{ answer: unknown; over: boolean }>(takeSql, values, 'take_answer')
+      if (row && row.answer !== null) return row.answer
+      if (row?.over !== false) throw new Unavailable(await silenceOf(domain, pool, waitMsMax))
+      await bell.wait(pollMs, signal)
+    }
+  } finally {
+    unlisten()
+  }
+}
+
+/** A leader that goes on renewing its lease is in a pass that takes long. */
+async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
+  const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${ledSql('$1', '$2')} AS led`, [pool, leaseTtlMs])
+  return row?.led
+    ? `The scheduler of the pool ${pool} is busy with a long pass, which goes on; it did not answer in ${waitMsMax / 1_000} s`
+    : `Nobody plans for the pool ${pool} now`
+}
+
+const ledSql = (pool: string, ttlMs: string) => `EXISTS (
+  SELECT FROM scheduler_leader s JOIN scheduler_lease l USING (pool)
+  WHERE s.pool = ${pool} AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - ${ttlMs} * interval '1 millisecond')`
+
+/** The row as it is, and gone when it is answered, too old, or $2 ms from that without a leader. */
+const takeSql = `
+WITH taken AS (
+  DELETE FROM question q WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()
+    OR (deadline - $2 * interval '1 millisecond' <= berth_now() AND NOT ${ledSql('q.pool', '$3')})) RETURNING answer
+)
+SELECT answer, true AS over FROM taken
+UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT FROM taken)`
+
+/** What the leader of the pool is asked now, in order. */
+export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
+  return db.sql.query<OpenQuestion>(
+    `SELECT id, kind::text AS kind, payload FROM question
+     WHERE pool = $1 AND deadline > berth_now() AND answer IS NULL
+     ORDER BY id LIMIT $2`,
+    [pool, questionsPerPass],
+    'open_questions',
+  )
+}
+
+/** Whether somebody still waits for the answer; until the end of the transaction they do not go. */
+export async function holdQuestion(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql.query(
+    'SELECT 1 FROM question WHERE id = $1 AND deadline > berth_now() AND answer IS NULL FOR UPDATE',
+    [id],
+  )
+  return rows.length > 0
+}
+
+export async function answerQuestion(sql: Sql, id: string, answer: unknown): Promise<void> {
+  await sql.query('UPDATE question SET answer = $2 WHERE id = $1 AND answer IS NULL AND deadline > berth_now()', [
+    id,
+    JSON.stringify(answer),
+  ])
+}
+
+export async function forgetQuestions({ db }: Domain): Promise<void> {
+  await db.sql.query("DELETE FROM question WHERE deadline < berth_now() - $1 * interval '1 millisecond'", [forgottenMs])
+}

@@ -1,0 +1,102 @@
+import { type FreeNode, giveBack, type Placement, place } from '../machines/placement.ts'
+import type { Shape } from '../shape.ts'
+
+/**
+ * When a waiting job would fit if nobody took what becomes free: by the known ends of what runs, on the nodes that capacity
+ * reservations leave it. The same as scheduler/plan/reservations.ts says of one moment: a job of a reservation has its nodes
+ * within its window, any other job has a reserved node before the window if it ends in time, and after it.
+ */
+export interface Asking {
+  shape: Shape
+  reservationId: string | null
+  /** null: nobody knows how long it may run. */
+  runSeconds: number | null
+}
+
+export interface Ending {
+  /** null: nobody knows. */
+  endsAt: Date | null
+  placements: readonly Placement[]
+}
+
+export interface Reserved {
+  id: string
+  /** Names. */
+  nodes: readonly string[]
+  startsMs: number
+  endsMs: number
+}
+
+export interface RoomNow {
+  nodes: readonly FreeNode[]
+  /** In the order of their ends. */
+  endings: readonly Ending[]
+  reserved: readonly Reserved[]
+}
+
+interface Ended {
+  endsMs: number
+  placements: readonly Placement[]
+}
+
+/** Not before `from`; null: not by the end of what has a known end. */
+export function roomAt(asking: Asking, { nodes, endings, reserved }: RoomNow, from: Date): Date | null {
+  const known = endings.flatMap(({ endsAt, placements }) => (endsAt ? [{ endsMs: endsAt.getTime(), placements }] : []))
+  const begins = stretches(asking, reserved, from.getTime())
+  for (const [index, fromMs] of begins.entries()) {
+    const open = nodes.filter(isOpen(asking, reserved, fromMs))
+    const untilMs = begins[index + 1] ?? Number.POSITIVE_INFINITY
+    const roomMs = firstRoom(asking.shape, open, { known, fromMs, untilMs })
+    if (roomMs !== null) return new Date(roomMs)
+  }
+  return null
+}
+
+/** When nodes open or close for the job; in between they stay as they are. */
+function stretches({ reservationId, runSeconds }: Asking, reserved: readonly Reserved[], fromMs: number): number[] {
+  const cuts = reserved.flatMap(({ id, startsMs, endsMs }) => {
+    if (reservationId !== null) return id === reservationId ? [startsMs, endsMs] : []
+    return runSeconds === null ? [endsMs] : [startsMs - runSeconds * 1_000 + 1, endsMs]
+  })
+  return [fromMs, ...[...new Set(cuts)].filter((cut) => cut > fromMs).toSorted((a, b) => a - b)]
+}
+
+function isOpen({ reservationId, runSeconds }: Asking, reserved: readonly Reserved[], atMs: number) {
+  const goesOn = reserved.filter(({ endsMs }) => endsMs > atMs)
+  if (reservationId !== null) {
+    const own = goesOn.find(({ id, startsMs }) => id === reservationId && startsMs <= atMs)
+    return ({ name }: FreeNode) => own?.nodes.includes(name) ?? false
+  }
+  const overMs = runSeconds === null ? Number.POSITIVE_INFINITY : atMs + runSeconds * 1_000
+  const closed = new Set(goesOn.filter(({ startsMs }) => startsMs < overMs).flatMap(({ nodes }) => nodes))
+  return ({ name }: FreeNode) => !closed.has(name)
+}
+
+interface Stretch {
+  known: readonly Ended[]
+  fromMs: number
+  untilMs: number
+}
+
+function firstRoom(shape: Shape, nodes: readonly FreeNode[], { known, fromMs, untilMs }: Stretch): number | null {
+  const fits = (ended: number) => place(shape, after(nodes, known.slice(0, ended))) !== null
+  let low = known.filter(({ endsMs }) => endsMs <= fromMs).length
+  if (fits(low)) return fromMs
+  let high = known.filter(({ endsMs }) => endsMs < untilMs).length
+  if (high <= low || !fits(high)) return null
+  while (low + 1 < high) {
+    const middle = (low + high) >> 1
+    if (fits(middle)) high = middle
+    else low = middle
+  }
+  return known[high - 1]?.endsMs ?? null
+}
+
+function after(nodes: readonly FreeNode[], ended: readonly Ended[]): FreeNode[] {
+  const left = new Map(nodes.map((node) => [node.id, structuredClone(node)]))
+  for (const placement of ended.flatMap(({ placements }) => placements)) {
+    const node = left.get(placement.nodeId)
+    if (node) giveBack(node, placement)
+  }
+  return [...left.values()]
+}

@@ -1,0 +1,91 @@
+import { advisoryLocks } from '../../platform/advisory-locks.ts'
+import type { Db } from '../../platform/db.ts'
+import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
+
+/**
+ * How many entries the queue of a pool has, by chunks of places in line. The triggers of the queue add a row for every
+ * statement that changes entries, so nobody waits for a counter; the sum is what is there. Folding keeps the rows few.
+ */
+export interface Chunk {
+  band: number
+  chunk: number
+  open: boolean
+  entries: number
+  /** Bounds of eligible_at over all that ever came; null: not known. */
+  sinceMinMs: number | null
+  sinceMaxMs: number | null
+}
+
+/** As berth_chunk() divides. */
+export const chunkSize = 2_048
+
+export const readTally = (sql: Sql, pool: string): Promise<Chunk[]> =>
+  sql.query<Chunk>(tallySql('pool = $1'), [pool], 'queue_tally')
+
+/** Of the pools that order by priority in which these jobs wait. */
+export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<(Chunk & { pool: string })[]> =>
+  sql.query(tallySql(poolsOfSql), [jobIds], 'queue_tallies')
+
+const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
+  WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
+
+/** Accounts with entries in the pool $1 that are not interactive, and how many. */
+export const totalsSql = `
+  SELECT account, sum(entries)::int AS entries FROM account_total WHERE pool = $1 GROUP BY account HAVING sum(entries) > 0`
+
+const tallySql = (condition: string) => `
+SELECT pool, band, chunk, open, sum(entries)::int AS entries,
+  (extract(epoch FROM min(since_min)) * 1000)::bigint AS "sinceMinMs",
+  (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
+FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(entries) <> 0`
+
+/** Rows folded by one statement, a little more or less, and statements of one fold. */
+const foldMax = 50_000
+const foldsMax = 20
+
+/**
+ * Differences of the same chunk become one row, and none where nothing is left. A fold takes all rows of a key or
+ * none: if a part of them came to nothing, the bounds of an entry that still waits would go with it. So one process
+ * folds at a time; who comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
+ */
+export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
+  for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])
+    for (let i = 0; i < foldsMax; i++) {
+      const folded = await db.transaction((sql) => foldSome(sql, text, rowsMax), { statementMsMax: wholeTableMsMax })
+      if (folded < rowsMax) break
+    }
+}
+
+async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number> {
+  const [lock] = await sql.query<{ got: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS got', [
+    advisoryLocks.tally,
+  ])
+  if (!lock?.got) return 0
+  const [row] = await sql.query<{ folded: number }>(text, [rowsMax])
+  return row?.folded ?? 0
+}
+
+/** What is one row already is left alone. The keys with the most rows come first, and as many as are not too many together. */
+const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
+WITH many AS MATERIALIZED (
+  SELECT * FROM (
+    SELECT ${key}, count(*) AS count, sum(count(*)) OVER (ORDER BY count(*) DESC, ${key}) AS until
+    FROM ${table} GROUP BY ${key} HAVING count(*) > 1
+  ) keys WHERE until - count < $1
+),
+folded AS (
+  DELETE FROM ${table} WHERE id IN (SELECT t.id FROM ${table} t JOIN many USING (${key}))
+  RETURNING *
+),
+kept AS (
+  INSERT INTO ${table} (${key}, entries${more[0]})
+  SELECT ${key}, sum(entries)${more[1]} FROM folded GROUP BY ${key} HAVING sum(entries) <> 0
+)
+SELECT count(*)::int AS folded FROM folded`
+
+const foldQueueSql = foldSql('queue_tally', 'pool, band, chunk, open', [
+  ', since_min, since_max',
+  ', min(since_min), max(since_max)',
+])
+const foldAccountsSql = foldSql('account_tally', 'pool, part, bid, chunk')
+const foldTotalsSql = foldSql('account_total', 'pool, account')

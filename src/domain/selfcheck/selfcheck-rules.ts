@@ -1,0 +1,99 @@
+import type { Sql } from '../../platform/tx.ts'
+import { singleUserKey } from '../applied.ts'
+import { type LaneOf, laneOf } from '../lanes.ts'
+import { type Ceilings, type Rule, readCeilings, usedOf } from '../limits/in-use.ts'
+
+/** The rules of the self-check that need more than one query: limits, and the lanes of waiting jobs. */
+export interface Finding {
+  rule: string
+  objectId: string
+  message: string
+}
+
+const poolsMax = 100
+
+/**
+ * No start exceeded a limit. Lowering one ends nothing, so more may run than a limit says; but then nothing that counts
+ * against it was started since the limits of the pool are what they are. Starts and changes of limits take turns at the row of the
+ * pool, whose revision is kept with both: so no clock decides which of them came first. Limits that nobody set are the default
+ * of the mode in which a server was started last.
+ */
+export async function brokenLimits(sql: Sql): Promise<Finding[]> {
+  const pools = await sql.query<{ name: string }>('SELECT name FROM pool ORDER BY name LIMIT $1', [poolsMax])
+  const found: Finding[] = []
+  const singleUser = await isSingleUser(sql)
+  for (const { name } of pools) {
+    const before = await revisionOf(sql, name)
+    const ceilings = await readCeilings(sql, name, singleUser)
+    const broken = []
+    for (const excess of excesses(ceilings)) if (await startedSince(sql, name, excess)) broken.push(excess)
+    // Settings that changed in between were read half before and half after.
+    if ((await revisionOf(sql, name)) === before) found.push(...broken.map((excess) => findingOf(name, excess)))
+  }
+  return found
+}
+
+async function isSingleUser(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<{ value: boolean }>('SELECT value FROM applied_setting WHERE key = $1', [singleUserKey])
+  return row?.value ?? true
+}
+
+async function revisionOf(sql: Sql, pool: string): Promise<number> {
+  const [row] = await sql.query<{ revision: number }>('SELECT revision FROM pool WHERE name = $1', [pool])
+  return row?.revision ?? -1
+}
+
+interface Excess {
+  scope: string
+  rule: Rule
+  used: number
+}
+
+function excesses(ceilings: Ceilings): Excess[] {
+  return ceilings.rules.flatMap((rule) => {
+    const scopes = rule.each ? [...ceilings.tally.keys()].filter((key) => key.startsWith(rule.on)) : [rule.on]
+    return scopes
+      .map((scope) => ({ scope, rule, used: usedOf(ceilings, rule, scope) }))
+      .filter(({ used }) => used > rule.max)
+  })
+}
+
+async function startedSince(sql: Sql, pool: string, { scope, rule }: Excess): Promise<boolean> {
+  const [row] = await sql.query<{ since: boolean }>(sinceSql, [pool, scope, rule.counts, rule.model])
+  return row?.since ?? false
+}
+
+const sinceSql = `
+SELECT coalesce(bool_or(r.pool_revision >= p.limits_revision), false) AS since
+FROM run r JOIN pool p ON p.name = r.pool JOIN job j ON j.id = r.job_id
+WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND ($3 = 'jobs' OR j.gpu > 0)
+  AND CASE $2 WHEN 'pool' THEN true WHEN 'gpu' THEN j.gpu > 0
+    ELSE $2 IN ('user:' || j.user_id, 'team:' || j.team_id, 'queue:' || j.queue, 'project:' || j.project) END
+  AND ($4::text IS NULL OR EXISTS (SELECT FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device
+    WHERE c.run_id = r.id AND strpos(lower(d.model), $4) > 0))`
+
+const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
+  rule: 'no start exceeds a limit that is set',
+  objectId: `pool_${pool}`,
+  message: `${rule.code} of ${scope}: ${used} ${rule.counts} of ${rule.max}${rule.model === null ? '' : ` with the model ${rule.model}`}`,
+})
+
+const lanesMax = 2_000
+
+/** The newest waiting jobs are in the lane that their columns and spec say. */
+export async function wrongLanes(sql: Sql): Promise<Finding[]> {
+  const rows = await sql.query<LaneOf & { id: string; laneId: string }>(lanesSql, [lanesMax])
+  return rows.flatMap(({ id, laneId, ...job }) => {
+    const right = laneOf(job).id
+    const message = `in lane ${laneId}, not ${right}`
+    return right === laneId ? [] : [{ rule: 'a waiting job is in the lane that it describes', objectId: id, message }]
+  })
+}
+
+/** A team that was deleted since is still a part of the lane. */
+const lanesSql = `
+SELECT j.id, j.lane_id AS "laneId", j.pool, j.user_id AS "userId", coalesce(j.team_id, l.team_id) AS "teamId",
+  coalesce(l.account, j.account) AS account, j.spec,
+  j.base_priority AS "basePriority", j.priority_override AS override
+FROM job j LEFT JOIN lane l ON l.id = j.lane_id
+WHERE j.state IN ('QUEUED', 'BLOCKED') ORDER BY j.created_at DESC, j.id DESC LIMIT $1`

@@ -1,0 +1,308 @@
+import { together } from '../../platform/together.ts'
+import type { Sql } from '../../platform/tx.ts'
+import {
+  type ApprovalNeed,
+  type ApprovalRule,
+  approvalNeeded,
+  needWithoutRule,
+  readRules,
+} from '../control/approval-rules.ts'
+import type { Domain } from '../domain.ts'
+import { QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
+import { readNamedJobs } from '../jobs/dependencies.ts'
+import { type Limits, limitsOf } from '../limits/limits.ts'
+import {
+  type Amounts,
+  judge,
+  type MetQuota,
+  metQuotas,
+  type Subject,
+  scopeText,
+  subjectKey,
+  subjectsOf,
+  unbounded,
+  userSubject,
+} from '../limits/quota-rules.ts'
+import { failClosed, readQuotasOf } from '../limits/quotas.ts'
+import { noUsage, type Usage, withJob } from '../limits/usage.ts'
+import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from '../limits/usage-bound.ts'
+import { modelsFor } from '../machines/machines.ts'
+import { type PoolHardware, readHardware } from '../machines/nodes.ts'
+import { readReservations } from '../machines/reservations.ts'
+import { readMemberships, readRoots } from '../people/teams.ts'
+import { readUnixUsers } from '../people/unix-users.ts'
+import { shapeOf } from '../shape.ts'
+import type { NewJob } from './insert.ts'
+import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
+import { type Placed, type Places, place } from './resolve.ts'
+import { machineMemoryOf, readDoors } from './routing.ts'
+import { isClaimed, openSlots } from './slots.ts'
+import type { JobRow } from './stored-job.ts'
+import type { Submission } from './submission.ts'
+
+/**
+ * How a group of submissions is decided. What all of them need is read in sets, a constant number of statements; then
+ * each is decided in memory, in order of arrival, and takes its part of the world: its key, its slot, its share of a
+ * quota are gone for those behind it.
+ *
+ * The order of the questions is a promise. The key comes first, so a retry is answered though its queue is gone; then
+ * what the submission becomes (place.ts), and last what it takes: slot, quotas, and whether a person must say yes.
+ */
+export type Decision = Accepted | { hit: string } | { refusal: Refusal }
+
+export interface Accepted {
+  job: NewJob
+  warnings: string[]
+  /** Once it is written, and queued. */
+  stored?: JobRow | undefined
+}
+
+interface World extends Places {
+  rules: readonly ApprovalRule[]
+  /** Of the pools that the doors lead to. */
+  limits: ReadonlyMap<string, Limits>
+  /** Of these pools too; none where no rule asks for it. */
+  hardware: readonly PoolHardware[]
+  /** These three change with every job that is accepted. */
+  keys: Map<string, StoredKey>
+  slots: Set<string>
+  usage: Map<string, Usage>
+}
+
+type Candidate = { placed: Placed; quotas: MetQuota[] } | { refusal: Refusal }
+
+export interface Deciding {
+  domain: Domain
+  sql: Sql
+  /** null outside the gate. */
+  memory: UsageMemory | null
+}
+
+export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<Decision[]> {
+  const { domain, sql } = deciding
+  const world = await readWorld(domain, sql, items)
+  const nowMs = domain.time.nowMs()
+  const placed = items.map((item) =>
+    settle<Placed | { hit: string } | { refusal: Refusal }>(
+      () => answeredByKey(item, world.keys) ?? place(item, world, nowMs),
+    ),
+  )
+  const candidates = await failClosed(domain, () => measure(deciding, world, { items, placed }))
+  return items.map((item, index) => settle(() => decide(item, candidates[index] ?? missing(), world)))
+}
+
+interface Measuring {
+  items: readonly Submission[]
+  placed: readonly (Placed | Decision)[]
+}
+
+/** The quotas that each of them meets, and what is used of them already. */
+async function measure(
+  { domain, sql, memory }: Deciding,
+  world: World,
+  { items, placed }: Measuring,
+): Promise<(Candidate | Decision)[]> {
+  const payers = placed.flatMap((one) => ('payer' in one ? [one.payer] : []))
+  const pools = new Set(world.doors.map(({ pool }) => pool))
+  const users = payers.map(({ userId }) => userId)
+  const reads = together(sql)
+  const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
+  const asksHardware = world.rules.some(({ condition }) => condition.hardware != null)
+  const [quotas, limits, standing, blocked, hardware] = await Promise.all([
+    readQuotasOf(reads, payers),
+    limitsOf(reads, [...pools], domain.singleUser),
+    readStanding(reads, users),
+    mayBlock ? readBlocked(reads) : null,
+    asksHardware ? readHardware(reads, [...pools]) : [],
+  ])
+  const candidates = placed.map((one): Candidate | Decision => {
+    if (!('payer' in one)) return one
+    const maxActive = limits.get(one.job.pool)?.userMaxActive ?? null
+    return { placed: one, quotas: metQuotas(quotas, one.payer, maxActive) }
+  })
+  const compared = comparisonsOf(items, candidates, world.rules)
+  world.limits = limits
+  world.hardware = hardware
+  world.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
+  return candidates
+}
+
+function missing(): never {
+  throw new Error('A submission was left out')
+}
+
+async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<World> {
+  // Locks the jobs, which a part of a larger statement should not.
+  const named = await readNamedJobs(
+    sql,
+    items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
+  )
+  const reads = together(sql)
+  const users = items.map(({ viewer }) => viewer.userId)
+  const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
+  const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
+  const [keys, doors, memberships, unixUsers, rules, slots, reservations, roots] = await failClosed(domain, () =>
+    Promise.all([
+      readKeys(reads, keysOf(items)),
+      readDoors(reads, machineMemoryOf(domain)),
+      readMemberships(reads, users),
+      readUnixUsers(reads, users),
+      readRules(reads),
+      openSlots(reads, items),
+      readReservations(reads, reservationIds),
+      readRoots(reads, foreign),
+    ]),
+  )
+  return {
+    keys,
+    doors,
+    named,
+    memberships,
+    unixUsers,
+    rules,
+    slots,
+    reservations,
+    roots,
+    limits: new Map(),
+    hardware: [],
+    usage: new Map(),
+  }
+}
+
+export const keysOf = (items: readonly Submission[]) =>
+  items.flatMap(({ viewer: { userId }, key }) => (key ? [{ userId, key: key.key }] : []))
+
+function settle<T>(work: () => T): T | { refusal: Refusal } {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error }
+    throw error
+  }
+}
+
+/** The job of an earlier submission with the same key, or the conflict with it. */
+export function answeredByKey(
+  { viewer, key }: Pick<Submission, 'viewer' | 'key'>,
+  keys: ReadonlyMap<string, StoredKey>,
+): { hit: string } | { refusal: Refusal } | undefined {
+  const answer = key ? answerOf(keys.get(keyName(viewer.userId, key.key)), key) : undefined
+  if (answer === undefined) return undefined
+  return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
+}
+
+/** What the usage of whom is compared with to decide the group. */
+function comparisonsOf(
+  items: readonly Submission[],
+  candidates: readonly (Candidate | Decision)[],
+  rules: readonly ApprovalRule[],
+): Comparison[] {
+  return candidates.flatMap((candidate, index): Comparison[] => {
+    if (!('placed' in candidate)) return []
+    const { placed, quotas } = candidate
+    const subject = userSubject(placed.payer)
+    const mayBlock = rules.length > 0 || items[index]?.input.requiresApproval || quotas.some(asksApproval)
+    return [
+      ...quotas,
+      ...(mayBlock ? [blockedJobs, ...rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
+    ]
+  })
+}
+
+const blockedJobs = { type: 'BLOCKED', limit: Number.POSITIVE_INFINITY } as const
+
+const comparedBy = ({ condition: { jobsPerDayAbove: limit } }: ApprovalRule) =>
+  limit == null ? [] : [{ type: 'JOBS_PER_DAY' as const, limit }]
+
+const asksApproval = ({ action }: MetQuota) => action === 'REQUIRE_APPROVAL'
+
+function decide(item: Submission, candidate: Candidate | Decision, world: World): Decision {
+  const { viewer, key } = item
+  const answered = answeredByKey(item, world.keys)
+  if (answered) return answered
+  if (!('placed' in candidate)) return candidate
+  const { placed, quotas } = candidate
+  const slotId = slotOf(item, world)
+  const isDefault = world.doors.find((door) => door.isDefault)?.pool === placed.job.pool
+  const { warnings, approvals } = judge(
+    quotas.filter((quota) => slotId === null || !isClaimed(quota, isDefault)),
+    (subject) => usedWithout(slotId, subject, world),
+    placed.isUnbounded ? unbounded(placed.takes) : placed.takes,
+  )
+  const approval = approvalOf(item, placed, { approvals, world })
+  const job: NewJob = { ...placed.job, slotId, approval }
+  if (slotId !== null) world.slots.delete(`${viewer.userId}/${slotId}`)
+  if (key)
+    world.keys.set(keyName(viewer.userId, key.key), {
+      ...key,
+      userId: viewer.userId,
+      hashVersion,
+      jobId: job.id,
+      live: true,
+    })
+  for (const subject of subjectsOf(placed.payer)) count(world, subjectKey(subject), job, placed)
+  return { job, warnings: [...placed.warnings, ...warnings] }
+}
+
+/** What is used without the submission: a reserved slot is counted for its user already, and becomes the job. */
+function usedWithout(slotId: string | null, subject: Subject, { usage }: World): Amounts {
+  const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
+  if (slotId === null || subject.kind !== 'user') return amounts
+  return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
+}
+
+/** The reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the group. */
+function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slots }: World): string | null {
+  if (id == null) return null
+  if (!slots.has(`${viewer.userId}/${id}`)) throw new ReservationExpired(id)
+  return id
+}
+
+interface Asking {
+  /** Of the quotas. */
+  approvals: readonly string[]
+  world: World
+}
+
+/** Whether a person must say yes, and why: a rule, a quota, or the submitter asks for it. */
+function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, world }: Asking): ApprovalNeed | null {
+  const { spec, cost } = placed.job
+  const hardware = world.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
+  const { amounts, known, blocked } = world.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
+  const need =
+    approvalNeeded(world.rules, {
+      level: viewer.level,
+      name: spec.name,
+      executor: spec.executor,
+      cost: placed.isUnbounded ? Number.POSITIVE_INFINITY : cost,
+      hardware: modelsFor(shapeOf(spec.resources), hardware),
+      gpuModel: spec.resources.gpuModel,
+      cpuModel: spec.resources.cpuModel,
+      jobsLastDay: amounts.JOBS_PER_DAY,
+      isFirstJob: !known,
+    }) ??
+    (approvals.length > 0 ? needWithoutRule(approvals.join('; ')) : null) ??
+    (input.requiresApproval ? needWithoutRule('The submitter asks for it') : null)
+  const limit = world.limits.get(placed.job.pool)?.userMaxBlocked ?? null
+  if (need && limit !== null && blocked >= limit)
+    throw new QuotaExceeded(`Quota exceeded: Maximum ${limit} jobs waiting for approval allowed`, {
+      code: 'QUOTA_EXCEEDED',
+      quota: 'MAX_BLOCKED',
+      scope: scopeText(userSubject(placed.payer)),
+      limit,
+      used: blocked,
+    })
+  return need
+}
+
+/** Of a job with a capacity reservation only those nodes count. */
+const mayRunOn = ({ reservedNodes }: Placed, names: readonly string[]) =>
+  reservedNodes === null || names.some((name) => reservedNodes.includes(name))
+
+function count({ usage }: World, subject: string, job: NewJob, { takes }: Placed): void {
+  const before = usage.get(subject)
+  if (!before) return
+  const reserved = job.slotId !== null && subject.startsWith('user/')
+  const taken = reserved ? { ...takes, CONCURRENT_JOBS: 0 } : takes
+  usage.set(subject, withJob(before, taken, job.approval !== null))
+}

@@ -1,0 +1,195 @@
+import type { Sql } from '../../platform/tx.ts'
+import { basePriority } from '../access.ts'
+import type { ApprovalNeed } from '../control/approval-rules.ts'
+import { bandOf, countedBid, insertLanes, type Lane, laneOf, lanesOf, type Policy } from '../lanes.ts'
+import { shapeOf } from '../shape.ts'
+import { psijState } from '../state.ts'
+import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
+import { type Beginning, type Inserted, type JobRow, storedJob } from './stored-job.ts'
+
+/** The beginning of every job: job, run 1, queue entry, dependencies and event 1 in one statement for a whole group. */
+export interface NewJob extends Beginning {
+  runId: string
+  policy: Policy
+  /** The account whose share it has. */
+  shareAccount: string
+  /** What it is expected to cost; null: nobody knows. */
+  cost: number | null
+  key: SubmissionKey | null
+  /** The same key of before, whose time is over. */
+  replacedKey: StoredKey | null
+  /** When the window of its capacity reservation begins, in milliseconds; null: it has none. */
+  opensMs: number | null
+  /** The slot reservation that it consumes. */
+  slotId: string | null
+  /** null: nobody need say yes. */
+  approval: ApprovalNeed | null
+}
+
+/** Answers those that are QUEUED, as they are stored now. */
+export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
+  if (jobs.length === 0) return []
+  const forms = new Map<string, Form>()
+  const formed = jobs.map((job) => ({ job, form: formOf(job, forms) }))
+  const rows = formed.map(({ job, form }, ord) => ({ ...ownOf(job), ord, form: form.n }))
+  const lanes = lanesOf([...forms.values()])
+  const inserted = await sql.query<Inserted>(
+    insertSql,
+    [JSON.stringify(rows), `[${[...forms.values()].map(({ json }) => json).join()}]`, JSON.stringify(lanes)],
+    'insert_jobs',
+  )
+  const byId = new Map(inserted.map((row) => [row.id, row]))
+  return formed.flatMap(({ job, form }) => {
+    const row = byId.get(job.id)
+    return row ? [storedJob(job, row, form.lane.id)] : []
+  })
+}
+
+/** What a job has for itself. */
+function ownOf({ id, runId, key, slotId, approval }: NewJob) {
+  const state = approval ? 'BLOCKED' : 'QUEUED'
+  return {
+    id,
+    run_id: runId,
+    state,
+    psij: psijState(state, false),
+    slot: slotId,
+    key: key?.key,
+    key_hash: key?.hash,
+    key_seconds: key?.ttlSeconds,
+  }
+}
+
+/**
+ * Everything else: the jobs of a group often differ in nothing else, and most of what an insertion costs is reading their
+ * specs into jsonb. So a form is sent once.
+ */
+interface Form {
+  n: number
+  lane: Lane
+  json: string
+}
+
+function formOf(job: NewJob, forms: Map<string, Form>): Form {
+  const { viewer, pool, policy, shareAccount, spec, cost, teamId, retryOf } = job
+  const specJson = JSON.stringify(spec)
+  const name = JSON.stringify([
+    viewer.userId,
+    viewer.level,
+    pool,
+    policy,
+    shareAccount,
+    cost,
+    teamId,
+    retryOf,
+    specJson,
+  ])
+  const known = forms.get(name)
+  if (known) return known
+  const lane = laneOf({
+    pool,
+    userId: viewer.userId,
+    teamId,
+    account: shareAccount,
+    spec,
+    basePriority: basePriority[viewer.level],
+    override: null,
+  })
+  const n = forms.size
+  const form = { n, lane, json: `{"spec":${specJson},${JSON.stringify(formRow(job, lane, n)).slice(1)}` }
+  forms.set(name, form)
+  return form
+}
+
+function formRow({ viewer, pool, policy, spec, cost, teamId, retryOf, opensMs }: NewJob, lane: Lane, form: number) {
+  const shape = shapeOf(spec.resources)
+  return {
+    form,
+    user_id: viewer.userId,
+    base_priority: basePriority[viewer.level],
+    pool,
+    name: spec.name,
+    labels: Object.fromEntries(spec.labels.map(({ key, value }) => [key, value])),
+    queue: spec.queue,
+    executor: spec.executor,
+    account: spec.account,
+    project: spec.project,
+    estimated_cost: spec.estimatedCost,
+    cost,
+    cpu_millis: shape.cpuMillis * shape.copies,
+    memory_bytes: shape.memoryBytes * shape.copies,
+    gpu: shape.gpu * shape.copies,
+    not_before: spec.notBefore,
+    opens_at: opensMs === null ? null : new Date(opensMs),
+    depends: spec.dependsOn.length > 0,
+    team_id: teamId,
+    retry_of: retryOf,
+    lane_id: lane.id,
+    band: bandOf(lane),
+    bid: countedBid(policy, spec),
+    interactive_user: spec.interactive ? viewer.userId : null,
+  }
+}
+
+const insertSql = `
+WITH lanes AS (${insertLanes('$3')}),
+clock AS MATERIALIZED (SELECT berth_now() AS now),
+form AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($2::text::jsonb) AS f(
+    form int, user_id text, base_priority int, pool text, spec jsonb, name text, labels jsonb, queue text, executor text,
+    account text, project text, estimated_cost float8, cost float8, cpu_millis int, memory_bytes bigint, gpu int,
+    not_before timestamptz, opens_at timestamptz, depends boolean, team_id text, retry_of text, lane_id uuid, band int, bid int,
+    interactive_user text)
+),
+new AS MATERIALIZED (
+  SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS n(
+    ord int, id text, run_id text, form int, state job_state, psij text, slot text, key text, key_hash text,
+    key_seconds int)
+  JOIN form USING (form)
+),
+inserted AS (
+  INSERT INTO job (id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, lane_id, retry_of_id, created_at, queued_at, eligible_at)
+  SELECT id, user_id, name, labels, spec, state, pool, queue, executor, account, project, base_priority,
+    estimated_cost, cpu_millis, memory_bytes, gpu, not_before, team_id, lane_id,
+    (SELECT r.id FROM job r WHERE r.id = new.retry_of), clock.now,
+    CASE WHEN state = 'QUEUED' THEN clock.now END, CASE WHEN state = 'QUEUED' THEN greatest(not_before, opens_at, clock.now) END
+  FROM new, clock ORDER BY ord
+  RETURNING id, pool, sequence, eligible_at, state
+),
+first_run AS (
+  INSERT INTO run (id, job_id, number, pool, state, interactive_user_id, created_at)
+  SELECT new.run_id, new.id, 1, new.pool, new.state, new.interactive_user, clock.now FROM new JOIN inserted USING (id), clock
+),
+entry AS (
+  INSERT INTO queue_entry (job_id, pool, lane_id, band, bid, sequence, open, eligible_at, run_id, run)
+  SELECT id, i.pool, new.lane_id, new.band, new.bid, i.sequence,
+    i.eligible_at <= clock.now AND NOT new.depends, i.eligible_at, new.run_id, 1
+  FROM inserted i JOIN new USING (id), clock WHERE i.state = 'QUEUED'
+),
+waits AS (
+  INSERT INTO dependency (job_id, position, on_job_id, "on")
+  SELECT new.id, d.ordinality - 1, d.value->>'jobId', d.value->>'on'
+  FROM new JOIN inserted USING (id), jsonb_array_elements(new.spec->'dependsOn') WITH ORDINALITY d WHERE new.depends
+),
+keys AS (
+  INSERT INTO idempotency_key (user_id, key, payload_hash, hash_version, job_id, created_at, expires_at)
+  SELECT new.user_id, new.key, decode(new.key_hash, 'hex'), ${hashVersion}, new.id, clock.now,
+    clock.now + new.key_seconds * interval '1 second'
+  FROM new JOIN inserted USING (id), clock WHERE new.key IS NOT NULL
+),
+used AS (
+  INSERT INTO usage_ledger (job_id, user_id, team_id, account, at, cost)
+  SELECT new.id, new.user_id, new.team_id, new.account, clock.now, coalesce(new.cost, 0) FROM new JOIN inserted USING (id), clock
+),
+consumed AS (
+  UPDATE slot_reservation SET consumed_at = clock.now, job_id = new.id FROM new, clock
+  WHERE slot_reservation.id = ANY (ARRAY(SELECT slot FROM new WHERE slot IS NOT NULL)) AND slot_reservation.id = new.slot
+),
+begun AS (
+  INSERT INTO event (job_id, seq, at, type, to_state, psij_state, run, actor_id)
+  SELECT new.id, 1, clock.now, 'CREATED', new.state, new.psij, 1, new.user_id FROM new JOIN inserted USING (id), clock
+)
+SELECT id, sequence, (extract(epoch FROM clock.now) * 1000)::float8 AS "createdMs",
+  (extract(epoch FROM eligible_at) * 1000)::float8 AS "eligibleMs"
+FROM inserted, clock WHERE state = 'QUEUED'`

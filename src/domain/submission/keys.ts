@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import type { Sql } from '../../platform/tx.ts'
+import type { Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { IdempotencyConflict, type Refusal } from '../errors.ts'
+
+/**
+ * Idempotency keys. A key belongs to a user and stands for one payload: within its time a submission that comes again
+ * with it is answered with the job that the first one made, whatever became of that job. It is stored by the
+ * transaction that stores the job, so there is never one without the other; a refused submission stores neither. Time is
+ * the database's. Deleting the job deletes its key.
+ */
+export interface SubmissionKey {
+  key: string
+  /** SHA-256 of the canonical payload, in hex. */
+  hash: string
+  ttlSeconds: number
+}
+
+export interface StoredKey {
+  userId: string
+  key: string
+  hash: string
+  hashVersion: number
+  jobId: string
+  /** false: its time is over, and the next submission takes its place. */
+  live: boolean
+}
+
+/** Grows when the canonical form changes; a hash of another version never conflicts. */
+export const hashVersion = 1
+
+/** Keys sorted, nulls dropped, moments as UTC: what a client means, however it spells it. */
+export function payloadHash(payload: unknown): string {
+  return createHash('sha256')
+    .update(JSON.stringify(canonical(payload)))
+    .digest('hex')
+}
+
+function canonical(value: unknown): unknown {
+  if (value instanceof Date || typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(canonical)
+  const entries = Object.entries(value)
+    .filter(([, inner]) => inner !== null && inner !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  // Pairs, not an object: objects move keys that look like numbers to the front and swallow __proto__.
+  return { object: entries.map(([name, inner]) => [name, canonical(inner)]) }
+}
+
+export const keyName = (userId: string, key: string) => `${userId}/${key}`
+
+/** LIMIT makes it look each key up by the index, whatever the planner thinks of the size of a group. */
+export async function readKeys(
+  sql: Sql,
+  wanted: readonly { userId: string; key: string }[],
+): Promise<Map<string, StoredKey>> {
+  if (wanted.length === 0) return new Map()
+  const rows = await sql.query<StoredKey>(
+    `SELECT k.user_id AS "userId", k.key, encode(k.payload_hash, 'hex') AS hash, k.hash_version AS "hashVersion",
+       k.job_id AS "jobId", k.expires_at > berth_now() AS live
+     FROM jsonb_to_recordset($1::text::jsonb) AS w("userId" text, key text),
+       LATERAL (SELECT * FROM idempotency_key k WHERE k.user_id = w."userId" AND k.key = w.key LIMIT 1) k`,
+    [JSON.stringify(wanted.map(({ userId, key }) => ({ userId, key })))],
+    'read_keys',
+  )
+  return new Map(rows.map((row) => [keyName(row.userId, row.key), row]))
+}
+
+/** What a stored key answers; undefined: the submission is a new one. */
+export function answerOf(stored: StoredKey | undefined, asked: SubmissionKey): string | Refusal | undefined {
+  if (!stored?.live) return undefined
+  if (stored.hashVersion === hashVersion && stored.hash !== asked.hash) return new IdempotencyConflict(asked.key)
+  return stored.jobId
+}
+
+/** Makes room for those that are used again after their time. */
+export async function forgetKeys(sql: Sql, keys: readonly { userId: string; key: string }[]): Promise<void> {
+  if (keys.length === 0) return
+  await sql.query(
+    `DELETE FROM idempotency_key k USING jsonb_to_recordset($1::text::jsonb) AS w("userId" text, key text)
+     WHERE k.user_id = w."userId" AND k.key = w.key AND k.expires_at <= berth_now()`,
+    [JSON.stringify(keys.map(({ userId, key }) => ({ userId, key })))],
+  )
+}
+
+/** The viewer's own key, unless its time is over. */
+export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
+  const [row] = await db.sql.query<{ key: string; jobId: string; createdAt: Date; expiresAt: Date }>(
+    `SELECT key, job_id AS "jobId", created_at AS "createdAt", expires_at AS "expiresAt"
+     FROM idempotency_key WHERE user_id = $1 AND key = $2 AND expires_at > berth_now()`,
+    [viewer.userId, key],
+  )
+  return row ?? null
+}
+
+const sweepMax = 1_000
+
+/** Removes keys whose time is over; answers how many. */
+export async function sweepKeys({ db }: Domain): Promise<number> {
+  let total = 0
+  for (let count = sweepMax; count === sweepMax; total += count) {
+    const rows = await db.sql.query(
+      `DELETE FROM idempotency_key WHERE (user_id, key) IN (
+         SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1)
+       RETURNING 1`,
+      [sweepMax],
+    )
+    count = rows.length
+  }
+  return total
+}

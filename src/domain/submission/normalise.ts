@@ -1,0 +1,147 @@
+import type { SpecInput } from '../input.ts'
+import type { JobSpec, Resources } from '../spec.ts'
+import type { Route } from './routing.ts'
+
+/** Fills in defaults and settles what contradicts itself; whatever is changed of the user's words becomes a warning. */
+export interface Normalised {
+  spec: JobSpec
+  warnings: string[]
+}
+
+const GiB = 1024 ** 3
+const nonPreemptableRunTimeSeconds = 172_800
+
+const resourceDefaults: Resources = {
+  cpu: 1,
+  memoryBytes: GiB,
+  gpu: 0,
+  gpuMemoryGib: null,
+  gpuTensorCores: null,
+  cudaVersion: null,
+  cpuModel: [],
+  gpuModel: [],
+  infiniband: false,
+  replicas: 1,
+  replicaMasterPort: null,
+  gpuIds: null,
+  anyGpu: false,
+  nodeCount: null,
+  processCount: null,
+  processesPerNode: null,
+  cpuCoresPerProcess: null,
+  gpuCoresPerProcess: null,
+  exclusiveNodeUse: false,
+}
+
+type Settled =
+  | 'interactive'
+  | 'preemptable'
+  | 'restartable'
+  | 'executor'
+  | 'queue'
+  | 'account'
+  | 'internalDns'
+  | 'x11'
+  | 'resources'
+  | 'maxRunTimeSeconds'
+  | 'notBefore'
+  | 'dependsOn'
+  | 'retry'
+
+/** Fields that are stored as they were given. */
+const plainDefaults: Omit<JobSpec, Settled> = {
+  name: null,
+  labels: [],
+  command: null,
+  executable: null,
+  arguments: null,
+  handler: null,
+  input: null,
+  image: null,
+  workdir: null,
+  environment: [],
+  inheritEnvironment: true,
+  stdinPath: null,
+  stdoutPath: null,
+  stderrPath: null,
+  preLaunch: null,
+  postLaunch: null,
+  launcher: 'single',
+  data: [],
+  networkIsolation: null,
+  team: null,
+  project: null,
+  capacityReservationId: null,
+  bid: null,
+  resumable: false,
+  durationSeconds: null,
+  estimatedCost: null,
+  onDependencyFailure: 'CANCEL',
+  customAttributes: null,
+}
+
+export function normalise(input: SpecInput, route: Route, account: string): Normalised {
+  const warnings: string[] = []
+  const flags = victimFlags(input, warnings)
+  const spec: JobSpec = {
+    ...filled(plainDefaults, input),
+    ...flags,
+    executor: route.executor,
+    queue: route.queue,
+    account,
+    internalDns: internalDns(input, account),
+    x11: input.x11 ? { gpu: input.x11.gpu === true } : null,
+    resources: resourcesOf(input.resources ?? {}, warnings),
+    maxRunTimeSeconds:
+      input.maxRunTimeSeconds ??
+      input.durationSeconds ??
+      (flags.preemptable || flags.interactive ? 0 : nonPreemptableRunTimeSeconds),
+    notBefore: input.notBefore ? new Date(input.notBefore).toISOString() : null,
+    dependsOn: (input.dependsOn ?? []).map(({ jobId, on }) => ({ jobId, on: on ?? 'SUCCEEDED' })),
+    retry: input.retry ? { maxAttempts: input.retry.maxAttempts, onExitCodes: input.retry.onExitCodes ?? null } : null,
+  }
+  return { spec, warnings }
+}
+
+/** The defaults, overlaid with whatever is neither missing nor null; fields without a default are left out. */
+function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | null | undefined }): T {
+  const overlaid = { ...defaults }
+  for (const key of Object.keys(defaults) as (keyof T)[]) overlaid[key] = given[key] ?? defaults[key]
+  return overlaid
+}
+
+/** interactive > restartable > preemptable > neither: a job is one of these, and restartable ones are preemptable. */
+function victimFlags(input: SpecInput, warnings: string[]) {
+  const interactive = input.interactive === true
+  const restartable = input.restartable === true
+  const preemptable = input.preemptable === true
+  if (interactive && preemptable) warnings.push('preemptable was set to false: an interactive job is never preempted')
+  if (interactive && restartable)
+    warnings.push('restartable was set to false: an interactive job is not run again without its person')
+  if (!interactive && restartable && input.preemptable === false)
+    warnings.push('preemptable was set to true: a restartable job may be preempted')
+  return {
+    interactive,
+    restartable: !interactive && restartable,
+    preemptable: !interactive && (preemptable || restartable),
+  }
+}
+
+function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] {
+  const { internalDns: dns } = input
+  if (!dns) return null
+  const ports = (dns.ports ?? []).map(({ port, targetPort, protocol }) => ({
+    port,
+    targetPort: targetPort ?? port,
+    protocol: protocol ?? 'TCP',
+  }))
+  return { name: `dns-${account}-${dns.name}`, ports }
+}
+
+function resourcesOf(given: NonNullable<SpecInput['resources']>, warnings: string[]): Resources {
+  const gpuIds = given.gpuIds && [...new Set(given.gpuIds)]
+  if (gpuIds && gpuIds.length < (given.gpuIds?.length ?? 0))
+    warnings.push('gpuIds named a device twice; it counts once')
+  const memoryBytes = given.memoryBytes ?? (given.memoryGib ?? 1) * GiB
+  return filled(resourceDefaults, { ...given, gpuIds, memoryBytes })
+}

@@ -1,0 +1,74 @@
+import type { Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { limitsOf, poolNamed } from '../limits/limits.ts'
+import {
+  isNear,
+  type MetQuota,
+  metQuotas,
+  type Payer,
+  type QuotaAction,
+  type QuotaType,
+  scopeText,
+  subjectKey,
+} from '../limits/quota-rules.ts'
+import { readQuotasOf } from '../limits/quotas.ts'
+import { measuredOf, noUsage, readUsage, windowHours } from '../limits/usage.ts'
+import { accountFor, type Memberships, noMemberships, readMemberships } from '../people/teams.ts'
+
+/** A quota as it meets one person now. */
+export interface QuotaUsage {
+  type: QuotaType
+  action: QuotaAction
+  /** Whose usage is counted. */
+  scope: string
+  limit: number
+  used: number
+  warning: boolean
+  ceiling: string | null
+}
+
+/**
+ * Of each type and action the quota that decides on submissions of the viewer: the strictest of the viewer's own, the
+ * team's and the account's. A member of several teams chooses the team, so the team with the highest limit counts, and a
+ * type and action that one of them does not limit is not shown.
+ */
+export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
+  const pool = await poolNamed(sql, null)
+  const maxActive = (await limitsOf(sql, [pool], singleUser)).get(pool)?.userMaxActive ?? null
+  const memberships = (await readMemberships(sql, [viewer.userId])).get(viewer.userId) ?? noMemberships
+  const payers = payersOf(viewer, memberships)
+  const rules = await readQuotasOf(sql, payers)
+  const deciding = decidingOf(payers.map((payer) => metQuotas(rules, payer, maxActive)))
+  const wanted = deciding.map(({ subject, type }) => ({ subject, hours: windowHours[type] }))
+  const usage = await readUsage(sql, measuredOf(wanted))
+  return deciding.map((quota) => {
+    const { type, action, limit, subject, ceiling } = quota
+    const used = (usage.get(subjectKey(subject)) ?? noUsage).amounts[type]
+    const scope = scopeText(subject)
+    return { type, action, scope, limit, used, warning: isNear(used, limit), ceiling: ceiling ? scope : null }
+  })
+}
+
+/** One for each team that the viewer may submit for, with the account that is charged then. */
+function payersOf(viewer: Viewer, memberships: Memberships): Payer[] {
+  const { userId, userName, level } = viewer
+  const teams = memberships.defaultTeam ? memberships.teams : [null, ...memberships.teams]
+  return teams.map((team) => {
+    const account = accountFor({ asked: null, viewer, memberships, team })
+    return { userId, userName, level, team, account }
+  })
+}
+
+/** `met`: what each of the payers meets. */
+function decidingOf(met: readonly (readonly MetQuota[])[]): MetQuota[] {
+  const strictest = met.map((quotas) => Map.groupBy(quotas.toSorted(byLimit), kindOf))
+  const kinds = new Set(met.flat().map(kindOf))
+  return [...kinds].flatMap((kind) => {
+    const ofPayers = strictest.map((byKind) => byKind.get(kind)?.[0])
+    const limited = ofPayers.filter((quota) => quota !== undefined)
+    return limited.length < ofPayers.length ? [] : (limited.toSorted(byLimit).at(-1) ?? [])
+  })
+}
+
+const kindOf = ({ type, action }: MetQuota) => `${type} ${action}`
+const byLimit = (a: MetQuota, b: MetQuota) => a.limit - b.limit

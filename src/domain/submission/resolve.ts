@@ -1,0 +1,114 @@
+import { newId } from '../../platform/ids.ts'
+import { rootOf, shareAccountOf } from '../accounts.ts'
+import { expectedCost } from '../cost.ts'
+import { InvalidInput, Rejected } from '../errors.ts'
+import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
+import type { Amounts, Payer } from '../limits/quota-rules.ts'
+import { couldEverFit } from '../machines/placement.ts'
+import { type NamedReservation, reservationFor } from '../machines/reservations.ts'
+import { accountFor, type Memberships, noMemberships, teamFor } from '../people/teams.ts'
+import { type UnixUsers, unixUserViolations } from '../people/unix-users.ts'
+import { type Reason, unsatisfiable } from '../reason.ts'
+import { inWords, type Shape, shapeOf, tooLarge } from '../shape.ts'
+import type { NewJob } from './insert.ts'
+import { keyName, type StoredKey } from './keys.ts'
+import { normalise } from './normalise.ts'
+import { type Door, route } from './routing.ts'
+import type { Submission } from './submission.ts'
+
+/** What a submission becomes: its pool, executor, team, account and normalised spec, and what it would take. */
+export interface Placed {
+  job: Omit<NewJob, 'slotId' | 'approval'>
+  warnings: string[]
+  payer: Payer
+  takes: Amounts
+  /** Its cost has no bound, though it is counted as what is known of it. */
+  isUnbounded: boolean
+  /** Nodes of its capacity reservation; null: it has none. */
+  reservedNodes: readonly string[] | null
+}
+
+export interface Places {
+  doors: readonly Door[]
+  named: ReadonlyMap<string, NamedJob>
+  memberships: ReadonlyMap<string, Memberships>
+  keys: ReadonlyMap<string, StoredKey>
+  reservations: ReadonlyMap<string, NamedReservation>
+  /** Accounts of teams that others may charge. */
+  roots: readonly string[]
+  unixUsers: UnixUsers
+}
+
+/** Throws InvalidInput, and Rejected for what could never run where that is not to wait. */
+export function place({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
+  const way = route(input.spec, places.doors)
+  const door = places.doors.find(({ queue }) => queue === way.queue)
+  const memberships = places.memberships.get(viewer.userId) ?? noMemberships
+  const team = teamFor(input.spec.team, memberships)
+  const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
+  const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...places.roots])
+  const unixUser = places.unixUsers.get(viewer.userId) ?? null
+  const violations = [
+    ...dependencyViolations(input.spec, places.named, viewer),
+    ...(door ? unixUserViolations({ door, executor: way.executor, userName: viewer.userName, unixUser }) : []),
+  ]
+  if (violations.length > 0) throw new InvalidInput(violations)
+  const { spec, warnings } = normalise({ ...input.spec, team: team?.name }, way, account)
+  const shape = shapeOf(spec.resources)
+  const oversized = tooLarge(shape)
+  if (oversized.length > 0) throw new InvalidInput(oversized)
+  const reservationId = spec.capacityReservationId
+  const reservation =
+    reservationId === null
+      ? null
+      : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, places.reservations)
+  const never = door ? neverFits(shape, door, reservation) : null
+  if (never && door?.refuses) throw new Rejected([never])
+  const { cost, isUnbounded } = expectedCost(spec, door?.rates ?? null)
+  const job = {
+    id: newId('job', nowMs),
+    runId: newId('run', nowMs),
+    viewer,
+    pool: way.pool,
+    policy: way.policy,
+    shareAccount: shareAccountOf(account, root, door?.weights ?? {}),
+    spec,
+    cost,
+    teamId: team?.id ?? null,
+    key,
+    replacedKey: (key && places.keys.get(keyName(viewer.userId, key.key))) ?? null,
+    retryOf,
+    opensMs: reservation?.startsMs ?? null,
+  }
+  const { userId, userName, level } = viewer
+  const isLocal = door?.executors.includes('local') ?? false
+  const payer = { userId, userName, level, team, account }
+  return {
+    job,
+    warnings: never ? [...warnings, `${never.message}; it waits until that changes`] : warnings,
+    payer,
+    takes: takesOf(job, isLocal),
+    isUnbounded,
+    reservedNodes: reservation?.nodes ?? null,
+  }
+}
+
+/** Why it could never start on the machines as they are, whatever runs there; null: it could. */
+function neverFits(shape: Shape, { nodes }: Door, reservation: NamedReservation | null): Reason | null {
+  // The same array each time: what is known of it is asked again.
+  const mine = reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
+  return couldEverFit(shape, mine) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)
+}
+
+function takesOf({ spec, cost: expected }: Pick<NewJob, 'spec' | 'cost'>, isLocal: boolean): Amounts {
+  const { gpu, copies } = shapeOf(spec.resources)
+  const cost = expected ?? 0
+  return {
+    CONCURRENT_JOBS: 1,
+    JOBS_PER_HOUR: 1,
+    JOBS_PER_DAY: 1,
+    COST_PER_DAY: cost,
+    COST_PER_MONTH: cost,
+    LOCAL_GPUS: isLocal ? gpu * copies : 0,
+  }
+}

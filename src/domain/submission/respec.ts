@@ -1,0 +1,71 @@
+import type { JobSpec, Resources } from '../spec.ts'
+
+/**
+ * A stored spec as input for a new job, with changes laid over it field by field, those of `resources` too; null takes a
+ * field back to its default. A change takes the place of whatever excludes it: a command that of an executable,
+ * memoryGib that of memoryBytes, another queue that of the executor.
+ */
+export type Changes = Readonly<Record<string, unknown>>
+
+/** Fields of which one takes the place of the others. */
+const alternatives = [
+  ['command', 'executable', 'handler'],
+  ['command', 'arguments', 'handler'],
+  ['command', 'executable', 'input'],
+  ['maxRunTimeSeconds', 'durationSeconds'],
+] as const
+
+const resourceAlternatives = [
+  ['memoryGib', 'memoryBytes'],
+  ['nodeCount', 'processCount'],
+] as const
+
+/** Where a change of the first makes the stored choice of the second void. */
+const decides = [
+  ['queue', 'executor'],
+  ['handler', 'executor'],
+  ['team', 'account'],
+] as const
+
+export function respec(spec: JobSpec, changes: Changes): Record<string, unknown> {
+  const stored: Record<string, unknown> = { ...spec, internalDns: internalDns(spec) }
+  replace(stored, changes, alternatives)
+  for (const [decider, decided] of decides) if (given(changes[decider])) delete stored[decided]
+  return { ...stored, ...changes, resources: resourcesOf(spec.resources, changes['resources']) }
+}
+
+/** A field that is changed drops its alternatives, unless they are changed too. */
+function replace(stored: Record<string, unknown>, changes: Changes, groups: readonly (readonly string[])[]): void {
+  for (const group of groups)
+    for (const field of group)
+      if (given(changes[field])) for (const other of group) if (other !== field) delete stored[other]
+}
+
+const given = (value: unknown) => value !== undefined && value !== null
+const isObject = (value: unknown): value is Changes => typeof value === 'object' && value !== null
+
+/** The account stands in front of the name that was asked for. */
+function internalDns({ internalDns: dns, account }: JobSpec): unknown {
+  if (!dns) return null
+  const prefix = `dns-${account}-`
+  return { ...dns, name: dns.name.startsWith(prefix) ? dns.name.slice(prefix.length) : dns.name }
+}
+
+function resourcesOf(resources: Resources, changes: unknown): Changes {
+  const change = isObject(changes) ? changes : {}
+  const asked = { ...change }
+  const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
+    given(asked[name] ?? resources[name as keyof Resources]),
+  )
+  // What was filled in says nothing: an empty filter, and amounts where each process has its own
+  const stored = Object.fromEntries(
+    Object.entries(resources).filter(
+      ([name, value]) =>
+        given(value) &&
+        !(Array.isArray(value) && value.length === 0) &&
+        !(perProcess && ['cpu', 'gpu', 'replicas'].includes(name)),
+    ),
+  )
+  replace(stored, change, resourceAlternatives)
+  return { ...stored, ...change }
+}

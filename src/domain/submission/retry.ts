@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, maySee, type Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, InvalidState, jobNotFound } from '../errors.ts'
+import { submissionFields } from '../input.ts'
+import { demandVersion } from '../jobs/job-head.ts'
+import { parseInput } from '../parse.ts'
+import type { JobSpec } from '../spec.ts'
+import { isFinal, type JobState } from '../state.ts'
+import { answeredByKey } from './accept.ts'
+import { readKeys } from './keys.ts'
+import { respec } from './respec.ts'
+import { dryRunOfHit, type Outcome, settle, submit } from './start-now.ts'
+import { keyOf } from './submission.ts'
+import { outcomeOf } from './submit.ts'
+
+/**
+ * A retry is a new job: final states never change. It is submitted from the spec of one that is over; quotas, rules and
+ * approval are asked again. It takes its own key, whose payload is the job and the overrides, so that a retry of the
+ * retry's request is answered though the original was deleted meanwhile. As a submission it carries both beside the spec
+ * that was made of them, so whoever reads it again, the leader of a pool too, finds the same key and the same original.
+ */
+const retryInput = z.strictObject({
+  jobId: z.string(),
+  overrides: z.record(z.string(), z.unknown()).nullish(),
+  expectedVersion: z.number().nullish(),
+  dryRun: z.boolean().nullish(),
+  noWait: z.boolean().nullish(),
+  ...submissionFields,
+})
+
+type RetryInput = z.output<typeof retryInput>
+
+export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+  demand(viewer, 'job.submit')
+  const input = parseInput(retryInput, raw)
+  const known = await answerOfKey(domain, viewer, input)
+  if (known && input.dryRun && 'hit' in known) return dryRunOfHit(domain, known.hit)
+  const answered = known && (await outcomeOf(domain, known))
+  if (answered) return answered
+  const submission = await settle(readRetry(domain, viewer, input))
+  if (submission instanceof Error) return submission
+  const [outcome] = await submit(domain, viewer, [submission])
+  return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? missing())
+}
+
+/** What is wrong with a change is told of the change: the rest of the spec is the original's. */
+function inOwnWords({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
+  const changed = (field: string | undefined) => field !== undefined && Object.hasOwn(overrides ?? {}, field)
+  return new InvalidInput(
+    violations.map(({ path: [root = '', ...path], message }) => ({
+      path: [root === 'spec' && changed(path[0]) ? 'overrides' : root, ...path],
+      message,
+    })),
+  )
+}
+
+function missing(): never {
+  throw new Error('A retry was left out')
+}
+
+const payloadOf = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
+
+/** What its key answers already, though the original may be gone. */
+async function answerOfKey({ db }: Domain, viewer: Viewer, input: RetryInput) {
+  const key = keyOf(input, payloadOf(input))
+  return answeredByKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
+}
+
+/** The submission that it is. Throws refusals. */
+async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
+  const { jobId, overrides, expectedVersion, ...rest } = input
+  const original = await readOriginal(domain.db.sql, jobId)
+  if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
+  demandVersion(original, expectedVersion)
+  if (!isFinal(original.state))
+    throw new InvalidState(`The job is ${original.state}; only one that is over can be retried`, jobId)
+  const changes = { ...(original.userId === viewer.userId ? {} : { account: null, team: null }), ...overrides }
+  if (original.userId !== viewer.userId && original.spec.environment.length > 0 && !('environment' in changes))
+    throw new InvalidInput([
+      { path: ['overrides', 'environment'], message: "Must be given: the variables of another's job are not yours" },
+    ])
+  return { ...rest, spec: respec(original.spec, changes), retried: payloadOf(input) }
+}
+
+interface Original {
+  id: string
+  userId: string
+  state: JobState
+  version: number
+  spec: JobSpec
+}
+
+async function readOriginal(sql: Sql, jobId: string): Promise<Original | undefined> {
+  const [row] = await sql.query<Original>(
+    'SELECT id, user_id AS "userId", state, version, spec FROM job WHERE id = $1',
+    [jobId],
+  )
+  return row
+}

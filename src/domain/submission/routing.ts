@@ -1,0 +1,211 @@
+import type { Sql } from '../../platform/tx.ts'
+import type { Weights } from '../accounts.ts'
+import type { Rates } from '../cost.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput, type Violation } from '../errors.ts'
+import type { SpecInput } from '../input.ts'
+import type { Policy } from '../lanes.ts'
+import { readNodes } from '../machines/nodes.ts'
+import type { FreeNode } from '../machines/placement.ts'
+
+/** Which door a submission goes through, which pool that leads to, and which executor there honours all of its fields. */
+export interface Door extends PoolMachines {
+  queue: string
+  isDefault: boolean
+  pool: string
+  policy: Policy
+  /** In order of preference. */
+  executors: readonly string[]
+  relaxReplicas: boolean
+  /** null: nothing is known of costs. */
+  rates: Rates | null
+  weights: Weights
+  /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
+  unixUserRequired: boolean
+  /** Accounts that its jobs never run as. */
+  reservedUnixUsers: readonly string[]
+  /** What no node could ever run is refused; else it waits, and its submission has a warning. */
+  refuses: boolean
+}
+
+interface PoolMachines {
+  /** What is free on them is not up to date. */
+  nodes: readonly FreeNode[]
+  /** Physical ids of their devices. */
+  deviceIds: readonly number[]
+}
+
+export interface Route {
+  queue: string
+  pool: string
+  policy: Policy
+  executor: string
+}
+
+interface DoorRow extends Omit<Door, keyof PoolMachines> {
+  /** Of the pool; every change of its machines moves it on. */
+  revision: number
+}
+
+/** The machines of each pool at a revision of it: there may be thousands, which are read again only when they change. */
+export type MachineMemory = Map<string, PoolMachines & { revision: number }>
+
+const memories = new WeakMap<Domain, MachineMemory>()
+
+export function machineMemoryOf(domain: Domain): MachineMemory {
+  const known = memories.get(domain) ?? new Map()
+  memories.set(domain, known)
+  return known
+}
+
+/** All doors, the default one first. */
+export async function readDoors(sql: Sql, memory: MachineMemory): Promise<Door[]> {
+  const rows = await readRows(sql)
+  const doors: Door[] = []
+  for (const { revision, ...door } of rows)
+    doors.push({ ...door, ...(await machinesAt(sql, memory, { pool: door.pool, revision })) })
+  return doors
+}
+
+/** The revision was read first, so machines that changed since are read again the next time. */
+async function machinesAt(
+  sql: Sql,
+  memory: MachineMemory,
+  { pool, revision }: Pick<DoorRow, 'pool' | 'revision'>,
+): Promise<PoolMachines> {
+  const known = memory.get(pool)
+  if (known?.revision === revision) return known
+  const nodes = await readNodes(sql, pool)
+  const deviceIds = [...new Set(nodes.flatMap(({ devices }) => devices.map(({ index }) => index)))]
+  memory.set(pool, { revision, nodes, deviceIds })
+  return { nodes, deviceIds }
+}
+
+function readRows(sql: Sql): Promise<DoorRow[]> {
+  return sql.query<DoorRow>(
+    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates, p.weights,
+       p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
+       coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses, p.revision
+     FROM submission_queue q JOIN pool p ON p.name = q.pool
+     ORDER BY q.is_default DESC, q.position`,
+    [],
+    'doors',
+  )
+}
+
+const refuse = (path: string, message: string): InvalidInput =>
+  new InvalidInput([{ path: ['spec', ...path.split('.')], message }])
+const quoted = (names: readonly string[]) => names.join(', ')
+
+export function route(spec: SpecInput, doors: readonly Door[]): Route {
+  const door = findDoor(spec, doors)
+  const executor = spec.executor ?? preferred(spec, door)
+  if (!door.executors.includes(executor))
+    throw refuse('executor', `Queue ${door.queue} has no executor ${executor}; it has ${quoted(door.executors)}`)
+  const violations = [...notHonoured(spec, executor), ...gangViolations(spec, door), ...deviceViolations(spec, door)]
+  if (violations.length > 0) throw new InvalidInput(violations)
+  return { queue: door.queue, pool: door.pool, policy: door.policy, executor }
+}
+
+function findDoor(spec: SpecInput, doors: readonly Door[]): Door {
+  const { queue, executor } = spec
+  const door = queue
+    ? doors.find((candidate) => candidate.queue === queue)
+    : doors.find((candidate) => !executor || candidate.executors.includes(executor))
+  if (door) return door
+  if (queue) throw refuse('queue', `There is no queue ${queue}; there are ${quoted(doors.map((d) => d.queue))}`)
+  const known = [...new Set(doors.flatMap((d) => d.executors))]
+  throw refuse('executor', `No queue leads to an executor ${executor}; there are ${quoted(known)}`)
+}
+
+function preferred(spec: SpecInput, door: Door): string {
+  if (spec.handler) return 'handler'
+  if (spec.image && door.executors.includes('container')) return 'container'
+  return door.executors[0] ?? 'local'
+}
+
+type Field =
+  | 'image'
+  | 'data'
+  | 'networkIsolation'
+  | 'internalDns'
+  | 'x11'
+  | 'replicas'
+  | 'handler'
+  | 'input'
+  | 'preLaunch'
+  | 'postLaunch'
+  | 'launcher'
+  | 'srun'
+  | 'stdinPath'
+  | 'stdoutPath'
+  | 'stderrPath'
+
+const container = ['image', 'data', 'networkIsolation', 'internalDns', 'x11'] as const
+const launch = ['preLaunch', 'postLaunch', 'launcher'] as const
+const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
+
+/** The fields that not every executor honours, and who does. A field that would be ignored is refused instead. */
+const honoured: Readonly<Record<string, readonly Field[]>> = {
+  local: [...launch, ...files],
+  container: [...container, ...launch, ...files],
+  slurm: [...launch, 'srun', ...files],
+  kubernetes: [...container, 'replicas'],
+  handler: ['handler', 'input', ...files],
+  simulated: [...container, 'replicas', ...launch, 'srun', ...files, 'handler', 'input'],
+}
+
+/** Launchers that jobs of this executor may name. */
+export function launchersOf(executor: string): string[] {
+  const may = honoured[executor] ?? []
+  return [
+    'single',
+    ...(may.includes('launcher') ? ['multiple', 'mpirun'] : []),
+    ...(may.includes('srun') ? ['srun'] : []),
+  ]
+}
+
+const asked: Readonly<Record<Field, (spec: SpecInput) => boolean>> = {
+  image: (spec) => Boolean(spec.image),
+  data: (spec) => (spec.data?.length ?? 0) > 0,
+  networkIsolation: (spec) => Boolean(spec.networkIsolation),
+  internalDns: (spec) => Boolean(spec.internalDns),
+  x11: (spec) => Boolean(spec.x11),
+  replicas: (spec) => (spec.resources?.replicas ?? 1) > 1,
+  handler: (spec) => Boolean(spec.handler),
+  input: (spec) => Boolean(spec.input),
+  preLaunch: (spec) => Boolean(spec.preLaunch),
+  postLaunch: (spec) => Boolean(spec.postLaunch),
+  launcher: (spec) => (spec.launcher ?? 'single') !== 'single' && spec.launcher !== 'srun',
+  srun: (spec) => spec.launcher === 'srun',
+  stdinPath: (spec) => Boolean(spec.stdinPath),
+  stdoutPath: (spec) => Boolean(spec.stdoutPath),
+  stderrPath: (spec) => Boolean(spec.stderrPath),
+}
+
+function notHonoured(spec: SpecInput, executor: string): Violation[] {
+  const may = honoured[executor] ?? []
+  return (Object.keys(asked) as Field[])
+    .filter((field) => !may.includes(field) && asked[field](spec))
+    .map((field) => {
+      const path = field === 'replicas' ? ['resources', 'replicas'] : [field === 'srun' ? 'launcher' : field]
+      const value = field === 'srun' ? ' srun' : field === 'replicas' ? ' above 1' : ''
+      return { path: ['spec', ...path], message: `The executor ${executor} does not honour ${path.at(-1)}${value}` }
+    })
+}
+
+/** A job of several copies that must work together says what it needs, unless the pool is relaxed about it. */
+function gangViolations(spec: SpecInput, door: Door): Violation[] {
+  const r = spec.resources
+  if ((r?.replicas ?? 1) <= 1 || door.relaxReplicas) return []
+  return (['infiniband', 'gpu', 'gpuMemoryGib', 'gpuModel'] as const)
+    .filter((field) => !r?.[field] || (Array.isArray(r[field]) && r[field].length === 0))
+    .map((field) => ({ path: ['spec', 'resources', field], message: 'Must be given with replicas above 1' }))
+}
+
+function deviceViolations(spec: SpecInput, door: Door): Violation[] {
+  const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !door.deviceIds.includes(id))
+  return unknown
+    .slice(0, 1)
+    .map((id) => ({ path: ['spec', 'resources', 'gpuIds'], message: `There is no device ${id} in pool ${door.pool}` }))
+}

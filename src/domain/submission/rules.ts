@@ -1,0 +1,132 @@
+import type { Violation } from '../errors.ts'
+import type { SpecInput } from '../input.ts'
+
+/** What the fields of a spec must be to each other, whatever pool it goes to: a list, so that all breaches are named at once. */
+type Rule = (spec: SpecInput) => Violation | undefined
+
+const broken = (path: string, message: string): Violation => ({ path: ['spec', ...path.split('.')], message })
+const given = (value: unknown): boolean => value !== null && value !== undefined
+
+const yearMs = 366 * 86_400_000
+
+const commandRules: Rule[] = [
+  ({ command, executable }) =>
+    command && executable ? broken('executable', 'Give command, or executable and arguments, not both') : undefined,
+  ({ arguments: args, executable }) =>
+    args && !executable ? broken('arguments', 'Arguments belong to executable; a command carries its own') : undefined,
+  ({ command, executable, image, handler }) =>
+    command || executable || image || handler
+      ? undefined
+      : broken('command', 'Must be given: nothing else says what to run'),
+  ({ command, executable, handler }) =>
+    handler && (command || executable) ? broken('handler', 'A handler takes the place of a command') : undefined,
+  ({ command }) => (command?.[0] === '' ? broken('command.0', 'Must not be empty') : undefined),
+  ({ input, handler }) =>
+    input && !handler ? broken('input', 'Input is what a handler gets; there is no handler') : undefined,
+]
+
+/** GPUs of one copy, asked for at once or for each of its processes. */
+function gpusOfCopy(r: SpecInput['resources']): number {
+  const perNode = r?.processesPerNode ?? (given(r?.nodeCount) ? 1 : Number.POSITIVE_INFINITY)
+  const processes = given(r?.nodeCount) ? perNode : Math.min(perNode, r?.processCount ?? 1)
+  return r?.gpu ?? processes * (r?.gpuCoresPerProcess ?? 0)
+}
+
+const resourceRules: Rule[] = [
+  ({ resources: r }) =>
+    given(r?.memoryGib) && given(r?.memoryBytes)
+      ? broken('resources.memoryGib', 'Give memoryGib or memoryBytes, not both')
+      : undefined,
+  ({ resources: r }) =>
+    given(r?.nodeCount) && given(r?.processCount)
+      ? broken('resources.nodeCount', 'nodeCount and processCount exclude each other')
+      : undefined,
+  ({ resources: r }) =>
+    given(r?.processesPerNode) && !given(r?.nodeCount) && !given(r?.processCount)
+      ? broken('resources.processesPerNode', 'Needs nodeCount or processCount')
+      : undefined,
+  ({ resources: r }) => {
+    const nodes = given(r?.nodeCount)
+      ? 'nodeCount'
+      : given(r?.processCount) && given(r?.processesPerNode)
+        ? 'processCount and processesPerNode'
+        : null
+    return nodes && (r?.replicas ?? 1) > 1
+      ? broken('resources.replicas', `Must be 1 with ${nodes}: each node gets one copy of the job`)
+      : undefined
+  },
+  ({ resources: r }) => {
+    const perProcess = given(r?.cpuCoresPerProcess)
+      ? 'cpuCoresPerProcess'
+      : given(r?.gpuCoresPerProcess)
+        ? 'gpuCoresPerProcess'
+        : null
+    const whole = (['cpu', 'gpu', 'replicas'] as const).find((field) => given(r?.[field]))
+    return perProcess && whole ? broken(`resources.${perProcess}`, `Cannot be given together with ${whole}`) : undefined
+  },
+  ({ resources: r }) => {
+    if ((r?.gpu ?? 0) > 0 || (r?.gpuCoresPerProcess ?? 0) > 0) return undefined
+    const field = (['gpuMemoryGib', 'gpuTensorCores', 'cudaVersion', 'gpuModel', 'gpuIds'] as const).find((name) =>
+      given(r?.[name]),
+    )
+    return field ? broken(`resources.${field}`, 'Needs gpu of at least 1') : undefined
+  },
+  ({ resources: r }) => {
+    const named = new Set(r?.gpuIds).size
+    const gpus = gpusOfCopy(r)
+    return r?.gpuIds && !r.anyGpu && named < gpus
+      ? broken('resources.gpuIds', `Names ${named} devices for ${gpus} GPUs; name more, or set anyGpu`)
+      : undefined
+  },
+  ({ resources: r, x11 }) => (x11?.gpu && (r?.gpu ?? 0) < 1 ? broken('x11.gpu', 'Needs gpu of at least 1') : undefined),
+]
+
+const timeRules: Rule[] = [
+  ({ maxRunTimeSeconds, durationSeconds }) =>
+    given(maxRunTimeSeconds) && given(durationSeconds) && maxRunTimeSeconds !== durationSeconds
+      ? broken('durationSeconds', `Differs from maxRunTimeSeconds (${maxRunTimeSeconds}); give one of them`)
+      : undefined,
+]
+
+const restartRules: Rule[] = [
+  ({ resumable }) =>
+    resumable
+      ? broken(
+          'resumable',
+          'Jobs cannot save what they would go on from; use restartable, and let the job find its own',
+        )
+      : undefined,
+]
+
+const listRules: Rule[] = [
+  ({ labels }) => {
+    const twice = firstTwice((labels ?? []).map(({ key }) => key))
+    return twice === undefined ? undefined : broken('labels', `The key ${twice} is given twice`)
+  },
+  ({ internalDns }) =>
+    internalDns && !given(internalDns.name) ? broken('internalDns.name', 'Must be given') : undefined,
+  ({ internalDns }) =>
+    internalDns && !given(internalDns.ports) ? broken('internalDns.ports', 'Needs at least one port') : undefined,
+  ({ internalDns }) => {
+    const twice = firstTwice((internalDns?.ports ?? []).map(({ port }) => port))
+    return twice === undefined ? undefined : broken('internalDns.ports', `The port ${twice} is given twice`)
+  },
+  ({ dependsOn }) => {
+    const twice = firstTwice((dependsOn ?? []).map(({ jobId }) => jobId))
+    return twice === undefined ? undefined : broken('dependsOn', `The job ${twice} is named twice`)
+  },
+]
+
+const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...restartRules, ...listRules]
+
+export function brokenRules(spec: SpecInput, nowMs: number): Violation[] {
+  const found = rules.flatMap((rule) => rule(spec) ?? [])
+  if (spec.notBefore && new Date(spec.notBefore).getTime() > nowMs + yearMs)
+    found.push(broken('notBefore', 'Must be within a year from now'))
+  return found
+}
+
+function firstTwice<T>(values: readonly T[]): T | undefined {
+  const seen = new Set<T>()
+  return values.find((value) => seen.size === seen.add(value).size)
+}

@@ -1,0 +1,140 @@
+import { z } from 'zod'
+import { newId } from '../../platform/ids.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { demand, type Viewer } from '../access.ts'
+import { ownAccount } from '../accounts.ts'
+import { audit } from '../audit/audit.ts'
+import type { Domain } from '../domain.ts'
+import { NotFound } from '../errors.ts'
+import { behindGate } from '../gate.ts'
+import { limitsOf, poolNamed } from '../limits/limits.ts'
+import { judge, type MetQuota, metQuotas, type Payer, userSubject } from '../limits/quota-rules.ts'
+import { failClosed, readQuotasOf } from '../limits/quotas.ts'
+import { noUsage, readUsage } from '../limits/usage.ts'
+import { parseInput } from '../parse.ts'
+import type { Submission } from './submission.ts'
+
+/**
+ * Slot reservations: a claim on one submission, for whoever must upload first and wants to know that the job will be
+ * taken. It counts like an alive job until it is consumed by a submission (once), released, or its time is over by the
+ * database's clock. Its state follows from its times, so nothing has to expire it.
+ */
+export const slotStates = ['ACTIVE', 'CONSUMED', 'EXPIRED', 'RELEASED'] as const
+export type SlotState = (typeof slotStates)[number]
+
+/** The state as SQL, of the table alias `alias`. */
+export const slotStateSql = (alias: string) =>
+  `(CASE WHEN ${alias}.consumed_at IS NOT NULL THEN 'CONSUMED' WHEN ${alias}.released_at IS NOT NULL THEN 'RELEASED'
+    WHEN ${alias}.expires_at <= berth_now() THEN 'EXPIRED' ELSE 'ACTIVE' END)`
+
+const reserveInput = z.strictObject({
+  ttlSeconds: z.int().min(1, 'must be 1 … 3,600').max(3_600, 'must be 1 … 3,600').nullish(),
+})
+
+const ttlSecondsDefault = 300
+
+/** Answers the id. A slot is of the pool that the default queue leads to. */
+export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  demand(viewer, 'job.submit')
+  const { ttlSeconds } = parseInput(reserveInput, raw)
+  return behindGate(domain, async (sql) => {
+    await demandSlot(domain, sql, viewer)
+    const id = newId('slot', domain.time.nowMs())
+    await sql.query(
+      `INSERT INTO slot_reservation (id, user_id, created_at, expires_at)
+       SELECT $1, $2, now, now + $3::int * interval '1 second' FROM berth_now() AS now`,
+      [id, viewer.userId, ttlSeconds ?? ttlSecondsDefault],
+    )
+    await audit(sql, viewer, [{ action: 'slot.reserve', objectId: id }], domain.time.nowMs())
+    return id
+  })
+}
+
+/** Throws QuotaExceeded. What a job of the viewer would need of concurrent jobs, a slot needs now. */
+async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<void> {
+  const { userId, userName, level } = viewer
+  const payer: Payer = { userId, userName, level, team: null, account: ownAccount(userName) }
+  const subject = userSubject(payer)
+  await failClosed(domain, async () => {
+    const pool = await poolNamed(sql, null)
+    const maxActive = (await limitsOf(sql, [pool], domain.singleUser)).get(pool)?.userMaxActive ?? null
+    const quotas = metQuotas(await readQuotasOf(sql, [payer]), payer, maxActive)
+    const mine = quotas.filter((quota) => isClaimed(quota, true))
+    if (mine.length === 0) return
+    const usage = await readUsage(sql, [{ subject, hours: 0 }])
+    const { amounts } = usage.get(`user/${userId}`) ?? noUsage
+    judge(mine, () => amounts, { ...noUsage.amounts, CONCURRENT_JOBS: 1 })
+  })
+}
+
+/**
+ * Whether a slot holds a place under this quota of its user. Such a quota is asked when the slot is reserved, and not
+ * again when it is consumed. `userMaxActive` of a pool other than the default one is asked when it is consumed.
+ */
+export const isClaimed = ({ type, action, ceiling, label }: MetQuota, isDefaultPool: boolean): boolean =>
+  type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling && (label !== 'MAX_ACTIVE' || isDefaultPool)
+
+/** `released`: whether it was active until now. */
+export async function releaseSlot(
+  domain: Domain,
+  viewer: Viewer,
+  id: string,
+): Promise<{ id: string; released: boolean }> {
+  demand(viewer, 'job.submit')
+  return behindGate(domain, async (sql) => {
+    const rows = await sql.query(
+      `UPDATE slot_reservation s SET released_at = berth_now()
+       WHERE id = $1 AND user_id = $2 AND ${slotStateSql('s')} = 'ACTIVE' RETURNING 1`,
+      [id, viewer.userId],
+    )
+    if (rows.length > 0) {
+      await audit(sql, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
+      return { id, released: true }
+    }
+    const known = await sql.query('SELECT 1 FROM slot_reservation WHERE id = $1 AND user_id = $2', [id, viewer.userId])
+    if (known.length === 0) throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)
+    return { id, released: false }
+  })
+}
+
+/** Those that the submissions name and that may be consumed, as `<user>/<id>`. */
+export async function openSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
+  const ids = items.flatMap(({ input }) => input.slotReservationId ?? [])
+  if (ids.length === 0) return new Set()
+  const rows = await sql.query<{ name: string }>(
+    `SELECT user_id || '/' || id AS name FROM slot_reservation s
+     WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb)) AND ${slotStateSql('s')} = 'ACTIVE'`,
+    [JSON.stringify(ids)],
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
+export interface Slot {
+  id: string
+  userId: string
+  state: SlotState
+  createdAt: Date
+  expiresAt: Date
+  jobId: string | null
+}
+
+export const readSlots = (sql: Sql, ids: readonly string[]): Promise<Slot[]> =>
+  sql.query<Slot>(
+    `SELECT s.id, s.user_id AS "userId", ${slotStateSql('s')} AS state, s.created_at AS "createdAt",
+       s.expires_at AS "expiresAt", s.job_id AS "jobId"
+     FROM slot_reservation s WHERE s.id = ANY($1::text[])`,
+    [ids],
+  )
+
+export const maySeeSlot = (viewer: Viewer, { userId }: Slot): boolean =>
+  userId === viewer.userId || viewer.permissions.has('job.view.all')
+
+/** The same as a condition on the table alias `alias`. */
+export const slotsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unknown) => string): string =>
+  viewer.permissions.has('job.view.all') ? 'TRUE' : `${alias}.user_id = ${bind(viewer.userId)}`
+
+/** Jobs that are alive and slots that are reserved, of one user. */
+export async function activeSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
+  const usage = await readUsage(db.sql, [{ subject: userSubject({ userId, userName }), hours: 0 }])
+  return (usage.get(`user/${userId}`) ?? noUsage).amounts.CONCURRENT_JOBS
+}

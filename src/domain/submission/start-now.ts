@@ -1,0 +1,221 @@
+import { z } from 'zod'
+import { Unavailable } from '../../platform/tx.ts'
+import { basePriority, maySee, type Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { Refusal, Rejected } from '../errors.ts'
+import { laneOf } from '../lanes.ts'
+import { type Estimate, estimateOf } from '../queue/estimate.ts'
+import { type Fit, fitOf, isThere } from '../queue/fit.ts'
+import { gatesOfSpec } from '../queue/gates.ts'
+import { ask } from '../queue/questions.ts'
+import { because, type Reason, unnamed } from '../reason.ts'
+import { shapeOf } from '../shape.ts'
+import type { JobSpec } from '../spec.ts'
+import type { JobState } from '../state.ts'
+import type { NewJob } from './insert.ts'
+import { readJob } from './stored-job.ts'
+import { readSubmission } from './submission.ts'
+import { deletedMeanwhile, outcomeOf, previewSubmission, type SubmitOutcome, submitJobs } from './submit.ts'
+
+/**
+ * Submissions that ask the leader of the pool before anything is stored. A dry run says what would happen and writes
+ * nothing. `noWait` starts now or is refused: the leader submits and starts in one transaction, and answers. Everything
+ * that refuses a submission refuses these as well, before the leader is asked.
+ */
+export interface DryRun {
+  wouldBe: JobState
+  nodes: string[]
+  gpuIds: number[]
+  reasons: Reason[]
+  /** null: it is stored already. */
+  fit: Fit | null
+  warnings: string[]
+  /** Place in line; null: it would not stand in line. */
+  position: number | null
+  /** null: what it waits for has no time, or it is stored already. */
+  estimatedStart: Estimate | null
+  /** The job that its key answers. */
+  idempotentJobId: string | null
+  spec: JobSpec
+}
+
+/** What the leader makes of a job at the end of the line. */
+export interface DryRunAnswer {
+  wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
+  /** `atMs`: the moment of the world in which there is room for it. */
+  place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
+  reasons: Reason[]
+  position: number
+}
+
+export type NoWaitAnswer =
+  | { started: { jobId: string; warnings: string[] } }
+  | { rejected: Reason[] }
+  /** It would be refused now, or went elsewhere: whoever asks finds out by looking again. */
+  | { changed: true }
+
+/** A job that is not stored, as the leader is asked about it. */
+export type AskedJob = Pick<NewJob, 'spec' | 'teamId' | 'shareAccount'> & Pick<Viewer, 'userId' | 'userName' | 'level'>
+
+export interface NoWaitQuestion {
+  viewer: Omit<Viewer, 'permissions' | 'granted'> & { permissions: string[]; granted: string[] }
+  input: unknown
+}
+
+export type Outcome = SubmitOutcome | DryRun
+
+const atOnceMax = 8
+const looksMax = 3
+
+/**
+ * One outcome per input of the contract, in order. Refusals are outcomes. What nobody foresaw rejects a single one; among
+ * others it is an outcome as well, for the jobs of the others are stored, and whoever sent them must learn of them.
+ */
+export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
+  const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settle(work))
+  const wishes = inputs.map(wishOf)
+  const submitted = Promise.all(
+    wishes.flatMap(({ verb, input }) => (verb ? [] : [answered(submitOrdinary(domain, viewer, input))])),
+  )
+  const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
+  const asked: Outcome[] = []
+  for (let i = 0; i < asking.length; i += atOnceMax)
+    asked.push(...(await Promise.all(asking.slice(i, i + atOnceMax).map((one) => one()))))
+  const next = { ordinary: (await submitted).values(), asked: asked.values() }
+  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
+}
+
+async function submitOrdinary(domain: Domain, viewer: Viewer, input: unknown): Promise<Outcome> {
+  const [outcome] = await submitJobs(domain, viewer, [input])
+  return outcome ?? missing()
+}
+
+async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Outcome> {
+  try {
+    return await settle(work)
+  } catch (error) {
+    log.error({ err: error }, 'a submission among others failed')
+    return new Unavailable('This submission could not be decided; the others are not concerned', { cause: error })
+  }
+}
+
+type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<Outcome>
+
+const wishes = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
+
+/** `noWait` of a dry run changes nothing: it says anyway whether the job would start now. */
+function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
+  const parsed = wishes.safeParse(raw)
+  if (!parsed.success) return { verb: null, input: raw }
+  const { dryRun: dry, noWait, ...input } = parsed.data
+  return { verb: dry ? dryRun : noWait ? startNow : null, input }
+}
+
+/** Refusals are answers. */
+export async function settle<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof Unavailable) return error
+    throw error
+  }
+}
+
+function missing(): never {
+  throw new Error('A submission was left out')
+}
+
+const approvalPending = (why: string) => because('APPROVAL_PENDING', `A person must say yes first: ${why}`)
+
+async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+  const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
+  if ('refusal' in decision) return decision.refusal
+  if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
+  const { job, warnings } = decision
+  const { pool, spec, teamId, shareAccount } = job
+  const asking = { pool, shape: shapeOf(spec.resources), reservationId: spec.capacityReservationId }
+  const found = { warnings, idempotentJobId: null, spec, fit: isThere }
+  if (job.approval) {
+    const reasons = [approvalPending(job.approval.reason)]
+    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit: await fitOf(domain.db.sql, asking) }
+  }
+  const { userId, userName, level } = viewer
+  const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
+  const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
+  if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
+  const { wouldBe, position } = answer
+  found.fit = await fitOf(domain.db.sql, asking)
+  const reasons = await shownTo(domain, viewer, answer.reasons)
+  if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
+  const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
+  const { runSeconds } = laneOf({
+    pool,
+    ...payload,
+    account: shareAccount,
+    basePriority: basePriority[level],
+    override: null,
+  })
+  const estimatedStart = await estimateOf(domain, { ...asking, runSeconds, ...waiting })
+  return { ...found, wouldBe, ...nowhere, reasons, position, estimatedStart }
+}
+
+const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
+
+function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
+  const at = new Date(atMs)
+  const estimatedStart: Estimate = { earliest: at, latest: at, basis: 'There is room for it, and its turn is now' }
+  return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
+}
+
+/** Of a submission whose key is stored: the job that it would be answered with. */
+export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
+  const [job] = await db.sql.query<{ state: JobState; spec: JobSpec }>('SELECT state, spec FROM job WHERE id = $1', [
+    jobId,
+  ])
+  if (!job) throw deletedMeanwhile()
+  const { state: wouldBe, spec } = job
+  return { wouldBe, spec, ...nowhere, reasons: [], fit: null, warnings: [], idempotentJobId: jobId }
+}
+
+async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+  for (let look = 0; look < looksMax; look++) {
+    const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
+    if ('refusal' in decision) return decision.refusal
+    if ('hit' in decision) {
+      const answered = await outcomeOf(domain, decision)
+      if (answered) return answered
+      continue
+    }
+    if (decision.job.approval) return new Rejected([approvalPending(decision.job.approval.reason)])
+    const payload: NoWaitQuestion = { viewer: written(viewer), input: raw }
+    const answer = (await ask(domain, decision.job.pool, { kind: 'NO_WAIT', payload })) as NoWaitAnswer
+    if ('started' in answer) return startedOf(domain, answer.started)
+    if ('rejected' in answer) return new Rejected(await shownTo(domain, viewer, answer.rejected))
+  }
+  throw new Unavailable('What the submission depends on keeps changing')
+}
+
+/** Names the jobs that are stored and visible to the viewer, and no other. */
+function shownTo(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
+  return Promise.all(
+    reasons.map(async (reason) => {
+      const job = reason.jobId === null ? null : await readJob(domain, reason.jobId)
+      return job && maySee(viewer, job) ? reason : unnamed(reason)
+    }),
+  )
+}
+
+async function startedOf(domain: Domain, { jobId, warnings }: { jobId: string; warnings: string[] }): Promise<Outcome> {
+  const job = await readJob(domain, jobId)
+  return job ? { jobId, job, warnings, idempotentHit: false } : deletedMeanwhile()
+}
+
+const written = (viewer: Viewer): NoWaitQuestion['viewer'] => ({
+  ...viewer,
+  permissions: [...viewer.permissions],
+  granted: [...viewer.granted],
+})
+
+/** The viewer who asked, in the process of the leader. */
+export const viewerWho = ({ viewer }: NoWaitQuestion): Viewer =>
+  ({ ...viewer, permissions: new Set(viewer.permissions), granted: new Set(viewer.granted) }) as Viewer

@@ -1,0 +1,32 @@
+import { demand, type Viewer } from '../access.ts'
+import { InvalidInput } from '../errors.ts'
+import { parseSubmission, type SubmissionInput } from '../input.ts'
+import { payloadHash, type SubmissionKey } from './keys.ts'
+import { brokenRules } from './rules.ts'
+
+/** A submission that was checked against its input alone: what can be known without the database. */
+export interface Submission {
+  viewer: Viewer
+  input: SubmissionInput
+  key: SubmissionKey | null
+  /** The job that it retries. */
+  retryOf: string | null
+}
+
+const keyTtlSeconds = 86_400
+
+/** Throws refusals. `raw`: a SubmitJobInput of the contract, or what a retry made of its own input. */
+export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Submission {
+  demand(viewer, 'job.submit')
+  const input = parseSubmission(raw)
+  const violations = brokenRules(input.spec, nowMs)
+  if (violations.length > 0) throw new InvalidInput(violations)
+  const { spec, requiresApproval, retried } = input
+  return { viewer, input, key: keyOf(input, retried ?? { spec, requiresApproval }), retryOf: retried?.retryOf ?? null }
+}
+
+/** `payload` is what the client sent of what it wants; the same key with another one is a conflict. */
+export function keyOf(input: Omit<SubmissionInput, 'spec'>, payload: unknown): SubmissionKey | null {
+  const { idempotencyKey: key, idempotencyTtlSeconds: ttlSeconds } = input
+  return key == null ? null : { key, hash: payloadHash(payload), ttlSeconds: ttlSeconds ?? keyTtlSeconds }
+}

@@ -1,0 +1,171 @@
+import { createBatcher } from '../../platform/batch.ts'
+import { brokenConstraint, type Ending, type Sql, sqlState, Unavailable, withRetry } from '../../platform/tx.ts'
+import type { Viewer } from '../access.ts'
+import { auditAll } from '../audit/audit.ts'
+import { insertApprovals } from '../control/approvals.ts'
+import type { Domain } from '../domain.ts'
+import { Refusal } from '../errors.ts'
+import { endBehindGate, lockGate } from '../gate.ts'
+import { memoryOf } from '../limits/usage-bound.ts'
+import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
+import { insertJobs, type NewJob } from './insert.ts'
+import { forgetKeys, readKeys } from './keys.ts'
+import { type JobRow, readJob } from './stored-job.ts'
+import { readSubmission, type Submission } from './submission.ts'
+
+/**
+ * Submission: checked against the input alone first, then in one SERIALIZABLE transaction. What arrives while a
+ * transaction is under way goes into the next one together. A group reads what all its items need, decides item by item
+ * in order of arrival, and writes once; an unforeseen SQL error splits the group in halves until the bad item is alone.
+ * Nobody is answered before the commit.
+ *
+ * Processes take turns at the gate (gate.ts). Keys that are stored already are answered by a plain read before: what such a key
+ * answers changes before its time is over only when its job is deleted. So the job is a part of the answer, and where it
+ * is gone the submission is decided again.
+ */
+export interface Submitted {
+  jobId: string
+  job: JobRow
+  idempotentHit: boolean
+  warnings: string[]
+}
+
+export type SubmitOutcome = Submitted | Refusal | Unavailable
+
+const groupMax = 256
+const triesMax = 8
+
+/** One group per process and database: whoever submits through the same domain shares it. */
+const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>()
+
+/** One outcome per input, in order. Refusals are outcomes; anything else rejects. */
+export function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
+  return Promise.all(
+    inputs.map((raw) => submitOne(domain, async () => readSubmission(viewer, raw, domain.time.nowMs()))),
+  )
+}
+
+/** `read` makes the submission, or throws why it cannot be one. */
+export async function submitOne(domain: Domain, read: () => Promise<Submission>): Promise<SubmitOutcome> {
+  try {
+    return await groupOf(domain)(await read())
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof Unavailable) return error
+    throw error
+  }
+}
+
+function groupOf(domain: Domain) {
+  const known = groups.get(domain)
+  if (known) return known
+  const group = createBatcher<Submission, SubmitOutcome>({
+    max: groupMax,
+    run: (items) => submitGroup(domain, items),
+    mayBeOneItem: (error) => !(error instanceof Unavailable),
+  })
+  groups.set(domain, group)
+  return group
+}
+
+/** Times that jobs of keys may be deleted between the decision and the answer. */
+const looksMax = 3
+
+async function submitGroup(domain: Domain, items: readonly Submission[], look = 1): Promise<SubmitOutcome[]> {
+  const decisions = await decideOnce(domain, items)
+  const outcomes = await Promise.all(decisions.map((decision) => outcomeOf(domain, decision)))
+  const gone = items.filter((_, index) => outcomes[index] === null)
+  if (gone.length === 0 || look === looksMax) return outcomes.map((outcome) => outcome ?? deletedMeanwhile())
+  const next = (await submitGroup(domain, gone, look + 1)).values()
+  return outcomes.map((outcome) => outcome ?? next.next().value ?? missing())
+}
+
+export const deletedMeanwhile = () => new Unavailable('The job of this key was deleted meanwhile')
+
+async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<Decision[]> {
+  const stored = await answerStored(domain, items)
+  const open = items.filter((_, index) => !stored[index])
+  const decided =
+    open.length > 0 ? await endBehindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
+  if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
+  const next = decided.values()
+  return stored.map((answer) => answer ?? next.next().value ?? missing())
+}
+
+/** What keys that are stored already answer, without a transaction. */
+async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(Decision | undefined)[]> {
+  const keys = await withRetry(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
+  return items.map((item) => answeredByKey(item, keys))
+}
+
+function missing(): never {
+  throw new Error('A submission was left out')
+}
+
+/** null: the job of its key is gone. */
+export async function outcomeOf(domain: Domain, decision: Decision): Promise<SubmitOutcome | null> {
+  if ('refusal' in decision) return decision.refusal
+  const isHit = 'hit' in decision
+  const jobId = isHit ? decision.hit : decision.job.id
+  const job = (isHit ? null : decision.stored) ?? (await readJob(domain, jobId))
+  return job && { jobId, job, idempotentHit: isHit, warnings: isHit ? [] : decision.warnings }
+}
+
+/**
+ * Past the gate somebody stored the same key, which the next try reads and answers, or deleted the job that a retry
+ * names, which the next try does without.
+ */
+function mayPassNow(error: unknown): boolean {
+  const broken = `${sqlState(error)} ${brokenConstraint(error)}`
+  return broken === '23505 idempotency_key_pkey' || broken === '23503 job_retry_of_id_fkey'
+}
+
+/**
+ * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
+ * In a SERIALIZABLE transaction it must be the first thing: a snapshot from before the gate would be an old one.
+ */
+export async function submitInTransaction(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
+  await lockGate(sql)
+  const { result, writes } = await decideAndWrite(domain, sql, items)
+  await writes
+  return result
+}
+
+async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Ending<Decision[]>> {
+  const decided = await decideGroup({ domain, sql, memory: memoryOf(domain) }, items)
+  const jobs = decided.flatMap((decision) => ('job' in decision ? [decision.job] : []))
+  return { result: decided, writes: write(domain, sql, jobs).then((stored) => tell(decided, stored)) }
+}
+
+function tell(decided: readonly Decision[], jobs: readonly JobRow[]): void {
+  const stored = new Map(jobs.map((job) => [job.id, job]))
+  for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
+}
+
+/** Sends all of it at once. Answers the jobs that are queued. */
+async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
+  const nowMs = time.nowMs()
+  const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
+  const requests = jobs.flatMap(({ id, viewer, approval }) =>
+    approval ? [{ jobId: id, requestedById: viewer.userId, need: approval }] : [],
+  )
+  const [, stored] = await Promise.all([
+    forgetKeys(sql, replaced),
+    insertJobs(sql, jobs),
+    insertApprovals(sql, requests, nowMs),
+    auditAll(sql, jobs.map(auditRecord), nowMs),
+  ])
+  return stored
+}
+
+const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
+  viewer,
+  action: retryOf ? 'job.retry' : 'job.submit',
+  objectId: id,
+  ...(retryOf && { detail: { retryOf } }),
+})
+
+/** What would become of a submission now, without writing anything. */
+export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
+  const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
+  return decided[0] ?? missing()
+}

@@ -1,0 +1,175 @@
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { audit } from '../../../src/domain/audit/audit.ts'
+import { chainOnce, createChainer } from '../../../src/domain/audit/audit-chain.ts'
+import { verifyAudit } from '../../../src/domain/audit/audit-verify.ts'
+import type { Domain } from '../../../src/domain/domain.ts'
+import { createDatabase } from '../../support/database.ts'
+import { createTestDomain } from '../../support/domain.ts'
+import { until } from '../../support/until.ts'
+
+async function scene(entries: number) {
+  const database = await createDatabase()
+  const test = await createTestDomain(database.db)
+  const { sql } = database.db
+  const write = async (count: number, from = 0) => {
+    for (let i = from; i < from + count; i++)
+      await audit(sql, { ...test.admin, ip: '127.0.0.1', token: 'tok' }, [record(i)], test.domain.time.nowMs())
+  }
+  await write(entries)
+  while (await chainOnce(test.domain));
+  return {
+    database,
+    sql,
+    domain: test.domain,
+    admin: test.admin,
+    write,
+    verify: (range = {}, domain: Domain = test.domain) => verifyAudit(domain, test.admin, range),
+    async [Symbol.asyncDispose]() {
+      await test[Symbol.asyncDispose]()
+      await database.close()
+    },
+  }
+}
+
+const record = (i: number) => ({ action: 'test.act', objectId: `job_${i}`, detail: { i, precise: 0.1, text: 'é"' } })
+
+describe('the chain of the audit log', () => {
+  it('verifies as a whole and in any range', async () => {
+    await using at = await scene(0)
+    expect(await at.verify()).toEqual({ ok: true, fromSeq: 1, toSeq: 0, headSeq: 0, firstBadSeq: null, message: null })
+    await at.write(30)
+    while (await chainOnce(at.domain));
+    expect(await at.verify()).toMatchObject({ ok: true, fromSeq: 1, toSeq: 30, headSeq: 30 })
+    expect(await at.verify({ fromSeq: 7, toSeq: 9 })).toMatchObject({ ok: true, fromSeq: 7, toSeq: 9 })
+    expect(await at.verify({ toSeq: 31 })).toMatchObject({ ok: false, firstBadSeq: 31 })
+    await expect(at.verify({ fromSeq: 9, toSeq: 7 })).rejects.toThrow('toSeq')
+  })
+
+  it.each([
+    "at = at + interval '1 millisecond'",
+    'actor_id = NULL',
+    "actor_name = actor_name || 'x'",
+    "action = 'test.Act'",
+    'object_id = NULL',
+    "ip = '127.0.0.2'",
+    'token = NULL',
+    `detail = '{"i": 4, "precise": 0.1000000000000000000001, "text": "é\\""}'`,
+    "id = 'audit_x'",
+    "hash = repeat('a', 64)",
+    'seq = 1000',
+    'seq = NULL, hash = NULL',
+  ])('notices a change of one entry: %s', async (change) => {
+    await using at = await scene(9)
+    await at.sql.query(`UPDATE audit_entry SET ${change} WHERE seq = 5`)
+    expect(await at.verify()).toMatchObject({ ok: false, firstBadSeq: 5 })
+    expect(await at.verify({ fromSeq: 5, toSeq: 5 })).toMatchObject({ ok: false, firstBadSeq: 5 })
+    expect(await at.verify({ fromSeq: 1, toSeq: 4 })).toMatchObject({
+      firstBadSeq: change === 'seq = 1000' ? 10 : null,
+    })
+  })
+
+  it('notices a deleted newest entry, a cut range, a cut end, and what was put in', async () => {
+    await using at = await scene(9)
+    const meddle = async (...statements: string[]) => {
+      await at.sql.query('CREATE TABLE kept AS SELECT * FROM audit_entry')
+      await at.sql.query('CREATE TABLE kept_head AS SELECT * FROM audit_head')
+      for (const statement of statements) await at.sql.query(statement)
+      const { ok, firstBadSeq } = await at.verify()
+      await at.sql.query('TRUNCATE audit_entry, audit_head')
+      await at.sql.query('INSERT INTO audit_entry SELECT * FROM kept')
+      await at.sql.query('INSERT INTO audit_head SELECT * FROM kept_head')
+      await at.sql.query('DROP TABLE kept, kept_head')
+      return ok ? 'ok' : firstBadSeq
+    }
+    expect(await meddle()).toBe('ok')
+    expect(await meddle('DELETE FROM audit_entry WHERE seq = 9')).toBe(9)
+    expect(await meddle('DELETE FROM audit_entry WHERE seq BETWEEN 3 AND 6')).toBe(3)
+    expect(await meddle('DELETE FROM audit_entry WHERE seq > 3')).toBe(4)
+    expect(await meddle('DELETE FROM audit_entry')).toBe(1)
+    expect(
+      await meddle(
+        "INSERT INTO audit_entry SELECT 'audit_y', at, actor_id, actor_name, action, object_id, ip, token, detail, 10, hash FROM audit_entry WHERE seq = 9",
+      ),
+    ).toBe(10)
+    expect(
+      await meddle(
+        'DELETE FROM audit_entry WHERE seq = 4',
+        // In two steps: one would meet its own numbers, in whatever order the rows lie.
+        'UPDATE audit_entry SET seq = seq + 1000 WHERE seq > 4',
+        'UPDATE audit_entry SET seq = seq - 1001 WHERE seq > 1000',
+      ),
+    ).toBe(4)
+  })
+
+  it('notices an entry that waits for longer than 10 s', async () => {
+    await using at = await scene(3)
+    await at.write(1, 3)
+    expect(await at.verify()).toMatchObject({ ok: true })
+    await at.database.moveTime(10_001)
+    expect(await at.verify()).toMatchObject({ ok: false, firstBadSeq: null })
+    await chainOnce(at.domain)
+    expect(await at.verify()).toMatchObject({ ok: true, headSeq: 4 })
+  })
+
+  it('compares with the heads outside the database', async () => {
+    await using at = await scene(3)
+    const folder = await mkdtemp(join(tmpdir(), 'berth-audit-'))
+    const path = join(folder, 'heads')
+    const domain = { ...at.domain, auditHeadFile: path }
+    try {
+      expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: null })
+      const chainer = createChainer(domain)
+      await at.write(2, 3)
+      await chainer.runOnce()
+      await at.write(1, 5)
+      await chainer.runOnce()
+      const [first, ...none] = (await readFile(path, 'utf8')).trim().split('\n')
+      expect(none).toEqual([])
+      expect(first).toMatch(/^5 [0-9a-f]{64} 20\d\d-/)
+      await chainer.stop()
+      await appendFile(path, '6 torn')
+      expect(await at.verify({}, domain)).toMatchObject({ ok: true, headSeq: 6 })
+      // The whole log is written anew, head and all, by somebody who knows how.
+      await at.sql.query("UPDATE audit_entry SET seq = NULL, hash = NULL, action = 'other'")
+      await at.sql.query("UPDATE audit_head SET seq = 0, hash = repeat('0', 64)")
+      await chainOnce(at.domain)
+      expect(await at.verify()).toMatchObject({ ok: true, headSeq: 6 })
+      expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: 5 })
+      await at.sql.query('DELETE FROM audit_entry WHERE seq > 3')
+      await at.sql.query('UPDATE audit_head SET seq = 3, hash = (SELECT hash FROM audit_entry WHERE seq = 3)')
+      expect(await at.verify({}, domain)).toMatchObject({ ok: false, firstBadSeq: 4 })
+      await writeFile(path, '')
+      expect(await at.verify({}, domain)).toMatchObject({ ok: true })
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+
+  it('is dense and in commit order while many write and several chain', async () => {
+    await using at = await scene(0)
+    let writing = true
+    let seen: string[] = []
+    const read = () => at.sql.query<{ id: string }>('SELECT id FROM audit_entry WHERE seq IS NOT NULL ORDER BY seq')
+    /** Whoever has seen the log up to n never finds anything new at or before n. */
+    async function reader() {
+      while (writing) {
+        const ids = (await read()).map(({ id }) => id)
+        expect(ids.slice(0, seen.length)).toEqual(seen)
+        seen = ids
+      }
+    }
+    const chainers = [createChainer(at.domain), createChainer(at.domain), createChainer(at.domain)]
+    for (const chainer of chainers) chainer.start()
+    const writers = Array.from({ length: 12 }, (_, i) => at.write(25, i * 25))
+    const reading = reader()
+    await Promise.all(writers)
+    await until(async () => (await read()).length === 300, { what: 'all entries are chained' })
+    writing = false
+    await reading
+    for (const chainer of chainers) await chainer.stop()
+    expect(await at.verify()).toMatchObject({ ok: true, headSeq: 300 })
+  })
+})

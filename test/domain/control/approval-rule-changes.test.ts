@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import {
+  applyApprovalRules,
+  createApprovalRule,
+  deleteApprovalRule,
+  updateApprovalRule,
+} from '../../../src/domain/control/approval-rule-changes.ts'
+import { readRules } from '../../../src/domain/control/approval-rules.ts'
+import { openTestDomain } from '../../support/domain.ts'
+
+const { database, it } = await openTestDomain()
+
+const priorities = async () => (await readRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
+
+test('rules of the configuration: new or changed there, else the database wins', async () => {
+  const declared = (priority: number) => [
+    { name: 'a', condition: { costAbove: 1 }, priority },
+    { name: 'b', condition: { firstJob: true } },
+  ]
+  await Promise.all([applyApprovalRules(it.domain, declared(1)), applyApprovalRules(it.domain, declared(1))])
+  expect(await priorities()).toEqual(['a 1', 'b 0'])
+  const [a] = await readRules(database.db.sql)
+  await updateApprovalRule(it.domain, it.admin, { id: a?.id, priority: 7 })
+  await applyApprovalRules(it.domain, declared(1))
+  expect(await priorities()).toEqual(['a 7', 'b 0'])
+  await applyApprovalRules(it.domain, declared(3))
+  expect(await priorities()).toEqual(['a 3', 'b 0'])
+  const entries = await database.db.sql.query('SELECT action, actor_name AS who FROM audit_entry ORDER BY at, id')
+  expect(entries.map(({ action, who }) => `${action} ${who}`)).toEqual([
+    'rule.apply system',
+    'rule.apply system',
+    'rule.update local',
+    'rule.apply system',
+  ])
+})
+
+test('a rule ends with its line in the configuration, under whatever name, and one that a person made stays', async () => {
+  const declared = ['e', 'f', 'g'].map((name) => ({ name, condition: { firstJob: true } }))
+  await applyApprovalRules(it.domain, declared)
+  const idOf = async (name: string) => (await readRules(database.db.sql)).find((rule) => rule.name === name)?.id ?? ''
+  await updateApprovalRule(it.domain, it.admin, { id: await idOf('e'), name: 'renamed' })
+  await deleteApprovalRule(it.domain, it.admin, { id: await idOf('f') })
+  await createApprovalRule(it.domain, it.admin, { name: 'f', condition: { costAbove: 1 } })
+  await applyApprovalRules(it.domain, declared)
+  expect(await priorities()).toEqual(['renamed 0', 'g 0', 'f 0'])
+  await applyApprovalRules(it.domain, [])
+  expect(await priorities()).toEqual(['f 0'])
+  const ended = await database.db.sql.query<{ name: string }>(
+    "SELECT detail->>'name' AS name FROM audit_entry WHERE action = 'rule.delete' AND actor_id IS NULL AND detail->>'name' <> ALL('{a,b}')",
+  )
+  expect(ended.map(({ name }) => name).toSorted()).toEqual(['g', 'renamed'])
+  await applyApprovalRules(it.domain, declared.slice(2))
+  expect(await priorities()).toEqual(['f 0', 'g 0'])
+})
+
+test('a rule of the configuration that cannot be matched safely stops the start', async () => {
+  const declared = [{ name: 'c', condition: { name: '^(?<x>a)$' } }]
+  await expect(applyApprovalRules(it.domain, declared)).rejects.toThrow(
+    'approvalRules.0.condition.name: Is no safe pattern',
+  )
+})
+
+test('rules need rule.write, and a name of their own even at the same moment', async () => {
+  const lead = await it.user('lena', 'LEAD')
+  const input = { name: 'd', condition: { firstJob: true } }
+  await expect(createApprovalRule(it.domain, lead, input)).rejects.toThrow('rule.write')
+  const made = await Promise.allSettled(Array.from({ length: 5 }, () => createApprovalRule(it.domain, it.admin, input)))
+  expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  await expect(updateApprovalRule(it.domain, it.admin, { id: 'rule_none', priority: 1 })).rejects.toThrow(
+    'no approval rule',
+  )
+})

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { setJobPriority } from '../../../src/domain/control/priority.ts'
+import {
+  expireEvents,
+  expireJobs,
+  expireLanes,
+  expireSlots,
+  removeUnused,
+  unusedLanes,
+} from '../../../src/domain/jobs/retention.ts'
+import { transition } from '../../../src/domain/jobs/transition.ts'
+import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { readSlots, releaseSlot, reserveSlot } from '../../../src/domain/submission/slots.ts'
+import { submitJobs } from '../../../src/domain/submission/submit.ts'
+import { submitBlocked } from '../../support/approvals.ts'
+import { createDatabase } from '../../support/database.ts'
+import { createTestDomain } from '../../support/domain.ts'
+
+const dayMs = 86_400_000
+
+test('what finished long ago goes; what is alive, or named by something alive, stays', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const sql = database.db.sql.query
+  const [old, named, alive] = [await it.submit(), await it.submit(), await it.submit()]
+  for (const jobId of [old, named]) await cancelJob(it.domain, it.admin, { jobId })
+  const waiting = await it.submit({ dependsOn: [{ jobId: named, on: 'FINISHED' }] })
+  await it.sequence()
+  await database.moveTime(31 * dayMs)
+  const recent = await it.submit()
+  await cancelJob(it.domain, it.admin, { jobId: recent })
+  await it.sequence()
+  const monthAgo = new Date(Date.now() + dayMs)
+
+  // Of what finished, the newest event is kept: it says what the job became.
+  expect(await expireEvents(it.domain, monthAgo)).toBe(2)
+  expect(await sql('SELECT seq FROM event WHERE job_id = $1', [old])).toEqual([{ seq: 2 }])
+  const [head] = await sql<{ position: number; forgotten: number }>('SELECT position, forgotten FROM feed_head')
+  expect(head).toEqual({ position: 8, forgotten: 2 })
+  expect(await findings(database.db.sql)).toEqual([])
+
+  expect(await expireJobs(it.domain, monthAgo)).toBe(1)
+  const left = await sql<{ id: string }>('SELECT id FROM job ORDER BY sequence')
+  expect(left.map(({ id }) => id)).toEqual([named, alive, waiting, recent])
+})
+
+test('slot reservations go a month after they were made, however they ended', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const slots = await Promise.all(Array.from({ length: 3 }, () => reserveSlot(it.domain, it.admin, {})))
+  await releaseSlot(it.domain, it.admin, slots[0] ?? '')
+  await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'] }, slotReservationId: slots[1] }])
+  await database.moveTime(31 * dayMs - 60_000)
+  const recent = await reserveSlot(it.domain, it.admin, {})
+  expect(await expireSlots(it.domain)).toBe(0)
+  await database.moveTime(120_000)
+  expect(await expireSlots(it.domain)).toBe(3)
+  expect((await readSlots(database.db.sql, [...slots, recent])).map(({ id }) => id)).toEqual([recent])
+})
+
+test('lanes go when no job waits in them, runs, or could come back', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const lanes = async () =>
+    (await sql.query<{ seconds: number }>('SELECT run_seconds AS seconds FROM lane ORDER BY 1')).map(
+      ({ seconds }) => seconds,
+    )
+  const submit = (maxRunTimeSeconds: number) => it.submit({ maxRunTimeSeconds })
+  const [, running, over] = [await submit(1), await submit(2), await submit(3)]
+  await submitBlocked(it, it.admin, { spec: { maxRunTimeSeconds: 4 } })
+  const start = { jobId: running, run: 1, from: 'QUEUED', to: 'STARTING', reason: null } as const
+  await transition(sql, [start], it.domain.time.nowMs())
+  await cancelJob(it.domain, it.admin, { jobId: over })
+  // A leader is still to hear of it, and asks what its lane is.
+  expect(await expireLanes(it.domain)).toBe(0)
+  await sql.query('DELETE FROM pool_change')
+  expect(await expireLanes(it.domain)).toBe(1)
+  expect(await lanes()).toEqual([1, 2, 4])
+  await submit(3)
+  expect(await lanes()).toEqual([1, 2, 3, 4])
+})
+
+test('no lane goes from under a job that comes into it meanwhile', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const submit = (maxRunTimeSeconds: number) => it.submit({ maxRunTimeSeconds })
+  const cancelAll = async (jobIds: readonly string[]) => {
+    for (const jobId of jobIds) await cancelJob(it.domain, it.admin, { jobId })
+    await sql.query('DELETE FROM pool_change')
+  }
+  const raised = await submit(10)
+  const raise = (priority: number | null) => setJobPriority(it.domain, it.admin, { jobId: raised, priority })
+  const before = [await submit(1), await submit(2)]
+  await raise(40)
+  await raise(null)
+  await cancelAll(before)
+
+  const found = await unusedLanes(sql)
+  expect(found).toHaveLength(3)
+  const after = [await submit(1)]
+  await raise(40)
+  await sql.query('DELETE FROM pool_change')
+  expect(await removeUnused(it.domain, found)).toBe(1)
+  expect(await findings(sql)).toEqual([])
+
+  // All at once, in whatever order it comes.
+  for (let round = 0; round < 10; round++) {
+    await cancelAll(after)
+    const [first, second] = await Promise.all([
+      submit(1),
+      submit(2),
+      raise(round % 2 === 0 ? null : 40),
+      expireLanes(it.domain),
+      expireLanes(it.domain),
+    ])
+    after.splice(0, after.length, first, second)
+    expect(await findings(sql)).toEqual([])
+  }
+})

@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Domain } from '../../../src/domain/domain.ts'
+import { InvalidInput } from '../../../src/domain/errors.ts'
+import {
+  type LimitChange,
+  limitsOf,
+  readScopeLimits,
+  setScopeLimit,
+  updateLimits,
+} from '../../../src/domain/limits/limits.ts'
+import { applyPools } from '../../../src/domain/machines/pools.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+
+let database: TestDatabase
+let it: TestDomain
+let many: Domain
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  many = { ...it.domain, singleUser: false }
+})
+beforeEach(async () => {
+  await database.db.sql.query('DELETE FROM pool_limits')
+  await database.db.sql.query('DELETE FROM scope_limit')
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const limits = async ({ db, singleUser }: Domain, pool = 'sim') =>
+  (await limitsOf(db.sql, [pool], singleUser)).get(pool)
+const refusalOf = (work: Promise<unknown>) =>
+  work.then(
+    () => null,
+    (error: unknown) => (error instanceof InvalidInput ? error.violations : error),
+  )
+const lastAudit = async () =>
+  (
+    await database.db.sql.query(
+      'SELECT actor_name, action, object_id, detail FROM audit_entry ORDER BY id DESC LIMIT 1',
+    )
+  )[0]
+
+describe('unset, a number, or null', () => {
+  test('unset is the default of the pool once there are users, and unlimited for a single one', async () => {
+    expect(await limits(many)).toMatchObject({
+      maxConcurrent: 5,
+      userMaxConcurrent: 2,
+      teamMaxConcurrent: 10,
+      enableFairShare: false,
+      userMaxActive: null,
+      userMaxBlocked: 100,
+      starvationThresholdSeconds: 3600,
+    })
+    expect(await limits(it.domain)).toMatchObject({
+      maxConcurrent: null,
+      userMaxConcurrent: null,
+      userMaxBlocked: null,
+    })
+  })
+
+  test('one GPU job at a time is the default where jobs are processes of one machine, and nowhere else', async () => {
+    expect(await limits(many)).toMatchObject({ localJobMaxConcurrent: null })
+    await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('here', 'PRIORITY', '{local}')")
+    expect(await limits(many, 'here')).toMatchObject({ localJobMaxConcurrent: 1, localGpuMaxConcurrent: null })
+    expect(await limits(it.domain, 'here')).toMatchObject({ localJobMaxConcurrent: null })
+  })
+
+  test('FAIR_SHARE has no limits of running jobs by itself', async () => {
+    await database.db.sql.query("INSERT INTO pool (name, policy, executors) VALUES ('fair', 'FAIR_SHARE', '{local}')")
+    expect(await limits(many, 'fair')).toMatchObject({
+      maxConcurrent: null,
+      userMaxConcurrent: null,
+      userMaxBlocked: 100,
+    })
+  })
+})
+
+describe('updateLimits', () => {
+  test('what is left out stays, null is unlimited, 0 is kept; it holds in both modes and is audited', async () => {
+    expect(await updateLimits(it.domain, it.admin, { maxConcurrent: 7, userMaxConcurrent: 0 })).toBe('sim')
+    await updateLimits(it.domain, it.admin, { pool: 'sim', userMaxConcurrent: null, starvationThresholdMinutes: 2 })
+    const set = { maxConcurrent: 7, userMaxConcurrent: null, starvationThresholdSeconds: 120 }
+    expect(await limits(many)).toMatchObject({ ...set, teamMaxConcurrent: 10 })
+    expect(await limits(it.domain)).toMatchObject({ ...set, teamMaxConcurrent: null })
+    expect(await lastAudit()).toEqual({
+      actor_name: 'local',
+      action: 'limits.update',
+      object_id: 'pool_sim',
+      detail: { userMaxConcurrent: null, starvationThresholdSeconds: 120 },
+    })
+  })
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ maxConcurrent: -1 }, 'maxConcurrent'],
+    [{ userMaxActive: 1.5 }, 'userMaxActive'],
+    [{ enableFairShare: null }, 'enableFairShare'],
+    [{ starvationThresholdMinutes: 1, starvationThresholdSeconds: 60 }, 'starvationThresholdSeconds'],
+    [{ starvationThresholdMinutes: null }, 'starvationThresholdSeconds'],
+  ])('refuses %o', async (input, field) => {
+    expect(await refusalOf(updateLimits(it.domain, it.admin, input))).toMatchObject([{ path: [field] }])
+  })
+
+  test('needs limits.write, and a pool that is there', async () => {
+    const lea = await it.user('lea', 'LEAD')
+    await expect(updateLimits(it.domain, lea, { maxConcurrent: 1 })).rejects.toThrow('limits.write')
+    await expect(updateLimits(it.domain, it.admin, { pool: 'moon' })).rejects.toThrow('There is no pool moon')
+  })
+})
+
+describe('setScopeLimit', () => {
+  const scopes = () => readScopeLimits(database.db.sql, 'sim')
+
+  test('sets, changes and removes; names of GPUs are compared in lower case', async () => {
+    const name = { scope: 'PROJECT', name: 'apollo' }
+    await setScopeLimit(it.domain, it.admin, { ...name, maxJobs: 3 })
+    await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'H100', maxGpus: 2 })
+    expect(await scopes()).toEqual([
+      { ...name, gpuModel: '', maxJobs: 3, maxGpus: null, counted: 'project:apollo' },
+      { ...name, gpuModel: 'h100', maxJobs: null, maxGpus: 2, counted: 'project:apollo' },
+    ])
+    await setScopeLimit(it.domain, it.admin, { ...name, gpuModel: 'h100' })
+    expect(await scopes()).toHaveLength(1)
+    expect(await lastAudit()).toMatchObject({ action: 'limits.scope', detail: { gpuModel: 'h100', maxGpus: null } })
+  })
+
+  test('a user, team or queue must be there when a limit is set, and need not when it goes', async () => {
+    for (const scope of ['USER', 'TEAM', 'QUEUE'])
+      expect(await refusalOf(setScopeLimit(it.domain, it.admin, { scope, name: 'nobody', maxJobs: 1 }))).toMatchObject([
+        { path: ['name'], message: `There is no ${scope.toLowerCase()} nobody` },
+      ])
+    expect(await setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'nobody' })).toBe('sim')
+    await setScopeLimit(it.domain, it.admin, { scope: 'USER', name: 'local', maxGpus: 0 })
+    expect(await scopes()).toMatchObject([{ maxGpus: 0, counted: `user:${it.admin.userId}` }])
+  })
+})
+
+describe('limits of the configuration', () => {
+  const apply = (declared: LimitChange) =>
+    applyPools(it.domain, {
+      pools: [
+        {
+          name: 'conf',
+          policy: 'PRIORITY',
+          executors: ['simulated'],
+          relaxReplicas: false,
+          nodes: [],
+          limits: declared,
+        },
+      ],
+      queues: [{ name: 'default', pool: 'sim', native: {} }],
+    })
+  const conf = () => limits(it.domain, 'conf')
+
+  test('new and changed values are applied, others stay as they were changed at run time', async () => {
+    await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
+    await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxConcurrent: 9 })
+    await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
+    expect(await conf()).toMatchObject({ maxConcurrent: 9, userMaxConcurrent: 9 })
+    await apply({ maxConcurrent: 4, userMaxConcurrent: 3 })
+    expect(await conf()).toMatchObject({ maxConcurrent: 9, userMaxConcurrent: 3 })
+    expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { userMaxConcurrent: 3 } })
+  })
+
+  test('a value that the configuration no longer has ends, unless it was changed at run time', async () => {
+    await apply({ maxConcurrent: 4, userMaxConcurrent: 2 })
+    await updateLimits(it.domain, it.admin, { pool: 'conf', maxConcurrent: 9, userMaxActive: 8 })
+    await apply({})
+    expect(await conf()).toMatchObject({ maxConcurrent: 9, userMaxConcurrent: null, userMaxActive: 8 })
+    expect(await lastAudit()).toMatchObject({ actor_name: 'system', detail: { unset: ['userMaxConcurrent'] } })
+  })
+})

@@ -1,0 +1,121 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Viewer } from '../../../src/domain/access.ts'
+import { createApprovalRule } from '../../../src/domain/control/approval-rule-changes.ts'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { createQuota } from '../../../src/domain/limits/quotas.ts'
+import { reserveSlot } from '../../../src/domain/submission/slots.ts'
+import { submitJobs } from '../../../src/domain/submission/submit.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+
+let database: TestDatabase
+/** Two processes: each remembers for itself what it counted. */
+let here: TestDomain
+let there: TestDomain
+let counted: number
+
+beforeEach(async () => {
+  database = await createDatabase()
+  here = await createTestDomain(counting(database))
+  there = await createTestDomain(database.db)
+  counted = 0
+})
+afterEach(async () => {
+  await here[Symbol.asyncDispose]()
+  await there[Symbol.asyncDispose]()
+  await database.close()
+})
+
+/** The same database; counts how often usage is counted in its transactions. */
+function counting({ db }: TestDatabase) {
+  const endingTransaction: typeof db.endingTransaction = (work, options) =>
+    db.endingTransaction((sql) => {
+      const query: typeof sql.query = (text, values, name) => {
+        if (name === 'usage') counted += 1
+        return sql.query(text, values, name)
+      }
+      return work({ query })
+    }, options)
+  return { ...db, endingTransaction }
+}
+
+const limit = (most: number, rest: Record<string, unknown> = {}) =>
+  createQuota(here.domain, here.admin, {
+    type: 'CONCURRENT_JOBS',
+    action: 'BLOCK',
+    scope: 'GLOBAL',
+    limit: most,
+    ...rest,
+  })
+
+async function submitMany(count: number, through = here, viewer: Viewer = here.admin): Promise<string[]> {
+  const inputs = Array.from({ length: count }, () => ({ spec: { command: ['true'] } }))
+  const outcomes = await submitJobs(through.domain, viewer, inputs)
+  return outcomes.map((outcome) => ('jobId' in outcome ? outcome.jobId : 'refused'))
+}
+const refusedOf = (outcomes: readonly string[]) => outcomes.filter((outcome) => outcome === 'refused').length
+
+describe('usage that was counted once', () => {
+  test('is not counted again while it is far from its limit', async () => {
+    await limit(1_000)
+    for (let i = 0; i < 5; i++) expect(refusedOf(await submitMany(10))).toBe(0)
+    expect(counted).toBe(1)
+  })
+
+  test('is counted again as soon as it may be near', async () => {
+    await limit(20)
+    const outcomes = []
+    for (let i = 0; i < 25; i++) outcomes.push(...(await submitMany(1)))
+    expect(outcomes.indexOf('refused')).toBe(20)
+    expect(refusedOf(outcomes)).toBe(5)
+    expect(counted).toBeGreaterThan(1)
+    expect(counted).toBeLessThan(15)
+  })
+
+  test('bounds what others submit through another process', async () => {
+    await limit(100)
+    await submitMany(1)
+    expect(refusedOf(await submitMany(98, there))).toBe(0)
+    expect(refusedOf(await submitMany(3))).toBe(2)
+  })
+
+  test('bounds slots that were reserved since', async () => {
+    await limit(20)
+    await submitMany(1)
+    for (let i = 0; i < 18; i++) await reserveSlot(there.domain, there.admin, {})
+    expect(refusedOf(await submitMany(3))).toBe(2)
+  })
+
+  test('makes room again when jobs end', async () => {
+    await limit(10)
+    const ids = await submitMany(10)
+    expect(refusedOf(await submitMany(1))).toBe(1)
+    for (const jobId of ids.slice(0, 3)) await cancelJob(there.domain, there.admin, { jobId })
+    expect(refusedOf(await submitMany(4))).toBe(1)
+  })
+
+  test('does not do for a limit that looks further back', async () => {
+    await limit(1_000)
+    await submitMany(5)
+    await limit(6, { type: 'JOBS_PER_DAY' })
+    expect(refusedOf(await submitMany(2))).toBe(1)
+  })
+
+  test('is counted for costs every time', async () => {
+    await limit(1_000, { type: 'COST_PER_DAY' })
+    for (let i = 0; i < 3; i++) await submitMany(1)
+    expect(counted).toBe(3)
+  })
+
+  test('decides on rules as the exact number would', async () => {
+    await createApprovalRule(here.domain, here.admin, {
+      name: 'many',
+      condition: { jobsPerDayAbove: 12 },
+      requiredLevel: 'LEAD',
+    })
+    const ids: string[] = []
+    for (let i = 0; i < 14; i++) ids.push(...(await submitMany(1)))
+    const blocked = await database.db.sql.query<{ id: string }>(`SELECT id FROM job WHERE state = 'BLOCKED'`)
+    expect(blocked.map(({ id }) => id).toSorted()).toEqual(ids.slice(12).toSorted())
+  })
+})

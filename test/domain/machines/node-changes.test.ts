@@ -1,0 +1,131 @@
+import { afterAll, expect, test } from 'vitest'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { InvalidInput, NotFound, Refusal } from '../../../src/domain/errors.ts'
+import { transition } from '../../../src/domain/jobs/transition.ts'
+import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
+import { allocate } from '../../../src/domain/machines/nodes.ts'
+import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { openTestDomain } from '../../support/domain.ts'
+
+const { database, it } = await openTestDomain()
+
+afterAll(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+})
+
+const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+  database.db.sql.query<Row>(text, values)
+const gpu = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
+const small = { pool: 'sim', name: 'n2', cpu: 2.5, memoryGib: 8 }
+
+async function refused(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'done',
+    (error: unknown) =>
+      error instanceof InvalidInput ? error.violations : error instanceof Refusal ? error.code : Promise.reject(error),
+  )
+}
+
+test('a node is added with what it has, and the leader hears of it', async () => {
+  await sql('DELETE FROM pool_change')
+  const [before] = await sql<{ revision: number }>('SELECT revision FROM pool')
+  const { id } = await addNode(it.domain, it.admin, {
+    ...small,
+    cpuModel: 'Intel Xeon',
+    infiniband: true,
+    gpus: [
+      { ...gpu, count: 2 },
+      { model: 'T4', memoryGib: 16 },
+    ],
+  })
+  expect(
+    await sql(
+      'SELECT name, state, cpu_millis AS cpu, free_memory_bytes AS memory, cpu_model AS model, infiniband FROM node WHERE id = $1',
+      [id],
+    ),
+  ).toEqual([{ name: 'n2', state: 'READY', cpu: 2500, memory: 8 * 1024 ** 3, model: 'intel xeon', infiniband: true }])
+  expect(
+    await sql('SELECT device, model, tensor_cores AS tensor, cuda FROM device WHERE node_id = $1 ORDER BY 1', [id]),
+  ).toEqual([
+    { device: 0, model: gpu.model, tensor: true, cuda: gpu.cuda },
+    { device: 1, model: gpu.model, tensor: true, cuda: gpu.cuda },
+    { device: 2, model: 'T4', tensor: false, cuda: [] },
+  ])
+  expect((await sql('SELECT kind FROM pool_change ORDER BY id')).map(({ kind }) => kind)).toEqual(['SETTINGS', 'NODES'])
+  expect(await sql('SELECT revision FROM pool')).toEqual([{ revision: (before?.revision ?? 0) + 1 }])
+})
+
+test('what cannot be is refused by field', async () => {
+  const add = (change: object) => refused(addNode(it.domain, it.admin, { ...small, name: 'n9', ...change }))
+  const at = (...path: string[]) => [expect.objectContaining({ path })]
+  expect(await add({ name: 'n1' })).toEqual(at('name'))
+  expect(await add({ name: '' })).toEqual(at('name'))
+  expect(await add({ cpu: 0 })).toEqual(at('cpu'))
+  expect(await add({ memoryGib: 0 })).toEqual(at('memoryGib'))
+  expect(await add({ gpus: [{ ...gpu, cuda: ['11.8'] }] })).toEqual(at('gpus', '0', 'cuda'))
+  expect(await add({ gpus: [{ ...gpu, count: 1024 }, gpu] })).toEqual(at('gpus'))
+  expect(await add({ pool: 'moon' })).toBe('NOT_FOUND')
+  await sql("UPDATE pool SET directory = 'here'")
+  expect(await add({})).toEqual(at('pool'))
+  await sql('UPDATE pool SET directory = NULL')
+  const lena = await it.user('lena', 'LEAD')
+  for (const work of [
+    addNode(it.domain, lena, small),
+    updateNode(it.domain, lena, { id: 'node_x', state: 'READY' }),
+    removeNode(it.domain, lena, { id: 'node_x' }),
+  ])
+    expect(await refused(work)).toBe('FORBIDDEN')
+})
+
+test('a node is cordoned, drained and made ready again; LOST is only noticed', async () => {
+  const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n1'")
+  const id = node?.id ?? ''
+  const update = (state: string) => refused(updateNode(it.domain, it.admin, { id, state }))
+  for (const state of ['CORDONED', 'DRAINING', 'READY', 'READY']) {
+    expect(await update(state)).toBe('done')
+    expect(await sql('SELECT state FROM node WHERE id = $1', [id])).toEqual([{ state }])
+  }
+  expect(await update('LOST')).toEqual([expect.objectContaining({ path: ['state'] })])
+  await sql("UPDATE node SET state = 'LOST', state_before = 'READY' WHERE id = $1", [id])
+  expect(await update('CORDONED')).toBe('done')
+  const states = () => sql('SELECT state, state_before AS before FROM node WHERE id = $1', [id])
+  expect(await states()).toEqual([{ state: 'LOST', before: 'CORDONED' }])
+  await sql('UPDATE node SET state = state_before, state_before = NULL WHERE id = $1', [id])
+  expect(await update('READY')).toBe('done')
+  expect(await states()).toEqual([{ state: 'READY', before: null }])
+  await expect(updateNode(it.domain, it.admin, { id: 'node_x', state: 'READY' })).rejects.toThrow(NotFound)
+  const audited = await sql("SELECT detail->>'to' AS state FROM audit_entry WHERE action = 'node.update' ORDER BY id")
+  expect(audited.map(({ state }) => state)).toEqual(['CORDONED', 'DRAINING', 'READY', 'CORDONED', 'READY'])
+})
+
+test('a node goes when nothing runs on it and nothing of it is kept', async () => {
+  const [node] = await sql<{ id: string }>("SELECT id FROM node WHERE name = 'n2'")
+  const id = node?.id ?? ''
+  const remove = () => refused(removeNode(it.domain, it.admin, { id }))
+  const jobId = await it.submit()
+  const move = { jobId, run: 1 } as const
+  const placed = {
+    nodeId: id,
+    node: 'n2',
+    replica: 0,
+    cpuMillis: 1000,
+    memoryBytes: 1024 ** 3,
+    infiniband: false,
+    interactive: false,
+    gpuIds: [],
+  }
+  await sql(
+    `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_x', 'sim', $1, 'DRAIN', 'CPU', $2)`,
+    [jobId, JSON.stringify([placed])],
+  )
+  expect(await remove()).toEqual([{ path: ['id'], message: expect.stringContaining(`kept for ${jobId}`) }])
+  await sql('DELETE FROM hold')
+  const [started] = await transition(database.db.sql, [{ ...move, from: 'QUEUED', to: 'STARTING', reason: null }], 0)
+  await allocate(database.db.sql, [{ runId: started?.runId ?? '', placements: [placed] }])
+  expect(await remove()).toEqual([{ path: ['id'], message: expect.stringContaining('1 run holds') }])
+  await cancelJob(it.domain, it.admin, { jobId })
+  await transition(database.db.sql, [{ ...move, from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' }], 0)
+  expect(await remove()).toBe('done')
+  expect(await sql('SELECT name FROM node')).toEqual([{ name: 'n1' }])
+  expect(await remove()).toBe('NOT_FOUND')
+})

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest'
+import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
+import { applyPools, bindPool, type DeclaredPool } from '../../../src/domain/machines/pools.ts'
+import { createDatabase } from '../../support/database.ts'
+import { createTestDomain, openTestDomain, simNode } from '../../support/domain.ts'
+import { createLeader } from '../../support/leader.ts'
+
+const { database, it } = await openTestDomain()
+const leader = await createLeader(it.domain, 'sim')
+
+const pool = (more: Partial<DeclaredPool> = {}): DeclaredPool => ({
+  name: 'sim',
+  policy: 'PRIORITY',
+  executors: ['simulated'],
+  relaxReplicas: true,
+  nodes: [simNode],
+  ...more,
+})
+const queues = [{ name: 'default', pool: 'sim', native: {} }]
+const apply = (declared: DeclaredPool) => applyPools(it.domain, { pools: [declared], queues })
+const nodes = () =>
+  database.db.sql.query('SELECT name, state, cpu_millis AS cpu, free_cpu_millis AS free FROM node ORDER BY name')
+
+test('the same configuration changes nothing that was changed at run time; another one does', async () => {
+  await database.db.sql.query("UPDATE node SET state = 'CORDONED'")
+  await apply(pool())
+  expect(await nodes()).toEqual([{ name: 'n1', state: 'CORDONED', cpu: 16_000, free: 16_000 }])
+  await apply(pool({ nodes: [{ ...simNode, cpuMillis: 8_000 }] }))
+  expect(await nodes()).toEqual([{ name: 'n1', state: 'READY', cpu: 8_000, free: 8_000 }])
+})
+
+test('what runs keeps its place: a smaller node is full until they end, a node that went stays while it is used', async () => {
+  await it.submit({ resources: { cpu: 6 } })
+  expect(await leader.tick()).toMatchObject({ started: 1 })
+  await apply(pool({ nodes: [{ ...simNode, cpuMillis: 4_000 }] }))
+  expect(await nodes()).toEqual([{ name: 'n1', state: 'READY', cpu: 6_000, free: 0 }])
+  await apply(pool({ nodes: [{ ...simNode, name: 'n2' }] }))
+  expect(await nodes()).toMatchObject([
+    { name: 'n1', state: 'DRAINING' },
+    { name: 'n2', state: 'READY' },
+  ])
+})
+
+test('nodes that were added, cordoned or removed at run time stay so while the file says the same of them', async () => {
+  await using other = await createDatabase()
+  const [n1, n2, n3] = ['n1', 'n2', 'n3'].map((name) => ({ ...simNode, name }))
+  await using there = await createTestDomain(other.db, { nodes: [n1, n2, n3].flatMap((node) => node ?? []) })
+  const state = () => other.db.sql.query('SELECT name, state FROM node ORDER BY name')
+  const idOf = async (name: string) =>
+    (await other.db.sql.query<{ id: string }>('SELECT id FROM node WHERE name = $1', [name]))[0]?.id ?? ''
+  await addNode(there.domain, there.admin, { pool: 'sim', name: 'n4', cpu: 1, memoryGib: 1 })
+  await updateNode(there.domain, there.admin, { id: await idOf('n1'), state: 'CORDONED' })
+  await removeNode(there.domain, there.admin, { id: await idOf('n2') })
+  const declare = (nodes: readonly (typeof simNode | undefined)[], more: Partial<DeclaredPool> = {}) =>
+    applyPools(there.domain, { pools: [pool({ nodes: nodes.flatMap((node) => node ?? []), ...more })], queues })
+
+  await declare([n1, n2, n3], { relaxReplicas: false })
+  const asLeft = [
+    { name: 'n1', state: 'CORDONED' },
+    { name: 'n3', state: 'READY' },
+    { name: 'n4', state: 'READY' },
+  ]
+  expect(await state()).toEqual(asLeft)
+  await declare([n1, n2])
+  expect(await state()).toEqual(asLeft.filter(({ name }) => name !== 'n3'))
+  await declare([n1, n2 && { ...n2, cpuMillis: 8_000 }, n3])
+  expect(await state()).toEqual([asLeft[0], { name: 'n2', state: 'READY' }, ...asLeft.slice(1)])
+
+  await other.db.sql.query("UPDATE node SET state = 'LOST', state_before = 'CORDONED' WHERE name = 'n1'")
+  await declare([n1 && { ...n1, cpuMillis: 8_000 }, n2, n3])
+  const lost = "SELECT state, state_before AS before FROM node WHERE name = 'n1'"
+  expect(await other.db.sql.query(lost)).toEqual([{ state: 'LOST', before: 'READY' }])
+})
+
+test('devices follow the configuration', async () => {
+  const device = { model: 'x', memoryGib: 16, tensorCores: false, cuda: ['9.0', '11.8'] }
+  await apply(pool({ nodes: [{ ...simNode, name: 'n2', devices: [0, 1].map((index) => ({ ...device, index })) }] }))
+  expect(await database.db.sql.query('SELECT device, model, cuda FROM device ORDER BY device')).toEqual([
+    { device: 0, model: 'x', cuda: ['9.0', '11.8'] },
+    { device: 1, model: 'x', cuda: ['9.0', '11.8'] },
+  ])
+})
+
+const directory = (id: string, more: object = {}) => ({
+  id,
+  formerly: `machine:/${id}`,
+  holdsDatabase: false,
+  ...more,
+})
+
+test('a pool is bound to the first data directory that asks, wherever that is', async () => {
+  const { domain } = it
+  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
+  expect(await bindPool(domain, 'sim', directory('b'))).toBe(false)
+  expect(await bindPool(domain, 'sim', directory('a', { formerly: 'other:/moved' }))).toBe(true)
+  expect(await bindPool(domain, 'sim', directory('c', { holdsDatabase: true }))).toBe(true)
+})
+
+test('what an earlier version bound to a machine and a path goes to its directory, or to one that finds it idle', async () => {
+  const fresh = await createDatabase()
+  const own = await createTestDomain(fresh.db)
+  const { domain, submit } = own
+  const formerly = "UPDATE pool SET machine = 'machine:/a', directory = NULL"
+  await fresh.db.sql.query(formerly)
+  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
+  await fresh.db.sql.query(formerly)
+  expect(await bindPool(domain, 'sim', directory('moved'))).toBe(true)
+  await fresh.db.sql.query(formerly)
+  const leader = await createLeader(domain, 'sim')
+  await submit()
+  await leader.tick()
+  expect(await bindPool(domain, 'sim', directory('moved'))).toBe(false)
+  expect(await bindPool(domain, 'sim', directory('a'))).toBe(true)
+  await own[Symbol.asyncDispose]()
+  await fresh.close()
+})

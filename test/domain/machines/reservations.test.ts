@@ -1,0 +1,165 @@
+import { expect, test } from 'vitest'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { approveJob } from '../../../src/domain/control/decisions.ts'
+import { Forbidden, InvalidInput, NotFound, Refusal } from '../../../src/domain/errors.ts'
+import { markExpired } from '../../../src/domain/jobs/runs.ts'
+import { createCapacityReservation, deleteCapacityReservation } from '../../../src/domain/machines/reservations.ts'
+import { waitingOf } from '../../../src/domain/queue/explain.ts'
+import { fitsOf } from '../../../src/domain/queue/fit.ts'
+import { submitBlocked } from '../../support/approvals.ts'
+import { openTestDomain } from '../../support/domain.ts'
+import { createLeader } from '../../support/leader.ts'
+
+const { database, it } = await openTestDomain()
+
+const sql = <Row = Record<string, unknown>>(text: string, values: unknown[] = []) =>
+  database.db.sql.query<Row>(text, values)
+
+async function refused(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => 'done',
+    (error: unknown) =>
+      error instanceof InvalidInput ? error.violations : error instanceof Refusal ? error.code : Promise.reject(error),
+  )
+}
+
+const hour = 3_600_000
+const at = (hours: number) => new Date(Date.now() + hours * hour).toISOString()
+const input = (more: Record<string, unknown> = {}) => ({
+  name: 'week',
+  pool: 'sim',
+  project: 'genome',
+  nodes: ['n1'],
+  startsAt: at(10),
+  endsAt: at(20),
+  ...more,
+})
+const create = (more: Record<string, unknown> = {}) => createCapacityReservation(it.domain, it.admin, input(more))
+
+test('a reservation is kept, audited, and told to the leader', async () => {
+  await sql('DELETE FROM pool_change')
+  const [before] = await sql<{ revision: number }>('SELECT revision FROM pool')
+  const { id } = await create({ hard: true, nativeId: 'slurm-7', nodes: ['n1', 'n1'] })
+  expect(await sql('SELECT * FROM capacity_reservation')).toMatchObject([
+    { id, name: 'week', pool: 'sim', project: 'genome', nodes: ['n1'], hard: true, native_id: 'slurm-7' },
+  ])
+  expect(await sql('SELECT kind FROM pool_change')).toEqual([{ kind: 'SETTINGS' }])
+  expect(await sql('SELECT revision FROM pool')).toEqual([{ revision: (before?.revision ?? 0) + 1 }])
+  const entries = await sql('SELECT action, object_id FROM audit_entry ORDER BY seq DESC LIMIT 1')
+  expect(entries).toEqual([{ action: 'reservation.create', object_id: id }])
+  expect(await deleteCapacityReservation(it.domain, it.admin, { id })).toEqual({ id })
+  expect(await refused(deleteCapacityReservation(it.domain, it.admin, { id }))).toBe('NOT_FOUND')
+  await expect(create({ pool: 'nowhere' })).rejects.toBeInstanceOf(NotFound)
+})
+
+test('what makes no sense is refused with its field', async () => {
+  const { id } = await create()
+  expect(await refused(create({ startsAt: at(2), endsAt: at(1) }))).toEqual([
+    { path: ['endsAt'], message: 'Must be later than startsAt' },
+  ])
+  expect(await refused(create({ startsAt: at(-2), endsAt: at(-1) }))).toEqual([
+    { path: ['endsAt'], message: 'Must be in the future' },
+  ])
+  expect(await refused(create({ startsAt: at(30), endsAt: at(40) }))).toEqual([
+    { path: ['name'], message: 'The pool sim has a reservation week already' },
+  ])
+  expect(await refused(create({ name: 'other', nodes: ['n1', 'n9'], startsAt: at(30), endsAt: at(40) }))).toEqual([
+    { path: ['nodes', '1'], message: 'The pool sim has no node n9' },
+  ])
+  expect(await refused(create({ name: 'other', startsAt: at(19), endsAt: at(40) }))).toEqual([
+    { path: ['nodes', '0'], message: 'The node n1 is in the reservation week at that time' },
+  ])
+  expect(await refused(create({ name: 'other', nodes: [] }))).toMatchObject([{ path: ['nodes'] }])
+  const lead = await it.user('lead', 'LEAD')
+  await expect(createCapacityReservation(it.domain, lead, input())).rejects.toBeInstanceOf(Forbidden)
+  await deleteCapacityReservation(it.domain, it.admin, { id })
+})
+
+test('70: a job of a reservation waits for its window; who is not of its project cannot name it', async () => {
+  const { id } = await create()
+  const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
+  const [entry] = await sql<{ open: boolean; late: boolean }>(
+    `SELECT q.open, q.eligible_at = r.starts_at AS late FROM queue_entry q, capacity_reservation r WHERE q.job_id = $1 AND r.id = $2`,
+    [jobId, id],
+  )
+  expect(entry).toEqual({ open: false, late: true })
+  const path = ['spec', 'capacityReservationId']
+  const naming = (spec: Record<string, unknown>) => refused(it.submit({ capacityReservationId: id, ...spec }))
+  expect(await naming({ project: 'other' })).toEqual([
+    { path, message: `There is no capacity reservation ${id} for the project other in the pool sim` },
+  ])
+  expect(await naming({})).toEqual([
+    { path, message: `There is no capacity reservation ${id} for jobs without a project` },
+  ])
+  expect(await naming({ project: 'genome', capacityReservationId: 'reservation_9' })).toMatchObject([{ path }])
+  await sql(
+    "UPDATE capacity_reservation SET starts_at = starts_at - interval '30 h', ends_at = ends_at - interval '30 h'",
+  )
+  expect(await naming({ project: 'genome' })).toEqual([{ path, message: `The capacity reservation ${id} is over` }])
+})
+
+const whyWaits = async (jobId: string) => {
+  const waiting = (await waitingOf(it.domain, [jobId])).get(jobId)
+  return {
+    reasons: waiting?.reasons.map(({ code }) => code),
+    gates: waiting?.gates.map(({ code, detail }) => `${code}: ${detail}`),
+  }
+}
+
+test('70: a job that is approved before the window waits for it', async () => {
+  const { id } = await create({ name: 'approved', startsAt: at(30), endsAt: at(40) })
+  const lead = await it.user('lena', 'LEAD')
+  const spec = { project: 'genome', capacityReservationId: id }
+  const jobId = await submitBlocked(it, it.admin, { requiredLevel: 'RESEARCHER', spec })
+  await approveJob(it.domain, lead, { jobId, expectedVersion: 2 })
+  const [entry] = await sql(
+    `SELECT q.open, q.eligible_at = r.starts_at AS late, j.eligible_at = r.starts_at AS aged
+     FROM queue_entry q JOIN job j ON j.id = q.job_id, capacity_reservation r WHERE q.job_id = $1 AND r.id = $2`,
+    [jobId, id],
+  )
+  expect(entry).toEqual({ open: false, late: true, aged: true })
+  expect(await whyWaits(jobId)).toEqual({
+    reasons: ['RESERVATION_WINDOW'],
+    gates: ['APPROVAL: null', 'RESERVATION_WINDOW: The reservation approved'],
+  })
+})
+
+test('jobs of a reservation that was removed wait on, and say so, until somebody cancels them', async () => {
+  const { id } = await create({ name: 'removed', startsAt: at(50), endsAt: at(60) })
+  const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
+  await deleteCapacityReservation(it.domain, it.admin, { id })
+  const why = { reasons: ['RESERVATION_WINDOW'], gates: [`RESERVATION_WINDOW: The reservation ${id} was removed`] }
+  expect(await whyWaits(jobId)).toEqual(why)
+  const leader = await createLeader(it.domain, 'sim')
+  await sql("UPDATE queue_entry SET open = true, eligible_at = berth_now() - interval '1 s' WHERE job_id = $1", [jobId])
+  await leader.tick()
+  expect(await sql('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'QUEUED' }])
+  expect((await whyWaits(jobId)).reasons?.[0]).toBe('RESERVATION_WINDOW')
+  await cancelJob(it.domain, it.admin, { jobId })
+  expect(await sql('SELECT state FROM job WHERE id = $1', [jobId])).toEqual([{ state: 'CANCELLED' }])
+})
+
+test('what the reserved nodes could never give is told as that, or refused where nothing waits for it', async () => {
+  await sql(
+    `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes)
+     VALUES ('node_big', 'sim', 'big', 64000, 1099511627776, 64000, 1099511627776)`,
+  )
+  const { id } = await create({ name: 'small', startsAt: at(70), endsAt: at(80) })
+  const spec = { resources: { cpu: 32, memoryBytes: 1 }, project: 'genome' }
+  const [free, bound] = [await it.submit(spec), await it.submit({ ...spec, capacityReservationId: id })]
+  const fits = await fitsOf(database.db.sql, [free, bound])
+  expect([free, bound].map((job) => fits.get(job)?.couldEverFit)).toEqual([true, false])
+  await sql('UPDATE pool SET scheduling = scheduling || \'{"onUnsatisfiable": "FAIL"}\'')
+  expect(await refused(it.submit({ ...spec, capacityReservationId: id }))).toBe('REJECTED')
+  expect(await refused(it.submit(spec))).toBe('done')
+})
+
+test('a hard reservation that was removed ends nobody', async () => {
+  const { id } = await create({ name: 'hard', startsAt: at(40), endsAt: at(50), hard: true })
+  const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
+  const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
+  const expires = () => markExpired(database.db.sql, run?.id ?? '', 'RESERVATION')
+  expect(await expires()).toBe(true)
+  await deleteCapacityReservation(it.domain, it.admin, { id })
+  expect(await expires()).toBe(false)
+})

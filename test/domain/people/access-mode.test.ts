@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { decideMode, giveUpUsers } from '../../../src/domain/people/access-mode.ts'
+import { createToken } from '../../../src/domain/people/tokens.ts'
+import { createUser } from '../../../src/domain/people/users.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDomain, type TestDomain } from '../../support/domain.ts'
+import { root } from '../../support/sources.ts'
+
+/** Which mode a start finds; each step goes on from the one before. */
+const nothing = { oidc: false, bootstrapToken: false }
+const hourMs = 3_600_000
+let database: TestDatabase
+let made: TestDomain
+
+beforeAll(async () => {
+  database = await createDatabase()
+  made = await createTestDomain(database.db)
+})
+afterAll(async () => {
+  await made[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const mode = (logIn = nothing) => decideMode(made.domain, logIn)
+const tokenFor = (ms: number) =>
+  createToken(made.domain, made.admin, { name: 't', expiresAt: new Date(made.domain.time.nowMs() + ms) })
+
+describe('the mode of a start', () => {
+  it('is single-user while nothing counts', async () => {
+    expect(await mode()).toBe('SINGLE_USER')
+    const { tokenId } = await tokenFor(hourMs)
+    await database.db.sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = $1', [tokenId])
+    expect(await mode()).toBe('SINGLE_USER')
+  })
+
+  it('is that of users from the first token that counts on, also when it has expired', async () => {
+    await tokenFor(hourMs)
+    expect(await mode()).toBe('USERS')
+    await database.moveTime(2 * hourMs)
+    expect(await mode()).toBe('NOBODY_CAN_LOG_IN')
+    expect(await mode({ oidc: true, bootstrapToken: false })).toBe('USERS')
+  })
+
+  it('stays that of users when the provider is gone from the configuration', async () => {
+    await giveUpUsers(made.domain)
+    expect(await mode()).toBe('SINGLE_USER')
+    expect(await mode({ oidc: true, bootstrapToken: false })).toBe('USERS')
+    expect(await mode()).toBe('NOBODY_CAN_LOG_IN')
+  })
+
+  it('is single-user again by giving up everybody, and says so in the audit log', async () => {
+    await createUser(made.domain, made.admin, { name: 'ann', level: 'ADMIN' })
+    await createToken(made.domain, made.admin, { name: 't' })
+    await giveUpUsers(made.domain)
+    expect(await mode()).toBe('SINGLE_USER')
+    const { sql } = database.db
+    expect(await sql.query('SELECT name FROM "user" WHERE NOT disabled')).toEqual([{ name: 'local' }])
+    expect(await sql.query('SELECT name FROM api_token WHERE revoked_at IS NULL')).toEqual([])
+    const told = await sql.query<{ action: string }>(
+      `SELECT action FROM audit_entry WHERE action LIKE 'mode.%' ORDER BY id`,
+    )
+    expect(told.map(({ action }) => action)).toEqual([
+      'mode.users',
+      'mode.single-user',
+      'mode.users',
+      'mode.single-user',
+    ])
+  })
+})
+
+describe('an older database without a stored mode', () => {
+  const migrated = async () => {
+    const path = 'prisma/migrations/20261122025119_access_mode/migration.sql'
+    const script = await readFile(join(root, path), 'utf8')
+    await database.db.sql.query('DROP TABLE access_mode')
+    await database.db.pool.query(script)
+    const [row] = await database.db.sql.query<{ entered: boolean }>(
+      'SELECT users_since IS NOT NULL AS entered FROM access_mode',
+    )
+    return row?.entered
+  }
+
+  it('is taken to be what it contains', async () => {
+    expect(await migrated()).toBe(true)
+    await database.db.sql.query(`DELETE FROM api_token`)
+    expect(await migrated()).toBe(true)
+    await database.db.sql.query(`DELETE FROM "user" WHERE name <> 'local'`)
+    expect(await migrated()).toBe(false)
+  })
+})

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { transition } from '../../../src/domain/jobs/transition.ts'
+import { estimatesOf } from '../../../src/domain/queue/estimate.ts'
+import { waitingOf } from '../../../src/domain/queue/explain.ts'
+import { fitsOf } from '../../../src/domain/queue/fit.ts'
+import { because } from '../../../src/domain/reason.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { createLeader, type TestLeader } from '../../support/leader.ts'
+
+/** What the leader knows is written by hand where it would have to be brought about by a cluster. */
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2000 }] })
+  leader = await createLeader(it.domain, 'sim')
+})
+afterAll(async () => {
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = (text: string, values: unknown[] = []) => database.db.sql.query<Record<string, unknown>>(text, values)
+const about = async (id: string) => (await waitingOf(it.domain, [id])).get(id)
+const codes = async (id: string) => (await about(id))?.reasons.map(({ code }) => code)
+
+async function showLane(jobId: string, reason: unknown) {
+  await sql(
+    `INSERT INTO lane_view SELECT lane_id, pool, 1, job_id, bid, sequence, 0, $2::jsonb, berth_now() FROM queue_entry WHERE job_id = $1
+     ON CONFLICT (lane_id) DO UPDATE SET reason = excluded.reason`,
+    [jobId, JSON.stringify(reason)],
+  )
+}
+
+const showClass = (name: string, head: string) =>
+  sql(
+    `INSERT INTO class_view VALUES ('sim', $1, $2, $3, berth_now())
+    ON CONFLICT (pool, class) DO UPDATE SET blocked_by = excluded.blocked_by`,
+    [name, head, JSON.stringify(because('NO_CAPACITY', 'Waits for 2 cpu'))],
+  )
+
+const clear = async () => {
+  for (const table of ['queue_entry', 'lane_view', 'class_view', 'pool_change']) await sql(`DELETE FROM ${table}`)
+}
+
+test('what could never run says so, also behind the head of its class, and names all that it asks for', async () => {
+  const head = await it.submit({ resources: { cpu: 2 } })
+  const never = await it.submit({ resources: { gpu: 1, gpuMemoryGib: 24, gpuModel: ['a100'], infiniband: true } })
+  for (const id of [head, never]) await showLane(id, null)
+  await showClass('GPU1', head)
+  const [reason] = (await about(never))?.reasons ?? []
+  expect(reason?.code).toBe('UNSATISFIABLE')
+  expect(reason?.message).toContain('1 GPU (24 GiB each; model a100) on one node, InfiniBand')
+  await clear()
+})
+
+test('a reason of the lane holds for all in it; else the class waits for its head, which has the reason', async () => {
+  const head = await it.submit({ resources: { cpu: 2 } })
+  const behind = await it.submit()
+  const limited = await it.submit({ project: 'apollo' })
+  const withGpu = await it.submit({ resources: { gpu: 1 } })
+  for (const id of [head, behind, withGpu]) await showLane(id, null)
+  await showLane(limited, {
+    ...because('PROJECT_LIMIT', 'The limit is reached'),
+    scope: 'project:apollo',
+    limit: 1,
+    used: 1,
+  })
+  await showClass('CPU', head)
+  expect((await about(head))?.reasons).toEqual([because('NO_CAPACITY', 'Waits for 2 cpu')])
+  expect((await about(behind))?.reasons).toMatchObject([{ code: 'CLASS_BLOCKED', jobId: head }])
+  expect((await about(limited))?.reasons).toMatchObject([
+    { code: 'PROJECT_LIMIT', scope: 'project:apollo', limit: 1, used: 1 },
+  ])
+  expect((await about(behind))?.lastConsideredAt).toBeInstanceOf(Date)
+  // Of a class that nobody closed the leader has found nothing yet; the tables say that no node has a GPU.
+  expect(await codes(withGpu)).toEqual(['UNSATISFIABLE'])
+  await clear()
+})
+
+test('closed gates come first, all of them, and say when they open', async () => {
+  const first = await it.submit()
+  const inAnHour = new Date(Date.now() + 3_600_000)
+  const id = await it.submit({ notBefore: inAnHour.toISOString(), dependsOn: [{ jobId: first }] })
+  await showLane(id, because('USER_LIMIT', 'The limit is reached'))
+  expect(await codes(id)).toEqual(['NOT_BEFORE', 'DEPENDENCY', 'USER_LIMIT'])
+  expect((await about(id))?.gates).toEqual([
+    { code: 'NOT_BEFORE', open: false, detail: null, opensAt: inAnHour },
+    { code: 'DEPENDENCY', open: false, detail: first, opensAt: null },
+  ])
+  expect((await estimatesOf(it.domain, [id])).get(id)).toBeNull()
+  await clear()
+})
+
+test('the window of a reservation is a gate, before it and after it', async () => {
+  const id = await it.submit({ project: 'apollo' })
+  const [reserved] = await sql(
+    `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at)
+     VALUES ('reservation_1', 'night', 'sim', 'apollo', '{n1}', berth_now() + interval '1 hour', berth_now() + interval '2 hours')
+     RETURNING starts_at AS "startsAt"`,
+  )
+  await sql(
+    "UPDATE lane SET reservation_id = 'reservation_1' WHERE id = (SELECT lane_id FROM queue_entry WHERE job_id = $1)",
+    [id],
+  )
+  expect(await about(id)).toMatchObject({
+    reasons: [{ code: 'RESERVATION_WINDOW' }],
+    gates: [{ code: 'RESERVATION_WINDOW', open: false, opensAt: reserved?.['startsAt'] }],
+  })
+  await sql("UPDATE capacity_reservation SET starts_at = berth_now() - interval '1 hour'")
+  expect((await about(id))?.gates).toMatchObject([{ open: true }])
+  await sql("UPDATE capacity_reservation SET ends_at = berth_now() - interval '1 minute'")
+  expect((await about(id))?.gates).toMatchObject([{ open: false, opensAt: null }])
+  await clear()
+})
+
+test('a job whose room is being made says so, and names its hold', async () => {
+  const id = await it.submit()
+  await showLane(id, null)
+  await sql(
+    "INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_1', 'sim', $1, 'PREEMPTION', 'CPU', '[]')",
+    [id],
+  )
+  expect(await about(id)).toMatchObject({ holdId: 'hold_1', reasons: [{ code: 'WAITING_FOR_PREEMPTION' }] })
+  await clear()
+})
+
+test('what is missing, and when there may be room: by the known run times, in turn', async () => {
+  const running = await it.submit({ resources: { cpu: 2 }, maxRunTimeSeconds: 600 })
+  await leader.tick()
+  await transition(
+    database.db.sql,
+    [{ jobId: running, run: 1, from: 'STARTING', to: 'RUNNING', reason: null }],
+    it.domain.time.nowMs(),
+  )
+  const next = await it.submit({ resources: { cpu: 2 }, maxRunTimeSeconds: 60 })
+  const endless = await it.submit({ resources: { cpu: 2 }, preemptable: true, maxRunTimeSeconds: 0 })
+  const last = await it.submit({ maxRunTimeSeconds: 60 })
+  await leader.tick()
+  expect((await fitsOf(database.db.sql, [next])).get(next)).toEqual({
+    freeNow: false,
+    couldEverFit: true,
+    missing: ['2 cpu on one node: 0 are free'],
+  })
+  const [run] = await database.db.sql.query<{ startedAt: Date }>(
+    'SELECT started_at AS "startedAt" FROM run WHERE job_id = $1',
+    [running],
+  )
+  const endMs = (run?.startedAt.getTime() ?? 0) + 600_000
+  const estimates = await estimatesOf(it.domain, [next, endless, last])
+  expect(estimates.get(next)).toMatchObject({ earliest: new Date(endMs), latest: new Date(endMs) })
+  expect(estimates.get(endless)).toMatchObject({ earliest: new Date(endMs), latest: new Date(endMs + 60_000) })
+  expect(estimates.get(last)).toMatchObject({ earliest: new Date(endMs), latest: null })
+  await sql('DELETE FROM capacity_reservation')
+  const [window] = await sql(
+    `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at)
+     VALUES ('reservation_2', 'day', 'sim', 'apollo', '{n1}', berth_now() + interval '10 seconds', berth_now() + interval '2 hours')
+     RETURNING ends_at AS "endsAt"`,
+  )
+  expect((await estimatesOf(it.domain, [next])).get(next)).toMatchObject({ earliest: window?.['endsAt'] })
+})

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { type Asking, type Ending, type Reserved, roomAt } from '../../../src/domain/queue/room.ts'
+import { node, shape } from '../../support/machines.ts'
+
+/** Two machines of one core; n1 is taken until 100 s, n2 until 200 s. */
+const nodes = ['n1', 'n2'].map((name) => node(name, { cpuMillis: 1_000, freeCpu: 0 }))
+const at = (seconds: number) => new Date(seconds * 1_000)
+const ending = (nodeId: string, endsAt: Date | null): Ending => ({
+  endsAt,
+  placements: [
+    {
+      nodeId,
+      node: nodeId,
+      replica: 0,
+      cpuMillis: 1_000,
+      memoryBytes: 1,
+      gpuIds: [],
+      infiniband: false,
+      interactive: false,
+    },
+  ],
+})
+const endings = [ending('n1', at(100)), ending('n2', at(200))]
+const reserved = (startsAt: number, endsAt: number, names: string[]): Reserved => ({
+  id: `of ${names}`,
+  nodes: names,
+  startsMs: startsAt * 1_000,
+  endsMs: endsAt * 1_000,
+})
+
+function roomOf(windows: Reserved[], { from = 0, ...asks }: Partial<Asking> & { from?: number } = {}) {
+  const asking = { shape: shape(), reservationId: null, runSeconds: 50, ...asks }
+  const room = roomAt(asking, { nodes, endings, reserved: windows }, at(from))
+  return room && room.getTime() / 1_000
+}
+
+test('there is room when enough of what runs has ended, and not before its gates are open', () => {
+  expect(roomOf([])).toBe(100)
+  expect(roomOf([], { shape: shape({ copies: 2 }) })).toBe(200)
+  expect(roomOf([], { from: 150 })).toBe(150)
+  expect(roomOf([], { shape: shape({ copies: 3 }) })).toBeNull()
+  const untold = { nodes, endings: [ending('n1', null)], reserved: [] }
+  expect(roomAt({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
+})
+
+describe('a reservation that it has no part in', () => {
+  test('keeps its nodes from it until it is over', () => {
+    expect(roomOf([reserved(50, 1_000, ['n1'])])).toBe(200)
+    expect(roomOf([reserved(50, 1_000, ['n1', 'n2'])])).toBe(1_000)
+    expect(roomOf([reserved(50, 1_000, ['n1'])], { shape: shape({ copies: 2 }) })).toBe(1_000)
+  })
+
+  test('leaves them to what ends before it begins', () => {
+    expect(roomOf([reserved(150, 1_000, ['n1'])])).toBe(100)
+    expect(roomOf([reserved(149, 1_000, ['n1'])])).toBe(200)
+    expect(roomOf([reserved(150, 1_000, ['n1'])], { runSeconds: null })).toBe(200)
+    expect(roomOf([reserved(150, 1_000, ['n1'])], { from: 101 })).toBe(200)
+  })
+
+  test('keeps nothing from it when it is over', () => {
+    expect(roomOf([reserved(0, 90, ['n1', 'n2'])])).toBe(100)
+  })
+
+  test('and the next one', () => {
+    expect(roomOf([reserved(50, 300, ['n1', 'n2']), reserved(320, 500, ['n1', 'n2'])])).toBe(500)
+    expect(roomOf([reserved(50, 300, ['n1', 'n2']), reserved(350, 500, ['n1', 'n2'])])).toBe(300)
+  })
+})
+
+test('a job of a reservation has its nodes, in its window', () => {
+  const own = { reservationId: 'of n1' }
+  expect(roomOf([reserved(50, 1_000, ['n1'])], own)).toBe(100)
+  expect(roomOf([reserved(400, 1_000, ['n1'])], own)).toBe(400)
+  expect(roomOf([reserved(50, 90, ['n1'])], own)).toBeNull()
+  expect(roomOf([reserved(50, 1_000, ['n1'])], { ...own, shape: shape({ copies: 2 }) })).toBeNull()
+  expect(roomOf([], own)).toBeNull()
+})

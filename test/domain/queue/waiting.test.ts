@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cancelJob } from '../../../src/domain/control/cancel.ts'
+import { type Move, transition } from '../../../src/domain/jobs/transition.ts'
+import { waitingOf } from '../../../src/domain/queue/explain.ts'
+import { positionsOf } from '../../../src/domain/queue/position.ts'
+import { queueNumbers } from '../../../src/domain/queue/queue.ts'
+import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { createDatabase, type TestDatabase } from '../../support/database.ts'
+import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
+import { createLeader, type TestLeader } from '../../support/leader.ts'
+
+let database: TestDatabase
+let it: TestDomain
+let leader: TestLeader
+
+beforeAll(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [{ ...simNode, cpuMillis: 2000 }] })
+  leader = await createLeader(it.domain, 'sim')
+})
+afterAll(async () => {
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+})
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const stateOf = async (id: string) =>
+  (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', [id]))[0]?.state
+const reasonOf = async (id: string) => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]
+const cancel = (...ids: string[]) => Promise.all(ids.map((jobId) => cancelJob(it.domain, it.admin, { jobId })))
+
+/** From STARTING to the end. */
+async function finish(jobId: string, to: 'SUCCEEDED' | 'FAILED') {
+  const steps: Pick<Move, 'from' | 'to' | 'reason'>[] = [
+    { from: 'STARTING', to: 'RUNNING', reason: null },
+    { from: 'RUNNING', to, reason: to === 'FAILED' ? 'EXIT_CODE' : null },
+  ]
+  for (const step of steps) await transition(database.db.sql, [{ jobId, run: 1, ...step }], it.domain.time.nowMs())
+}
+
+describe('first in, first out within the capacity of the pool', () => {
+  test('starts what fits in order; the rest waits and says for what', async () => {
+    const [a, b, big, small] = [
+      await it.submit(),
+      await it.submit(),
+      await it.submit({ resources: { cpu: 2 } }),
+      await it.submit(),
+    ]
+    expect(await leader.tick()).toMatchObject({ started: 2 })
+    expect(await Promise.all([a, b, big, small].map(stateOf))).toEqual(['STARTING', 'STARTING', 'QUEUED', 'QUEUED'])
+    expect(await reasonOf(big)).toMatchObject({ code: 'NO_CAPACITY', message: 'Waits for 2 cpu, 1 GiB to become free' })
+    expect(await reasonOf(small)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: big })
+    expect((await positionsOf(database.db.sql, [small])).get(small)).toEqual({ position: 2, exact: true })
+
+    await finish(a, 'SUCCEEDED')
+    expect(await leader.tick()).toMatchObject({ started: 0 })
+    await finish(b, 'FAILED')
+    expect(await leader.tick()).toMatchObject({ started: 1 })
+    expect(await stateOf(big)).toBe('STARTING')
+    await finish(big, 'SUCCEEDED')
+    await cancel(small)
+  })
+
+  test('a job that can never fit says so and blocks nobody', async () => {
+    const giant = await it.submit({ resources: { cpu: 3 } })
+    const next = await it.submit()
+    await leader.tick()
+    expect(await stateOf(next)).toBe('STARTING')
+    expect(await reasonOf(giant)).toMatchObject({ code: 'UNSATISFIABLE' })
+    await finish(next, 'SUCCEEDED')
+    await cancel(giant)
+  })
+
+  test('jobs that can never fit are looked at once, however many they are', async () => {
+    const giants = await Promise.all(Array.from({ length: 210 }, () => it.submit({ resources: { cpu: 3 } })))
+    const next = await it.submit()
+    expect(await leader.tick()).toMatchObject({ started: 1, considered: 2 })
+    await finish(next, 'SUCCEEDED')
+    await cancel(...giants)
+  })
+
+  test('a start that lost its race against a cancel starts nothing', async () => {
+    const id = await it.submit()
+    const [cancelled, pass] = await Promise.all([cancelJob(it.domain, it.admin, { jobId: id }), leader.tick()])
+    expect(cancelled.changed).toBe(true)
+    expect(await stateOf(id)).toBe(pass.started === 1 ? 'CANCELLING' : 'CANCELLED')
+    if (pass.started === 1)
+      await transition(
+        database.db.sql,
+        [{ jobId: id, run: 1, from: 'CANCELLING', to: 'CANCELLED', reason: 'CANCELLED' }],
+        0,
+      )
+  })
+})
+
+describe('gates', () => {
+  test('a start time in the future opens by database time', async () => {
+    const at = new Date(Date.now() + 3_600_000)
+    const id = await it.submit({ notBefore: at.toISOString() })
+    expect(await reasonOf(id)).toMatchObject({ code: 'NOT_BEFORE', message: `Waits until ${at.toISOString()}` })
+    expect(await leader.tick()).toMatchObject({ started: 0 })
+    await database.moveTime(3_600_001)
+    expect(await leader.tick()).toMatchObject({ started: 1 })
+    await finish(id, 'SUCCEEDED')
+  })
+
+  test('a dependency holds, or can no longer hold', async () => {
+    const first = await it.submit()
+    const [after, onFailure, patient] = [
+      await it.submit({ dependsOn: [{ jobId: first }] }),
+      await it.submit({ dependsOn: [{ jobId: first, on: 'FAILED' }] }),
+      await it.submit({ dependsOn: [{ jobId: first, on: 'FAILED' }], onDependencyFailure: 'WAIT' }),
+    ]
+    await leader.tick()
+    expect(await stateOf(after)).toBe('QUEUED')
+    expect(await reasonOf(after)).toMatchObject({ code: 'DEPENDENCY', jobId: first })
+    await finish(first, 'SUCCEEDED')
+    await leader.tick()
+    expect(await sql('SELECT state, state_reason FROM job WHERE id = $1', [onFailure])).toEqual([
+      { state: 'CANCELLED', state_reason: 'DEPENDENCY_FAILED' },
+    ])
+    expect(await stateOf(after)).toBe('STARTING')
+    expect(await stateOf(patient)).toBe('QUEUED')
+    await finish(after, 'SUCCEEDED')
+    await cancel(patient)
+  })
+
+  test('a restart back-off is a gate', async () => {
+    const id = await it.submit()
+    await leader.tick()
+    const again: Move = {
+      jobId: id,
+      run: 1,
+      from: 'STARTING',
+      to: 'QUEUED',
+      reason: 'START_FAILED',
+      runEnds: 'FAILED',
+      eligibleInMs: 60_000,
+    }
+    await transition(database.db.sql, [again], it.domain.time.nowMs())
+    expect(await reasonOf(id)).toMatchObject({ code: 'RESTART_BACKOFF' })
+    expect(await leader.tick()).toMatchObject({ started: 0 })
+    await cancel(id)
+  })
+})
+
+test('the numbers of a queue; others only for those who may see them', async () => {
+  const rosa = await it.user('rosa', 'RESEARCHER')
+  const [mine, hers] = [await it.submit(), await it.submit({}, rosa)]
+  expect(await queueNumbers(it.domain, it.admin, null)).toMatchObject({ pool: 'sim', depth: 2, running: 0, blocked: 0 })
+  const forRosa = await queueNumbers(it.domain, rosa, 'sim')
+  expect(forRosa.depth).toBe(2)
+  expect(forRosa.byUser).toEqual([{ userId: rosa.userId, count: 1 }])
+  await expect(queueNumbers(it.domain, it.admin, 'nowhere')).rejects.toThrow('There is no pool nowhere')
+  await cancel(mine, hers)
+})

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { addNode, removeNode, updateNode } from '../../../src/domain/machines/node-changes.ts'
+import { applyPools } from '../../../src/domain/machines/pools.ts'
+import { createCapacityReservation } from '../../../src/domain/machines/reservations.ts'
+import { submitJobs } from '../../../src/domain/submission/submit.ts'
+import { openTestDomain, simNode } from '../../support/domain.ts'
+
+/** One node of 16 cores and 64 GiB. */
+const { database, it } = await openTestDomain()
+
+async function warnings(resources: Record<string, unknown>, more: Record<string, unknown> = {}) {
+  const [outcome] = await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'], resources, ...more } }])
+  if (!outcome || outcome instanceof Error) throw outcome
+  return outcome.warnings
+}
+
+const never = (asks: string, of = 'the pool') => [
+  `No node of ${of} could ever give ${asks}; it waits until that changes`,
+]
+
+test('a submission that no node could ever run has a warning that says what it asks for', async () => {
+  expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
+  expect(await warnings({ gpu: 1, gpuModel: ['a100'] })).toEqual(never('1 cpu, 1 GiB, 1 GPU (model a100) on one node'))
+})
+
+test('one that only has to wait has none, whatever runs there and whatever the node is told', async () => {
+  await database.db.sql.query('UPDATE node SET free_cpu_millis = 0')
+  expect(await warnings({ cpu: 16 })).toEqual([])
+  const [node] = await database.db.sql.query<{ id: string }>('SELECT id FROM node')
+  await updateNode(it.domain, it.admin, { id: node?.id, state: 'CORDONED' })
+  expect(await warnings({ cpu: 16 })).toEqual([])
+})
+
+test('a node that comes or goes counts for the next submission', async () => {
+  const { id } = await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
+  expect(await warnings({ cpu: 17 })).toEqual([])
+  await removeNode(it.domain, it.admin, { id })
+  expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
+})
+
+test('so does one of the configuration', async () => {
+  const pool = { name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true } as const
+  const queues = [{ name: 'default', pool: 'sim', native: {} }]
+  const apply = (nodes: readonly (typeof simNode)[]) => applyPools(it.domain, { pools: [{ ...pool, nodes }], queues })
+  await apply([simNode, { ...simNode, name: 'big', cpuMillis: 32_000 }])
+  expect(await warnings({ cpu: 17 })).toEqual([])
+  await apply([simNode])
+  expect(await warnings({ cpu: 17 })).toEqual(never('17 cpu, 1 GiB'))
+})
+
+test('of a capacity reservation only its own nodes count', async () => {
+  await addNode(it.domain, it.admin, { pool: 'sim', name: 'big', cpu: 32, memoryGib: 64 })
+  const { id } = await createCapacityReservation(it.domain, it.admin, {
+    name: 'small',
+    pool: 'sim',
+    project: 'p',
+    nodes: ['n1'],
+    startsAt: new Date(it.time.nowMs() + 60_000).toISOString(),
+    endsAt: new Date(it.time.nowMs() + 120_000).toISOString(),
+  })
+  expect(await warnings({ cpu: 17 }, { project: 'p', capacityReservationId: id })).toEqual(
+    never('17 cpu, 1 GiB', `the reservation ${id}`),
+  )
+})

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { findings } from '../../../src/domain/selfcheck/selfcheck.ts'
+import { submit } from '../../../src/domain/submission/start-now.ts'
+import { createDatabase } from '../../support/database.ts'
+import { createTestDomain } from '../../support/domain.ts'
+
+test('an SQL error provoked in one of 256 is the answer of that one; the other 255 are told of their jobs', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  await sql.query(`ALTER TABLE job ADD CONSTRAINT provoked CHECK (name IS DISTINCT FROM 'poison')`)
+  const inputs = Array.from({ length: 256 }, (_, n) => ({
+    spec: { command: ['true'], name: n === 100 ? 'poison' : `fine ${n}` },
+    idempotencyKey: `key ${n}`,
+  }))
+  const outcomes = await submit(it.domain, it.admin, inputs)
+  expect(outcomes[100]).toMatchObject({
+    name: 'Unavailable',
+    message: expect.stringMatching(/^This submission could not/),
+  })
+  const ids = outcomes.flatMap((outcome) => ('jobId' in outcome && !(outcome instanceof Error) ? [outcome.jobId] : []))
+  const jobs = await sql.query<{ id: string }>('SELECT id FROM job ORDER BY sequence')
+  expect(jobs.map(({ id }) => id)).toEqual(ids)
+  expect(ids).toHaveLength(255)
+  await expect(submit(it.domain, it.admin, inputs.slice(100, 101))).rejects.toThrow('provoked')
+  await sql.query('ALTER TABLE job DROP CONSTRAINT provoked')
+  expect(await submit(it.domain, it.admin, inputs.slice(99, 101))).toMatchObject([
+    { idempotentHit: true },
+    { idempotentHit: false },
+  ])
+  expect(await findings(sql)).toEqual([])
+})

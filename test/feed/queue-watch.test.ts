@@ -1,0 +1,153 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { setScopeLimit } from '../../src/domain/limits/limits.ts'
+import type { QueueNumbers } from '../../src/domain/queue/queue.ts'
+import { createQueueWatch } from '../../src/feed/queue-watch.ts'
+import { type Result, streamSocket, streamSse } from '../support/client.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { createLeader } from '../support/leader.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+type Stream = AsyncGenerator<QueueNumbers, void, void>
+
+async function next(stream: Stream): Promise<QueueNumbers> {
+  const { value } = await stream.next()
+  if (!value) throw new Error('The stream has ended')
+  return value
+}
+
+/** Snapshots until one is as it should be: changes that come one after the other may come together. */
+async function nextWith(stream: Stream, wanted: (numbers: QueueNumbers) => boolean): Promise<QueueNumbers> {
+  for (;;) {
+    const numbers = await next(stream)
+    if (wanted(numbers)) return numbers
+  }
+}
+
+const nobodyWatches = () => until(() => server.queueWatch.openWatchers() === 0, { what: 'all streams are closed' })
+
+it('reads for all watchers of a pool together, and shows each what it may see', async () => {
+  const { admin, queueWatch } = server
+  const ada = await server.user('ada', 'RESEARCHER')
+  const bob = await server.user('bob', 'RESEARCHER')
+  const statements = server.countStatements()
+  const reads = () => statements.filter((text) => text.includes('"byUser"')).length
+  const began = performance.now()
+
+  const viewers = Array.from({ length: 99 }, (_, index) => [admin, ada, bob][index % 3] ?? admin)
+  const streams = await Promise.all(viewers.map((viewer) => queueWatch.watch(viewer, null)))
+  await Promise.all(streams.map(next))
+  expect(queueWatch.openWatchers()).toBe(99)
+  const jobs = [await server.submit({}, ada), await server.submit({}, bob)]
+  const depth = (numbers: QueueNumbers) => numbers.depth === 2
+  const seen = await Promise.all(streams.map((stream) => nextWith(stream, depth)))
+  for (const [index, { byUser }] of seen.entries()) {
+    const own = [{ userId: viewers[index]?.userId, count: 1 }]
+    expect(byUser).toEqual(index % 3 === 0 ? expect.arrayContaining([{ userId: ada.userId, count: 1 }]) : own)
+    expect(byUser).toHaveLength(index % 3 === 0 ? 2 : 1)
+  }
+  const seconds = (performance.now() - began) / 1_000
+  expect(reads()).toBeLessThanOrEqual(4 + 4 * seconds)
+
+  await Promise.all(streams.map((stream) => stream.return()))
+  await nobodyWatches()
+  for (const jobId of jobs) await cancelJob(server.domain, admin, { jobId })
+})
+
+it('sends at most four snapshots a second, and one at least every 15 seconds', async () => {
+  const clock = createFakeClock()
+  const watch = createQueueWatch({ ...server.domain, clock })
+  const stream = await watch.watch(server.admin, 'sim')
+  const { depth, at } = await next(stream)
+  const pass = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) await clock.advance(50)
+  }
+  let arrived: QueueNumbers | undefined
+  const waiting = next(stream).then((numbers) => {
+    arrived = numbers
+  })
+  const jobId = await server.submit()
+  await pass(200)
+  expect(arrived).toBeUndefined()
+  await until(() => pass(250).then(() => arrived), { what: 'the change is told' })
+  await waiting
+  expect(arrived?.depth).toBe(depth + 1)
+
+  const silent = clock.nowMs()
+  const beat = next(stream)
+  let told: QueueNumbers | undefined
+  void beat.then((numbers) => {
+    told = numbers
+  })
+  await pass(14_000)
+  expect(told).toBeUndefined()
+  await until(() => pass(250).then(() => told), { what: 'a snapshot says that nothing changed' })
+  expect(clock.nowMs() - silent).toBeGreaterThanOrEqual(14_000)
+  expect(told).toEqual({ ...arrived, at: told?.at })
+  expect(told?.at).not.toEqual(at)
+
+  await stream.return()
+  expect(watch.openWatchers()).toBe(0)
+  await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
+  await cancelJob(server.domain, server.admin, { jobId })
+})
+
+it('sends a snapshot when nothing but what a job waits for has changed', async () => {
+  const { domain, admin } = server
+  const leader = await createLeader(domain, 'sim')
+  const jobId = await server.submit({ project: 'x', resources: { cpu: 17 } })
+  await leader.tick()
+  const stream = streamSocket(
+    server.url,
+    `subscription { queueStatus(pool: "sim") { depth running entries { nodes { id scheduling { reasons { code } } } } } }`,
+  )
+  const reasons = async () => {
+    const { data } = (await stream.next()).value as Result
+    const queueStatus = data?.['queueStatus']
+    expect(queueStatus).toMatchObject({ depth: 1, running: 0, entries: { nodes: [{ id: jobId }] } })
+    return queueStatus.entries.nodes[0].scheduling.reasons.map(({ code }: { code: string }) => code)
+  }
+  expect(await reasons()).toEqual(['UNSATISFIABLE'])
+  await setScopeLimit(domain, admin, { scope: 'PROJECT', name: 'x', maxJobs: 0 })
+  await leader.tick()
+  let told = await reasons()
+  while (told.includes('UNSATISFIABLE')) told = await reasons()
+  expect(told).toEqual(['PROJECT_LIMIT'])
+  stream.cut()
+  await nobodyWatches()
+  await cancelJob(domain, admin, { jobId })
+})
+
+it('a stream that is left before its first snapshot holds nothing', async () => {
+  const clock = createFakeClock()
+  const watch = createQueueWatch({ ...server.domain, clock })
+  const stream = await watch.watch(server.admin, null)
+  await stream.return()
+  await expect(watch.watch(server.admin, 'nowhere')).rejects.toThrow('There is no pool nowhere')
+  expect([watch.openWatchers(), clock.sleeping]).toEqual([0, 0])
+})
+
+const query = 'subscription { queueStatus { pool depth byUser { user { name } count } } }'
+
+it.each([
+  ['a socket that says complete', streamSocket, 'leave'],
+  ['a socket that vanishes', streamSocket, 'cut'],
+  ['an SSE stream that is aborted', streamSse, 'cut'],
+] as const)('%s leaves nothing open', async (_what, open, how) => {
+  const streams = [open(server.url, query), open(server.url, query)]
+  for (const stream of streams) await stream.next()
+  expect(server.queueWatch.openWatchers()).toBe(2)
+  for (const stream of streams) void stream.next().catch(() => undefined)
+  for (const stream of streams) {
+    if (how === 'cut') stream.cut()
+    else await stream.return?.()
+  }
+  await nobodyWatches()
+})
