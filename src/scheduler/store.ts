@@ -10,7 +10,7 @@ export interface Store {
   load(): Promise<Snapshot>
   /** What changed since, in order, and the moment; opens the gates that are due. `lanes`: those that the leader knows. */
   changes(lanes: LaneBook): Promise<Heard>
-  /** The first entries of these lanes. */
+  /** The first entries of these lanes, `windowSize` of each that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
   /** All of it or nothing. Starts of jobs that somebody moved meanwhile, and evictions for them, are left out, and named. */
   commit(decisions: Decisions, revision: number): Promise<Committed>

@@ -4,7 +4,9 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { updateLimits } from '../../src/domain/limits/limits.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { Fenced } from '../../src/platform/leadership.ts'
+import { LaneWindow, windowSize } from '../../src/scheduler/plan/lanes.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
 import { plan } from '../../src/scheduler/plan/pass.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
@@ -251,6 +253,21 @@ test('a window of a lane is read in its order, bids first', async () => {
   const first = (await store.first([laneId])).get(laneId)
   expect(first?.map(({ jobId }) => jobId)).toEqual([ids[2], ids[1], ids[0]])
   expect(first).toEqual(lanes[0]?.first)
+})
+
+test('a lane that is longer than a window is known to be longer, by every read of it', async () => {
+  const specs = Array.from({ length: windowSize + 1 }, () => ({ spec: { command: ['true'] } }))
+  await submitJobs(it.domain, it.admin, specs)
+  const [state] = (await store.load()).lanes
+  if (!state) throw new Error('No lane was read')
+  const laneId = state.lane.id
+  expect(state).toMatchObject({ waiting: windowSize + 1, first: { length: windowSize } })
+  const window = new LaneWindow(state)
+  window.refill((await store.first([laneId])).get(laneId) ?? [])
+  let taken = 0
+  for (; window.head; taken++) window.take(window.head)
+  expect(taken).toBe(windowSize)
+  expect(window.dry).toBe(true)
 })
 
 describe('an idle leader', () => {

@@ -13,10 +13,15 @@ import type { LaneState, Waiting } from './model.ts'
  *   of the window says already is recognised. An entry that a read showed before its JOINED came is `untold` until then.
  * - `taken`: started from here, LEFT not heard yet. A JOINED of the same run that comes late must not put it back.
  */
+
+/**
+ * Entries that one read of a lane answers, if the lane has as many (`Store.load`, `Store.first`). A window takes a shorter
+ * answer for the whole lane, so a reader with a smaller limit of its own would lose the entries behind it.
+ */
 export const windowSize = 32
 
-/** Entries that join beyond this are left to the next read. */
-const windowMax = 4 * windowSize
+/** Entries that a window keeps: those that join beyond it are left to the next read. */
+const keptMax = 4 * windowSize
 
 /** How lanes of a pool are ordered by what does not change with time. */
 export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
@@ -150,7 +155,7 @@ export class LaneWindow {
     let at = this.entries.length
     while (at > 0 && compareEntries(entry, this.entries[at - 1] ?? entry) < 0) at--
     this.entries.splice(at, 0, entry)
-    if (this.entries.length <= windowMax) return
+    if (this.entries.length <= keptMax) return
     this.count()
     this.entries.pop()
     this.whole = false

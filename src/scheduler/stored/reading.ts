@@ -4,12 +4,10 @@ import { limitsOf } from '../../domain/limits/limits.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import type { Sql } from '../../platform/tx.ts'
+import { windowSize } from '../plan/lanes.ts'
 import type { Hold, LaneState, PastPreemption, PoolSettings, Reservation, Running, Waiting } from '../plan/model.ts'
 
-/** What a leader plans with, out of the tables. Nothing here locks or writes. */
-
-/** First entries of a lane that a leader knows. */
-export const windowMax = 32
+/** What a leader plans with, read from the tables. No function here locks or writes a row. */
 
 const laneJson = `jsonb_build_object('id', l.id, 'pool', l.pool, 'userId', l.user_id, 'teamId', l.team_id, 'account', l.account,
   'project', l.project, 'queue', l.queue, 'executor', l.executor, 'priority', l.priority, 'overridden', l.overridden,
@@ -25,7 +23,7 @@ type Entry = [jobId: string, runId: string, run: number, bid: number, sequence: 
 /** The first open entries of the lane `lane`, as rows of `Entry`. */
 const firstOf = (lane: string) => `
 (SELECT json_agg(json_build_array(q.job_id, q.run_id, q.run, q.bid, q.sequence, ${ms('q.eligible_at')}) ORDER BY -q.bid, q.sequence)
- FROM (SELECT * FROM queue_entry e WHERE e.lane_id = ${lane} AND e.open ORDER BY -e.bid, e.sequence LIMIT ${windowMax}) q)`
+ FROM (SELECT * FROM queue_entry e WHERE e.lane_id = ${lane} AND e.open ORDER BY -e.bid, e.sequence LIMIT ${windowSize}) q)`
 
 const waitingOf = (laneId: string, entries: readonly Entry[] | null): Waiting[] =>
   (entries ?? []).map(([jobId, runId, run, bid, sequence, sinceMs]) => ({
