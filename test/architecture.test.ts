@@ -72,12 +72,10 @@ function roomOf(path: string): string {
 
 const wallOf = (room: string): Wall | undefined => walls[room.startsWith('executors/') ? 'executors' : room]
 
-/** Rooms whose ground every file inside them may use: the contract of executors, and the files of `domain/` itself. */
+/** Files that lie in `domain/` or `executors/` itself: every room inside may use them. */
 function groundOf(room: string): readonly string[] {
-  if (room.startsWith('executors/')) return ['src/executors/executor.ts']
-  return room.startsWith('domain/')
-    ? source.filter(({ path }) => roomOf(path) === 'domain').map(({ path }) => path)
-    : []
+  const ground = room.split('/')[0] ?? ''
+  return ground === room ? [] : source.filter(({ path }) => roomOf(path) === ground).map(({ path }) => path)
 }
 
 describe('walls', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type AccountRules, accountOf, needsAccount, separationOf } from '../../src/executors/local/account.ts'
-import { entryOf, ownersOf } from '../../src/executors/local/owners.ts'
+import { type AccountRules, accountOf, needsAccount, separationOf } from '../../src/executors/account.ts'
+import { entryOf, ownersOf } from '../../src/executors/owners.ts'
 
 const isRoot = process.getuid?.() === 0
 const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }

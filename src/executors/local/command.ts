@@ -1,10 +1,11 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { processCountOf } from '../../domain/spec.ts'
+import { argvOf, type Carried, carry, type Environment } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { argvOf, type Carried, carry, type Environment } from './environment.ts'
-import { systemPath } from './search-path.ts'
-import { rankLauncher, sourcingShell } from './shell.ts'
+import { rankLauncher } from '../scripts.ts'
+import { systemPath } from '../search-path.ts'
+import { sourcingShell } from './shell.ts'
 
 /** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
 

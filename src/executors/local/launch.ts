@@ -1,13 +1,14 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { processCountOf } from '../../domain/spec.ts'
+import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
+import { type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
-import { type Account, type AccountRules, accountOf, changeTo } from './account.ts'
+import { jobScript } from '../scripts.ts'
 import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
-import { type Environment, environmentOf } from './environment.ts'
 import { writeNodeFile } from './node-file.ts'
 import { checkPaths } from './paths.ts'
-import { jobScript, newSession, shell } from './shell.ts'
+import { newSession, shell } from './shell.ts'
 
 /** What becomes the job of a run, for its shim. */
 export interface Launch {

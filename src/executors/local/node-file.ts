@@ -3,8 +3,8 @@ import { chmod, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processCountOf } from '../../domain/spec.ts'
+import type { Account } from '../account.ts'
 import type { RunSpec } from '../executor.ts'
-import type { Account } from './account.ts'
 
 /**
  * The file named by PSIJ_NODEFILE: the name of its node for each process of the run, one a line. It is in the directory

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { type Account, changeTo } from '../account.ts'
 import { StartFailed } from '../executor.ts'
-import { type Account, changeTo } from './account.ts'
 import { pathCheck, shell } from './shell.ts'
 
 const run = promisify(execFile)

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { scriptOf } from '../scripts.ts'
 
 /** The shells of this machine, the scripts that Berth gives them, and what shells cannot do. */
 
@@ -9,15 +9,10 @@ const first = (...paths: string[]) => find(...paths) ?? '/bin/sh'
 export const shell = first('/bin/dash', '/usr/bin/dash')
 export const sourcingShell = first('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash')
 
-/** The text is an argument of the shell, so that an upgrade of Berth cannot change a script that a shell is reading. */
-const script = (name: string) => readFileSync(join(import.meta.dirname, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
-export const shim = script('shim.sh')
-export const rankLauncher = script('launch.sh')
-export const jobScript = script('job.sh')
-export const heirScript = script('heir.sh')
-export const pathCheck = script('paths.sh')
+export const shim = scriptOf(import.meta.dirname, 'shim.sh')
+export const heirScript = scriptOf(import.meta.dirname, 'heir.sh')
+export const pathCheck = scriptOf(import.meta.dirname, 'paths.sh')
 
-export const setpriv = find('/usr/bin/setpriv', '/bin/setpriv') ?? 'setpriv'
 const setsid = find('/usr/bin/setsid', '/bin/setsid')
 /** Makes a session; macOS has no setsid, but perl. */
 export const newSession = setsid

@@ -1,7 +1,6 @@
 import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { isMissing } from './journal.ts'
 
 /** An account that owns something of the server: a job that ran as it could change the server, or read its secrets. */
 export interface Owner {
@@ -26,7 +25,7 @@ async function ownerOf(path: string): Promise<number | null> {
   try {
     return (await stat(path)).uid
   } catch (error) {
-    if (isMissing(error)) return null
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
     throw error
   }
 }

@@ -1,8 +1,8 @@
-import { StartFailed } from '../executor.ts'
+import { existsSync } from 'node:fs'
 import type { Environment } from './environment.ts'
+import { StartFailed } from './executor.ts'
 import { entryOf, type Owner } from './owners.ts'
 import { loginPath } from './search-path.ts'
-import { setpriv } from './shell.ts'
 
 /** An account of the machine. */
 export interface Account {
@@ -24,6 +24,7 @@ export interface AccountRules {
 
 export const oneUser: AccountRules = { hasUsers: false, jobsAsRoot: true, owners: [] }
 
+const setpriv = ['/usr/bin/setpriv', '/bin/setpriv'].find((path) => existsSync(path)) ?? 'setpriv'
 const isRoot = () => process.getuid?.() === 0
 
 /** Whether a job of a user without an account is refused. */

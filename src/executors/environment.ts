@@ -1,4 +1,4 @@
-import type { RunSpec } from '../executor.ts'
+import type { RunSpec } from './executor.ts'
 import { withoutNpmFolders } from './search-path.ts'
 
 /**
