@@ -41,21 +41,21 @@ export const builder = new SchemaBuilder<SchemaTypes>({
     cursorType,
     encodeGlobalID: (_typename, id) => String(id),
     decodeGlobalID: (id) => ({ typename: typeOfId(id), id }),
-    idFieldOptions: { description: 'Typed id, unique over all nodes.' },
-    nodeTypeOptions: { description: 'Anything with an id that `node` finds again.' },
+    idFieldOptions: { description: 'Typed id, unique among all objects.' },
+    nodeTypeOptions: { description: 'An object with an id that `node` can look up.' },
     nodeQueryOptions: {
-      description: 'The node with this id; null: not there, or not yours to see.',
+      description: 'The object with this id; null: it does not exist, or you may not see it.',
       args: { id: { description: 'Typed id.' } },
     },
     nodesQueryOptions: false,
-    pageInfoTypeOptions: { description: 'Where a page stands in its list.' },
-    hasNextPageFieldOptions: { description: 'More follows.' },
-    hasPreviousPageFieldOptions: { description: 'Something comes before this page.' },
-    startCursorFieldOptions: { description: 'Cursor of the first node; null: the page is empty.' },
-    endCursorFieldOptions: { description: 'Cursor of the last node; null: the page is empty.' },
-    firstArgOptions: { description: 'Nodes from the beginning, 1 … 100 (default 20).' },
-    afterArgOptions: { description: 'Begin after this cursor.' },
-    lastArgOptions: { description: 'Nodes from the end, 1 … 100.' },
+    pageInfoTypeOptions: { description: 'Position of a page in its list.' },
+    hasNextPageFieldOptions: { description: 'Whether more items follow.' },
+    hasPreviousPageFieldOptions: { description: 'Whether items precede this page.' },
+    startCursorFieldOptions: { description: 'Cursor of the first item; null: the page is empty.' },
+    endCursorFieldOptions: { description: 'Cursor of the last item; null: the page is empty.' },
+    firstArgOptions: { description: 'Number of items from the start, 1 … 100 (default 20).' },
+    afterArgOptions: { description: 'Start after this cursor.' },
+    lastArgOptions: { description: 'Number of items from the end, 1 … 100.' },
     beforeArgOptions: { description: 'End before this cursor.' },
   },
 })
@@ -63,6 +63,9 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 /** Who is known may ask; what they get is decided by the domain, field by field. */
 export const known = { known: true } as const
 
-builder.queryType({ description: 'Reading.', authScopes: known })
-builder.mutationType({ description: 'Writing. Refusals are members of the result union.', authScopes: known })
-builder.subscriptionType({ description: 'Live views over WebSocket or SSE.', authScopes: known })
+builder.queryType({ description: 'All reads.', authScopes: known })
+builder.mutationType({
+  description: 'All changes. Expected failures are members of the result union.',
+  authScopes: known,
+})
+builder.subscriptionType({ description: 'Live streams over WebSocket or SSE.', authScopes: known })

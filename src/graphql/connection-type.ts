@@ -8,9 +8,9 @@ export function connectionType<Node, Extra extends object = object>(name: string
   const edge = builder.objectRef<{ cursor: string; node: Node }>(`${name}Edge`).implement({
     description: `A ${name} in a list.`,
     fields: (t) => ({
-      cursor: t.expose('cursor', { type: 'Cursor', description: 'Where it stands in the list.' }),
+      cursor: t.expose('cursor', { type: 'Cursor', description: 'Position in the list.' }),
       // The compiler cannot see through `Node` whether it is a list or a promise; it is neither.
-      node: t.field({ type: node, description: 'The node itself.', resolve: (parent) => parent.node as never }),
+      node: t.field({ type: node, description: 'The item.', resolve: (parent) => parent.node as never }),
     }),
   })
   return builder.objectRef<Connection<Node> & Extra>(`${name}Connection`).implement({
@@ -18,20 +18,20 @@ export function connectionType<Node, Extra extends object = object>(name: string
     fields: (t) => ({
       edges: t.field({
         type: [edge],
-        description: 'The nodes of this page with their cursors, in order.',
+        description: 'The items of this page with their cursors, in order.',
         // The field of the connection has counted the page already.
         complexity: { multiplier: 1 },
         resolve: (parent) => parent.edges,
       }),
       nodes: t.field({
         type: [node],
-        description: 'The nodes of this page, in order.',
+        description: 'The items of this page, in order.',
         complexity: { multiplier: 1 },
         resolve: (parent) => parent.edges.map((each) => each.node) as never,
       }),
       pageInfo: t.field({
         type: builder.pageInfoRef(),
-        description: 'Where the page stands in the list.',
+        description: 'Position of the page in its list.',
         resolve: (parent) => parent.pageInfo,
       }),
     }),

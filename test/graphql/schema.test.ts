@@ -21,10 +21,14 @@ const types = Object.values(buildSchema().getTypeMap()).filter(
 const argumentsOf = (field: object): readonly GraphQLArgument[] =>
   'args' in field ? (field.args as GraphQLArgument[]) : []
 
-/** What of a type lacks a description; values of an enum are described with it. */
+/** Names of the type and its members that lack a description. */
 function undescribed(type: GraphQLNamedType): string[] {
   const own = type.description ? [] : [type.name]
-  if (isEnumType(type) || !(isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))) return own
+  if (isEnumType(type)) {
+    const values = type.getValues().filter(({ description }) => !description)
+    return [...own, ...values.map(({ name }) => `${type.name}.${name}`)]
+  }
+  if (!(isObjectType(type) || isInterfaceType(type) || isInputObjectType(type))) return own
   const fields = Object.values(type.getFields()).flatMap((field) => [
     ...(field.description ? [] : [`${type.name}.${field.name}`]),
     ...argumentsOf(field)
@@ -39,7 +43,7 @@ describe('the schema', () => {
     expect(readFileSync(join(root, 'schema.graphql'), 'utf8')).toBe(printedSchema())
   })
 
-  it('describes every type, field and argument', () => {
+  it('describes every type, field, argument, input field and enum value', () => {
     expect(types.flatMap(undescribed)).toEqual([])
   })
 

@@ -4,11 +4,11 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core';
-/** A machine that a pool gets. */
+/** A machine to add to a pool. */
 export type AddNodeInput = {
-  /** Cores. */
+  /** Number of cores. */
   cpu: number;
-  /** Processor, for filters. */
+  /** Processor model, matched by `cpuModel` filters. */
   cpuModel?: string | null | undefined;
   /** Its GPUs, at most 1,024. */
   gpus?: Array<DeviceInput> | null | undefined;
@@ -16,202 +16,207 @@ export type AddNodeInput = {
   infiniband?: boolean | null | undefined;
   /** GiB of memory. */
   memoryGib: number;
-  /** Name, unique in its pool. */
+  /** Name, unique in the pool. */
   name: string;
-  /** The pool; not one that is bound to one machine. */
+  /** Name of the pool. Pools that are bound to one machine cannot get nodes. */
   pool: string;
 };
 
-/** A condition on a submission. */
+/** A condition on submissions; set exactly one field. */
 export type ApprovalConditionInput =
-  {   /** The submission costs more than this. */
+  {   /** Matches when the submission costs more than this amount. */
   costAbove: number; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never;   /** It runs on this executor. */
+  |  { costAbove?: never;   /** Matches jobs that run on this executor. */
   executor: string; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never;   /** Whether it is the first job of its user. */
+  |  { costAbove?: never; executor?: never;   /** true: matches the first job of a user. false: matches all later ones. */
   firstJob: boolean; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob over the GPU and CPU models that it asks for, whatever their case. */
+  |  { costAbove?: never; executor?: never; firstJob?: never;   /** Glob on the requested GPU and CPU models; case-insensitive. */
   hardware: string; jobsPerDayAbove?: never; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** It is one more than this many of its user in 24 hours. */
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never;   /** Matches when the user submitted more than this number of jobs in the last 24 hours, including this one. */
   jobsPerDayAbove: number; levelNotIn?: never; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** The level of its user is none of these, at most 4. */
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never;   /** Matches when the level of the user is none of these, at most 4. */
   levelNotIn: Array<UserLevel>; name?: never; }
-  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Its name matches this glob, or this regular expression if it is written as ^…$. */
+  |  { costAbove?: never; executor?: never; firstJob?: never; hardware?: never; jobsPerDayAbove?: never; levelNotIn?: never;   /** Glob on the job name, or a regular expression if written as ^…$. */
   name: string; };
 
-/** Where an approval stands. PENDING is the only one that changes. */
+/** State of an approval request. */
 export type ApprovalStatus =
+  /** Approved: the job was queued. */
   | 'APPROVED'
+  /** The job was cancelled before a decision. */
   | 'CANCELLED'
+  /** Not decided in time: the job failed. */
   | 'EXPIRED'
+  /** Waits for a decision. */
   | 'PENDING'
+  /** Rejected: the job failed. */
   | 'REJECTED';
 
-/** A yes. */
+/** An approval decision. */
 export type ApproveJobInput = {
-  /** For others to read; at most 1,000 characters. */
+  /** Comment on the decision; at most 1,000 characters. */
   comment?: string | null | undefined;
-  /** The version of the job you looked at. */
+  /** Fails with a version conflict unless the job has this version. */
   expectedVersion: number;
   /** The job. */
   jobId: string;
 };
 
-/** Which entries. Fields are joined by AND. */
+/** Filter for audit entries. All fields must match. */
 export type AuditFilter = {
-  /** Of this action. */
+  /** Entries with this action. */
   action?: string | null | undefined;
-  /** Of this user. */
+  /** Entries of this user. */
   actor?: string | null | undefined;
-  /** Later than this moment. */
+  /** Entries later than this time. */
   after?: string | null | undefined;
-  /** Earlier than this moment. */
+  /** Entries earlier than this time. */
   before?: string | null | undefined;
-  /** About this object. */
+  /** Entries about this object. */
   objectId?: string | null | undefined;
 };
 
-/** Which job is to end. */
+/** The job to cancel. */
 export type CancelJobInput = {
-  /** Only if the job is still at this version. */
+  /** Fails with a version conflict unless the job has this version. */
   expectedVersion?: number | null | undefined;
   /** The job. */
   jobId: string;
-  /** Why, for others to read; at most 1,000 characters. */
+  /** Reason for the cancellation; at most 1,000 characters. */
   reason?: string | null | undefined;
 };
 
-/** A new rule. */
+/** A new approval rule. */
 export type CreateApprovalRuleInput = {
-  /** What it matches. */
+  /** The submissions that the rule applies to. */
   condition: ApprovalConditionInput;
-  /** Whether it is tried at all. */
+  /** Whether the rule is evaluated. */
   enabled?: boolean | null | undefined;
-  /** Levels that it does not apply to, at most 4. */
+  /** User levels that the rule does not apply to, at most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
-  /** How long a request waits. */
+  /** Seconds until an undecided request expires. */
   expiresAfterSeconds?: number | null | undefined;
-  /** Name to show, unique. */
+  /** Display name, unique. */
   name: string;
-  /** Rules are tried from the highest down. */
+  /** Rules with a higher priority are evaluated first. */
   priority?: number | null | undefined;
-  /** The least level that may decide. */
+  /** Lowest user level that may decide. */
   requiredLevel?: UserLevel | null | undefined;
 };
 
-/** Nodes for a project in a window of time. A node is in one reservation at a time. */
+/** A new capacity reservation. Reservations of the same node must not overlap. */
 export type CreateCapacityReservationInput = {
   /** End of the window. */
   endsAt: string;
-  /** End its jobs with it; else they finish. */
+  /** End jobs at the end of the window; otherwise they run to completion. */
   hard?: boolean | null | undefined;
-  /** Name to show, unique in its pool. */
+  /** Display name, unique in the pool. */
   name: string;
-  /** The backend's name of it. */
+  /** Name of the reservation in the backend. */
   nativeId?: string | null | undefined;
   /** Names of the nodes, at least 1, at most 1,000. */
   nodes: Array<string>;
   /** The pool. */
   pool: string;
-  /** Whose jobs may use it. */
+  /** Project whose jobs may use the reservation. */
   project: string;
-  /** Beginning of the window. */
+  /** Start of the window. */
   startsAt: string;
 };
 
-/** A new quota; there is one of each type, action, scope and key. */
+/** A new quota. The combination of type, action, scope and key is unique. */
 export type CreateQuotaInput = {
-  /** What crossing it does. */
+  /** What happens when the limit is exceeded. */
   action: QuotaAction;
-  /** Name of the level, user, team or account; not for GLOBAL. */
+  /** Name of the level, user, team or account; omit for GLOBAL. */
   key?: string | null | undefined;
-  /** The most that is allowed; 0: nothing. */
+  /** Highest allowed value; 0: nothing is allowed. */
   limit: number;
-  /** Whom it limits. */
+  /** Whose usage is limited. */
   scope: QuotaScope;
-  /** What is counted. */
+  /** What the quota counts. */
   type: QuotaType;
 };
 
 /** A new team. */
 export type CreateTeamInput = {
-  /** Unique; its account has the same name. Not `users`. */
+  /** Unique name; the account of the team has the same name. `users` is reserved. */
   name: string;
 };
 
 /** A new token. */
 export type CreateTokenInput = {
-  /** When it ends by itself, not later than what you are logged in with; default: when that ends, or never if it does not. */
+  /** When the token expires; not later than your own credentials. Default: the expiry of your credentials. */
   expiresAt?: string | null | undefined;
-  /** What it is for, 1 … 255 characters. */
+  /** Name that says what the token is for, 1 … 255 characters. */
   name: string;
-  /** What it may be used for (default: all that you may), at most 4. */
+  /** Scopes of the token (default: the scopes of your own credentials), at most 4. */
   scopes?: Array<TokenScope> | null | undefined;
-  /** Whom it stands for; default: you. Others with token.any. */
+  /** The user of the token; default: you. Other users need the permission token.any. */
   userId?: string | null | undefined;
 };
 
-/** A new person. */
+/** A new user. */
 export type CreateUserInput = {
-  /** Permissions beyond those of the level, at most 20. */
+  /** Permissions in addition to those of the level, at most 20. */
   allow?: Array<string> | null | undefined;
-  /** The one of them for submissions that name none. */
+  /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to take away, which wins, at most 20. */
+  /** Permissions to deny; deny overrides allow, at most 20. */
   deny?: Array<string> | null | undefined;
-  /** Name to show. */
+  /** Display name. */
   displayName?: string | null | undefined;
-  /** Mail address. */
+  /** Email address. */
   email?: string | null | undefined;
-  /** Decides base priority and permissions. */
+  /** Level; determines base priority and permissions. */
   level: UserLevel;
-  /** Log-in name, unique, for ever. */
+  /** Login name, unique; cannot be changed later. */
   name: string;
-  /** Names of all of their teams, at most 50. */
+  /** Names of all teams of the user, at most 50. */
   teams?: Array<string> | null | undefined;
-  /** Account of the machine that their jobs run as. */
+  /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
 };
 
-/** Which rule is to go. */
+/** The rule to delete. */
 export type DeleteApprovalRuleInput = {
   /** The rule. */
   id: string;
 };
 
-/** Which reservation is to go. */
+/** The reservation to delete. */
 export type DeleteCapacityReservationInput = {
   /** The reservation. */
   id: string;
 };
 
-/** Which job is to go. */
+/** The job to delete. */
 export type DeleteJobInput = {
-  /** Only if the job is still at this version. */
+  /** Fails with a version conflict unless the job has this version. */
   expectedVersion?: number | null | undefined;
   /** The job. */
   jobId: string;
 };
 
-/** Which quota is to go. */
+/** The quota to delete. */
 export type DeleteQuotaInput = {
   /** quota_… */
   id: string;
 };
 
-/** Which team is to go. */
+/** The team to delete. */
 export type DeleteTeamInput = {
   /** The team. */
   id: string;
 };
 
-/** Who is to go. */
+/** The user to delete. */
 export type DeleteUserInput = {
-  /** The person. */
+  /** The user. */
   id: string;
 };
 
-/** A job that must end first. */
+/** A job that must end before this one can start. */
 export type DependencyInput = {
   /** The job to wait for. */
   jobId: string;
@@ -219,436 +224,496 @@ export type DependencyInput = {
   on?: DependencyOn | null | undefined;
 };
 
-/** How a dependency must end. FINISHED: in any way. */
+/** How a dependency must end. */
 export type DependencyOn =
+  /** The other job must end FAILED. */
   | 'FAILED'
+  /** The other job must end, in any final state. */
   | 'FINISHED'
+  /** The other job must end SUCCEEDED. */
   | 'SUCCEEDED';
 
 /** GPUs of one kind. */
 export type DeviceInput = {
-  /** How many; their indexes follow on each other. */
+  /** Number of GPUs; they get consecutive indexes. */
   count?: number | null | undefined;
   /** Lowest and highest CUDA version (default: every version), at most 2. */
   cuda?: Array<string> | null | undefined;
-  /** GiB of memory of each. */
+  /** GiB of memory per GPU. */
   memoryGib: number;
-  /** Model. */
+  /** GPU model. */
   model: string;
   /** Whether they have tensor cores. */
   tensorCores?: boolean | null | undefined;
 };
 
-/** A variable of the environment. */
+/** An environment variable. */
 export type EnvironmentVariableInput = {
-  /** Its name. */
+  /** Name. */
   name: string;
-  /** Its value; dollar-brace names are expanded. */
+  /** Value; ${NAME} references are expanded. */
   value: string;
 };
 
-/** A name under which other jobs reach this one. */
+/** A DNS name under which other jobs reach this job. */
 export type InternalDnsInput = {
-  /** RFC 1035 label; "dns-<account>-" is put in front. */
+  /** RFC 1035 label; the prefix "dns-<account>-" is added. */
   name?: string | null | undefined;
-  /** The ports that can be reached, at most 1,024. */
+  /** The reachable ports, at most 1,024. */
   ports: Array<InternalDnsPortInput>;
 };
 
-/** A port under which other jobs reach this one. */
+/** A port under which other jobs reach this job. */
 export type InternalDnsPortInput = {
-  /** The port that others use. */
+  /** The port that other jobs connect to. */
   port: number;
-  /** Its protocol. */
+  /** Protocol. */
   protocol?: NetworkProtocol | null | undefined;
   /** The port that the job listens on; default: `port`. */
   targetPort?: number | null | undefined;
 };
 
-/** Which jobs. Fields are joined by AND, entries of a list by OR, labels by AND. */
+/** Filter for jobs. A job must match all fields, one entry of each list, and all labels. */
 export type JobFilter = {
-  /** Of this account. */
+  /** Jobs charged to this account. */
   account?: string | null | undefined;
-  /** Submitted after this moment. */
+  /** Jobs submitted after this time. */
   createdAfter?: string | null | undefined;
-  /** Submitted before this moment. */
+  /** Jobs submitted before this time. */
   createdBefore?: string | null | undefined;
-  /** Run by this executor. */
+  /** Jobs of this executor. */
   executor?: string | null | undefined;
-  /** Over after this moment. */
+  /** Jobs that became final after this time. */
   finishedAfter?: string | null | undefined;
-  /** Over before this moment. */
+  /** Jobs that became final before this time. */
   finishedBefore?: string | null | undefined;
-  /** These jobs, at most 1,000. */
+  /** Jobs with these ids, at most 1,000. */
   ids?: Array<string> | null | undefined;
-  /** With all of these labels, at most 64. */
+  /** Jobs with all of these labels, at most 64. */
   labels?: Array<LabelFilter> | null | undefined;
-  /** Glob on the name: * any characters, ? one; at most 255 characters. */
+  /** Glob on the job name: * matches any characters, ? matches one; at most 255 characters. */
   name?: string | null | undefined;
-  /** In this pool. */
+  /** Jobs of this pool. */
   pool?: string | null | undefined;
-  /** Of this project. */
+  /** Jobs of this project. */
   project?: string | null | undefined;
-  /** Come through this door. */
+  /** Jobs submitted to this submission queue. */
   queue?: string | null | undefined;
-  /** In a state of one of these kinds, at most 9. */
+  /** Jobs in a state of one of these categories, at most 9. */
   stateCategories?: Array<StateCategory> | null | undefined;
-  /** In one of these states, at most 9. */
+  /** Jobs in one of these states, at most 9. */
   states?: Array<JobState> | null | undefined;
-  /** Submitted for this team. */
+  /** Jobs of this team. */
   team?: string | null | undefined;
-  /** Submitted by this user. */
+  /** Jobs submitted by this user. */
   user?: string | null | undefined;
 };
 
-/** What is to be run. Either `command`, or `executable` with `arguments`, or `handler`; with an image none of them is needed. */
+/** What to run. Give `command`, or `executable` with `arguments`, or `handler`; none of them is required with an image. */
 export type JobSpecInput = {
-  /** Unit of fair share to charge; default: your own. */
+  /** Account to charge, the unit of fair share; default: the account of the team, or your own. */
   account?: string | null | undefined;
-  /** Arguments, in which dollar-brace names are expanded, at most 10,000. */
+  /** Arguments; ${NAME} references are expanded, at most 10,000. */
   arguments?: Array<string> | null | undefined;
-  /** What it offers for its place. */
+  /** Bid for a better position in the queue. */
   bid?: number | null | undefined;
-  /** Reservation whose nodes to use. */
+  /** Id of the capacity reservation to run in. */
   capacityReservationId?: string | null | undefined;
-  /** Program and arguments, taken literally, at most 10,000. */
+  /** Program and arguments, passed without expansion, at most 10,000. */
   command?: Array<string> | null | undefined;
-  /** Further words for the backend. */
+  /** Further attributes for the backend. */
   customAttributes?: Record<string, unknown> | null | undefined;
   /** Data sets to mount, at most 256. */
   data?: Array<string> | null | undefined;
   /** Jobs that must end first, at most 100. */
   dependsOn?: Array<DependencyInput> | null | undefined;
-  /** Expected seconds of a run. */
+  /** Expected duration of a run in seconds. */
   durationSeconds?: number | null | undefined;
-  /** Variables, in order (the last of a name wins), at most 10,000. */
+  /** Environment variables in order (the last one of a name wins), at most 10,000. */
   environment?: Array<EnvironmentVariableInput> | null | undefined;
-  /** What you expect it to cost. */
+  /** Your estimate of the cost. */
   estimatedCost?: number | null | undefined;
-  /** Program, where `arguments` are given apart. */
+  /** Program to run; its arguments are in `arguments`. */
   executable?: string | null | undefined;
-  /** The mechanism to run it with; default: by the other fields and the pool. */
+  /** Executor to use; default: chosen by the other fields and the pool. */
   executor?: string | null | undefined;
   /** Registered handler to call instead of a command. */
   handler?: string | null | undefined;
   /** Container image. */
   image?: string | null | undefined;
-  /** Whether to start from the environment of the server, as far as that is passed on. */
+  /** Whether the job inherits the environment variables that the server passes on. */
   inheritEnvironment?: boolean | null | undefined;
-  /** What the handler is given. */
+  /** Input of the handler. */
   input?: Record<string, unknown> | null | undefined;
-  /** Whether a person sits in front of it. */
+  /** Whether the job is interactive: a user waits for it. */
   interactive?: boolean | null | undefined;
-  /** Name for other jobs. */
+  /** DNS name for other jobs. */
   internalDns?: InternalDnsInput | null | undefined;
   /** Keys and values, at most 64. */
   labels?: Array<LabelInput> | null | undefined;
-  /** How its processes are launched. */
+  /** Launcher that starts the processes of the job. */
   launcher?: string | null | undefined;
-  /** Seconds of one run at most; 0: no maximum. */
+  /** Maximum duration of a run in seconds; 0: unlimited. */
   maxRunTimeSeconds?: number | null | undefined;
   /** Name, at most 255 characters. */
   name?: string | null | undefined;
-  /** Traffic to cut off. */
+  /** Network traffic to block. */
   networkIsolation?: NetworkIsolation | null | undefined;
-  /** Not before this moment; in the past: now. */
+  /** Earliest start; a time in the past means now. */
   notBefore?: string | null | undefined;
-  /** What becomes of it when they end otherwise. */
+  /** What happens when a dependency fails. */
   onDependencyFailure?: OnDependencyFailure | null | undefined;
-  /** Script to source after it ended. */
+  /** Script sourced after the command ended. */
   postLaunch?: string | null | undefined;
-  /** Script to source before it starts. */
+  /** Script sourced before the command starts. */
   preLaunch?: string | null | undefined;
-  /** Whether it may be stopped in favour of others. */
+  /** Whether the job may be preempted by other jobs. */
   preemptable?: boolean | null | undefined;
-  /** Project it belongs to. */
+  /** Project of the job. */
   project?: string | null | undefined;
-  /** The door to go through; default: the default queue. */
+  /** Submission queue; default: the default queue. */
   queue?: string | null | undefined;
-  /** What it asks for. */
+  /** Requested resources. */
   resources?: ResourcesInput | null | undefined;
-  /** Whether it may be run again from the beginning. */
+  /** Whether the job may be run again from the beginning. */
   restartable?: boolean | null | undefined;
-  /** Whether it can go on from what it saved. */
+  /** Whether the job can continue from a state it saved. */
   resumable?: boolean | null | undefined;
-  /** When to run it again after a failure. */
+  /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
-  /** File to copy the errors to. */
+  /** File that receives a copy of the error output. */
   stderrPath?: string | null | undefined;
-  /** File to read from. */
+  /** File used as standard input. */
   stdinPath?: string | null | undefined;
-  /** File to copy the output to. */
+  /** File that receives a copy of the output. */
   stdoutPath?: string | null | undefined;
-  /** Team to submit for. */
+  /** Team of the job; default: your default team. */
   team?: string | null | undefined;
-  /** Working directory: absolute, or ~/… */
+  /** Working directory: an absolute path or ~/… */
   workdir?: string | null | undefined;
-  /** Display. */
+  /** X11 display. */
   x11?: X11Input | null | undefined;
 };
 
-/** States of a job and of a run. BLOCKED: waits for an approval. SUCCEEDED, FAILED, INTERRUPTED and CANCELLED are final. */
+/** State of a job or a run. */
 export type JobState =
+  /** Waits for an approval. */
   | 'BLOCKED'
+  /** Final: the job was cancelled. */
   | 'CANCELLED'
+  /** The job was cancelled, and the executor stops the command. */
   | 'CANCELLING'
+  /** Final: the command failed, could not be started, or an approval was refused. */
   | 'FAILED'
+  /** Final: the run was preempted or its node was lost, and the job is not restartable. */
   | 'INTERRUPTED'
+  /** Waits to be started. */
   | 'QUEUED'
+  /** The command runs. */
   | 'RUNNING'
+  /** The scheduler has assigned resources, and the executor starts the command. */
   | 'STARTING'
+  /** Final: the command ended with exit code 0. */
   | 'SUCCEEDED';
 
-/** Jobs with this label. */
+/** A label that jobs must have. */
 export type LabelFilter = {
   /** Key of the label. */
   key: string;
-  /** Its value; left out: any. */
+  /** Value of the label; default: every value. */
   value?: string | null | undefined;
 };
 
-/** Key and value; a tag is a label with the value "". */
+/** A label; a tag is a label with the value "". */
 export type LabelInput = {
-  /** What it says something about. */
+  /** Key. */
   key: string;
-  /** What it says. */
+  /** Value. */
   value: string;
 };
 
-/** Whose running jobs and GPUs a limit counts. */
+/** What a limit applies to. */
 export type LimitScope =
+  /** Jobs of a project. */
   | 'PROJECT'
+  /** Jobs of a submission queue. */
   | 'QUEUE'
+  /** Jobs of a team. */
   | 'TEAM'
+  /** Jobs of a user. */
   | 'USER';
 
-/** Which traffic is cut off: from outside, to outside, or both. */
+/** Network traffic that is blocked for a job. */
 export type NetworkIsolation =
+  /** Incoming and outgoing traffic is blocked. */
   | 'ALL'
+  /** Incoming traffic is blocked. */
   | 'IN'
+  /** Outgoing traffic is blocked. */
   | 'OUT';
 
 /** Protocol of a port. */
 export type NetworkProtocol =
+  /** TCP. */
   | 'TCP'
+  /** UDP. */
   | 'UDP';
 
-/** What becomes of a job whose dependency can no longer hold. */
+/** What happens to a job whose dependency can no longer be satisfied. */
 export type OnDependencyFailure =
+  /** The job is cancelled with reason DEPENDENCY_FAILED. */
   | 'CANCEL'
+  /** The job stays QUEUED until it is cancelled. */
   | 'WAIT';
 
-/** READY takes new runs; CORDONED and DRAINING take none; LOST does not answer. */
+/** State of a node. */
 export type PoolNodeState =
+  /** Accepts no new runs; running jobs continue. */
   | 'CORDONED'
+  /** Accepts no new runs and is to be removed; running jobs continue. */
   | 'DRAINING'
+  /** Does not answer. */
   | 'LOST'
+  /** Accepts new runs. */
   | 'READY';
 
-/** What kind of failure it is, for programs. */
+/** Kind of failure. */
 export type ProblemCode =
+  /** You cannot decide on a job that you submitted yourself. */
   | 'APPROVAL_NOT_ALLOWED'
+  /** A quota on cost would be exceeded. */
   | 'COST_LIMIT_EXCEEDED'
+  /** A permission is missing; `requiredPermission` names it. */
   | 'FORBIDDEN'
+  /** The idempotency key was used before with a different payload. */
   | 'IDEMPOTENCY_CONFLICT'
+  /** The input is invalid; `violations` lists what to correct. */
   | 'INVALID_INPUT'
+  /** The state of the job does not allow the operation. */
   | 'INVALID_STATE'
+  /** The object does not exist, or you may not see it. */
   | 'NOT_FOUND'
+  /** A quota or a limit on submissions would be exceeded. */
   | 'QUOTA_EXCEEDED'
+  /** The job would not start now, and `noWait` was set. */
   | 'REJECTED'
+  /** The slot reservation cannot be used. */
   | 'RESERVATION_EXPIRED'
+  /** The server cannot process the request right now; try again. */
   | 'UNAVAILABLE'
+  /** The job has changed since the expected version. */
   | 'VERSION_CONFLICT';
 
-/** What crossing it does: refuse, warn, or ask for an approval. */
+/** What happens when a quota is exceeded. */
 export type QuotaAction =
+  /** The submission is refused. */
   | 'BLOCK'
+  /** The submission is accepted and needs an approval. */
   | 'REQUIRE_APPROVAL'
+  /** The submission is accepted with a warning. */
   | 'WARN';
 
-/** Whom it limits. USER wins over LEVEL, and LEVEL over GLOBAL, each by the usage of one person; TEAM and ACCOUNT are ceilings over the usage of all together. */
+/** Whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
 export type QuotaScope =
+  /** The usage of an account and the accounts below it together. */
   | 'ACCOUNT'
+  /** The usage of each user. */
   | 'GLOBAL'
+  /** The usage of each user of a level. */
   | 'LEVEL'
+  /** The usage of all members of a team together. */
   | 'TEAM'
+  /** The usage of one user. */
   | 'USER';
 
-/** What is counted: jobs that are not final, submissions or their cost in the last 60 min, 24 h or 30 d, GPUs. */
+/** What a quota counts. */
 export type QuotaType =
+  /** Jobs that are not final, and active slot reservations. */
   | 'CONCURRENT_JOBS'
+  /** Cost of the jobs submitted in the last 24 hours. */
   | 'COST_PER_DAY'
+  /** Cost of the jobs submitted in the last 30 days. */
   | 'COST_PER_MONTH'
+  /** Submissions in the last 24 hours. */
   | 'JOBS_PER_DAY'
+  /** Submissions in the last 60 minutes. */
   | 'JOBS_PER_HOUR'
+  /** GPUs requested by jobs that are not final, in pools with the executor `local`. */
   | 'LOCAL_GPUS';
 
-/** A no. */
+/** A rejection. */
 export type RejectJobInput = {
-  /** The version of the job you looked at. */
+  /** Fails with a version conflict unless the job has this version. */
   expectedVersion: number;
   /** The job. */
   jobId: string;
-  /** Why, for the submitter to read; at most 1,000 characters. */
+  /** Reason, shown to the submitter; at most 1,000 characters. */
   reason: string;
 };
 
-/** Which machine is to go. */
+/** The node to remove. */
 export type RemoveNodeInput = {
   /** The node. */
   id: string;
 };
 
-/** What the job asks for; amounts are per copy. */
+/** Requested resources; amounts are per replica. */
 export type ResourcesInput = {
-  /** Whether others are taken when `gpuIds` are busy. */
+  /** Whether other GPUs may be used when those of `gpuIds` are busy. */
   anyGpu?: boolean | null | undefined;
-  /** Cores, 0.001 or more; default 1. */
+  /** Number of cores, at least 0.001; default 1. */
   cpu?: number | null | undefined;
-  /** PSI/J: cores of each process. */
+  /** PSI/J: number of cores per process. */
   cpuCoresPerProcess?: number | null | undefined;
-  /** Filters on the processor (a leading ! excludes), at most 64. */
+  /** Filters on the processor model (a leading ! excludes), at most 64. */
   cpuModel?: Array<string> | null | undefined;
-  /** CUDA version that the GPUs support, e.g. 11.8. */
+  /** CUDA version that the GPUs must support, e.g. 11.8. */
   cudaVersion?: string | null | undefined;
-  /** Whether nobody else may be on its nodes. */
+  /** Whether the job needs its nodes for itself alone. */
   exclusiveNodeUse?: boolean | null | undefined;
-  /** GPUs; default 0. */
+  /** Number of GPUs; default 0. */
   gpu?: number | null | undefined;
-  /** PSI/J: GPUs of each process. */
+  /** PSI/J: number of GPUs per process. */
   gpuCoresPerProcess?: number | null | undefined;
-  /** Exactly these GPUs of a one-node pool, at most 1,024. */
+  /** Physical ids of exactly these GPUs; only in a pool with one node, at most 1,024. */
   gpuIds?: Array<number> | null | undefined;
-  /** GiB of memory that each GPU has at least. */
+  /** Minimum memory of each GPU in GiB. */
   gpuMemoryGib?: number | null | undefined;
   /** Filters on the GPU model (a leading ! excludes), at most 64. */
   gpuModel?: Array<string> | null | undefined;
-  /** Whether the GPUs have tensor cores; default: either. */
+  /** Whether the GPUs must have tensor cores; default: no requirement. */
   gpuTensorCores?: boolean | null | undefined;
   /** Whether the nodes must have InfiniBand. */
   infiniband?: boolean | null | undefined;
-  /** The same in bytes; give one of the two. */
+  /** Bytes of memory. Give `memoryGib` or `memoryBytes`, not both. */
   memoryBytes?: number | null | undefined;
   /** GiB of memory; default 1. */
   memoryGib?: number | null | undefined;
-  /** PSI/J: nodes. */
+  /** PSI/J: number of nodes. */
   nodeCount?: number | null | undefined;
-  /** PSI/J: processes in all. */
+  /** PSI/J: total number of processes. */
   processCount?: number | null | undefined;
-  /** PSI/J: processes on each node. */
+  /** PSI/J: number of processes per node. */
   processesPerNode?: number | null | undefined;
-  /** Port of the first copy that the others are told. */
+  /** Port of the first replica, announced to the other replicas. */
   replicaMasterPort?: number | null | undefined;
-  /** Copies that start together; default 1. */
+  /** Number of replicas, default 1; they start together. */
   replicas?: number | null | undefined;
 };
 
-/** When to run the job again after its command failed. */
+/** When a job is run again after its command failed. */
 export type RetryInput = {
-  /** Runs at most that may end by exit code. */
+  /** Maximum number of runs whose command failed. */
   maxAttempts: number;
-  /** Only after these exit codes (default: after any but 0), at most 255. */
+  /** Exit codes that cause a retry (default: all except 0), at most 255. */
   onExitCodes?: Array<number> | null | undefined;
 };
 
-/** Which job to submit once more, and with what changes. */
+/** The job to retry, and changes to its spec. */
 export type RetryJobInput = {
-  /** Only say what would become of it; the answer is DryRun, and nothing is written. */
+  /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
   dryRun?: boolean | null | undefined;
   /** Only if the original is still at this version. */
   expectedVersion?: number | null | undefined;
-  /** Your name for this retry; as for `submitJob`. */
+  /** Idempotency key of this retry, as for `submitJob`. */
   idempotencyKey?: string | null | undefined;
-  /** How long the key is kept, 60 … 2,592,000 s; default a day. */
+  /** Lifetime of the key in seconds, 60 … 2,592,000; default: one day. */
   idempotencyTtlSeconds?: number | null | undefined;
-  /** A job that is over. */
+  /** The final job to retry. */
   jobId: string;
-  /** Start it now or refuse it: then nothing is stored, its key neither. */
+  /** Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key. */
   noWait?: boolean | null | undefined;
-  /** Fields that replace those of the original, in `resources` too; null: the default. A field at its default value leaves the original. */
+  /** Fields that replace those of the original spec, including single fields of `resources`; null resets a field to its default. Omitted fields stay. */
   overrides?: JobSpecInput | null | undefined;
-  /** A slot that you reserved. */
+  /** Id of a slot reservation to consume. */
   slotReservationId?: string | null | undefined;
 };
 
-/** A priority that replaces the one of the level. */
+/** A priority that overrides `basePriority`. */
 export type SetJobPriorityInput = {
   /** The job. */
   jobId: string;
-  /** 0 … 50, higher comes first; null: that of the level counts again. */
+  /** Priority 0 … 50, higher first; null: return to `basePriority`. */
   priority?: number | null | undefined;
 };
 
-/** A limit of a queue, a project, a team or a user. Without maxJobs and maxGpus it goes. */
+/** A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it. */
 export type SetScopeLimitInput = {
-  /** Only GPUs whose model contains this, whatever its case; default: all. */
+  /** Count only GPUs whose model contains this text, case-insensitive; default: all GPUs. */
   gpuModel?: string | null | undefined;
-  /** Most GPUs in use; default: unlimited. */
+  /** Limit on GPUs in use; default: unlimited. */
   maxGpus?: number | null | undefined;
-  /** Most running jobs; default: unlimited. */
+  /** Limit on running jobs; default: unlimited. */
   maxJobs?: number | null | undefined;
-  /** Its name. */
+  /** Name. */
   name: string;
-  /** Name of the pool; default: the one that the default queue leads to. */
+  /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** What it is a limit of. */
+  /** What the limit applies to. */
   scope: LimitScope;
 };
 
-/** WAITING: BLOCKED, QUEUED. ACTIVE: STARTING, RUNNING, CANCELLING. FINAL: the four final states. */
+/** Category of a state. */
 export type StateCategory =
+  /** STARTING, RUNNING or CANCELLING: the job holds resources. */
   | 'ACTIVE'
+  /** SUCCEEDED, FAILED, INTERRUPTED or CANCELLED: the state never changes again. */
   | 'FINAL'
+  /** BLOCKED or QUEUED. */
   | 'WAITING';
 
 /** A submission. */
 export type SubmitJobInput = {
-  /** Only say what would become of it; the answer is DryRun, and nothing is written. */
+  /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
   dryRun?: boolean | null | undefined;
-  /** Your name for this submission, 1 … 255 characters: the same key again answers the same job. */
+  /** Idempotency key, 1 … 255 characters. Submitting the same key again returns the same job. */
   idempotencyKey?: string | null | undefined;
-  /** How long the key is kept, 60 … 2,592,000 s; default a day. */
+  /** Lifetime of the key in seconds, 60 … 2,592,000; default: one day. */
   idempotencyTtlSeconds?: number | null | undefined;
-  /** Start it now or refuse it: then nothing is stored, its key neither. */
+  /** Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key. */
   noWait?: boolean | null | undefined;
-  /** Whether a person must say yes, whatever the rules say. */
+  /** Require an approval in any case. */
   requiresApproval?: boolean | null | undefined;
-  /** A slot that you reserved: it is consumed, and the submission counts once. */
+  /** Id of a slot reservation to consume; the submission then counts only once. */
   slotReservationId?: string | null | undefined;
-  /** What is to be run. */
+  /** What to run. */
   spec: JobSpecInput;
 };
 
-/** What a token may be used for, as far as its user may. READ: queries and subscriptions; it comes with each of the others. SUBMIT: submit, retry, reserve, release, cancel and delete one's own. OPERATE: approve, reject, set priorities, cancel others', process, clean up. ADMIN: everything else. */
+/** What a token permits. It never permits more than its user may do. */
 export type TokenScope =
+  /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
   | 'ADMIN'
+  /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
   | 'OPERATE'
+  /** Queries and subscriptions. Every token has it. */
   | 'READ'
+  /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
   | 'SUBMIT';
 
-/** A change of a rule; what is left out stays. */
+/** Changes to an approval rule; omitted fields stay. */
 export type UpdateApprovalRuleInput = {
-  /** What it matches. */
+  /** The submissions that the rule applies to. */
   condition?: ApprovalConditionInput | null | undefined;
-  /** Whether it is tried at all. */
+  /** Whether the rule is evaluated. */
   enabled?: boolean | null | undefined;
-  /** Levels that it does not apply to, at most 4. */
+  /** User levels that the rule does not apply to, at most 4. */
   exemptLevels?: Array<UserLevel> | null | undefined;
-  /** How long a request waits. */
+  /** Seconds until an undecided request expires. */
   expiresAfterSeconds?: number | null | undefined;
   /** The rule. */
   id: string;
-  /** Name to show, unique. */
+  /** Display name, unique. */
   name?: string | null | undefined;
-  /** Rules are tried from the highest down. */
+  /** Rules with a higher priority are evaluated first. */
   priority?: number | null | undefined;
-  /** The least level that may decide. */
+  /** Lowest user level that may decide. */
   requiredLevel?: UserLevel | null | undefined;
 };
 
-/** Limits of a pool. What is left out stays as it is; null: unlimited; 0: none. */
+/** Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none. */
 export type UpdateLimitsInput = {
-  /** Whether teamMaxConcurrent holds. */
+  /** Whether `teamMaxConcurrent` is enforced. */
   enableFairShare?: boolean | null | undefined;
   /** GPUs in use in the pool. */
   localGpuMaxConcurrent?: number | null | undefined;
@@ -656,15 +721,15 @@ export type UpdateLimitsInput = {
   localJobMaxConcurrent?: number | null | undefined;
   /** Running jobs of the pool. */
   maxConcurrent?: number | null | undefined;
-  /** Name of the pool; default: the one that the default queue leads to. */
+  /** Name of the pool; default: the pool of the default queue. */
   pool?: string | null | undefined;
-  /** The wait that raises a priority by 10, up to 30, in minutes; 0: never. Without effect under fair share. */
+  /** Waiting time in minutes that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share. */
   starvationThresholdMinutes?: number | null | undefined;
-  /** The same in seconds; not both. */
+  /** The same in seconds. Give `starvationThresholdMinutes` or `starvationThresholdSeconds`, not both. */
   starvationThresholdSeconds?: number | null | undefined;
-  /** Running jobs of each team, with enableFairShare. */
+  /** Running jobs of each team, enforced with `enableFairShare`. */
   teamMaxConcurrent?: number | null | undefined;
-  /** Jobs of a user that are not final, asked at submission. */
+  /** Jobs of a user that are not final, checked at submission. */
   userMaxActive?: number | null | undefined;
   /** Jobs of a user that wait for an approval. */
   userMaxBlocked?: number | null | undefined;
@@ -672,80 +737,84 @@ export type UpdateLimitsInput = {
   userMaxConcurrent?: number | null | undefined;
 };
 
-/** A change of a machine. */
+/** A change of the state of a node. */
 export type UpdateNodeInput = {
   /** The node. */
   id: string;
-  /** READY takes runs; CORDONED takes no more; DRAINING neither, for it is to go. LOST cannot be set. */
+  /** The new state: READY, CORDONED or DRAINING. LOST cannot be set. */
   state: PoolNodeState;
 };
 
-/** A change of a quota; what is left out stays. */
+/** Changes to a quota; omitted fields stay. */
 export type UpdateQuotaInput = {
-  /** What crossing it does. */
+  /** What happens when the limit is exceeded. */
   action?: QuotaAction | null | undefined;
   /** quota_… */
   id: string;
-  /** The most that is allowed. */
+  /** Highest allowed value. */
   limit?: number | null | undefined;
 };
 
-/** What is to change of a team; what is left out stays. */
+/** Changes to a team; omitted fields stay. */
 export type UpdateTeamInput = {
-  /** Users that come in, at most 1,000. */
+  /** Ids of users to add, at most 1,000. */
   addMembers?: Array<string> | null | undefined;
   /** The team. */
   id: string;
-  /** New name, and with it a new account for what comes. */
+  /** New name. Later submissions are charged to the account of the new name. */
   name?: string | null | undefined;
-  /** Users that go, at most 1,000. */
+  /** Ids of users to remove, at most 1,000. */
   removeMembers?: Array<string> | null | undefined;
 };
 
-/** What is to change of a person; what is left out stays. */
+/** Changes to a user; omitted fields stay. */
 export type UpdateUserInput = {
-  /** Permissions beyond those of the level, at most 20. */
+  /** Permissions in addition to those of the level, at most 20. */
   allow?: Array<string> | null | undefined;
-  /** The one of them for submissions that name none. */
+  /** Team for submissions that name no team; must be one of `teams`. */
   defaultTeam?: string | null | undefined;
-  /** Permissions to take away, which wins, at most 20. */
+  /** Permissions to deny; deny overrides allow, at most 20. */
   deny?: Array<string> | null | undefined;
-  /** Whether the person cannot log in; their jobs go on. */
+  /** Whether the user is disabled: no login; running jobs continue. */
   disabled?: boolean | null | undefined;
-  /** Name to show. */
+  /** Display name. */
   displayName?: string | null | undefined;
-  /** Mail address. */
+  /** Email address. */
   email?: string | null | undefined;
-  /** The person. */
+  /** The user. */
   id: string;
-  /** Who logs in as this person by the OpenID provider; null: nobody any more. */
+  /** Identity of the user at the OpenID provider; null: removes it. */
   identity?: UserIdentityInput | null | undefined;
-  /** Decides base priority and permissions. */
+  /** Level; determines base priority and permissions. */
   level?: UserLevel | null | undefined;
-  /** Names of all of their teams, at most 50. */
+  /** Names of all teams of the user, at most 50. */
   teams?: Array<string> | null | undefined;
-  /** Account of the machine that their jobs run as. */
+  /** Unix account that the jobs of the user run as. */
   unixUser?: string | null | undefined;
 };
 
-/** Who a person is at an OpenID provider. */
+/** Identity of a user at an OpenID provider. */
 export type UserIdentityInput = {
-  /** The provider: auth.oidc.issuer of the configuration. */
+  /** Issuer: auth.oidc.issuer in the configuration. */
   issuer: string;
-  /** The person: `sub` of the tokens of the provider. */
+  /** Subject: `sub` in the tokens of the provider. */
   subject: string;
 };
 
-/** What a person may do, as a ladder. */
+/** Level of a user. Each level includes the permissions of the levels below. */
 export type UserLevel =
+  /** Has all permissions. */
   | 'ADMIN'
+  /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
   | 'LEAD'
+  /** May submit, cancel and delete own jobs, and manage own tokens. */
   | 'RESEARCHER'
+  /** May see own jobs. */
   | 'VIEWER';
 
-/** A display for the job. */
+/** An X11 display for the job. */
 export type X11Input = {
-  /** Whether a GPU draws it. */
+  /** Whether the display is rendered by a GPU. */
   gpu?: boolean | null | undefined;
 };
 

@@ -22,17 +22,18 @@ import { seen } from './problem.ts'
 
 /** When a submission needs a person's yes. */
 const fieldWords = {
-  costAbove: 'The submission costs more than this.',
-  hardware: 'Glob over the GPU and CPU models that it asks for, whatever their case.',
-  executor: 'It runs on this executor.',
-  levelNotIn: 'The level of its user is none of these.',
-  jobsPerDayAbove: 'It is one more than this many of its user in 24 hours.',
-  firstJob: 'Whether it is the first job of its user.',
-  name: 'Its name matches this glob, or this regular expression if it is written as ^…$.',
+  costAbove: 'Matches when the submission costs more than this amount.',
+  hardware: 'Glob on the requested GPU and CPU models; case-insensitive.',
+  executor: 'Matches jobs that run on this executor.',
+  levelNotIn: 'Matches when the level of the user is none of these.',
+  jobsPerDayAbove:
+    'Matches when the user submitted more than this number of jobs in the last 24 hours, including this one.',
+  firstJob: 'true: matches the first job of a user. false: matches all later ones.',
+  name: 'Glob on the job name, or a regular expression if written as ^…$.',
 } as const
 
 const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').implement({
-  description: 'A condition on a submission; exactly one field is set.',
+  description: 'A condition on submissions; exactly one field is set.',
   fields: (t) => ({
     costAbove: t.exposeFloat('costAbove', { nullable: true, description: fieldWords.costAbove }),
     hardware: t.exposeString('hardware', { nullable: true, description: fieldWords.hardware }),
@@ -50,22 +51,27 @@ const Condition = builder.objectRef<ApprovalCondition>('ApprovalCondition').impl
 })
 
 builder.node(ApprovalRuleRef, {
-  description: "When a submission needs a person's yes. The first rule that matches decides.",
+  description: 'A rule that makes submissions require approval. The first matching rule applies.',
   id: { resolve: (rule) => rule.id, description: 'rule_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.approvalRule.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name to show, unique.' }),
-    priority: t.exposeInt('priority', { description: 'Rules are tried from the highest down.' }),
-    enabled: t.exposeBoolean('enabled', { description: 'Whether it is tried at all.' }),
+    name: t.exposeString('name', { description: 'Display name, unique.' }),
+    priority: t.exposeInt('priority', { description: 'Rules with a higher priority are evaluated first.' }),
+    enabled: t.exposeBoolean('enabled', { description: 'Whether the rule is evaluated.' }),
     condition: t.field({
       type: Condition,
-      description: 'What it matches.',
+      description: 'The submissions that the rule applies to.',
       // The domain wrote it.
       resolve: ({ condition }) => condition as ApprovalCondition,
     }),
-    exemptLevels: t.expose('exemptLevels', { type: [UserLevel], description: 'Levels that it does not apply to.' }),
-    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'The least level that may decide.' }),
-    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', { description: 'How long a request waits.' }),
+    exemptLevels: t.expose('exemptLevels', {
+      type: [UserLevel],
+      description: 'User levels that the rule does not apply to.',
+    }),
+    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
+    expiresAfterSeconds: t.exposeInt('expiresAfterSeconds', {
+      description: 'Seconds until an undecided request expires.',
+    }),
   }),
 })
 
@@ -74,7 +80,7 @@ const ApprovalRuleConnection = connectionType<ApprovalRule>('ApprovalRule', Appr
 builder.queryField('approvalRules', (t) =>
   t.field({
     type: ApprovalRuleConnection,
-    description: 'All approval rules, in the order in which they are tried.',
+    description: 'All approval rules, in order of evaluation.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, load }) {
@@ -87,7 +93,7 @@ builder.queryField('approvalRules', (t) =>
 )
 
 const ConditionInput = builder.inputType('ApprovalConditionInput', {
-  description: 'A condition on a submission.',
+  description: 'A condition on submissions; set exactly one field.',
   isOneOf: true,
   fields: (t) => ({
     costAbove: t.float({ description: fieldWords.costAbove }),
@@ -101,38 +107,48 @@ const ConditionInput = builder.inputType('ApprovalConditionInput', {
 })
 
 const CreateApprovalRuleInput = builder.inputType('CreateApprovalRuleInput', {
-  description: 'A new rule.',
+  description: 'A new approval rule.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Name to show, unique.' }),
-    condition: t.field({ type: ConditionInput, required: true, description: 'What it matches.' }),
-    priority: t.int({ defaultValue: 0, description: 'Rules are tried from the highest down.' }),
-    enabled: t.boolean({ defaultValue: true, description: 'Whether it is tried at all.' }),
-    exemptLevels: t.field({ type: [UserLevel], ...atMost(userLevels.length, 'Levels that it does not apply to') }),
+    name: t.string({ required: true, description: 'Display name, unique.' }),
+    condition: t.field({
+      type: ConditionInput,
+      required: true,
+      description: 'The submissions that the rule applies to.',
+    }),
+    priority: t.int({ defaultValue: 0, description: 'Rules with a higher priority are evaluated first.' }),
+    enabled: t.boolean({ defaultValue: true, description: 'Whether the rule is evaluated.' }),
+    exemptLevels: t.field({
+      type: [UserLevel],
+      ...atMost(userLevels.length, 'User levels that the rule does not apply to'),
+    }),
     requiredLevel: t.field({
       type: UserLevel,
       defaultValue: 'LEAD',
-      description: 'The least level that may decide.',
+      description: 'Lowest user level that may decide.',
     }),
-    expiresAfterSeconds: t.int({ defaultValue: 86_400, description: 'How long a request waits.' }),
+    expiresAfterSeconds: t.int({ defaultValue: 86_400, description: 'Seconds until an undecided request expires.' }),
   }),
 })
 
 const UpdateApprovalRuleInput = builder.inputType('UpdateApprovalRuleInput', {
-  description: 'A change of a rule; what is left out stays.',
+  description: 'Changes to an approval rule; omitted fields stay.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The rule.' }),
-    name: t.string({ description: 'Name to show, unique.' }),
-    condition: t.field({ type: ConditionInput, description: 'What it matches.' }),
-    priority: t.int({ description: 'Rules are tried from the highest down.' }),
-    enabled: t.boolean({ description: 'Whether it is tried at all.' }),
-    exemptLevels: t.field({ type: [UserLevel], ...atMost(userLevels.length, 'Levels that it does not apply to') }),
-    requiredLevel: t.field({ type: UserLevel, description: 'The least level that may decide.' }),
-    expiresAfterSeconds: t.int({ description: 'How long a request waits.' }),
+    name: t.string({ description: 'Display name, unique.' }),
+    condition: t.field({ type: ConditionInput, description: 'The submissions that the rule applies to.' }),
+    priority: t.int({ description: 'Rules with a higher priority are evaluated first.' }),
+    enabled: t.boolean({ description: 'Whether the rule is evaluated.' }),
+    exemptLevels: t.field({
+      type: [UserLevel],
+      ...atMost(userLevels.length, 'User levels that the rule does not apply to'),
+    }),
+    requiredLevel: t.field({ type: UserLevel, description: 'Lowest user level that may decide.' }),
+    expiresAfterSeconds: t.int({ description: 'Seconds until an undecided request expires.' }),
   }),
 })
 
 const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
-  description: 'Which rule is to go.',
+  description: 'The rule to delete.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The rule.' }) }),
 })
 
@@ -149,17 +165,17 @@ const successType = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSucc
     }),
   })
 
-const CreateSuccess = successType('CreateApprovalRuleSuccess', 'The rule holds for submissions from now on.')
-const UpdateSuccess = successType('UpdateApprovalRuleSuccess', 'The rule holds as it is now for submissions to come.')
+const CreateSuccess = successType('CreateApprovalRuleSuccess', 'The rule applies to submissions from now on.')
+const UpdateSuccess = successType('UpdateApprovalRuleSuccess', 'The changed rule applies to submissions from now on.')
 
 const CreateResult = builder.errorUnion('CreateApprovalRuleResult', {
-  description: 'What became of a new rule.',
+  description: 'Result of `createApprovalRule`.',
   types: [CreateSuccess, InvalidInput, Forbidden, Unavailable],
   resolveType: () => CreateSuccess,
 })
 
 const UpdateResult = builder.errorUnion('UpdateApprovalRuleResult', {
-  description: 'What became of a change.',
+  description: 'Result of an update.',
   types: [UpdateSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => UpdateSuccess,
 })
@@ -167,20 +183,20 @@ const UpdateResult = builder.errorUnion('UpdateApprovalRuleResult', {
 builder.mutationFields((t) => ({
   createApprovalRule: t.field({
     type: CreateResult,
-    description: 'Makes an approval rule.',
+    description: 'Creates an approval rule.',
     args: { input: t.arg({ type: CreateApprovalRuleInput, required: true, description: 'The rule.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createApprovalRule(domain, viewer, input),
   }),
   updateApprovalRule: t.field({
     type: UpdateResult,
-    description: 'Changes an approval rule. Jobs that wait already keep their request.',
+    description: 'Changes an approval rule. Pending requests stay unchanged.',
     args: { input: t.arg({ type: UpdateApprovalRuleInput, required: true, description: 'The change.' }) },
     resolve: (_root, { input }, { domain, viewer }) => updateApprovalRule(domain, viewer, input),
   }),
   deleteApprovalRule: t.field({
     type: DeleteResult,
-    description: 'Removes an approval rule. Jobs that wait already keep their request.',
-    args: { input: t.arg({ type: DeleteApprovalRuleInput, required: true, description: 'Which rule.' }) },
+    description: 'Deletes an approval rule. Pending requests stay.',
+    args: { input: t.arg({ type: DeleteApprovalRuleInput, required: true, description: 'The rule.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteApprovalRule(domain, viewer, input),
   }),
 }))

@@ -17,6 +17,7 @@ import { builder } from '../builder.ts'
 import { bulkCost } from '../bulk.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
+import { described } from '../described.ts'
 import { type Bind, readPages, requestPage } from '../keyset.ts'
 import { limits } from '../limits.ts'
 import { approvalsListing } from '../listings.ts'
@@ -27,12 +28,18 @@ import { seen } from './problem.ts'
 
 /** A person's yes before queueing: what waits for one, and the decisions. */
 const ApprovalStatus = builder.enumType('ApprovalStatus', {
-  description: 'Where an approval stands. PENDING is the only one that changes.',
-  values: ['PENDING', 'APPROVED', 'REJECTED', 'EXPIRED', 'CANCELLED'] as const,
+  description: 'State of an approval request.',
+  values: described({
+    PENDING: 'Waits for a decision.',
+    APPROVED: 'Approved: the job was queued.',
+    REJECTED: 'Rejected: the job failed.',
+    EXPIRED: 'Not decided in time: the job failed.',
+    CANCELLED: 'The job was cancelled before a decision.',
+  }),
 })
 
 builder.node(ApprovalRef, {
-  description: "A request for a person's yes, and what became of it.",
+  description: 'A request to approve a job, and its outcome.',
   id: { resolve: (approval) => approval.id, description: 'approval_…' },
   // An approval is as visible as its job.
   loadMany: (ids, { load }) =>
@@ -45,31 +52,38 @@ builder.node(ApprovalRef, {
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job that waits for it, or waited.',
+      description: 'The job to approve.',
       resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
     }),
-    status: t.expose('status', { type: ApprovalStatus, description: 'Where it stands.' }),
-    reason: t.exposeString('reason', { description: 'Why it is needed.' }),
+    status: t.expose('status', { type: ApprovalStatus, description: 'Current state.' }),
+    reason: t.exposeString('reason', { description: 'Why an approval is required.' }),
     ruleName: t.exposeString('ruleName', {
       nullable: true,
-      description: 'The rule that asks for it; null: the submitter or a quota does.',
+      description: 'Name of the rule that requires it; null: requested by the submitter or by a quota.',
     }),
-    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'The least level that may decide.' }),
+    requiredLevel: t.expose('requiredLevel', { type: UserLevel, description: 'Lowest user level that may decide.' }),
     requestedBy: t.field({
       type: UserRef,
-      description: 'Who submitted the job.',
+      description: 'The submitter of the job.',
       resolve: ({ requestedById }, _args, { load }) => seen(load.user.load(requestedById)),
     }),
-    requestedAt: t.expose('requestedAt', { type: 'DateTime', description: 'When it was asked for.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends by itself, and the job fails.' }),
+    requestedAt: t.expose('requestedAt', { type: 'DateTime', description: 'When it was requested.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'When the request expires. The job then fails.',
+    }),
     decidedBy: t.field({
       type: UserRef,
       nullable: true,
-      description: 'Who decided, or cancelled the job; null: nobody yet, or it expired.',
+      description: 'The user who decided or cancelled the job; null: still pending, or expired.',
       resolve: ({ decidedById }, _args, { load }) => (decidedById === null ? null : load.user.load(decidedById)),
     }),
-    decidedAt: t.expose('decidedAt', { type: 'DateTime', nullable: true, description: 'When it was over.' }),
-    comment: t.exposeString('comment', { nullable: true, description: 'What was said with the decision.' }),
+    decidedAt: t.expose('decidedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When it was decided, expired or cancelled; null: still pending.',
+    }),
+    comment: t.exposeString('comment', { nullable: true, description: 'Comment given with the decision.' }),
   }),
 })
 
@@ -77,7 +91,7 @@ builder.objectField(JobRef, 'approval', (t) =>
   t.field({
     type: ApprovalRef,
     nullable: true,
-    description: "The request for a person's yes; null: none was needed.",
+    description: 'The approval request; null: none was required.',
     resolve: (job, _args, { load }) => load.approvalOfJob.load(job.id),
   }),
 )
@@ -90,7 +104,7 @@ builder.queryField('approvals', (t) =>
     description: 'Approvals of jobs that you may see, newest first.',
     args: {
       ...t.arg.connectionArgs(),
-      pendingOnly: t.arg.boolean({ defaultValue: true, description: 'Only those that wait for a decision.' }),
+      pendingOnly: t.arg.boolean({ defaultValue: true, description: 'Only pending requests.' }),
     },
     complexity: pageCost,
     async resolve(_root, { pendingOnly, ...args }, { domain: { db }, viewer, load }) {
@@ -117,22 +131,22 @@ function decisionType(name: 'ApproveJob' | 'RejectJob', description: string) {
       }),
       approval: t.field({
         type: ApprovalRef,
-        description: 'The request with its decision.',
+        description: 'The approval request with the decision.',
         resolve: ({ jobId }, _args, { load }) => seen(load.approvalOfJob.load(jobId)),
       }),
     }),
   })
   const result = builder.errorUnion(`${name}Result`, {
-    description: 'What became of a decision.',
+    description: 'Result of one decision.',
     types: [success, NotFound, Forbidden, ApprovalNotAllowed, InvalidState, VersionConflict, InvalidInput, Unavailable],
     resolveType: () => success,
   })
   const payload = builder.objectRef<{ results: (Decided | Refusal)[] }>(`${name}sPayload`).implement({
-    description: 'What became of many decisions.',
+    description: 'Results of several decisions.',
     fields: (t) => ({
       results: t.field({
         type: [result],
-        description: 'One result for each, in order.',
+        description: 'One result per input, in the same order.',
         complexity: { multiplier: 1 },
         resolve: ({ results }) => results,
       }),
@@ -141,36 +155,44 @@ function decisionType(name: 'ApproveJob' | 'RejectJob', description: string) {
   return { result, payload }
 }
 
-const approve = decisionType('ApproveJob', 'The job is in the queue now, at its submission place.')
-const reject = decisionType('RejectJob', 'The job has failed.')
+const approve = decisionType('ApproveJob', 'The job is QUEUED and keeps its place by submission time.')
+const reject = decisionType('RejectJob', 'The job is FAILED.')
 
 const ApproveJobInput = builder.inputType('ApproveJobInput', {
-  description: 'A yes.',
+  description: 'An approval decision.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job.' }),
-    comment: t.string({ description: 'For others to read; at most 1,000 characters.' }),
-    expectedVersion: t.field({ type: 'UInt53', required: true, description: 'The version of the job you looked at.' }),
+    comment: t.string({ description: 'Comment on the decision; at most 1,000 characters.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      required: true,
+      description: 'Fails with a version conflict unless the job has this version.',
+    }),
   }),
 })
 
 const RejectJobInput = builder.inputType('RejectJobInput', {
-  description: 'A no.',
+  description: 'A rejection.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job.' }),
-    reason: t.string({ required: true, description: 'Why, for the submitter to read; at most 1,000 characters.' }),
-    expectedVersion: t.field({ type: 'UInt53', required: true, description: 'The version of the job you looked at.' }),
+    reason: t.string({ required: true, description: 'Reason, shown to the submitter; at most 1,000 characters.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      required: true,
+      description: 'Fails with a version conflict unless the job has this version.',
+    }),
   }),
 })
 
 const ApproveJobsInput = builder.inputType('ApproveJobsInput', {
-  description: 'Many a yes.',
+  description: 'Approval decisions for several jobs.',
   fields: (t) => ({
     decisions: t.field({ type: [ApproveJobInput], required: true, ...bulkOf(limits.decisionsMax, 'The decisions') }),
   }),
 })
 
 const RejectJobsInput = builder.inputType('RejectJobsInput', {
-  description: 'Many a no.',
+  description: 'Rejections of several jobs.',
   fields: (t) => ({
     decisions: t.field({ type: [RejectJobInput], required: true, ...bulkOf(limits.decisionsMax, 'The decisions') }),
   }),
@@ -179,19 +201,19 @@ const RejectJobsInput = builder.inputType('RejectJobsInput', {
 builder.mutationFields((t) => ({
   approveJob: t.field({
     type: approve.result,
-    description: 'Lets a BLOCKED job into the queue. Of concurrent decisions exactly one wins.',
+    description: 'Approves a BLOCKED job, which is then queued. Of concurrent decisions exactly one succeeds.',
     args: { input: t.arg({ type: ApproveJobInput, required: true, description: 'The decision.' }) },
     resolve: (_root, { input }, { domain, viewer }) => approveJob(domain, viewer, input),
   }),
   rejectJob: t.field({
     type: reject.result,
-    description: 'Fails a BLOCKED job. Of concurrent decisions exactly one wins.',
+    description: 'Rejects a BLOCKED job, which then fails. Of concurrent decisions exactly one succeeds.',
     args: { input: t.arg({ type: RejectJobInput, required: true, description: 'The decision.' }) },
     resolve: (_root, { input }, { domain, viewer }) => rejectJob(domain, viewer, input),
   }),
   approveJobs: t.field({
     type: approve.payload,
-    description: 'Up to 100 decisions; each is taken or refused by itself.',
+    description: 'Makes up to 100 decisions; each succeeds or fails independently.',
     args: { input: t.arg({ type: ApproveJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
@@ -200,7 +222,7 @@ builder.mutationFields((t) => ({
   }),
   rejectJobs: t.field({
     type: reject.payload,
-    description: 'Up to 100 decisions; each is taken or refused by itself.',
+    description: 'Makes up to 100 decisions; each succeeds or fails independently.',
     args: { input: t.arg({ type: RejectJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {

@@ -20,27 +20,31 @@ const chained = (entry: AuditEntry): ChainedEntry => {
 }
 
 builder.node(AuditEntryRef, {
-  description: 'Who did what to which object from where.',
+  description: 'A record of one action: who did what, to which object, from where.',
   id: { resolve: (entry) => entry.id, description: 'audit_…' },
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (viewer.granted.has('audit.read') ? load.auditEntry.load(id) : null))),
   fields: (t) => ({
-    seq: t.field({ type: 'UInt53', description: 'Its place, 1, 2, 3 …', resolve: (entry) => chained(entry).seq }),
-    at: t.expose('at', { type: 'DateTime', description: 'When, by the clock of the database.' }),
+    seq: t.field({
+      type: 'UInt53',
+      description: 'Position in the log: 1, 2, 3 …',
+      resolve: (entry) => chained(entry).seq,
+    }),
+    at: t.expose('at', { type: 'DateTime', description: 'Time of the action, by the database clock.' }),
     actor: t.field({
       type: UserRef,
       nullable: true,
-      description: 'Who; null: the system.',
+      description: 'The user who acted; null: the system.',
       resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
     }),
-    actorName: t.exposeString('actorName', { description: 'Their name at that time.' }),
-    action: t.exposeString('action', { description: 'What, e.g. job.submit.' }),
-    objectId: t.exposeID('objectId', { nullable: true, description: 'To which object.' }),
-    ip: t.exposeString('ip', { nullable: true, description: 'From which address.' }),
-    token: t.exposeString('token', { nullable: true, description: 'Prefix of the token that was used.' }),
-    detail: t.expose('detail', { type: 'JSONObject', nullable: true, description: 'Further facts.' }),
+    actorName: t.exposeString('actorName', { description: 'Name of the actor at that time.' }),
+    action: t.exposeString('action', { description: 'The action, e.g. job.submit.' }),
+    objectId: t.exposeID('objectId', { nullable: true, description: 'Id of the affected object.' }),
+    ip: t.exposeString('ip', { nullable: true, description: 'IP address of the request.' }),
+    token: t.exposeString('token', { nullable: true, description: 'Prefix of the token used.' }),
+    detail: t.expose('detail', { type: 'JSONObject', nullable: true, description: 'Further details.' }),
     hash: t.string({
-      description: 'SHA-256 over every field, the place and the hash before it, in hex.',
+      description: 'SHA-256 over all fields, `seq` and the previous hash, in hexadecimal.',
       resolve: (entry) => chained(entry).hash,
     }),
   }),
@@ -49,13 +53,13 @@ builder.node(AuditEntryRef, {
 const AuditConnection = connectionType<AuditEntry>('Audit', AuditEntryRef)
 
 const AuditFilter = builder.inputType('AuditFilter', {
-  description: 'Which entries. Fields are joined by AND.',
+  description: 'Filter for audit entries. All fields must match.',
   fields: (t) => ({
-    actor: t.id({ description: 'Of this user.' }),
-    action: t.string({ description: 'Of this action.' }),
-    objectId: t.id({ description: 'About this object.' }),
-    after: t.field({ type: 'DateTime', description: 'Later than this moment.' }),
-    before: t.field({ type: 'DateTime', description: 'Earlier than this moment.' }),
+    actor: t.id({ description: 'Entries of this user.' }),
+    action: t.string({ description: 'Entries with this action.' }),
+    objectId: t.id({ description: 'Entries about this object.' }),
+    after: t.field({ type: 'DateTime', description: 'Entries later than this time.' }),
+    before: t.field({ type: 'DateTime', description: 'Entries earlier than this time.' }),
   }),
 })
 
@@ -76,8 +80,8 @@ function filterSql({ actor, action, objectId, after, before }: Filter, bind: Bin
 builder.queryField('auditLog', (t) =>
   t.field({
     type: AuditConnection,
-    description: 'The audit log, newest first.',
-    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: AuditFilter, description: 'Which; default: all.' }) },
+    description: 'The audit log, newest entries first.',
+    args: { ...t.arg.connectionArgs(), filter: t.arg({ type: AuditFilter, description: 'Filter; default: all.' }) },
     complexity: pageCost,
     async resolve(_root, { filter, ...args }, { domain: { db }, viewer, load }) {
       demandToRead(viewer, 'audit.read')
@@ -91,18 +95,18 @@ builder.queryField('auditLog', (t) =>
 )
 
 const AuditVerification = builder.objectRef<Verification>('AuditVerification').implement({
-  description: 'Whether the audit log is what was written.',
+  description: 'Result of verifying the audit log.',
   fields: (t) => ({
-    ok: t.exposeBoolean('ok', { description: 'Nothing was found.' }),
-    fromSeq: t.expose('fromSeq', { type: 'UInt53', description: 'First place that was looked at.' }),
-    toSeq: t.expose('toSeq', { type: 'UInt53', description: 'Last place that was looked at.' }),
-    headSeq: t.expose('headSeq', { type: 'UInt53', description: 'Place of the newest entry; 0: there is none.' }),
+    ok: t.exposeBoolean('ok', { description: 'Whether no problem was found.' }),
+    fromSeq: t.expose('fromSeq', { type: 'UInt53', description: 'First position checked.' }),
+    toSeq: t.expose('toSeq', { type: 'UInt53', description: 'Last position checked.' }),
+    headSeq: t.expose('headSeq', { type: 'UInt53', description: 'Position of the newest entry; 0: the log is empty.' }),
     firstBadSeq: t.expose('firstBadSeq', {
       type: 'UInt53',
       nullable: true,
-      description: 'The first place where something is wrong; null: nowhere, or it has no place.',
+      description: 'First position where verification fails; null: no failure, or the failure has no position.',
     }),
-    message: t.exposeString('message', { nullable: true, description: 'What is wrong.' }),
+    message: t.exposeString('message', { nullable: true, description: 'Description of the failure.' }),
   }),
 })
 
@@ -112,10 +116,10 @@ const verifyCost = 1_000
 builder.queryField('verifyAudit', (t) =>
   t.field({
     type: AuditVerification,
-    description: 'Computes the audit log again, and compares it with what was told outside the database.',
+    description: 'Recomputes the hashes of the audit log and compares them with those recorded outside the database.',
     args: {
-      fromSeq: t.arg({ type: 'UInt53', description: 'First place; default: 1.' }),
-      toSeq: t.arg({ type: 'UInt53', description: 'Last place; default: the newest.' }),
+      fromSeq: t.arg({ type: 'UInt53', description: 'First position to check; default: 1.' }),
+      toSeq: t.arg({ type: 'UInt53', description: 'Last position to check; default: the newest.' }),
     },
     complexity: verifyCost,
     resolve: (_root, range, { domain, viewer }) => verifyAudit(domain, viewer, range),

@@ -14,18 +14,20 @@ import { seen } from './problem.ts'
 
 /** Nodes for a project in a window of time. */
 builder.node(CapacityReservationRef, {
-  description: 'Nodes for the jobs of a project in a window of time.',
+  description: 'Nodes reserved for the jobs of a project during a time window.',
   id: { resolve: (reservation) => reservation.id, description: 'reservation_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.capacityReservation.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name to show, unique in its pool.' }),
+    name: t.exposeString('name', { description: 'Display name, unique in the pool.' }),
     pool: t.exposeString('pool', { description: 'The pool.' }),
-    project: t.exposeString('project', { description: 'Whose jobs may use it.' }),
+    project: t.exposeString('project', { description: 'Project whose jobs may use the reservation.' }),
     nodes: t.exposeStringList('nodes', { description: 'Names of the nodes.' }),
-    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Beginning of the window.' }),
+    startsAt: t.expose('startsAt', { type: 'DateTime', description: 'Start of the window.' }),
     endsAt: t.expose('endsAt', { type: 'DateTime', description: 'End of the window.' }),
-    hard: t.exposeBoolean('hard', { description: 'Whether its jobs are ended with it; else they finish.' }),
-    nativeId: t.exposeString('nativeId', { nullable: true, description: "The backend's name of it." }),
+    hard: t.exposeBoolean('hard', {
+      description: 'Whether jobs are ended at the end of the window; otherwise they run to completion.',
+    }),
+    nativeId: t.exposeString('nativeId', { nullable: true, description: 'Name of the reservation in the backend.' }),
   }),
 })
 
@@ -34,7 +36,7 @@ const CapacityReservationConnection = connectionType('CapacityReservation', Capa
 builder.queryField('capacityReservations', (t) =>
   t.field({
     type: CapacityReservationConnection,
-    description: 'All capacity reservations, by the beginning of their windows.',
+    description: 'All capacity reservations, ordered by the start of their windows.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, load }) {
@@ -47,26 +49,29 @@ builder.queryField('capacityReservations', (t) =>
 )
 
 const CreateCapacityReservationInput = builder.inputType('CreateCapacityReservationInput', {
-  description: 'Nodes for a project in a window of time. A node is in one reservation at a time.',
+  description: 'A new capacity reservation. Reservations of the same node must not overlap.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Name to show, unique in its pool.' }),
+    name: t.string({ required: true, description: 'Display name, unique in the pool.' }),
     pool: t.string({ required: true, description: 'The pool.' }),
-    project: t.string({ required: true, description: 'Whose jobs may use it.' }),
+    project: t.string({ required: true, description: 'Project whose jobs may use the reservation.' }),
     nodes: t.stringList({ required: true, ...atMost(nodesMax, 'Names of the nodes, at least 1') }),
-    startsAt: t.field({ type: 'DateTime', required: true, description: 'Beginning of the window.' }),
+    startsAt: t.field({ type: 'DateTime', required: true, description: 'Start of the window.' }),
     endsAt: t.field({ type: 'DateTime', required: true, description: 'End of the window.' }),
-    hard: t.boolean({ defaultValue: false, description: 'End its jobs with it; else they finish.' }),
-    nativeId: t.string({ description: "The backend's name of it." }),
+    hard: t.boolean({
+      defaultValue: false,
+      description: 'End jobs at the end of the window; otherwise they run to completion.',
+    }),
+    nativeId: t.string({ description: 'Name of the reservation in the backend.' }),
   }),
 })
 
 const DeleteCapacityReservationInput = builder.inputType('DeleteCapacityReservationInput', {
-  description: 'Which reservation is to go.',
+  description: 'The reservation to delete.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The reservation.' }) }),
 })
 
 const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservationSuccess').implement({
-  description: 'The nodes are kept for it.',
+  description: 'The nodes are reserved.',
   fields: (t) => ({
     capacityReservation: t.field({
       type: CapacityReservationRef,
@@ -77,7 +82,7 @@ const CreateSuccess = builder.objectRef<{ id: string }>('CreateCapacityReservati
 })
 
 const CreateResult = builder.errorUnion('CreateCapacityReservationResult', {
-  description: 'What became of a new reservation.',
+  description: 'Result of `createCapacityReservation`.',
   types: [CreateSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => CreateSuccess,
 })
@@ -85,15 +90,14 @@ const CreateResult = builder.errorUnion('CreateCapacityReservationResult', {
 builder.mutationFields((t) => ({
   createCapacityReservation: t.field({
     type: CreateResult,
-    description: 'Reserves nodes. Jobs of others start there only if they end before the window begins.',
-    args: { input: t.arg({ type: CreateCapacityReservationInput, required: true, description: 'Which.' }) },
+    description: 'Reserves nodes. Other jobs start there only if they end before the window starts.',
+    args: { input: t.arg({ type: CreateCapacityReservationInput, required: true, description: 'The reservation.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createCapacityReservation(domain, viewer, input),
   }),
   deleteCapacityReservation: t.field({
     type: DeleteResult,
-    description:
-      'Removes a reservation. Its jobs that run go on; those that wait say so and wait until somebody cancels them.',
-    args: { input: t.arg({ type: DeleteCapacityReservationInput, required: true, description: 'Which.' }) },
+    description: 'Deletes a reservation. Its running jobs continue; its waiting jobs wait until they are cancelled.',
+    args: { input: t.arg({ type: DeleteCapacityReservationInput, required: true, description: 'The reservation.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteCapacityReservation(domain, viewer, input),
   }),
 }))

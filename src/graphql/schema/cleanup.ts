@@ -4,14 +4,14 @@ import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 
 const CleanupJobsSuccess = builder.objectRef<{ deletedCount: number }>('CleanupJobsSuccess').implement({
-  description: 'What ended long ago is gone.',
+  description: 'Old final jobs were deleted.',
   fields: (t) => ({
-    deletedCount: t.exposeInt('deletedCount', { description: 'How many jobs; at most 10,000 in a call.' }),
+    deletedCount: t.exposeInt('deletedCount', { description: 'Number of deleted jobs; at most 10,000 per call.' }),
   }),
 })
 
 const CleanupJobsResult = builder.errorUnion('CleanupJobsResult', {
-  description: 'What became of a cleanup.',
+  description: 'Result of `cleanupJobs`.',
   types: [CleanupJobsSuccess, InvalidInput, Forbidden, Unavailable],
   resolveType: () => CleanupJobsSuccess,
 })
@@ -20,8 +20,13 @@ builder.mutationField('cleanupJobs', (t) =>
   t.field({
     type: CleanupJobsResult,
     description:
-      'Removes final jobs that ended long ago, but for those that alive jobs name. When 10,000 went, ask again.',
-    args: { olderThanDays: t.arg.int({ defaultValue: 30, description: 'Days since they ended, 1 … 365.' }) },
+      'Deletes old final jobs, except those that live jobs depend on. Deletes at most 10,000 jobs per call; repeat the call if `deletedCount` is 10,000.',
+    args: {
+      olderThanDays: t.arg.int({
+        defaultValue: 30,
+        description: 'Minimum age in days since the end of the job, 1 … 365.',
+      }),
+    },
     resolve: (_root, args, { domain, viewer }) => cleanupJobs(domain, viewer, args),
   }),
 )

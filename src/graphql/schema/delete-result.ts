@@ -4,12 +4,12 @@ import { builder } from '../builder.ts'
 
 /** The one answer of every mutation that removes something but a job. */
 const DeleteSuccess = builder.objectRef<{ id: string }>('DeleteSuccess').implement({
-  description: 'It is gone.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Id that it had.' }) }),
+  description: 'The object was deleted.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
 })
 
 export const DeleteResult = builder.errorUnion('DeleteResult', {
-  description: 'What became of a deletion.',
+  description: 'Result of a deletion.',
   types: [DeleteSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => DeleteSuccess,
 })

@@ -7,44 +7,44 @@ import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
 /** What would become of a submission. Nothing was written. */
 export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
-  description: 'What would become of a submission now. Nothing was written.',
+  description: 'The outcome that the submission would have now. Nothing was stored.',
   fields: (t) => ({
     wouldBe: t.expose('wouldBe', {
       type: JobState,
       description:
-        'STARTING: it would start now. QUEUED: it would wait. BLOCKED: a person must say yes first. FAILED: the quota of interactive jobs would refuse it.',
+        'STARTING: the job would start now. QUEUED: it would wait. BLOCKED: it would need an approval. FAILED: the quota of interactive jobs would fail it.',
     }),
-    nodes: t.exposeStringList('nodes', { description: 'Nodes on which it would start.' }),
-    node: t.string({ nullable: true, description: 'The first of them.', resolve: ({ nodes }) => nodes[0] ?? null }),
-    gpuIds: t.exposeIntList('gpuIds', { description: 'Physical ids of the GPUs that it would get.' }),
-    reasons: t.expose('reasons', { type: [PendingReason], description: 'Why it would not start now.' }),
+    nodes: t.exposeStringList('nodes', { description: 'Nodes on which the job would start.' }),
+    node: t.string({ nullable: true, description: 'The first of `nodes`.', resolve: ({ nodes }) => nodes[0] ?? null }),
+    gpuIds: t.exposeIntList('gpuIds', { description: 'Physical ids of the GPUs that the job would get.' }),
+    reasons: t.expose('reasons', { type: [PendingReason], description: 'Why the job would not start now.' }),
     fit: t.expose('fit', {
       type: Fit,
       nullable: true,
-      description: 'Whether the pool has what it asks for; null: the key of this submission has a job already.',
+      description:
+        'Whether the pool has the requested resources; null: the idempotency key belongs to an existing job.',
     }),
     warnings: t.exposeStringList('warnings', {
-      description: 'What would be changed of your words, and what to look out for.',
+      description: 'Changes that would be made to the spec, and other warnings.',
     }),
     queuePosition: t.exposeInt('position', {
       nullable: true,
-      description: 'Place in line, 1: next; null: it would not stand in line.',
+      description: 'Queue position, from 1; null: the job would not be queued.',
     }),
     estimatedStart: t.expose('estimatedStart', {
       type: EstimatedStart,
       nullable: true,
-      description:
-        'When it may start; null: what it waits for has no time, or the key of this submission has a job already.',
+      description: 'Estimated start; null: no estimate is possible, or the idempotency key belongs to an existing job.',
     }),
     idempotentJob: t.field({
       type: JobRef,
       nullable: true,
-      description: 'The job that the key of this submission answers already.',
+      description: 'The existing job of the idempotency key; null: none.',
       resolve: ({ idempotentJobId: id }, _args, { load }) => (id === null ? null : load.job.load(id)),
     }),
     spec: t.field({
       type: JobSpecRef,
-      description: 'The spec as it would be stored.',
+      description: 'The normalised spec that would be stored.',
       resolve: ({ spec }) => ({ ...spec, isOwner: true }),
     }),
   }),

@@ -1,51 +1,96 @@
-import { tokenScopes } from '../../domain/access.ts'
-import { jobStates } from '../../domain/state.ts'
+import type { tokenScopes } from '../../domain/access.ts'
+import type { jobStates } from '../../domain/state.ts'
 import { builder } from '../builder.ts'
+import { described } from '../described.ts'
 
 /** Words that several nouns use. */
 export const JobState = builder.enumType('JobState', {
-  description:
-    'States of a job and of a run. BLOCKED: waits for an approval. SUCCEEDED, FAILED, INTERRUPTED and CANCELLED are final.',
-  values: jobStates,
+  description: 'State of a job or a run.',
+  values: described({
+    BLOCKED: 'Waits for an approval.',
+    QUEUED: 'Waits to be started.',
+    STARTING: 'The scheduler has assigned resources, and the executor starts the command.',
+    RUNNING: 'The command runs.',
+    CANCELLING: 'The job was cancelled, and the executor stops the command.',
+    SUCCEEDED: 'Final: the command ended with exit code 0.',
+    FAILED: 'Final: the command failed, could not be started, or an approval was refused.',
+    INTERRUPTED: 'Final: the run was preempted or its node was lost, and the job is not restartable.',
+    CANCELLED: 'Final: the job was cancelled.',
+  } satisfies Record<(typeof jobStates)[number], string>),
 })
 
 export const StateCategory = builder.enumType('StateCategory', {
-  description: 'WAITING: BLOCKED, QUEUED. ACTIVE: STARTING, RUNNING, CANCELLING. FINAL: the four final states.',
-  values: ['WAITING', 'ACTIVE', 'FINAL'] as const,
+  description: 'Category of a state.',
+  values: described({
+    WAITING: 'BLOCKED or QUEUED.',
+    ACTIVE: 'STARTING, RUNNING or CANCELLING: the job holds resources.',
+    FINAL: 'SUCCEEDED, FAILED, INTERRUPTED or CANCELLED: the state never changes again.',
+  }),
 })
 
 export const PsijState = builder.enumType('PsijState', {
-  description: 'The state as PSI/J names it; its order is never violated.',
-  values: ['NEW', 'QUEUED', 'ACTIVE', 'COMPLETED', 'FAILED', 'CANCELED'] as const,
+  description: 'State of a job in PSI/J terms; the sequence of states never goes back.',
+  values: described({
+    NEW: 'The job is BLOCKED.',
+    QUEUED: 'The job is QUEUED or STARTING and has never run.',
+    ACTIVE: 'The job runs, or has run and waits for its next run.',
+    COMPLETED: 'The job is SUCCEEDED.',
+    FAILED: 'The job is FAILED or INTERRUPTED.',
+    CANCELED: 'The job is CANCELLED.',
+  }),
 })
 
 export const UserLevel = builder.enumType('UserLevel', {
-  description: 'What a person may do, as a ladder.',
-  values: ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const,
+  description: 'Level of a user. Each level includes the permissions of the levels below.',
+  values: described({
+    VIEWER: 'May see own jobs.',
+    RESEARCHER: 'May submit, cancel and delete own jobs, and manage own tokens.',
+    LEAD: 'May see all jobs, decide on approvals, set priorities, and read the audit log.',
+    ADMIN: 'Has all permissions.',
+  }),
 })
 
 export const TokenScope = builder.enumType('TokenScope', {
-  description:
-    "What a token may be used for, as far as its user may. READ: queries and subscriptions; it comes with each of the others. SUBMIT: submit, retry, reserve, release, cancel and delete one's own. OPERATE: approve, reject, set priorities, cancel others', process, clean up. ADMIN: everything else.",
-  values: tokenScopes,
+  description: 'What a token permits. It never permits more than its user may do.',
+  values: described({
+    READ: 'Queries and subscriptions. Every token has it.',
+    SUBMIT: 'Submit and retry jobs, reserve and release slots, cancel and delete own jobs.',
+    OPERATE: 'Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up.',
+    ADMIN:
+      'Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others.',
+  } satisfies Record<(typeof tokenScopes)[number], string>),
 })
 
 export const DependencyOn = builder.enumType('DependencyOn', {
-  description: 'How a dependency must end. FINISHED: in any way.',
-  values: ['SUCCEEDED', 'FAILED', 'FINISHED'] as const,
+  description: 'How a dependency must end.',
+  values: described({
+    SUCCEEDED: 'The other job must end SUCCEEDED.',
+    FAILED: 'The other job must end FAILED.',
+    FINISHED: 'The other job must end, in any final state.',
+  }),
 })
 
 export const OnDependencyFailure = builder.enumType('OnDependencyFailure', {
-  description: 'What becomes of a job whose dependency can no longer hold.',
-  values: ['CANCEL', 'WAIT'] as const,
+  description: 'What happens to a job whose dependency can no longer be satisfied.',
+  values: described({
+    CANCEL: 'The job is cancelled with reason DEPENDENCY_FAILED.',
+    WAIT: 'The job stays QUEUED until it is cancelled.',
+  }),
 })
 
 export const NetworkIsolation = builder.enumType('NetworkIsolation', {
-  description: 'Which traffic is cut off: from outside, to outside, or both.',
-  values: ['IN', 'OUT', 'ALL'] as const,
+  description: 'Network traffic that is blocked for a job.',
+  values: described({
+    IN: 'Incoming traffic is blocked.',
+    OUT: 'Outgoing traffic is blocked.',
+    ALL: 'Incoming and outgoing traffic is blocked.',
+  }),
 })
 
 export const NetworkProtocol = builder.enumType('NetworkProtocol', {
   description: 'Protocol of a port.',
-  values: ['TCP', 'UDP'] as const,
+  values: described({
+    TCP: 'TCP.',
+    UDP: 'UDP.',
+  }),
 })

@@ -6,7 +6,7 @@ import { JobState, PsijState } from './enums.ts'
 import { seen } from './problem.ts'
 
 builder.node(JobEventRef, {
-  description: 'One numbered change of one job: `seq` is 1, 2, 3 … without a gap.',
+  description: 'A recorded change of a job. `seq` counts 1, 2, 3 … without gaps.',
   id: { resolve: (event) => eventId(event), description: 'event_…' },
   // An event is as visible as its job.
   loadMany: (ids, { load }) =>
@@ -22,31 +22,31 @@ builder.node(JobEventRef, {
       description: 'The job.',
       resolve: (event, _args, { load }) => seen(load.job.load(event.jobId)),
     }),
-    seq: t.expose('seq', { type: 'UInt53', description: "Place in the job's history." }),
-    at: t.expose('at', { type: 'DateTime', description: 'When it happened, by the clock of the database.' }),
-    type: t.exposeString('type', { description: 'CREATED, STATE_CHANGED, LATE_REPORT …' }),
-    from: t.expose('from', { type: JobState, nullable: true, description: 'State before.' }),
-    to: t.expose('to', { type: JobState, nullable: true, description: 'State after.' }),
+    seq: t.expose('seq', { type: 'UInt53', description: 'Position in the history of the job, from 1.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'Time of the event, by the database clock.' }),
+    type: t.exposeString('type', { description: 'Kind of event: CREATED, STATE_CHANGED, LATE_REPORT …' }),
+    from: t.expose('from', { type: JobState, nullable: true, description: 'Previous state.' }),
+    to: t.expose('to', { type: JobState, nullable: true, description: 'New state.' }),
     psijState: t.expose('psijState', {
       type: PsijState,
       nullable: true,
-      description: "What PSI/J's view becomes; null: it does not change.",
+      description: 'New state in PSI/J terms; null: unchanged.',
     }),
-    reason: t.exposeString('reason', { nullable: true, description: 'Why, as a code.' }),
-    message: t.exposeString('message', { nullable: true, description: 'The same as a sentence.' }),
-    exitCode: t.exposeInt('exitCode', { nullable: true, description: 'Exit code, where the event knows one.' }),
-    run: t.exposeInt('run', { nullable: true, description: 'Number of the run it speaks of.' }),
+    reason: t.exposeString('reason', { nullable: true, description: 'Machine-readable reason.' }),
+    message: t.exposeString('message', { nullable: true, description: 'Explanation for humans.' }),
+    exitCode: t.exposeInt('exitCode', { nullable: true, description: 'Exit code; null: not known to this event.' }),
+    run: t.exposeInt('run', { nullable: true, description: 'Number of the affected run.' }),
     actor: t.field({
       type: UserRef,
       nullable: true,
-      description: 'Who caused it; null: the system.',
+      description: 'The user who caused the event; null: the system.',
       resolve: ({ actorId }, _args, { load }) => (actorId === null ? null : load.user.load(actorId)),
     }),
     metadata: t.expose('metadata', {
       type: 'JSONObject',
       nullable: true,
       description:
-        'Further facts. Of a change of state: nativeId is the name that the backend gave the run, requeued is true where the job waits for another run.',
+        'Further details. For state changes: `nativeId` is the id of the run in the backend; `requeued` is true if the job waits for another run.',
     }),
   }),
 })

@@ -7,16 +7,19 @@ import { seen } from './problem.ts'
 type KeyShape = NonNullable<Awaited<ReturnType<typeof findKey>>>
 
 const IdempotencyKeyRef = builder.objectRef<KeyShape>('IdempotencyKey').implement({
-  description: 'A key of a submission, and the job that a submission with it is answered with.',
+  description: 'An idempotency key and the job it stands for.',
   fields: (t) => ({
     key: t.exposeString('key', { description: 'The key.' }),
     job: t.field({
       type: JobRef,
-      description: 'The job that the first submission made.',
+      description: 'The job created by the first submission with this key.',
       resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was first used.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'From then on it makes a new job.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the key was first used.' }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      description: 'When the key expires. Afterwards the same key creates a new job.',
+    }),
   }),
 })
 
@@ -24,7 +27,7 @@ builder.queryField('idempotencyKey', (t) =>
   t.field({
     type: IdempotencyKeyRef,
     nullable: true,
-    description: 'Your key; null: never used, its time is over, or its job was deleted.',
+    description: 'Your idempotency key; null: never used, expired, or its job was deleted.',
     args: { key: t.arg.string({ required: true, description: 'The key.' }) },
     resolve: (_root, { key }, { domain, viewer }) => findKey(domain, viewer, key),
   }),
@@ -34,7 +37,7 @@ builder.queryField('jobByIdempotencyKey', (t) =>
   t.field({
     type: JobRef,
     nullable: true,
-    description: 'The job that your key stands for; null: as for `idempotencyKey`.',
+    description: 'The job of your idempotency key; null: as for `idempotencyKey`.',
     args: { key: t.arg.string({ required: true, description: 'The key.' }) },
     async resolve(_root, { key }, { domain, viewer, load }) {
       const found = await findKey(domain, viewer, key)

@@ -8,35 +8,37 @@ import { limits } from '../limits.ts'
 import { JobState, StateCategory } from './enums.ts'
 
 const LabelFilter = builder.inputType('LabelFilter', {
-  description: 'Jobs with this label.',
+  description: 'A label that jobs must have.',
   fields: (t) => ({
     key: t.string({ required: true, description: 'Key of the label.' }),
-    value: t.string({ description: 'Its value; left out: any.' }),
+    value: t.string({ description: 'Value of the label; default: every value.' }),
   }),
 })
 
 export const JobFilterInput = builder.inputType('JobFilter', {
-  description: 'Which jobs. Fields are joined by AND, entries of a list by OR, labels by AND.',
+  description: 'Filter for jobs. A job must match all fields, one entry of each list, and all labels.',
   fields: (t) => ({
-    ids: t.idList(atMost(limits.filterIdsMax, 'These jobs')),
-    states: t.field({ type: [JobState], ...atMost(jobStates.length, 'In one of these states') }),
+    ids: t.idList(atMost(limits.filterIdsMax, 'Jobs with these ids')),
+    states: t.field({ type: [JobState], ...atMost(jobStates.length, 'Jobs in one of these states') }),
     stateCategories: t.field({
       type: [StateCategory],
-      ...atMost(jobStates.length, 'In a state of one of these kinds'),
+      ...atMost(jobStates.length, 'Jobs in a state of one of these categories'),
     }),
-    name: t.string({ description: 'Glob on the name: * any characters, ? one; at most 255 characters.' }),
-    labels: t.field({ type: [LabelFilter], ...atMost(labelsMax, 'With all of these labels') }),
-    user: t.id({ description: 'Submitted by this user.' }),
-    team: t.id({ description: 'Submitted for this team.' }),
-    account: t.string({ description: 'Of this account.' }),
-    project: t.string({ description: 'Of this project.' }),
-    queue: t.string({ description: 'Come through this door.' }),
-    pool: t.string({ description: 'In this pool.' }),
-    executor: t.string({ description: 'Run by this executor.' }),
-    createdAfter: t.field({ type: 'DateTime', description: 'Submitted after this moment.' }),
-    createdBefore: t.field({ type: 'DateTime', description: 'Submitted before this moment.' }),
-    finishedAfter: t.field({ type: 'DateTime', description: 'Over after this moment.' }),
-    finishedBefore: t.field({ type: 'DateTime', description: 'Over before this moment.' }),
+    name: t.string({
+      description: 'Glob on the job name: * matches any characters, ? matches one; at most 255 characters.',
+    }),
+    labels: t.field({ type: [LabelFilter], ...atMost(labelsMax, 'Jobs with all of these labels') }),
+    user: t.id({ description: 'Jobs submitted by this user.' }),
+    team: t.id({ description: 'Jobs of this team.' }),
+    account: t.string({ description: 'Jobs charged to this account.' }),
+    project: t.string({ description: 'Jobs of this project.' }),
+    queue: t.string({ description: 'Jobs submitted to this submission queue.' }),
+    pool: t.string({ description: 'Jobs of this pool.' }),
+    executor: t.string({ description: 'Jobs of this executor.' }),
+    createdAfter: t.field({ type: 'DateTime', description: 'Jobs submitted after this time.' }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Jobs submitted before this time.' }),
+    finishedAfter: t.field({ type: 'DateTime', description: 'Jobs that became final after this time.' }),
+    finishedBefore: t.field({ type: 'DateTime', description: 'Jobs that became final before this time.' }),
   }),
 })
 

@@ -25,20 +25,20 @@ import { seen } from './problem.ts'
 
 /** Each mutation is one verb of the domain; its refusals become members of the result union. */
 const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implement({
-  description: 'The job was taken.',
+  description: 'The job was accepted.',
   fields: (t) => ({
     job: t.expose('job', { type: JobRef, description: 'The job.' }),
     idempotentHit: t.exposeBoolean('idempotentHit', {
-      description: 'Whether an earlier submission is answered again.',
+      description: 'Whether this is the job of an earlier submission with the same key.',
     }),
     warnings: t.exposeStringList('warnings', {
-      description: 'What was changed of your words, and what to look out for.',
+      description: 'Changes that were made to the spec, and other warnings.',
     }),
   }),
 })
 
 export const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
-  description: 'What became of a submission.',
+  description: 'Result of one submission.',
   types: [
     SubmitJobSuccess,
     DryRunRef,
@@ -59,19 +59,21 @@ export const SubmitJobResult = builder.errorUnion('SubmitJobResult', {
 const SubmitJobInput = builder.inputType('SubmitJobInput', {
   description: 'A submission.',
   fields: (t) => ({
-    spec: t.field({ type: JobSpecInput, required: true, description: 'What is to be run.' }),
+    spec: t.field({ type: JobSpecInput, required: true, description: 'What to run.' }),
     idempotencyKey: t.string({
-      description: 'Your name for this submission, 1 … 255 characters: the same key again answers the same job.',
+      description: 'Idempotency key, 1 … 255 characters. Submitting the same key again returns the same job.',
     }),
     slotReservationId: t.id({
-      description: 'A slot that you reserved: it is consumed, and the submission counts once.',
+      description: 'Id of a slot reservation to consume; the submission then counts only once.',
     }),
-    requiresApproval: t.boolean({ description: 'Whether a person must say yes, whatever the rules say.' }),
-    idempotencyTtlSeconds: t.int({ description: 'How long the key is kept, 60 … 2,592,000 s; default a day.' }),
+    requiresApproval: t.boolean({ description: 'Require an approval in any case.' }),
+    idempotencyTtlSeconds: t.int({ description: 'Lifetime of the key in seconds, 60 … 2,592,000; default: one day.' }),
     dryRun: t.boolean({
-      description: 'Only say what would become of it; the answer is DryRun, and nothing is written.',
+      description: 'Only predict the outcome. The result is a DryRun, and nothing is stored.',
     }),
-    noWait: t.boolean({ description: 'Start it now or refuse it: then nothing is stored, its key neither.' }),
+    noWait: t.boolean({
+      description: 'Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key.',
+    }),
   }),
 })
 
@@ -91,11 +93,11 @@ builder.mutationField('submitJob', (t) =>
 const SubmitJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof submit>> }>('SubmitJobsPayload')
 
 SubmitJobsPayload.implement({
-  description: 'What became of many submissions.',
+  description: 'Results of several submissions.',
   fields: (t) => ({
     results: t.field({
       type: [SubmitJobResult],
-      description: 'One result for each, in order.',
+      description: 'One result per input, in the same order.',
       complexity: { multiplier: 1 },
       resolve: ({ results }) => results,
     }),
@@ -105,7 +107,7 @@ SubmitJobsPayload.implement({
 builder.mutationField('submitJobs', (t) =>
   t.field({
     type: SubmitJobsPayload,
-    description: 'Submits up to 1,000 jobs; each is taken or refused by itself.',
+    description: 'Submits up to 1,000 jobs; each succeeds or fails independently.',
     args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...bulkOf(limits.bulkMax, 'The submissions') }) },
     complexity: ({ inputs }) => bulkCost(inputs),
     async resolve(_root, { inputs }, { domain, viewer }) {
@@ -115,57 +117,60 @@ builder.mutationField('submitJobs', (t) =>
 )
 
 const CancelJobSuccess = builder.objectRef<{ jobId: string; changed: boolean }>('CancelJobSuccess').implement({
-  description: 'The job ends, or had ended already.',
+  description: 'The job is being cancelled, or was already final.',
   fields: (t) => ({
     job: t.field({
       type: JobRef,
       description: 'The job.',
       resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
     }),
-    changed: t.exposeBoolean('changed', { description: 'false: it was final or CANCELLING already.' }),
+    changed: t.exposeBoolean('changed', { description: 'false: the job was already final or CANCELLING.' }),
   }),
 })
 
 const CancelJobResult = builder.errorUnion('CancelJobResult', {
-  description: 'What became of a cancellation.',
+  description: 'Result of one cancellation.',
   types: [CancelJobSuccess, NotFound, Forbidden, VersionConflict, InvalidInput, Unavailable],
   resolveType: () => CancelJobSuccess,
 })
 
 const CancelJobInput = builder.inputType('CancelJobInput', {
-  description: 'Which job is to end.',
+  description: 'The job to cancel.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job.' }),
-    reason: t.string({ description: 'Why, for others to read; at most 1,000 characters.' }),
-    expectedVersion: t.field({ type: 'UInt53', description: 'Only if the job is still at this version.' }),
+    reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the job has this version.',
+    }),
   }),
 })
 
 builder.mutationField('cancelJob', (t) =>
   t.field({
     type: CancelJobResult,
-    description: 'Ends a job. What waits ends at once; what runs is stopped.',
-    args: { input: t.arg({ type: CancelJobInput, required: true, description: 'Which job.' }) },
+    description: 'Cancels a job. A waiting job ends at once; a running job is stopped.',
+    args: { input: t.arg({ type: CancelJobInput, required: true, description: 'The job.' }) },
     resolve: (_root, { input }, { domain, viewer }) => cancelJob(domain, viewer, input),
   }),
 )
 
 const CancelJobsInput = builder.inputType('CancelJobsInput', {
-  description: 'Which jobs are to end.',
+  description: 'The jobs to cancel.',
   fields: (t) => ({
     jobIds: t.idList({ required: true, ...bulkOf(limits.bulkMax, 'The jobs') }),
-    reason: t.string({ description: 'Why, for others to read; at most 1,000 characters.' }),
+    reason: t.string({ description: 'Reason for the cancellation; at most 1,000 characters.' }),
   }),
 })
 
 const CancelJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof cancelJobs>> }>('CancelJobsPayload')
 
 CancelJobsPayload.implement({
-  description: 'What became of many cancellations.',
+  description: 'Results of several cancellations.',
   fields: (t) => ({
     results: t.field({
       type: [CancelJobResult],
-      description: 'One result for each, in order.',
+      description: 'One result per input, in the same order.',
       complexity: { multiplier: 1 },
       resolve: ({ results }) => results,
     }),
@@ -175,8 +180,8 @@ CancelJobsPayload.implement({
 builder.mutationField('cancelJobs', (t) =>
   t.field({
     type: CancelJobsPayload,
-    description: 'Ends up to 1,000 jobs.',
-    args: { input: t.arg({ type: CancelJobsInput, required: true, description: 'Which jobs.' }) },
+    description: 'Cancels up to 1,000 jobs.',
+    args: { input: t.arg({ type: CancelJobsInput, required: true, description: 'The jobs.' }) },
     complexity: ({ input }) => bulkCost(input.jobIds),
     async resolve(_root, { input: { jobIds, reason } }, { domain, viewer }) {
       const results = await cancelJobs(
@@ -190,29 +195,32 @@ builder.mutationField('cancelJobs', (t) =>
 )
 
 const DeleteJobSuccess = builder.objectRef<{ id: string }>('DeleteJobSuccess').implement({
-  description: 'The job is gone.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Id that it had.' }) }),
+  description: 'The job was deleted.',
+  fields: (t) => ({ id: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
 })
 
 const DeleteJobResult = builder.errorUnion('DeleteJobResult', {
-  description: 'What became of a deletion.',
+  description: 'Result of a deletion.',
   types: [DeleteJobSuccess, NotFound, Forbidden, InvalidState, VersionConflict, Unavailable],
   resolveType: () => DeleteJobSuccess,
 })
 
 const DeleteJobInput = builder.inputType('DeleteJobInput', {
-  description: 'Which job is to go.',
+  description: 'The job to delete.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job.' }),
-    expectedVersion: t.field({ type: 'UInt53', description: 'Only if the job is still at this version.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the job has this version.',
+    }),
   }),
 })
 
 builder.mutationField('deleteJob', (t) =>
   t.field({
     type: DeleteJobResult,
-    description: 'Removes a final job with its runs, events and logs.',
-    args: { input: t.arg({ type: DeleteJobInput, required: true, description: 'Which job.' }) },
+    description: 'Deletes a final job with its runs, events and logs.',
+    args: { input: t.arg({ type: DeleteJobInput, required: true, description: 'The job.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteJob(domain, viewer, input),
   }),
 )

@@ -1,6 +1,7 @@
 import { visibleTo } from '../../domain/access.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
+import { described } from '../described.ts'
 import { type Bind, readCounts, readPages, requestPage } from '../keyset.ts'
 import { type JobOrderField, jobsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
@@ -9,20 +10,27 @@ import { JobConnection } from './job-connection.ts'
 import { filterSql, JobFilterInput } from './job-filter.ts'
 
 const JobOrderFieldType = builder.enumType('JobOrderField', {
-  description: 'What jobs are sorted by. FINISHED_AT: those that are alive count as finished last of all.',
-  values: ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const satisfies readonly JobOrderField[],
+  description: 'Field that jobs are sorted by.',
+  values: described({
+    CREATED_AT: 'Time of submission.',
+    FINISHED_AT: 'Time of the final state; jobs that are not final come after all others.',
+    PRIORITY: 'Base or set priority, without the effect of waiting.',
+  } satisfies Record<JobOrderField, string>),
 })
 
 const OrderDirection = builder.enumType('OrderDirection', {
-  description: 'Smallest or greatest first.',
-  values: ['ASC', 'DESC'] as const,
+  description: 'Sort direction.',
+  values: described({
+    ASC: 'Smallest first.',
+    DESC: 'Largest first.',
+  }),
 })
 
 const JobOrder = builder.inputType('JobOrder', {
-  description: 'In what order.',
+  description: 'Sort order.',
   fields: (t) => ({
-    field: t.field({ type: JobOrderFieldType, required: true, description: 'What to sort by.' }),
-    direction: t.field({ type: OrderDirection, required: true, description: 'Which way.' }),
+    field: t.field({ type: JobOrderFieldType, required: true, description: 'Field to sort by.' }),
+    direction: t.field({ type: OrderDirection, required: true, description: 'Direction.' }),
   }),
 })
 
@@ -30,7 +38,7 @@ builder.queryField('job', (t) =>
   t.field({
     type: JobRef,
     nullable: true,
-    description: 'A job; null: not there, or not yours to see.',
+    description: 'A job; null: it does not exist, or you may not see it.',
     args: { id: t.arg.id({ required: true, description: 'job_…' }) },
     resolve: (_root, { id }, { load }) => load.job.load(id),
   }),
@@ -40,10 +48,10 @@ builder.queryField('jobByNativeId', (t) =>
   t.field({
     type: JobRef,
     nullable: true,
-    description: "The newest job with a run of this backend's name, finished ones too.",
+    description: 'The newest job with a run of this backend id, including final jobs.',
     args: {
       executor: t.arg.string({ required: true, description: 'The executor.' }),
-      nativeId: t.arg.string({ required: true, description: "The backend's name of the run." }),
+      nativeId: t.arg.string({ required: true, description: 'Id of the run in the backend.' }),
     },
     async resolve(_root, { executor, nativeId }, { domain, load }) {
       const [row] = await domain.db.sql.query<{ id: string }>(
@@ -62,8 +70,8 @@ builder.queryField('jobs', (t) =>
     description: 'Jobs that you may see.',
     args: {
       ...t.arg.connectionArgs(),
-      filter: t.arg({ type: JobFilterInput, description: 'Which; default: all.' }),
-      orderBy: t.arg({ type: JobOrder, description: 'In what order; default: newest first.' }),
+      filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all.' }),
+      orderBy: t.arg({ type: JobOrder, description: 'Sort order; default: newest first.' }),
     },
     complexity: pageCost,
     async resolve(_root, { filter, orderBy, ...args }, { domain: { db }, viewer, load, head }) {

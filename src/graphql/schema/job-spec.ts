@@ -10,17 +10,17 @@ export interface ShownSpec extends JobSpec {
 const hidden = '•••'
 
 export const LabelRef = builder.objectRef<{ key: string; value: string }>('Label').implement({
-  description: 'Key and value of a job. A tag is a label with the value "".',
+  description: 'A label of a job. A tag is a label with the value "".',
   fields: (t) => ({
-    key: t.exposeString('key', { description: 'What it says something about.' }),
-    value: t.exposeString('value', { description: 'What it says.' }),
+    key: t.exposeString('key', { description: 'Key.' }),
+    value: t.exposeString('value', { description: 'Value.' }),
   }),
 })
 
 const EnvironmentVariable = builder.objectRef<{ name: string; value: string }>('EnvironmentVariable').implement({
-  description: 'A variable of the environment of a job.',
+  description: 'An environment variable of a job.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
+    name: t.exposeString('name', { description: 'Name.' }),
     value: t.exposeString('value', { description: `Its value; "${hidden}" for others than the owner.` }),
   }),
 })
@@ -28,182 +28,215 @@ const EnvironmentVariable = builder.objectRef<{ name: string; value: string }>('
 type InternalDns = NonNullable<JobSpec['internalDns']>
 
 const InternalDnsPort = builder.objectRef<InternalDns['ports'][number]>('InternalDnsPort').implement({
-  description: 'A port under which other jobs reach this one.',
+  description: 'A port under which other jobs reach this job.',
   fields: (t) => ({
-    port: t.exposeInt('port', { description: 'The port that others use.' }),
+    port: t.exposeInt('port', { description: 'The port that other jobs connect to.' }),
     targetPort: t.exposeInt('targetPort', { description: 'The port that the job listens on.' }),
-    protocol: t.expose('protocol', { type: NetworkProtocol, description: 'Its protocol.' }),
+    protocol: t.expose('protocol', { type: NetworkProtocol, description: 'Protocol.' }),
   }),
 })
 
 const InternalDnsRef = builder.objectRef<InternalDns>('InternalDns').implement({
-  description: 'A name under which other jobs reach this one.',
+  description: 'A DNS name under which other jobs reach this job.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'The full name.' }),
-    ports: t.expose('ports', { type: [InternalDnsPort], description: 'The ports that can be reached.' }),
+    name: t.exposeString('name', { description: 'The full DNS name.' }),
+    ports: t.expose('ports', { type: [InternalDnsPort], description: 'The reachable ports.' }),
   }),
 })
 
 const X11 = builder.objectRef<NonNullable<JobSpec['x11']>>('X11').implement({
-  description: 'A display for the job.',
-  fields: (t) => ({ gpu: t.exposeBoolean('gpu', { description: 'Whether a GPU draws it.' }) }),
+  description: 'An X11 display for the job.',
+  fields: (t) => ({ gpu: t.exposeBoolean('gpu', { description: 'Whether the display is rendered by a GPU.' }) }),
 })
 
 const DependencySpec = builder.objectRef<JobSpec['dependsOn'][number]>('DependencySpec').implement({
-  description: 'A job that must end first.',
+  description: 'A job that must end before this one can start.',
   fields: (t) => ({
-    jobId: t.exposeID('jobId', { description: 'The job that is waited for.' }),
+    jobId: t.exposeID('jobId', { description: 'The job to wait for.' }),
     on: t.expose('on', { type: DependencyOn, description: 'How it must end.' }),
   }),
 })
 
 const Retry = builder.objectRef<NonNullable<JobSpec['retry']>>('Retry').implement({
-  description: 'When the job is run again after its command failed.',
+  description: 'When a job is run again after its command failed.',
   fields: (t) => ({
-    maxAttempts: t.exposeInt('maxAttempts', { description: 'Runs at most that may end by exit code.' }),
+    maxAttempts: t.exposeInt('maxAttempts', { description: 'Maximum number of runs whose command failed.' }),
     onExitCodes: t.expose('onExitCodes', {
       type: ['Int'],
       nullable: true,
-      description: 'Only after these exit codes; null: after any but 0.',
+      description: 'Exit codes that cause a retry; null: all except 0.',
     }),
   }),
 })
 
 const ResourcesRef = builder.objectRef<Resources>('Resources').implement({
-  description: 'What the job asks for; amounts are per copy.',
+  description: 'Requested resources; amounts are per replica.',
   fields: (t) => ({
-    cpu: t.exposeFloat('cpu', { description: 'Cores.' }),
+    cpu: t.exposeFloat('cpu', { description: 'Number of cores.' }),
     memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
-    gpu: t.exposeInt('gpu', { description: 'GPUs.' }),
+    gpu: t.exposeInt('gpu', { description: 'Number of GPUs.' }),
     gpuMemoryGib: t.exposeInt('gpuMemoryGib', {
       nullable: true,
-      description: 'GiB of memory that each GPU has at least.',
+      description: 'Minimum memory of each GPU in GiB.',
     }),
     gpuTensorCores: t.exposeBoolean('gpuTensorCores', {
       nullable: true,
-      description: 'Whether the GPUs have tensor cores; null: either.',
+      description: 'Whether the GPUs must have tensor cores; null: no requirement.',
     }),
-    cudaVersion: t.exposeString('cudaVersion', { nullable: true, description: 'CUDA version that the GPUs support.' }),
-    cpuModel: t.exposeStringList('cpuModel', { description: 'Filters on the processor; a leading ! excludes.' }),
+    cudaVersion: t.exposeString('cudaVersion', {
+      nullable: true,
+      description: 'CUDA version that the GPUs must support.',
+    }),
+    cpuModel: t.exposeStringList('cpuModel', { description: 'Filters on the processor model; a leading ! excludes.' }),
     gpuModel: t.exposeStringList('gpuModel', { description: 'Filters on the GPU model; a leading ! excludes.' }),
     infiniband: t.exposeBoolean('infiniband', { description: 'Whether the nodes must have InfiniBand.' }),
-    replicas: t.exposeInt('replicas', { description: 'Copies of the job that start together.' }),
+    replicas: t.exposeInt('replicas', { description: 'Number of replicas; they start together.' }),
     replicaMasterPort: t.exposeInt('replicaMasterPort', {
       nullable: true,
-      description: 'Port of the first copy that the others are told.',
+      description: 'Port of the first replica, announced to the other replicas.',
     }),
     gpuIds: t.expose('gpuIds', {
       type: ['Int'],
       nullable: true,
-      description: 'Exactly these GPUs of a one-node pool.',
+      description: 'Physical ids of exactly these GPUs; only in a pool with one node.',
     }),
-    anyGpu: t.exposeBoolean('anyGpu', { description: 'Whether others are taken when `gpuIds` are busy.' }),
-    nodeCount: t.exposeInt('nodeCount', { nullable: true, description: 'PSI/J: nodes.' }),
-    processCount: t.exposeInt('processCount', { nullable: true, description: 'PSI/J: processes in all.' }),
+    anyGpu: t.exposeBoolean('anyGpu', {
+      description: 'Whether other GPUs may be used when those of `gpuIds` are busy.',
+    }),
+    nodeCount: t.exposeInt('nodeCount', { nullable: true, description: 'PSI/J: number of nodes.' }),
+    processCount: t.exposeInt('processCount', { nullable: true, description: 'PSI/J: total number of processes.' }),
     processesPerNode: t.exposeInt('processesPerNode', {
       nullable: true,
-      description: 'PSI/J: processes on each node.',
+      description: 'PSI/J: number of processes per node.',
     }),
     cpuCoresPerProcess: t.exposeInt('cpuCoresPerProcess', {
       nullable: true,
-      description: 'PSI/J: cores of each process.',
+      description: 'PSI/J: number of cores per process.',
     }),
     gpuCoresPerProcess: t.exposeInt('gpuCoresPerProcess', {
       nullable: true,
-      description: 'PSI/J: GPUs of each process.',
+      description: 'PSI/J: number of GPUs per process.',
     }),
-    exclusiveNodeUse: t.exposeBoolean('exclusiveNodeUse', { description: 'Whether nobody else may be on its nodes.' }),
+    exclusiveNodeUse: t.exposeBoolean('exclusiveNodeUse', {
+      description: 'Whether the job needs its nodes for itself alone.',
+    }),
   }),
 })
 
 export const JobSpecRef = builder.objectRef<ShownSpec>('JobSpec')
 
 JobSpecRef.implement({
-  description: 'What a user asked for: normalised, defaults filled in, never changed.',
+  description: 'The spec of a job: normalised, with defaults filled in, immutable.',
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: true, description: 'Name given by the user.' }),
-    labels: t.expose('labels', { type: [LabelRef], description: 'Keys and values, at most 64.' }),
-    command: t.exposeStringList('command', { nullable: true, description: 'Program and arguments, taken literally.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Name chosen by the submitter.' }),
+    labels: t.expose('labels', { type: [LabelRef], description: 'Labels, at most 64.' }),
+    command: t.exposeStringList('command', {
+      nullable: true,
+      description: 'Program and arguments, passed without expansion.',
+    }),
     executable: t.exposeString('executable', {
       nullable: true,
-      description: 'Program, where `arguments` are given apart.',
+      description: 'Program to run; its arguments are in `arguments`.',
     }),
     arguments: t.exposeStringList('arguments', {
       nullable: true,
-      description: 'Arguments; dollar-brace names are expanded.',
+      description: `Arguments; \${NAME} references are expanded.`,
     }),
     handler: t.exposeString('handler', {
       nullable: true,
-      description: 'Registered handler that is called instead of a command.',
+      description: 'Registered handler to call instead of a command.',
     }),
-    input: t.expose('input', { type: 'JSONObject', nullable: true, description: 'What the handler is given.' }),
+    input: t.expose('input', { type: 'JSONObject', nullable: true, description: 'Input of the handler.' }),
     image: t.exposeString('image', { nullable: true, description: 'Container image.' }),
     workdir: t.exposeString('workdir', {
       nullable: true,
-      description: 'Working directory; null: the home of the user.',
+      description: 'Working directory; null: the home directory of the user.',
     }),
     environment: t.field({
       type: [EnvironmentVariable],
-      description: 'Variables, in order; the last of a name wins.',
+      description: 'Environment variables in order; the last one of a name wins.',
       resolve: ({ environment, isOwner }) =>
         isOwner ? environment : environment.map(({ name }) => ({ name, value: hidden })),
     }),
     inheritEnvironment: t.exposeBoolean('inheritEnvironment', {
-      description: 'Whether it starts from the environment of the server, as far as that is passed on.',
+      description: 'Whether the job inherits the environment variables that the server passes on.',
     }),
-    stdinPath: t.exposeString('stdinPath', { nullable: true, description: 'File that it reads.' }),
-    stdoutPath: t.exposeString('stdoutPath', { nullable: true, description: 'File that its output is copied to.' }),
-    stderrPath: t.exposeString('stderrPath', { nullable: true, description: 'File that its errors are copied to.' }),
-    preLaunch: t.exposeString('preLaunch', { nullable: true, description: 'Script that is sourced before it starts.' }),
-    postLaunch: t.exposeString('postLaunch', { nullable: true, description: 'Script that is sourced after it ended.' }),
-    launcher: t.exposeString('launcher', { description: 'How its processes are launched.' }),
-    data: t.exposeStringList('data', { description: 'Data sets that are mounted.' }),
+    stdinPath: t.exposeString('stdinPath', { nullable: true, description: 'File used as standard input.' }),
+    stdoutPath: t.exposeString('stdoutPath', {
+      nullable: true,
+      description: 'File that receives a copy of the output.',
+    }),
+    stderrPath: t.exposeString('stderrPath', {
+      nullable: true,
+      description: 'File that receives a copy of the error output.',
+    }),
+    preLaunch: t.exposeString('preLaunch', {
+      nullable: true,
+      description: 'Script sourced before the command starts.',
+    }),
+    postLaunch: t.exposeString('postLaunch', {
+      nullable: true,
+      description: 'Script sourced after the command ended.',
+    }),
+    launcher: t.exposeString('launcher', { description: 'Launcher that starts the processes of the job.' }),
+    data: t.exposeStringList('data', { description: 'Data sets to mount.' }),
     networkIsolation: t.expose('networkIsolation', {
       type: NetworkIsolation,
       nullable: true,
-      description: 'Traffic that is cut off.',
+      description: 'Network traffic to block.',
     }),
-    internalDns: t.expose('internalDns', { type: InternalDnsRef, nullable: true, description: 'Name for other jobs.' }),
-    x11: t.expose('x11', { type: X11, nullable: true, description: 'Display.' }),
-    resources: t.expose('resources', { type: ResourcesRef, description: 'What it asks for.' }),
-    executor: t.exposeString('executor', { description: 'The mechanism that runs it.' }),
-    queue: t.exposeString('queue', { description: 'The door it came through.' }),
-    team: t.exposeString('team', { nullable: true, description: 'Team it is submitted for.' }),
-    project: t.exposeString('project', { nullable: true, description: 'Project it belongs to.' }),
-    account: t.exposeString('account', { description: 'Unit of fair share that is charged.' }),
+    internalDns: t.expose('internalDns', {
+      type: InternalDnsRef,
+      nullable: true,
+      description: 'DNS name for other jobs.',
+    }),
+    x11: t.expose('x11', { type: X11, nullable: true, description: 'X11 display.' }),
+    resources: t.expose('resources', { type: ResourcesRef, description: 'Requested resources.' }),
+    executor: t.exposeString('executor', { description: 'Name of the executor that runs it.' }),
+    queue: t.exposeString('queue', { description: 'Submission queue of the job.' }),
+    team: t.exposeString('team', { nullable: true, description: 'Team of the job.' }),
+    project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
+    account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
     capacityReservationId: t.exposeString('capacityReservationId', {
       nullable: true,
-      description: 'Reservation whose nodes it uses.',
+      description: 'Id of the capacity reservation to run in.',
     }),
-    bid: t.exposeInt('bid', { nullable: true, description: 'What it offers for its place.' }),
-    interactive: t.exposeBoolean('interactive', { description: 'Whether a person sits in front of it.' }),
-    preemptable: t.exposeBoolean('preemptable', { description: 'Whether it may be stopped in favour of others.' }),
-    restartable: t.exposeBoolean('restartable', { description: 'Whether it may be run again from the beginning.' }),
-    resumable: t.exposeBoolean('resumable', { description: 'Whether it can go on from what it saved.' }),
+    bid: t.exposeInt('bid', { nullable: true, description: 'Bid for a better position in the queue.' }),
+    interactive: t.exposeBoolean('interactive', {
+      description: 'Whether the job is interactive: a user waits for it.',
+    }),
+    preemptable: t.exposeBoolean('preemptable', { description: 'Whether the job may be preempted by other jobs.' }),
+    restartable: t.exposeBoolean('restartable', {
+      description: 'Whether the job may be run again from the beginning.',
+    }),
+    resumable: t.exposeBoolean('resumable', { description: 'Whether the job can continue from a state it saved.' }),
     maxRunTimeSeconds: t.exposeFloat('maxRunTimeSeconds', {
-      description: 'Seconds of one run at most; 0: no maximum.',
+      description: 'Maximum duration of a run in seconds; 0: unlimited.',
     }),
-    durationSeconds: t.exposeFloat('durationSeconds', { nullable: true, description: 'Expected seconds of a run.' }),
+    durationSeconds: t.exposeFloat('durationSeconds', {
+      nullable: true,
+      description: 'Expected duration of a run in seconds.',
+    }),
     notBefore: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Not before this moment.',
+      description: 'Earliest start.',
       resolve: ({ notBefore }) => (notBefore === null ? null : new Date(notBefore)),
     }),
     estimatedCost: t.exposeFloat('estimatedCost', {
       nullable: true,
-      description: 'What the submitter expects it to cost.',
+      description: 'Cost estimated by the submitter.',
     }),
     dependsOn: t.expose('dependsOn', { type: [DependencySpec], description: 'Jobs that must end first, at most 100.' }),
     onDependencyFailure: t.expose('onDependencyFailure', {
       type: OnDependencyFailure,
-      description: 'What becomes of it when they end otherwise.',
+      description: 'What happens when a dependency fails.',
     }),
-    retry: t.expose('retry', { type: Retry, nullable: true, description: 'When it is run again after a failure.' }),
+    retry: t.expose('retry', { type: Retry, nullable: true, description: 'Retry after a failed run; null: none.' }),
     customAttributes: t.expose('customAttributes', {
       type: 'JSONObject',
       nullable: true,
-      description: 'Further words for the backend.',
+      description: 'Further attributes for the backend.',
     }),
   }),
 })

@@ -7,6 +7,7 @@ import { allowedActions } from '../allowed-actions.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { encodeCursor } from '../cursor.ts'
+import { described } from '../described.ts'
 import { pageCost } from '../page.ts'
 import { JobRef, RunRef, TeamRef, UserRef } from '../refs.ts'
 import { DependencyOn, JobState, PsijState, StateCategory } from './enums.ts'
@@ -19,16 +20,23 @@ import { Scheduling } from './scheduling.ts'
 
 /** A job as people see it. */
 const JobAction = builder.enumType('JobAction', {
-  description: 'What can be done with a job.',
-  values: ['CANCEL', 'RETRY', 'APPROVE', 'REJECT', 'SET_PRIORITY', 'DELETE'] as const,
+  description: 'An action on a job.',
+  values: described({
+    CANCEL: '`cancelJob`.',
+    RETRY: '`retryJob`.',
+    APPROVE: '`approveJob`.',
+    REJECT: '`rejectJob`.',
+    SET_PRIORITY: '`setJobPriority`.',
+    DELETE: '`deleteJob`.',
+  }),
 })
 
 const Progress = builder.objectRef<JobRow & { progressAt: Date }>('Progress').implement({
-  description: 'How far a job says it is.',
+  description: 'Progress reported by a job.',
   fields: (t) => ({
     fraction: t.exposeFloat('progressFraction', { nullable: true, description: '0 … 1.' }),
-    message: t.exposeString('progressMessage', { nullable: true, description: 'In words.' }),
-    at: t.expose('progressAt', { type: 'DateTime', description: 'When it said so.' }),
+    message: t.exposeString('progressMessage', { nullable: true, description: 'Progress message.' }),
+    at: t.expose('progressAt', { type: 'DateTime', description: 'When it was reported.' }),
   }),
 })
 
@@ -36,11 +44,11 @@ const isDependencyOn = (text: string): text is typeof DependencyOn.$inferType =>
   ['SUCCEEDED', 'FAILED', 'FINISHED'].includes(text)
 
 const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
-  description: 'A job that must end first.',
+  description: 'A job that must end before this one can start.',
   fields: (t) => ({
     job: t.field({
       type: JobRef,
-      description: 'The job that is waited for.',
+      description: 'The job to wait for.',
       resolve: ({ onJobId }, _args, { load }) => seen(load.job.load(onJobId)),
     }),
     on: t.field({
@@ -50,7 +58,7 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
     }),
     satisfied: t.boolean({
       nullable: true,
-      description: 'Whether it did; null: still open.',
+      description: 'Whether the condition holds; null: not decided yet.',
       resolve: async ({ on, onJobId }, _args, { load }) => satisfied(on, (await seen(load.job.load(onJobId))).state),
     }),
   }),
@@ -59,111 +67,122 @@ const DependencyRef = builder.objectRef<Dependency>('Dependency').implement({
 const hasProgress = (job: JobRow): job is JobRow & { progressAt: Date } => job.progressAt !== null
 
 builder.node(JobRef, {
-  description: 'What a user asked for: a spec that never changes, and the state of its last run.',
+  description: 'A submitted job: an immutable spec and the state of its last run.',
   id: { resolve: (job) => job.id, description: 'job_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.job.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: true, description: 'Name given by the user.' }),
+    name: t.exposeString('name', { nullable: true, description: 'Name chosen by the submitter.' }),
     labels: t.field({
       type: [LabelRef],
-      description: 'Keys and values, at most 64.',
+      description: 'Labels, at most 64.',
       resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).labels,
     }),
     spec: t.field({
       type: JobSpecRef,
-      description: 'What was asked for. A request shows 1 MiB of specs, or a single one of any size.',
+      description: 'The spec. One request returns up to 1 MiB of specs, or one spec of any size.',
       resolve: async ({ id, userId }, _args, { viewer, specs }) => ({
         ...(await specs.load(id)),
         isOwner: userId === viewer.userId,
       }),
     }),
-    state: t.expose('state', { type: JobState, description: 'State of the last run.' }),
+    state: t.expose('state', { type: JobState, description: 'Current state.' }),
     stateCategory: t.field({
       type: StateCategory,
-      description: 'Whether it waits, is active, or is over.',
+      description: 'Category of the current state.',
       resolve: ({ state }) => stateCategory[state],
     }),
-    stateReason: t.exposeString('stateReason', { nullable: true, description: 'Why it is in this state, as a code.' }),
-    stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'The same as a sentence.' }),
+    stateReason: t.exposeString('stateReason', {
+      nullable: true,
+      description: 'Machine-readable reason of the state.',
+    }),
+    stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     psijState: t.field({
       type: PsijState,
-      description: 'The state as PSI/J names it.',
+      description: 'State in PSI/J terms.',
       resolve: ({ state, startedAt }) => psijState(state, startedAt !== null),
     }),
-    alive: t.boolean({ description: 'Whether its state may still change.', resolve: ({ state }) => isAlive(state) }),
-    version: t.expose('version', { type: 'UInt53', description: 'seq of its newest event.' }),
+    alive: t.boolean({ description: 'Whether the state can still change.', resolve: ({ state }) => isAlive(state) }),
+    version: t.expose('version', { type: 'UInt53', description: '`seq` of the newest event.' }),
     exitCode: t.exposeInt('exitCode', {
       nullable: true,
-      description: 'Exit code of the last run; null: it never ran.',
+      description: 'Exit code of the last run; null: the command has not run or not ended.',
     }),
     user: t.field({
       type: UserRef,
-      description: 'Who submitted it.',
+      description: 'The submitter.',
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
     }),
     team: t.field({
       type: TeamRef,
       nullable: true,
-      description: 'The team it was submitted for; null: none.',
+      description: 'Team of the job; null: none.',
       resolve: ({ teamId }, _args, { load }) => (teamId === null ? null : load.team.load(teamId)),
     }),
-    account: t.exposeString('account', { description: 'Unit of fair share that is charged.' }),
-    project: t.exposeString('project', { nullable: true, description: 'Project it belongs to.' }),
-    executor: t.exposeString('executor', { description: 'The mechanism that runs it.' }),
-    pool: t.exposeString('pool', { description: 'The pool it waits in or ran in.' }),
-    queue: t.exposeString('queue', { description: 'Name of the door it came through.' }),
+    account: t.exposeString('account', { description: 'The account charged, the unit of fair share.' }),
+    project: t.exposeString('project', { nullable: true, description: 'Project of the job.' }),
+    executor: t.exposeString('executor', { description: 'Name of the executor that runs it.' }),
+    pool: t.exposeString('pool', { description: 'The pool of the job.' }),
+    queue: t.exposeString('queue', { description: 'Submission queue that the job was submitted to.' }),
     nativeId: t.string({
       nullable: true,
-      description: "The backend's name of the last run.",
+      description: 'Id of the last run in the backend.',
       resolve: async (job, _args, { load }) => (await load.currentRun.load(job)).nativeId,
     }),
     priority: t.int({
       description:
-        'Its priority now, higher comes first: the one that was set, else that of the level, raised by waiting.',
+        'Current priority, higher first: `priorityOverride` if set, otherwise `basePriority` raised by waiting time.',
       resolve: async (job, _args, { load }) =>
         (job.state === 'QUEUED' ? await load.priorityNow.load(job.id) : null) ??
         job.priorityOverride ??
         job.basePriority,
     }),
     basePriority: t.exposeInt('basePriority', {
-      description: 'Priority by the level of the user at submission: 30, 20, 10, 0.',
+      description: 'Priority by the level of the user at submission: ADMIN 30, LEAD 20, RESEARCHER 10, VIEWER 0.',
     }),
     priorityOverride: t.exposeInt('priorityOverride', {
       nullable: true,
-      description: 'The priority that a person set; null: none.',
+      description: 'Priority set by a user; null: none.',
     }),
-    attempt: t.exposeInt('runNumber', { description: 'Number of the last run.' }),
+    attempt: t.exposeInt('runNumber', { description: 'Number of the last run, from 1.' }),
     maxAttempts: t.int({
-      description: 'Runs at most that may end by exit code.',
+      description: 'Maximum number of runs whose command failed.',
       resolve: async ({ id }, _args, { specs }) => (await specs.words.load(id)).maxAttempts ?? 1,
     }),
     estimatedCost: t.exposeFloat('estimatedCost', {
       nullable: true,
-      description: 'What the submitter expects it to cost.',
+      description: 'Cost estimated by the submitter.',
     }),
     cost: t.float({
       nullable: true,
-      description: 'What its runs have cost by the rates of its pool; null while it is alive, or without rates.',
+      description: 'Cost of its runs by the rates of the pool; null: the job is not final, or the pool has no rates.',
       resolve: ({ state, cost }) => (isAlive(state) ? null : cost),
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Submitted.' }),
-    queuedAt: t.expose('queuedAt', { type: 'DateTime', nullable: true, description: 'First QUEUED.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the job was submitted.' }),
+    queuedAt: t.expose('queuedAt', { type: 'DateTime', nullable: true, description: 'When the job was first QUEUED.' }),
     eligibleAt: t.expose('eligibleAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'First moment with every gate open; waiting counts from here.',
+      description: 'When all gates opened; the waiting time counts from here.',
     }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'First RUNNING of any run.' }),
-    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'Final state reached.' }),
+    startedAt: t.expose('startedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When a run first reached RUNNING.',
+    }),
+    finishedAt: t.expose('finishedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the job reached a final state.',
+    }),
     progress: t.field({
       type: Progress,
       nullable: true,
-      description: 'How far it says it is.',
+      description: 'Last progress reported by the job; null: none.',
       resolve: (job) => (hasProgress(job) ? job : null),
     }),
     allowedActions: t.field({
       type: [JobAction],
-      description: 'What you may do with it now.',
+      description: 'Actions that you may take now.',
       async resolve(job, _args, { viewer, load, domain: { singleUser } }) {
         const approval = job.state === 'BLOCKED' ? await load.approvalOfJob.load(job.id) : null
         return allowedActions(viewer, job, { approval, singleUser })
@@ -171,7 +190,7 @@ builder.node(JobRef, {
     }),
     runs: t.field({
       type: RunConnection,
-      description: 'Its runs by number.',
+      description: 'Runs of the job, ordered by number.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
@@ -179,12 +198,12 @@ builder.node(JobRef, {
     }),
     currentRun: t.field({
       type: RunRef,
-      description: 'The last run, alive or not.',
+      description: 'The last run.',
       resolve: (job, _args, { load }) => load.currentRun.load(job),
     }),
     events: t.field({
       type: JobEventConnection,
-      description: 'Its history by seq.',
+      description: 'Events of the job, ordered by `seq`.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
@@ -192,14 +211,14 @@ builder.node(JobRef, {
     }),
     dependsOn: t.field({
       type: JobConnection,
-      description: 'Jobs that must end first, in the order of the spec.',
+      description: 'Jobs that this job depends on, in the order of the spec.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: (job, args, context) => nestedJobs(context, context.load.dependsOn, { parent: job.id, args }),
     }),
     dependencies: t.field({
       type: [DependencyRef],
-      description: 'The same with their condition, at most 100.',
+      description: 'The dependencies with their conditions, at most 100.',
       resolve: async (job, _args, { load, viewer }) => {
         const all = await load.dependencies.load(job.id)
         const jobs = await Promise.all(all.map(({ onJobId }) => load.job.load(onJobId)))
@@ -208,7 +227,7 @@ builder.node(JobRef, {
     }),
     dependents: t.field({
       type: JobConnection,
-      description: 'Jobs that wait for this one.',
+      description: 'Jobs that depend on this job.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: (job, args, context) => nestedJobs(context, context.load.dependents, { parent: job.id, args }),
@@ -216,7 +235,7 @@ builder.node(JobRef, {
     scheduling: t.field({
       type: Scheduling,
       nullable: true,
-      description: 'Why it waits; null unless QUEUED.',
+      description: 'Why the job waits; null unless QUEUED.',
       async resolve({ id, state }, _args, { load }) {
         const waiting = state === 'QUEUED' ? await load.waiting.load(id) : null
         return waiting && { ...waiting, jobId: id }
@@ -224,13 +243,13 @@ builder.node(JobRef, {
     }),
     queuePosition: t.int({
       nullable: true,
-      description: "Its place in the pool's order, from 1; null unless QUEUED.",
+      description: 'Position in the queue of the pool, from 1; null unless QUEUED.',
       resolve: async ({ id, state }, _args, { load }) =>
         state === 'QUEUED' ? ((await load.position.load(id))?.position ?? null) : null,
     }),
     eventCursor: t.field({
       type: 'Cursor',
-      description: 'Hand it to jobStatus(after:): nothing is missed, nothing repeated.',
+      description: 'Cursor for jobStatus(after:) that continues exactly after this snapshot.',
       resolve: (job) => encodeCursor('seq', { j: job.id, s: Number(job.version) }),
     }),
   }),

@@ -1,29 +1,35 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { type LimitsInUse, limitsInUse, type ScopeInUse } from '../../domain/limits/in-use.ts'
-import { limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
+import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limits/limits.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
+import { described } from '../described.ts'
 
 /** What may run at once. */
 const LimitScope = builder.enumType('LimitScope', {
-  description: 'Whose running jobs and GPUs a limit counts.',
-  values: limitScopes,
+  description: 'What a limit applies to.',
+  values: described({
+    QUEUE: 'Jobs of a submission queue.',
+    PROJECT: 'Jobs of a project.',
+    TEAM: 'Jobs of a team.',
+    USER: 'Jobs of a user.',
+  } satisfies Record<(typeof limitScopes)[number], string>),
 })
 
 const ScopeLimitRef = builder.objectRef<ScopeInUse>('ScopeLimit').implement({
   description: 'A limit of a queue, a project, a team or a user.',
   fields: (t) => ({
-    scope: t.expose('scope', { type: LimitScope, description: 'What it is a limit of.' }),
-    name: t.exposeString('name', { description: 'Its name.' }),
+    scope: t.expose('scope', { type: LimitScope, description: 'What the limit applies to.' }),
+    name: t.exposeString('name', { description: 'Name.' }),
     gpuModel: t.string({
       nullable: true,
-      description: 'Only GPUs whose model contains this, in lower case; null: all.',
+      description: 'Count only GPUs whose model contains this text, in lower case; null: all GPUs.',
       resolve: ({ gpuModel }) => gpuModel || null,
     }),
-    maxJobs: t.exposeInt('maxJobs', { nullable: true, description: 'Most running jobs; null: unlimited.' }),
-    maxGpus: t.exposeInt('maxGpus', { nullable: true, description: 'Most GPUs in use; null: unlimited.' }),
-    jobsInUse: t.exposeInt('jobsInUse', { description: 'Jobs that count now.' }),
-    gpusInUse: t.exposeInt('gpusInUse', { description: 'GPUs that count now.' }),
+    maxJobs: t.exposeInt('maxJobs', { nullable: true, description: 'Limit on running jobs; null: unlimited.' }),
+    maxGpus: t.exposeInt('maxGpus', { nullable: true, description: 'Limit on GPUs in use; null: unlimited.' }),
+    jobsInUse: t.exposeInt('jobsInUse', { description: 'Jobs counted now.' }),
+    gpusInUse: t.exposeInt('gpusInUse', { description: 'GPUs counted now.' }),
   }),
 })
 
@@ -31,46 +37,49 @@ const max = (description: string) =>
   ({ nullable: true, description: `${description}; null: unlimited, 0: none.` }) as const
 
 export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
-  description: 'What may run at once in a pool. Lowering a limit ends nothing; it holds back what starts next.',
+  description: 'Limits on what runs at the same time in a pool. Lowering a limit ends no job; it delays new starts.',
   fields: (t) => ({
     pool: t.exposeString('pool', { description: 'The pool.' }),
     maxConcurrent: t.exposeInt('maxConcurrent', max('Running jobs of the pool')),
     userMaxConcurrent: t.exposeInt('userMaxConcurrent', max('Running jobs of each user')),
-    teamMaxConcurrent: t.exposeInt('teamMaxConcurrent', max('Running jobs of each team, with enableFairShare')),
-    enableFairShare: t.exposeBoolean('enableFairShare', { description: 'Whether teamMaxConcurrent holds.' }),
+    teamMaxConcurrent: t.exposeInt(
+      'teamMaxConcurrent',
+      max('Running jobs of each team, enforced with `enableFairShare`'),
+    ),
+    enableFairShare: t.exposeBoolean('enableFairShare', { description: 'Whether `teamMaxConcurrent` is enforced.' }),
     localGpuMaxConcurrent: t.exposeInt('localGpuMaxConcurrent', max('GPUs in use in the pool')),
     localJobMaxConcurrent: t.exposeInt('localJobMaxConcurrent', max('Running jobs with GPUs in the pool')),
-    userMaxActive: t.exposeInt('userMaxActive', max('Jobs of a user that are not final, asked at submission')),
+    userMaxActive: t.exposeInt('userMaxActive', max('Jobs of a user that are not final, checked at submission')),
     userMaxBlocked: t.exposeInt('userMaxBlocked', max('Jobs of a user that wait for an approval')),
     starvationThresholdSeconds: t.exposeFloat('starvationThresholdSeconds', {
       description:
-        'The wait that raises the priority of a job by 10, up to 30, where the order is by priority; 0: never.',
+        'Waiting time that raises the priority of a job by 10, up to 30, in pools ordered by priority; 0: never.',
     }),
     scopes: t.expose('scopes', {
       type: [ScopeLimitRef],
       description:
-        'Limits of queues, projects, teams and users, at most 500. Unless you may see all jobs: of users you, of teams yours, of projects those of your jobs that are not over.',
+        'Limits of queues, projects, teams and users, at most 500. Without permission to see all jobs: only those of yourself, your teams, and the projects of your jobs that are not final.',
     }),
   }),
 })
 
-const poolArgument = { description: 'Name of the pool; default: the one that the default queue leads to.' } as const
+const poolArgument = { description: 'Name of the pool; default: the pool of the default queue.' } as const
 
 builder.queryField('limits', (t) =>
   t.field({
     type: LimitsRef,
-    description: 'What may run at once in a pool.',
+    description: 'Limits on what runs at the same time in a pool.',
     args: { pool: t.arg.string(poolArgument) },
     resolve: (_root, { pool }, { domain, viewer }) => limitsInUse(domain, viewer, pool ?? null),
   }),
 )
 
 const UpdateLimitsSuccess = builder.objectRef<{ pool: string }>('UpdateLimitsSuccess').implement({
-  description: 'The limits hold.',
+  description: 'The limits were changed.',
   fields: (t) => ({
     limits: t.field({
       type: LimitsRef,
-      description: 'The limits of the pool as they are now.',
+      description: 'The current limits of the pool.',
       resolve: ({ pool }, _args, { domain, viewer }) => limitsInUse(domain, viewer, pool),
     }),
   }),
@@ -79,28 +88,30 @@ const UpdateLimitsSuccess = builder.objectRef<{ pool: string }>('UpdateLimitsSuc
 const refusals = [InvalidInput, NotFound, Forbidden, Unavailable] as const
 
 const UpdateLimitsResult = builder.errorUnion('UpdateLimitsResult', {
-  description: 'What became of a change of limits.',
+  description: 'Result of `updateLimits`.',
   types: [UpdateLimitsSuccess, ...refusals],
   resolveType: () => UpdateLimitsSuccess,
 })
 
 const UpdateLimitsInput = builder.inputType('UpdateLimitsInput', {
-  description: 'Limits of a pool. What is left out stays as it is; null: unlimited; 0: none.',
+  description: 'Changes to the limits of a pool. Omitted fields stay; null: unlimited; 0: none.',
   fields: (t) => ({
     pool: t.string(poolArgument),
     maxConcurrent: t.int({ description: 'Running jobs of the pool.' }),
     userMaxConcurrent: t.int({ description: 'Running jobs of each user.' }),
-    teamMaxConcurrent: t.int({ description: 'Running jobs of each team, with enableFairShare.' }),
-    enableFairShare: t.boolean({ description: 'Whether teamMaxConcurrent holds.' }),
+    teamMaxConcurrent: t.int({ description: 'Running jobs of each team, enforced with `enableFairShare`.' }),
+    enableFairShare: t.boolean({ description: 'Whether `teamMaxConcurrent` is enforced.' }),
     localGpuMaxConcurrent: t.int({ description: 'GPUs in use in the pool.' }),
     localJobMaxConcurrent: t.int({ description: 'Running jobs with GPUs in the pool.' }),
-    userMaxActive: t.int({ description: 'Jobs of a user that are not final, asked at submission.' }),
+    userMaxActive: t.int({ description: 'Jobs of a user that are not final, checked at submission.' }),
     userMaxBlocked: t.int({ description: 'Jobs of a user that wait for an approval.' }),
     starvationThresholdMinutes: t.int({
       description:
-        'The wait that raises a priority by 10, up to 30, in minutes; 0: never. Without effect under fair share.',
+        'Waiting time in minutes that raises a priority by 10, up to 30; 0: never. No effect in pools with fair share.',
     }),
-    starvationThresholdSeconds: t.float({ description: 'The same in seconds; not both.' }),
+    starvationThresholdSeconds: t.float({
+      description: 'The same in seconds. Give `starvationThresholdMinutes` or `starvationThresholdSeconds`, not both.',
+    }),
   }),
 })
 
@@ -114,20 +125,22 @@ builder.mutationField('updateLimits', (t) =>
 )
 
 const SetScopeLimitResult = builder.errorUnion('SetScopeLimitResult', {
-  description: 'What became of a limit.',
+  description: 'Result of `setScopeLimit`.',
   types: [UpdateLimitsSuccess, ...refusals],
   resolveType: () => UpdateLimitsSuccess,
 })
 
 const SetScopeLimitInput = builder.inputType('SetScopeLimitInput', {
-  description: 'A limit of a queue, a project, a team or a user. Without maxJobs and maxGpus it goes.',
+  description: 'A limit of a queue, a project, a team or a user. Omit `maxJobs` and `maxGpus` to remove it.',
   fields: (t) => ({
     pool: t.string(poolArgument),
-    scope: t.field({ type: LimitScope, required: true, description: 'What it is a limit of.' }),
-    name: t.string({ required: true, description: 'Its name.' }),
-    gpuModel: t.string({ description: 'Only GPUs whose model contains this, whatever its case; default: all.' }),
-    maxJobs: t.int({ description: 'Most running jobs; default: unlimited.' }),
-    maxGpus: t.int({ description: 'Most GPUs in use; default: unlimited.' }),
+    scope: t.field({ type: LimitScope, required: true, description: 'What the limit applies to.' }),
+    name: t.string({ required: true, description: 'Name.' }),
+    gpuModel: t.string({
+      description: 'Count only GPUs whose model contains this text, case-insensitive; default: all GPUs.',
+    }),
+    maxJobs: t.int({ description: 'Limit on running jobs; default: unlimited.' }),
+    maxGpus: t.int({ description: 'Limit on GPUs in use; default: unlimited.' }),
   }),
 })
 

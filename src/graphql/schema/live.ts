@@ -9,6 +9,7 @@ import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
+import { described } from '../described.ts'
 import { JobEventRef, JobRef, RunRef } from '../refs.ts'
 import { JobFilterInput } from './job-filter.ts'
 import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
@@ -24,14 +25,17 @@ interface Cursored {
 type Message<M, Kind> = Omit<Extract<M, { kind: Kind }>, 'cursor'> & Cursored
 
 const StreamPhase = builder.enumType('StreamPhase', {
-  description: 'REPLAY: it had happened before you came. LIVE: it happens now.',
-  values: ['REPLAY', 'LIVE'] as const,
+  description: 'Whether a message is about the past or the present.',
+  values: described({
+    REPLAY: 'It happened before the subscription began.',
+    LIVE: 'It happens now.',
+  }),
 })
 
-const cursorDescription = 'Hand it to `after` to go on from here.'
+const cursorDescription = 'Pass this to `after` to continue from here.'
 
 const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'>>('JobTransitions').implement({
-  description: 'Consecutive events of one job, at most 200; none when only its progress changed.',
+  description: 'Consecutive events of one job, at most 200; empty if only the progress changed.',
   fields: (t) => ({
     job: t.field({
       type: JobRef,
@@ -44,23 +48,23 @@ const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'
       resolve: ({ events }): FeedEvent[] => [...events],
     }),
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    phase: t.expose('phase', { type: StreamPhase, description: 'Whether it is replayed or live.' }),
-    isFinal: t.exposeBoolean('isFinal', { description: 'The job is over with these events.' }),
+    phase: t.expose('phase', { type: StreamPhase, description: 'Whether the message is replayed or live.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'Whether these events end in a final state.' }),
   }),
 })
 
 const StreamReset = builder.objectRef<Cursored & { reason: string }>('StreamReset').implement({
-  description: 'What follows does not continue what was sent.',
+  description: 'What follows does not continue what was sent before.',
   fields: (t) => ({
     reason: t.exposeString('reason', {
-      description: 'RETENTION: what lay between is not kept any more. DELETED: the job is gone.',
+      description: 'RETENTION: the skipped events are no longer kept. DELETED: the job was deleted.',
     }),
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
   }),
 })
 
 const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
-  description: 'Nothing happened for 15 seconds; the stream lives.',
+  description: 'Nothing happened for 15 seconds; the stream is alive.',
   fields: (t) => ({
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
     at: t.expose('at', { type: 'DateTime', description: 'When it was sent.' }),
@@ -68,21 +72,25 @@ const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartb
 })
 
 const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').implement({
-  description: 'Output of one run. Offsets count all its bytes, whatever streams were chosen.',
+  description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
   fields: (t) => ({
     run: t.exposeInt('run', { description: 'Number of the run.' }),
-    text: t.exposeString('text', { description: 'The output as it is.' }),
-    lines: t.field({ type: [LogLineRef], description: 'The same in lines.', resolve: ({ lines }) => [...lines] }),
-    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of its first byte.' }),
-    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after its last byte.' }),
+    text: t.exposeString('text', { description: 'The output as text.' }),
+    lines: t.field({
+      type: [LogLineRef],
+      description: 'The output split into lines.',
+      resolve: ({ lines }) => [...lines],
+    }),
+    startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first byte.' }),
+    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last byte.' }),
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    phase: t.expose('phase', { type: StreamPhase, description: 'Whether it is replayed or live.' }),
-    isFinal: t.exposeBoolean('isFinal', { description: 'The output ends here.' }),
+    phase: t.expose('phase', { type: StreamPhase, description: 'Whether the message is replayed or live.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'Whether the output of the job ends here.' }),
   }),
 })
 
 const RunChanged = builder.objectRef<Message<TailMessage, 'run'> & OfJob>('RunChanged').implement({
-  description: 'From here on the output is of this run.',
+  description: 'The output that follows belongs to this run.',
   fields: (t) => ({
     run: t.field({
       type: RunRef,
@@ -123,13 +131,13 @@ const TailMessageRef = builder.unionType('TailMessage', {
   resolveType,
 })
 
-const after = { type: 'Cursor', description: 'Begin after this cursor.' } as const
+const after = { type: 'Cursor', description: 'Start after this cursor.' } as const
 
 builder.subscriptionField('jobStatus', (t) =>
   t.field({
     type: JobStatusMessageRef,
     description:
-      'Every event of one job after `after` (default: the event of its current state), in order; replays, then follows; completes after the final one.',
+      'All events of one job after `after` (default: from the event of its current state), in order: first past, then live ones. Completes after the final event.',
     args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
     subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
       feed.jobStatus({ viewer, jobId, after: openSeq(jobId, cursor) }),
@@ -144,8 +152,8 @@ builder.subscriptionField('jobUpdates', (t) =>
   t.field({
     type: JobUpdatesMessageRef,
     description:
-      'Every event of every job that you may see and the filter admits before or after it. Start from JobConnection.asOf.',
-    args: { filter: t.arg({ type: JobFilterInput, description: 'Which jobs; default: all.' }), after: t.arg(after) },
+      'All events of all jobs that you may see and that match the filter before or after the event. Start from `JobConnection.asOf`.',
+    args: { filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all jobs.' }), after: t.arg(after) },
     subscribe: (_root, { filter, after: cursor }, { feed, viewer }) =>
       feed.jobUpdates({
         viewer,
@@ -160,20 +168,20 @@ builder.subscriptionField('tail', (t) =>
   t.field({
     type: TailMessageRef,
     description:
-      'Output of a job: replay from `after`, the last lines, or the beginning, then live; completes when all of it was sent.',
+      'Output of a job from `after`, from the last lines, or from the beginning, then live. Completes when all output was sent.',
     args: {
       jobId: t.arg.id({ required: true, description: 'The job.' }),
       after: t.arg(after),
-      lastLines: t.arg.int({ description: 'Begin with the last lines, 1 … 5,000.' }),
+      lastLines: t.arg.int({ description: 'Start with this number of last lines, 1 … 5,000.' }),
       streams: t.arg({
         type: [LogStream],
-        ...atMost(logStreams.length, 'Of these streams (default: STDOUT and STDERR)'),
+        ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
       }),
       maxBatchBytes: t.arg.int({
         defaultValue: 65_536,
-        description: 'Bytes of text in one message at most; taken between 4 KiB and 1 MiB.',
+        description: 'Maximum bytes of text in one message; values are clamped to 4 KiB … 1 MiB.',
       }),
-      run: t.arg.int({ description: 'Of this run only.' }),
+      run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
     },
     async subscribe(_root, { jobId, maxBatchBytes, ...start }, context) {
       await demandVisible(jobId, context)

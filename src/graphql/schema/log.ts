@@ -5,27 +5,32 @@ import type { LogCursor } from '../../logs/stored.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
+import { described } from '../described.ts'
 import { refusal } from '../errors.ts'
 import { logPageCost } from '../limits.ts'
 import { JobRef } from '../refs.ts'
 
 /** Output of jobs: pages of it, and the words that `tail` shares with them. */
 export const LogStream = builder.enumType('LogStream', {
-  description: 'Where output came from. SYSTEM: what Berth has to say of a run.',
-  values: logStreams,
+  description: 'Stream of output.',
+  values: described({
+    STDOUT: 'Standard output of the job.',
+    STDERR: 'Error output of the job.',
+    SYSTEM: 'Messages of Berth about the run.',
+  } satisfies Record<(typeof logStreams)[number], string>),
 })
 
 export const LogLineRef = builder.objectRef<LogLine>('LogLine').implement({
-  description: 'A line of output, or a piece of one.',
+  description: 'A line of output, or a part of a long line.',
   fields: (t) => ({
     number: t.expose('number', {
       type: 'UInt53',
-      description: '1, 2, 3 … per run; pieces of a line share its number.',
+      description: 'Line number in the run, from 1; parts of a long line share its number.',
     }),
     at: t.expose('at', { type: 'DateTime', description: 'When it was stored.' }),
-    stream: t.expose('stream', { type: LogStream, description: 'Where it came from.' }),
-    text: t.exposeString('text', { description: 'The line without its end.' }),
-    truncated: t.exposeBoolean('truncated', { description: 'The line goes on in the next piece.' }),
+    stream: t.expose('stream', { type: LogStream, description: 'Stream that it was written to.' }),
+    text: t.exposeString('text', { description: 'Text without the line ending.' }),
+    truncated: t.exposeBoolean('truncated', { description: 'Whether the line continues in the next part.' }),
     run: t.exposeInt('run', { description: 'Number of the run.' }),
   }),
 })
@@ -35,39 +40,44 @@ export interface OfJob {
 }
 
 export const LogGapRef = builder.objectRef<LogGap & OfJob>('LogGap').implement({
-  description: 'Output that existed and cannot be had.',
+  description: 'Output that is not available.',
   fields: (t) => ({
     run: t.exposeInt('run', { description: 'Number of the run.' }),
     startOffset: t.expose('startOffset', { type: 'UInt53', description: 'Offset of the first missing byte.' }),
-    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last one.' }),
+    endOffset: t.expose('endOffset', { type: 'UInt53', description: 'Offset after the last missing byte.' }),
     reason: t.exposeString('reason', {
-      description: 'RETENTION, LOST, OVER_LIMIT, NOT_VISIBLE, or DISK_FULL: the machine had no room to keep it.',
+      description:
+        'RETENTION: deleted by age. LOST: never reached the server. OVER_LIMIT: over the size limit. NOT_VISIBLE: not readable by you. DISK_FULL: the machine had no space to store it.',
     }),
     cursor: t.field({
       type: 'Cursor',
-      description: 'Where it goes on.',
+      description: 'Position after the gap.',
       resolve: (gap) => logCursor(gap.jobId, gap.cursor),
     }),
   }),
 })
 
 const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
-  description: 'A page of output: as many lines as were asked for, at most 1 MiB of text.',
+  description: 'A page of output: the requested number of lines, at most 1 MiB of text.',
   fields: (t) => ({
-    text: t.exposeString('text', { description: 'The output as it is.' }),
-    lines: t.expose('lines', { type: [LogLineRef], complexity: { multiplier: 1 }, description: 'The same in lines.' }),
+    text: t.exposeString('text', { description: 'The output as text.' }),
+    lines: t.expose('lines', {
+      type: [LogLineRef],
+      complexity: { multiplier: 1 },
+      description: 'The output split into lines.',
+    }),
     gaps: t.field({
       type: [LogGapRef],
-      description: 'What is missing within.',
+      description: 'Missing output within the page.',
       complexity: { multiplier: 1 },
       resolve: ({ gaps, jobId }) => gaps.map((gap) => ({ ...gap, jobId })),
     }),
     cursor: t.field({
       type: 'Cursor',
-      description: 'Where the page ends: hand it to logs(after:) or tail(after:).',
+      description: 'End of the page; pass it to logs(after:) or tail(after:).',
       resolve: ({ cursor, jobId }) => logCursor(jobId, cursor),
     }),
-    isFinal: t.exposeBoolean('isFinal', { description: 'Nothing follows and nothing ever will.' }),
+    isFinal: t.exposeBoolean('isFinal', { description: 'Whether this is the end of all output of the job.' }),
   }),
 })
 
@@ -111,16 +121,16 @@ function demandLines(name: string, lines: number) {
 builder.objectFields(JobRef, (t) => ({
   logs: t.field({
     type: LogPageRef,
-    description: 'Its output over all runs.',
+    description: 'Output of all runs.',
     complexity: logPageCost,
     args: {
       first: t.arg.int({ defaultValue: 500, description: 'Lines at most, 1 … 5,000.' }),
-      after: t.arg({ type: 'Cursor', description: 'Begin after this cursor.' }),
-      lastLines: t.arg.int({ description: 'Begin with the last lines, 1 … 5,000.' }),
-      run: t.arg.int({ description: 'Of this run only.' }),
+      after: t.arg({ type: 'Cursor', description: 'Start after this cursor.' }),
+      lastLines: t.arg.int({ description: 'Start with this number of last lines, 1 … 5,000.' }),
+      run: t.arg.int({ description: 'Number of the run; default: all runs.' }),
       streams: t.arg({
         type: [LogStream],
-        ...atMost(logStreams.length, 'Of these streams (default: STDOUT and STDERR)'),
+        ...atMost(logStreams.length, 'Streams to include (default: STDOUT and STDERR)'),
       }),
     },
     async resolve({ id }, { first, ...start }, { domain }) {
@@ -131,7 +141,7 @@ builder.objectFields(JobRef, (t) => ({
   }),
   logCursor: t.field({
     type: 'Cursor',
-    description: 'Hand it to tail(after:): the end of its output in this snapshot.',
+    description: 'Cursor for tail(after:) that continues at the end of the output in this snapshot.',
     resolve: async ({ id }, _args, { load }) => logCursor(id, await load.logEnd.load(id)),
   }),
 }))

@@ -20,8 +20,8 @@ const successType = (name: 'AddNodeSuccess' | 'UpdateNodeSuccess', description: 
     }),
   })
 
-const AddNodeSuccess = successType('AddNodeSuccess', 'The node takes runs.')
-const UpdateNodeSuccess = successType('UpdateNodeSuccess', 'The node is in this state.')
+const AddNodeSuccess = successType('AddNodeSuccess', 'The node was added and accepts runs.')
+const UpdateNodeSuccess = successType('UpdateNodeSuccess', 'The state of the node was changed.')
 
 const resultOf = (name: 'AddNodeResult' | 'UpdateNodeResult', success: typeof AddNodeSuccess, description: string) =>
   builder.errorUnion(name, {
@@ -30,67 +30,70 @@ const resultOf = (name: 'AddNodeResult' | 'UpdateNodeResult', success: typeof Ad
     resolveType: () => success,
   })
 
-const AddNodeResult = resultOf('AddNodeResult', AddNodeSuccess, 'What became of a new node.')
-const UpdateNodeResult = resultOf('UpdateNodeResult', UpdateNodeSuccess, 'What became of a change of a node.')
+const AddNodeResult = resultOf('AddNodeResult', AddNodeSuccess, 'Result of `addNode`.')
+const UpdateNodeResult = resultOf('UpdateNodeResult', UpdateNodeSuccess, 'Result of `updateNode`.')
 
 const DeviceInput = builder.inputType('DeviceInput', {
   description: 'GPUs of one kind.',
   fields: (t) => ({
-    model: t.string({ required: true, description: 'Model.' }),
-    memoryGib: t.float({ required: true, description: 'GiB of memory of each.' }),
+    model: t.string({ required: true, description: 'GPU model.' }),
+    memoryGib: t.float({ required: true, description: 'GiB of memory per GPU.' }),
     tensorCores: t.boolean({ defaultValue: false, description: 'Whether they have tensor cores.' }),
     cuda: t.stringList(atMost(2, 'Lowest and highest CUDA version (default: every version)')),
-    count: t.int({ defaultValue: 1, description: 'How many; their indexes follow on each other.' }),
+    count: t.int({ defaultValue: 1, description: 'Number of GPUs; they get consecutive indexes.' }),
   }),
 })
 
 const AddNodeInput = builder.inputType('AddNodeInput', {
-  description: 'A machine that a pool gets.',
+  description: 'A machine to add to a pool.',
   fields: (t) => ({
-    pool: t.string({ required: true, description: 'The pool; not one that is bound to one machine.' }),
-    name: t.string({ required: true, description: 'Name, unique in its pool.' }),
-    cpu: t.float({ required: true, description: 'Cores.' }),
+    pool: t.string({
+      required: true,
+      description: 'Name of the pool. Pools that are bound to one machine cannot get nodes.',
+    }),
+    name: t.string({ required: true, description: 'Name, unique in the pool.' }),
+    cpu: t.float({ required: true, description: 'Number of cores.' }),
     memoryGib: t.int({ required: true, description: 'GiB of memory.' }),
-    cpuModel: t.string({ description: 'Processor, for filters.' }),
+    cpuModel: t.string({ description: 'Processor model, matched by `cpuModel` filters.' }),
     infiniband: t.boolean({ defaultValue: false, description: 'Whether it has InfiniBand.' }),
     gpus: t.field({ type: [DeviceInput], ...atMost(devicesPerNode, 'Its GPUs') }),
   }),
 })
 
 const UpdateNodeInput = builder.inputType('UpdateNodeInput', {
-  description: 'A change of a machine.',
+  description: 'A change of the state of a node.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The node.' }),
     state: t.field({
       type: PoolNodeState,
       required: true,
-      description: 'READY takes runs; CORDONED takes no more; DRAINING neither, for it is to go. LOST cannot be set.',
+      description: 'The new state: READY, CORDONED or DRAINING. LOST cannot be set.',
     }),
   }),
 })
 
 const RemoveNodeInput = builder.inputType('RemoveNodeInput', {
-  description: 'Which machine is to go.',
+  description: 'The node to remove.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The node.' }) }),
 })
 
 builder.mutationFields((t) => ({
   addNode: t.field({
     type: AddNodeResult,
-    description: 'Gives a pool another machine.',
-    args: { input: t.arg({ type: AddNodeInput, required: true, description: 'The machine.' }) },
+    description: 'Adds a node to a pool.',
+    args: { input: t.arg({ type: AddNodeInput, required: true, description: 'The node.' }) },
     resolve: (_root, { input }, { domain, viewer }) => addNode(domain, viewer, input),
   }),
   updateNode: t.field({
     type: UpdateNodeResult,
-    description: 'Cordons or drains a machine, or makes it ready again. What runs on it goes on.',
-    args: { input: t.arg({ type: UpdateNodeInput, required: true, description: 'The machine and its state.' }) },
+    description: 'Cordons or drains a node, or makes it ready again. Running jobs continue.',
+    args: { input: t.arg({ type: UpdateNodeInput, required: true, description: 'The node and its new state.' }) },
     resolve: (_root, { input }, { domain, viewer }) => updateNode(domain, viewer, input),
   }),
   removeNode: t.field({
     type: DeleteResult,
-    description: 'Takes a machine from its pool. Refused while runs hold it, or while it is kept for a job.',
-    args: { input: t.arg({ type: RemoveNodeInput, required: true, description: 'The machine.' }) },
+    description: 'Removes a node from its pool. Refused while runs use the node or it is held for a job.',
+    args: { input: t.arg({ type: RemoveNodeInput, required: true, description: 'The node.' }) },
     resolve: (_root, { input }, { domain, viewer }) => removeNode(domain, viewer, input),
   }),
 }))

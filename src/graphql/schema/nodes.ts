@@ -9,7 +9,8 @@ builder.queryField('nodes', (t) =>
   t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    description: 'The nodes with these ids, in order, at most 100; null: not there, or not yours to see.',
+    description:
+      'The objects with these ids, in order, at most 100; null: the object does not exist, or you may not see it.',
     args: { ids: t.arg.idList({ required: true, ...atMost(limits.nodesMax, 'Typed ids') }) },
     complexity: ({ ids }) => ({ field: 1, multiplier: Math.min(ids.length, limits.nodesMax) }),
     async resolve(_root, { ids }, context, info) {

@@ -5,6 +5,7 @@ import type { Pool } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
+import { described } from '../described.ts'
 import { pageCost } from '../page.ts'
 import { DeviceRef, HoldRef, JobRef, PoolNodeRef, PoolRef, SubmissionQueueRef } from '../refs.ts'
 import { nameOf, poolId, queueId } from '../typed-id.ts'
@@ -20,11 +21,11 @@ export interface CapacityShape {
 }
 
 const Capacity = builder.objectRef<CapacityShape>('Capacity').implement({
-  description: 'An amount of what jobs need.',
+  description: 'An amount of resources.',
   fields: (t) => ({
-    cpu: t.float({ description: 'Cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
+    cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
     memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
-    gpu: t.exposeInt('gpu', { description: 'GPUs.' }),
+    gpu: t.exposeInt('gpu', { description: 'Number of GPUs.' }),
   }),
 })
 
@@ -36,39 +37,47 @@ export interface LeaderShape {
 }
 
 const Leader = builder.objectRef<LeaderShape>('Leader').implement({
-  description: 'The process that plans for a pool.',
+  description: 'The server process that schedules a pool.',
   fields: (t) => ({
     process: t.string({
       nullable: true,
-      description: 'The process; null: you may not see all jobs.',
+      description: 'Process id; null: needs permission to see all jobs.',
       resolve: ({ holder }, _args, { viewer }) => (seesAll(viewer) ? holder : null),
     }),
     host: t.string({
       nullable: true,
-      description: 'Its machine; null: you may not see all jobs.',
+      description: 'Host name of its machine; null: needs permission to see all jobs.',
       resolve: ({ host }, _args, { viewer }) => (seesAll(viewer) ? host : null),
     }),
-    epoch: t.expose('epoch', { type: 'UInt53', description: 'Grows with every take-over.' }),
-    renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'When it was last heard of.' }),
+    epoch: t.expose('epoch', { type: 'UInt53', description: 'Grows each time another process takes over.' }),
+    renewedAt: t.expose('renewedAt', { type: 'DateTime', description: 'Last sign of life.' }),
   }),
 })
 
 const PoolPolicy = builder.enumType('PoolPolicy', {
-  description: 'How a pool orders what waits.',
-  values: ['PRIORITY', 'FAIR_SHARE'] as const,
+  description: 'Order of the queue of a pool.',
+  values: described({
+    PRIORITY: 'By priority, then by submission time.',
+    FAIR_SHARE: 'By usage: accounts with the smallest share per weight first.',
+  }),
 })
 
 export const PoolNodeState = builder.enumType('PoolNodeState', {
-  description: 'READY takes new runs; CORDONED and DRAINING take none; LOST does not answer.',
-  values: ['READY', 'CORDONED', 'DRAINING', 'LOST'] as const,
+  description: 'State of a node.',
+  values: described({
+    READY: 'Accepts new runs.',
+    CORDONED: 'Accepts no new runs; running jobs continue.',
+    DRAINING: 'Accepts no new runs and is to be removed; running jobs continue.',
+    LOST: 'Does not answer.',
+  }),
 })
 
 const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
-  description: 'What holding resources of a pool for an hour costs.',
+  description: 'Cost of holding resources of a pool for one hour.',
   fields: (t) => ({
-    cpuHour: t.exposeFloat('cpuHour', { description: 'A core.' }),
-    gpuHour: t.exposeFloat('gpuHour', { description: 'A GPU.' }),
-    currency: t.exposeString('currency', { description: 'In which currency, by ISO 4217. Nothing is converted.' }),
+    cpuHour: t.exposeFloat('cpuHour', { description: 'Cost per core and hour.' }),
+    gpuHour: t.exposeFloat('gpuHour', { description: 'Cost per GPU and hour.' }),
+    currency: t.exposeString('currency', { description: 'Currency, by ISO 4217. Amounts are never converted.' }),
   }),
 })
 
@@ -76,72 +85,72 @@ const PoolRates = builder.objectRef<Rates>('PoolRates').implement({
 const ratesOf = ({ rates }: Pool) => rates as unknown as Rates | null
 
 const AccountShare = builder.objectRef<AccountShareRow>('AccountShare').implement({
-  description: 'What an account holds of a pool, as the leader of the pool last counted it.',
+  description: 'Usage of a pool by an account, as last counted by the leader of the pool.',
   fields: (t) => ({
     account: t.exposeString('account', {
-      description: 'The account, with those below it that have no weight of their own.',
+      description: 'The account; includes the accounts below it that have no weight of their own.',
     }),
     occupancy: t.exposeFloat('occupancy', {
-      description: 'The greatest part of any resource that its running jobs hold, over its weight.',
+      description: 'Largest share of any resource held by its running jobs, divided by its weight.',
     }),
     weight: t.exposeFloat('weight', { description: 'Its weight.' }),
-    running: t.exposeInt('running', { description: 'Its jobs that hold something.' }),
-    queued: t.exposeInt('queued', { description: 'Its jobs that wait, and whose gates are open.' }),
+    running: t.exposeInt('running', { description: 'Its jobs that hold resources.' }),
+    queued: t.exposeInt('queued', { description: 'Its QUEUED jobs whose gates are all open.' }),
   }),
 })
 
 const PoolNodeConnection = connectionType('PoolNode', PoolNodeRef)
 
 builder.node(PoolRef, {
-  description: 'Nodes with one ordering policy, one leader and one or more executors.',
+  description: 'A set of nodes with one ordering policy, one leader and one or more executors.',
   id: { resolve: (pool) => poolId(pool.name), description: 'pool_<name>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.pool.load(nameOf(id)))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name from the configuration.' }),
-    policy: t.expose('policy', { type: PoolPolicy, description: 'How it orders what waits.' }),
+    name: t.exposeString('name', { description: 'Name in the configuration.' }),
+    policy: t.expose('policy', { type: PoolPolicy, description: 'Ordering policy.' }),
     executors: t.exposeStringList('executors', {
-      description: 'Executors that share its nodes, in order of preference.',
+      description: 'Executors that use its nodes, in order of preference.',
     }),
     limits: t.field({
       type: LimitsRef,
-      description: 'What may run at once.',
+      description: 'Limits on what runs at the same time.',
       resolve: ({ name }, _args, { domain, viewer }) => limitsInUse(domain, viewer, name),
     }),
     rates: t.field({
       type: PoolRates,
       nullable: true,
-      description: 'What its resources cost; null: a job costs what its submitter says.',
+      description: 'Cost rates; null: a job costs what its submitter estimates.',
       resolve: ratesOf,
     }),
     paused: t.boolean({
-      description: 'Whether nothing new is started: maxConcurrent is 0.',
+      description: 'Whether starts are paused: `maxConcurrent` is 0.',
       resolve: async ({ name }, _args, { load }) => (await load.limitsOfPool.load(name)).maxConcurrent === 0,
     }),
     capacity: t.field({
       type: Capacity,
-      description: 'What its nodes have.',
+      description: 'Total resources of its nodes.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).capacity,
     }),
     used: t.field({
       type: Capacity,
-      description: 'What runs hold of it.',
+      description: 'Resources held by runs.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).used,
     }),
     leader: t.field({
       type: Leader,
       nullable: true,
-      description: 'Who plans for it; null: nobody, and what waits goes on waiting.',
+      description: 'The process that schedules the pool; null: none, waiting jobs do not start.',
       resolve: ({ name }, _args, { load }) => load.leader.load(name),
     }),
     holds: t.field({
       type: [HoldRef],
-      description: 'Nodes that are kept for jobs, at most 6.',
+      description: 'Nodes held for jobs, at most 6 holds.',
       resolve: ({ name }, _args, { load }) => load.holdsOfPool.load(name),
     }),
     accounts: t.field({
       type: [AccountShare],
       description:
-        'Accounts with running or waiting jobs, those that hold most first, at most 500; only your own and those of your teams unless you may see all jobs.',
+        'Accounts with running or waiting jobs, largest usage first, at most 500. Without permission to see all jobs: only your own and those of your teams.',
       resolve: ({ name }, _args, { load }) => load.accountsOfPool.load(name),
     }),
     nodes: t.field({
@@ -156,23 +165,23 @@ builder.node(PoolRef, {
 })
 
 builder.node(PoolNodeRef, {
-  description: 'A machine of a pool.',
+  description: 'A node: a machine of a pool.',
   id: { resolve: (node) => node.id, description: 'node_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.node.load(id))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name, unique in its pool.' }),
-    pool: t.exposeString('poolName', { description: 'The pool it belongs to.' }),
-    state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may be placed here.' }),
-    cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor, in lower case.' }),
+    name: t.exposeString('name', { description: 'Name, unique in the pool.' }),
+    pool: t.exposeString('poolName', { description: 'The pool of the node.' }),
+    state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may start on the node.' }),
+    cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor model, in lower case.' }),
     infiniband: t.exposeBoolean('infiniband', { description: 'Whether it has InfiniBand.' }),
     capacity: t.field({
       type: Capacity,
-      description: 'What it has.',
+      description: 'Total resources.',
       resolve: async (node, _args, { load }) => ({ ...node, gpu: (await load.devices.load(node.id)).length }),
     }),
     free: t.field({
       type: Capacity,
-      description: 'What nobody holds.',
+      description: 'Free resources.',
       async resolve({ id, freeCpu, freeMemory }, _args, { load }) {
         const [devices, claims] = await Promise.all([load.devices.load(id), load.claims.load(id)])
         return { cpuMillis: freeCpu, memoryBytes: freeMemory, gpu: devices.length - claims.length }
@@ -185,22 +194,22 @@ builder.node(PoolNodeRef, {
     }),
     runs: t.field({
       type: RunConnection,
-      description: 'Runs that hold something of it, of jobs that you may see.',
+      description: 'Runs that hold resources of the node, of jobs that you may see.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async ({ id }, args, { load }) =>
         toConnection(await load.runsOnNode.load(id, args), (ids) => load.run.loadMany(ids)),
     }),
-    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true, description: 'When it was last heard of.' }),
+    lastSeenAt: t.expose('lastSeenAt', { type: 'DateTime', nullable: true, description: 'Last sign of life.' }),
     backsOffUntil: t.expose('backsOffUntil', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Starts failed there, and nothing is placed on it before; null: none failed, or one has worked since.',
+        'Nothing starts on the node before this time because starts failed there; null: the node does not back off.',
     }),
     backsOffBecause: t.exposeString('backsOffBecause', {
       nullable: true,
-      description: 'What made the last start there fail, while it backs off.',
+      description: 'Why the last start on the node failed; null: the node does not back off.',
     }),
   }),
 })
@@ -213,19 +222,19 @@ DeviceRef.implement({
       resolve: async ({ nodeId }, _args, { load }) => (await load.node.load(nodeId))?.name ?? nodeId,
     }),
     index: t.exposeInt('index', { description: 'Physical index on its node.' }),
-    name: t.exposeString('model', { description: 'Model.' }),
+    name: t.exposeString('model', { description: 'GPU model.' }),
     memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
     tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     allocated: t.boolean({
-      description: 'Whether a run holds it.',
+      description: 'Whether a run holds the GPU.',
       resolve: async ({ nodeId, index }, _args, { load }) =>
         (await load.claims.load(nodeId)).some((claim) => claim.index === index),
     }),
     job: t.field({
       type: JobRef,
       nullable: true,
-      description: 'The job that holds it; null: free, or not yours to see.',
+      description: 'The job that holds the GPU; null: the GPU is free, or you may not see the job.',
       async resolve({ nodeId, index }, _args, { load }) {
         const claim = (await load.claims.load(nodeId)).find((each) => each.index === index)
         const run = claim ? await load.run.load(claim.runId) : null
@@ -236,14 +245,14 @@ DeviceRef.implement({
 })
 
 builder.node(SubmissionQueueRef, {
-  description: 'A named door that leads to a pool.',
+  description: 'A named entry point for submissions; it leads to one pool.',
   id: { resolve: (queue) => queueId(queue.name), description: 'queue_<name>' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.submissionQueue.load(nameOf(id)))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name from the configuration.' }),
-    pool: t.exposeString('poolName', { description: 'The pool it leads to.' }),
-    isDefault: t.exposeBoolean('isDefault', { description: 'Whether submissions that name none come through it.' }),
-    native: t.expose('native', { type: 'JSONObject', nullable: true, description: 'Words for the backend.' }),
+    name: t.exposeString('name', { description: 'Name in the configuration.' }),
+    pool: t.exposeString('poolName', { description: 'The pool of the queue.' }),
+    isDefault: t.exposeBoolean('isDefault', { description: 'Whether submissions that name no queue use this one.' }),
+    native: t.expose('native', { type: 'JSONObject', nullable: true, description: 'Attributes for the backend.' }),
   }),
 })
 
@@ -261,7 +270,7 @@ builder.queryField('pools', (t) =>
 builder.queryField('submissionQueues', (t) =>
   t.field({
     type: [SubmissionQueueRef],
-    description: 'All doors in the order of the configuration, at most 500.',
+    description: 'All submission queues in the order of the configuration, at most 500.',
     resolve: (_root, _args, { domain }) =>
       domain.db.prisma.submissionQueue.findMany({ orderBy: { position: 'asc' }, take: submissionQueuesMax }),
   }),

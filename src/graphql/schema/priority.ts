@@ -6,7 +6,7 @@ import { JobRef } from '../refs.ts'
 import { seen } from './problem.ts'
 
 const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPrioritySuccess').implement({
-  description: 'The job has this priority.',
+  description: 'The priority was changed.',
   fields: (t) => ({
     job: t.field({
       type: JobRef,
@@ -17,16 +17,16 @@ const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPriori
 })
 
 const SetJobPriorityResult = builder.errorUnion('SetJobPriorityResult', {
-  description: 'What became of a priority.',
+  description: 'Result of `setJobPriority`.',
   types: [SetJobPrioritySuccess, InvalidInput, NotFound, Forbidden, InvalidState, Unavailable],
   resolveType: () => SetJobPrioritySuccess,
 })
 
 const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
-  description: 'A priority that replaces the one of the level.',
+  description: 'A priority that overrides `basePriority`.',
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job.' }),
-    priority: t.int({ description: '0 … 50, higher comes first; null: that of the level counts again.' }),
+    priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
   }),
 })
 
@@ -34,8 +34,8 @@ builder.mutationField('setJobPriority', (t) =>
   t.field({
     type: SetJobPriorityResult,
     description:
-      'Sets or clears the priority of a job that is BLOCKED or QUEUED. Waiting does not raise one that was set.',
-    args: { input: t.arg({ type: SetJobPriorityInput, required: true, description: 'Which job, and the priority.' }) },
+      'Sets or clears the priority of a BLOCKED or QUEUED job. A priority that was set does not rise with waiting time.',
+    args: { input: t.arg({ type: SetJobPriorityInput, required: true, description: 'The job and the priority.' }) },
     resolve: (_root, { input }, { domain, viewer }) => setJobPriority(domain, viewer, input),
   }),
 )

@@ -14,52 +14,53 @@ import {
 } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
+import { described } from '../described.ts'
 import { JobRef } from '../refs.ts'
 import { PendingReason } from './scheduling.ts'
 
 /** Expected failures of mutations are data: each refusal of the domain is the problem of the same name. */
 const ProblemCode = builder.enumType('ProblemCode', {
-  description: 'What kind of failure it is, for programs.',
-  values: [
-    'INVALID_INPUT',
-    'NOT_FOUND',
-    'FORBIDDEN',
-    'INVALID_STATE',
-    'VERSION_CONFLICT',
-    'IDEMPOTENCY_CONFLICT',
-    'QUOTA_EXCEEDED',
-    'COST_LIMIT_EXCEEDED',
-    'RESERVATION_EXPIRED',
-    'REJECTED',
-    'APPROVAL_NOT_ALLOWED',
-    'UNAVAILABLE',
-  ] as const,
+  description: 'Kind of failure.',
+  values: described({
+    INVALID_INPUT: 'The input is invalid; `violations` lists what to correct.',
+    NOT_FOUND: 'The object does not exist, or you may not see it.',
+    FORBIDDEN: 'A permission is missing; `requiredPermission` names it.',
+    INVALID_STATE: 'The state of the job does not allow the operation.',
+    VERSION_CONFLICT: 'The job has changed since the expected version.',
+    IDEMPOTENCY_CONFLICT: 'The idempotency key was used before with a different payload.',
+    QUOTA_EXCEEDED: 'A quota or a limit on submissions would be exceeded.',
+    COST_LIMIT_EXCEEDED: 'A quota on cost would be exceeded.',
+    RESERVATION_EXPIRED: 'The slot reservation cannot be used.',
+    REJECTED: 'The job would not start now, and `noWait` was set.',
+    APPROVAL_NOT_ALLOWED: 'You cannot decide on a job that you submitted yourself.',
+    UNAVAILABLE: 'The server cannot process the request right now; try again.',
+  }),
 })
 
 /** The errors plugin hands on a copy, which is no instance of the class any more. */
 const isRefusal = (problem: Refusal | Unavailable): problem is Refusal => 'retryable' in problem
 
 const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement({
-  description: 'A failure that the caller can act on. Every failing member of a result union is one.',
+  description: 'A failure that the caller can act on. All failing members of result unions implement it.',
   fields: (t) => ({
     code: t.field({
       type: ProblemCode,
-      description: 'What kind of failure it is.',
+      description: 'Kind of failure.',
       resolve: (problem) => (isRefusal(problem) ? problem.code : 'UNAVAILABLE'),
     }),
     message: t.string({
-      description: 'The same as a sentence, with what to do.',
+      description: 'Explanation for humans, with the next step.',
       resolve: (problem) => (isRefusal(problem) ? problem.message : `${problem.message}; try again`),
     }),
     retryable: t.boolean({
-      description: 'Whether the very same request may succeed later.',
+      description: 'Whether the same request may succeed later.',
       resolve: (problem) => (isRefusal(problem) ? problem.retryable : true),
     }),
   }),
 })
 
 const ViolationRef = builder.objectRef<Violation>('Violation').implement({
-  description: 'A rule that a value breaks.',
+  description: 'An invalid value in the input.',
   fields: (t) => ({
     path: t.stringList({
       description: 'Path into the input: ["spec", "resources", "cpu"].',
@@ -71,12 +72,12 @@ const ViolationRef = builder.objectRef<Violation>('Violation').implement({
 
 builder.objectType(InvalidInput, {
   name: 'InvalidInputProblem',
-  description: 'Values that break rules.',
+  description: 'The input is invalid.',
   interfaces: [Problem],
   fields: (t) => ({
     violations: t.field({
       type: [ViolationRef],
-      description: 'Each broken rule; at most 50.',
+      description: 'The invalid values; at most 50.',
       resolve: ({ violations }) => [...violations],
     }),
   }),
@@ -84,24 +85,24 @@ builder.objectType(InvalidInput, {
 
 builder.objectType(NotFound, {
   name: 'NotFoundProblem',
-  description: 'Not there, or not yours to see.',
+  description: 'The object does not exist, or you may not see it.',
   interfaces: [Problem],
 })
 
 builder.objectType(Forbidden, {
   name: 'ForbiddenProblem',
-  description: 'You may not.',
+  description: 'A permission is missing.',
   interfaces: [Problem],
   fields: (t) => ({
     requiredPermission: t.exposeString('requiredPermission', {
-      description: 'The permission that is missing; scope:X: the scope of the token; level:X: the level of the person.',
+      description: 'The missing permission; scope:X: the token lacks scope X; level:X: the user is below level X.',
     }),
   }),
 })
 
 builder.objectType(InvalidState, {
   name: 'InvalidStateProblem',
-  description: 'The job is in a state that does not allow it.',
+  description: 'The state of the job does not allow the operation.',
   interfaces: [Problem],
   fields: (t) => ({
     job: t.field({
@@ -114,7 +115,7 @@ builder.objectType(InvalidState, {
 
 builder.objectType(VersionConflict, {
   name: 'VersionConflictProblem',
-  description: 'The job has changed since the version that was expected.',
+  description: 'The job has changed since the expected version.',
   interfaces: [Problem],
   fields: (t) => ({
     job: t.field({
@@ -127,44 +128,44 @@ builder.objectType(VersionConflict, {
 
 builder.objectType(IdempotencyConflict, {
   name: 'IdempotencyConflictProblem',
-  description: 'The key came with another payload before.',
+  description: 'The idempotency key was used before with a different payload.',
   interfaces: [Problem],
 })
 
 builder.objectType(QuotaExceeded, {
   name: 'QuotaExceededProblem',
-  description: 'It would be more than a limit allows. Code COST_LIMIT_EXCEEDED for cost, else QUOTA_EXCEEDED.',
+  description: 'A limit would be exceeded. The code is COST_LIMIT_EXCEEDED for cost, otherwise QUOTA_EXCEEDED.',
   interfaces: [Problem],
   fields: (t) => ({
     quota: t.exposeString('quota', {
-      description: 'Type of the quota; MAX_ACTIVE and MAX_BLOCKED: limits of the pool.',
+      description: 'Type of the quota, or MAX_ACTIVE or MAX_BLOCKED for limits of the pool.',
     }),
     scope: t.exposeString('scope', { description: 'Whose usage is counted: user:ann, team:ml, account:ml.vision.' }),
-    limit: t.exposeFloat('limit', { description: 'The most that is allowed.' }),
-    used: t.exposeFloat('used', { description: 'How much was used without this submission.' }),
+    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
+    used: t.exposeFloat('used', { description: 'Usage before this submission.' }),
   }),
 })
 
 builder.objectType(ReservationExpired, {
   name: 'ReservationExpiredProblem',
-  description: "The slot reservation is expired, consumed, released or another user's.",
+  description: 'The slot reservation is expired, consumed, released, or belongs to another user.',
   interfaces: [Problem],
 })
 
 builder.objectType(ApprovalNotAllowed, {
   name: 'ApprovalNotAllowedProblem',
-  description: 'Nobody decides on what they asked for themselves.',
+  description: 'You cannot decide on a job that you submitted yourself.',
   interfaces: [Problem],
 })
 
 builder.objectType(Rejected, {
   name: 'RejectedProblem',
-  description: 'It would not start now, and was not to wait. Nothing is stored.',
+  description: 'The job would not start now, and `noWait` was set. Nothing was stored.',
   interfaces: [Problem],
   fields: (t) => ({
     reasons: t.field({
       type: [PendingReason],
-      description: 'Why it would wait; the first decides.',
+      description: 'Why the job would wait; the first reason is the decisive one.',
       resolve: ({ reasons }) => [...reasons],
     }),
   }),
@@ -172,12 +173,12 @@ builder.objectType(Rejected, {
 
 builder.objectType(Unavailable, {
   name: 'UnavailableProblem',
-  description: 'The server cannot do it now; try again.',
+  description: 'The server cannot process the request right now; try again.',
   interfaces: [Problem],
   fields: (t) => ({
     retryAfterMs: t.int({
       nullable: true,
-      description: 'When to try again, where that is known.',
+      description: 'Milliseconds to wait before trying again; null: unknown.',
       resolve: () => null,
     }),
   }),

@@ -14,22 +14,22 @@ import { seen } from './problem.ts'
 
 /** The waiting line of a pool. */
 const StateCount = builder.objectRef<QueueNumbers['byState'][number]>('StateCount').implement({
-  description: 'Jobs in a state.',
+  description: 'Number of jobs in a state.',
   fields: (t) => ({
     state: t.expose('state', { type: JobState, description: 'The state.' }),
-    count: t.exposeInt('count', { description: 'How many jobs.' }),
+    count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
 })
 
 const UserCount = builder.objectRef<QueueNumbers['byUser'][number]>('UserCount').implement({
-  description: 'Jobs of a person.',
+  description: 'Number of jobs of a user.',
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'The person.',
+      description: 'The user.',
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
     }),
-    count: t.exposeInt('count', { description: 'How many jobs.' }),
+    count: t.exposeInt('count', { description: 'Number of jobs.' }),
   }),
 })
 
@@ -38,32 +38,32 @@ const limit = { nullable: true } as const
 const indexes: ['Int'] = ['Int']
 
 const LocalQueue = builder.objectRef<QueueNumbers & { local: LocalNumbers }>('LocalQueue').implement({
-  description: 'The same for a pool whose runs are processes of one machine.',
+  description: 'Queue details of a pool whose runs are processes of one machine.',
   fields: (t) => ({
-    runningJobs: t.int({ description: 'Jobs that hold something.', resolve: ({ local }) => local.runningJobs }),
+    runningJobs: t.int({ description: 'Jobs that hold resources.', resolve: ({ local }) => local.runningJobs }),
     pendingJobs: t.int({ description: 'Jobs that are QUEUED.', resolve: ({ local }) => local.pendingJobs }),
     allocatedGpus: t.field({
       type: indexes,
-      description: 'Indexes of the GPUs that runs hold.',
+      description: 'Indexes of the GPUs in use.',
       resolve: ({ local }) => local.allocatedGpus,
     }),
     availableGpus: t.field({
       type: indexes,
-      description: 'Indexes of those that nobody holds.',
+      description: 'Indexes of the free GPUs.',
       resolve: ({ local }) => local.availableGpus,
     }),
     totalGpus: t.int({
-      description: 'How many GPUs there are.',
+      description: 'Number of GPUs.',
       resolve: ({ local }) => local.allocatedGpus.length + local.availableGpus.length,
     }),
     maxConcurrentGpus: t.int({
       ...limit,
-      description: 'Most GPUs in use.',
+      description: 'Limit on GPUs in use.',
       resolve: ({ limits }) => limits.localGpuMaxConcurrent,
     }),
     maxConcurrentJobs: t.int({
       ...limit,
-      description: 'Most running jobs with GPUs.',
+      description: 'Limit on running jobs with GPUs.',
       resolve: ({ limits }) => limits.localJobMaxConcurrent,
     }),
   }),
@@ -74,67 +74,67 @@ const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] a
 const QueueRef = builder.objectRef<QueueNumbers>('Queue')
 
 QueueRef.implement({
-  description: 'The waiting line of a pool at one moment.',
+  description: 'Snapshot of the queue of a pool.',
   fields: (t) => ({
     pool: t.exposeString('pool', { description: 'The pool.' }),
-    at: t.expose('at', { type: 'DateTime', description: 'The moment.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'Time of the snapshot.' }),
     depth: t.exposeInt('depth', { description: 'Jobs that are QUEUED.' }),
-    running: t.exposeInt('running', { description: 'Jobs that hold something: STARTING, RUNNING, CANCELLING.' }),
+    running: t.exposeInt('running', { description: 'Jobs that hold resources: STARTING, RUNNING, CANCELLING.' }),
     maxConcurrent: t.int({
       ...limit,
-      description: 'Most running jobs.',
+      description: 'Limit on running jobs.',
       resolve: ({ limits }) => limits.maxConcurrent,
     }),
     userMaxConcurrent: t.int({
       ...limit,
-      description: 'Most running jobs of each user.',
+      description: 'Limit on running jobs of each user.',
       resolve: ({ limits }) => limits.userMaxConcurrent,
     }),
     teamMaxConcurrent: t.int({
       ...limit,
-      description: 'Most running jobs of each team, with enableFairShare.',
+      description: 'Limit on running jobs of each team, enforced with `enableFairShare`.',
       resolve: ({ limits }) => limits.teamMaxConcurrent,
     }),
     enableFairShare: t.boolean({
-      description: 'Whether teamMaxConcurrent holds.',
+      description: 'Whether `teamMaxConcurrent` is enforced.',
       resolve: ({ limits }) => limits.enableFairShare,
     }),
     localJobMaxConcurrent: t.int({
       ...limit,
-      description: 'Most running jobs with GPUs.',
+      description: 'Limit on running jobs with GPUs.',
       resolve: ({ limits }) => limits.localJobMaxConcurrent,
     }),
     localGpuMaxConcurrent: t.int({
       ...limit,
-      description: 'Most GPUs in use.',
+      description: 'Limit on GPUs in use.',
       resolve: ({ limits }) => limits.localGpuMaxConcurrent,
     }),
     blocked: t.exposeInt('blocked', { description: 'Jobs that wait for an approval.' }),
     avgWaitSeconds: t.exposeFloat('avgWaitSeconds', {
       nullable: true,
-      description: 'Average wait of the last 500 that started within 24 hours; null: none did.',
+      description: 'Average wait in seconds of the last 500 jobs that started within 24 hours; null: none.',
     }),
-    byState: t.expose('byState', { type: [StateCount], description: 'Jobs by state.' }),
+    byState: t.expose('byState', { type: [StateCount], description: 'Number of jobs by state.' }),
     byUser: t.expose('byUser', {
       type: [UserCount],
-      description: 'Jobs by person; your own only, unless you may see all.',
+      description: 'Number of jobs by user; only your own without permission to see all jobs.',
     }),
     local: t.field({
       type: LocalQueue,
       nullable: true,
-      description: 'Of a pool whose runs are processes of one machine; null: it is not one.',
+      description: 'Details of a pool whose runs are processes of one machine; null: other pools.',
       resolve: ({ local, ...numbers }) => local && { ...numbers, local },
     }),
     entries: t.field({
       type: JobConnection,
-      description: 'Its jobs that you may see: what runs, then what waits in the order of its turn.',
+      description: 'Jobs that you may see: running jobs, then waiting jobs in queue order.',
       args: {
         ...t.arg.connectionArgs(),
         states: t.arg({
           type: [JobState],
-          ...atMost(jobStates.length, 'In one of these states (default: all that are not final)'),
+          ...atMost(jobStates.length, 'Jobs in one of these states (default: all states that are not final)'),
         }),
-        includeCompleted: t.arg.boolean({ description: 'Final ones too, at the end.' }),
+        includeCompleted: t.arg.boolean({ description: 'Include final jobs, at the end.' }),
       },
       complexity: pageCost,
       async resolve({ pool }, { states, includeCompleted, ...args }, { domain: { db }, viewer, load, head }) {
@@ -151,12 +151,12 @@ QueueRef.implement({
   }),
 })
 
-const pool = { description: 'Name of the pool; default: the one that the default queue leads to.' } as const
+const pool = { description: 'Name of the pool; default: the pool of the default queue.' } as const
 
 builder.queryField('queue', (t) =>
   t.field({
     type: QueueRef,
-    description: 'The waiting line of a pool.',
+    description: 'The queue of a pool.',
     args: { pool: t.arg.string(pool) },
     resolve: (_root, args, { domain, viewer }) => queueNumbers(domain, viewer, args.pool ?? null),
   }),
@@ -166,7 +166,7 @@ builder.subscriptionField('queueStatus', (t) =>
   t.field({
     type: QueueRef,
     description:
-      'Snapshots, not a history: the first at once, then at most 4 a second when something changed, and at least one every 15 s.',
+      'Snapshots of a queue, not a history: the first at once, then up to 4 per second when something changed, and at least one every 15 s.',
     args: { pool: t.arg.string(pool) },
     subscribe: (_root, args, { queueWatch, viewer }) => queueWatch.watch(viewer, args.pool ?? null),
     resolve: (numbers: QueueNumbers) => numbers,

@@ -1,11 +1,12 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
-import { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
+import type { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
 import { type QuotaUsage, quotaUsageOf } from '../../domain/submission/quota-usage.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
+import { described } from '../described.ts'
 import { type Bind, readPages, requestPage } from '../keyset.ts'
 import { quotasListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
@@ -16,20 +17,36 @@ import { ViewerRef } from './viewer.ts'
 
 /** Limits on submissions. */
 const QuotaType = builder.enumType('QuotaType', {
-  description:
-    'What is counted: jobs that are not final, submissions or their cost in the last 60 min, 24 h or 30 d, GPUs.',
-  values: quotaTypes,
+  description: 'What a quota counts.',
+  values: described({
+    CONCURRENT_JOBS: 'Jobs that are not final, and active slot reservations.',
+    JOBS_PER_HOUR: 'Submissions in the last 60 minutes.',
+    JOBS_PER_DAY: 'Submissions in the last 24 hours.',
+    LOCAL_GPUS: 'GPUs requested by jobs that are not final, in pools with the executor `local`.',
+    COST_PER_DAY: 'Cost of the jobs submitted in the last 24 hours.',
+    COST_PER_MONTH: 'Cost of the jobs submitted in the last 30 days.',
+  } satisfies Record<(typeof quotaTypes)[number], string>),
 })
 
 const QuotaAction = builder.enumType('QuotaAction', {
-  description: 'What crossing it does: refuse, warn, or ask for an approval.',
-  values: quotaActions,
+  description: 'What happens when a quota is exceeded.',
+  values: described({
+    BLOCK: 'The submission is refused.',
+    WARN: 'The submission is accepted with a warning.',
+    REQUIRE_APPROVAL: 'The submission is accepted and needs an approval.',
+  } satisfies Record<(typeof quotaActions)[number], string>),
 })
 
 const QuotaScope = builder.enumType('QuotaScope', {
   description:
-    'Whom it limits. USER wins over LEVEL, and LEVEL over GLOBAL, each by the usage of one person; TEAM and ACCOUNT are ceilings over the usage of all together.',
-  values: quotaScopes,
+    'Whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition.',
+  values: described({
+    GLOBAL: 'The usage of each user.',
+    LEVEL: 'The usage of each user of a level.',
+    USER: 'The usage of one user.',
+    TEAM: 'The usage of all members of a team together.',
+    ACCOUNT: 'The usage of an account and the accounts below it together.',
+  } satisfies Record<(typeof quotaScopes)[number], string>),
 })
 
 builder.node(QuotaRef, {
@@ -37,15 +54,15 @@ builder.node(QuotaRef, {
   id: { resolve: (quota) => quota.id, description: 'quota_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.quota.load(id))),
   fields: (t) => ({
-    type: t.expose('type', { type: QuotaType, description: 'What is counted.' }),
-    action: t.expose('action', { type: QuotaAction, description: 'What crossing it does.' }),
-    scope: t.expose('scope', { type: QuotaScope, description: 'Whom it limits.' }),
+    type: t.expose('type', { type: QuotaType, description: 'What the quota counts.' }),
+    action: t.expose('action', { type: QuotaAction, description: 'What happens when the limit is exceeded.' }),
+    scope: t.expose('scope', { type: QuotaScope, description: 'Whose usage is limited.' }),
     key: t.exposeString('key', {
       nullable: true,
-      description: 'Name of the level, user, team or account; null: GLOBAL.',
+      description: 'Name of the level, user, team or account; null: the scope is GLOBAL.',
     }),
-    limit: t.exposeFloat('limit', { description: 'The most that is allowed.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
   }),
 })
 
@@ -54,7 +71,7 @@ const QuotaConnection = connectionType<Quota>('Quota', QuotaRef)
 builder.queryField('quotas', (t) =>
   t.field({
     type: QuotaConnection,
-    description: 'Quotas, oldest first: those that may concern you, and with job.view.all all of them.',
+    description: 'Quotas, oldest first: those that may apply to you; all of them with job.view.all.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain, viewer, load }) {
@@ -68,17 +85,17 @@ builder.queryField('quotas', (t) =>
 )
 
 const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
-  description: 'A quota as it meets one person now.',
+  description: 'A quota with the current usage of one user.',
   fields: (t) => ({
-    type: t.expose('type', { type: QuotaType, description: 'What is counted.' }),
-    action: t.expose('action', { type: QuotaAction, description: 'What crossing it does.' }),
+    type: t.expose('type', { type: QuotaType, description: 'What the quota counts.' }),
+    action: t.expose('action', { type: QuotaAction, description: 'What happens when the limit is exceeded.' }),
     scope: t.exposeString('scope', { description: 'Whose usage is counted: user:ann, team:ml, account:ml.vision.' }),
-    limit: t.exposeFloat('limit', { description: 'The most that is allowed.' }),
-    used: t.exposeFloat('used', { description: 'How much is used.' }),
-    warning: t.exposeBoolean('warning', { description: 'Whether 80 % are used.' }),
+    limit: t.exposeFloat('limit', { description: 'Highest allowed value.' }),
+    used: t.exposeFloat('used', { description: 'Current usage.' }),
+    warning: t.exposeBoolean('warning', { description: 'Whether 80 % of the limit is used.' }),
     ceiling: t.exposeString('ceiling', {
       nullable: true,
-      description: 'The team or account whose ceiling it is, as in `scope`; null: none, it is your own quota.',
+      description: 'The team or account of the quota, as in `scope`; null: the quota counts your own usage.',
     }),
   }),
 })
@@ -86,7 +103,7 @@ const QuotaUsageRef = builder.objectRef<QuotaUsage>('QuotaUsage').implement({
 builder.objectFields(ViewerRef, (t) => ({
   quotas: t.field({
     type: [QuotaUsageRef],
-    description: 'The strictest quota of each type and action that your submissions meet.',
+    description: 'The strictest quota of each type and action that applies to your submissions.',
     resolve: (viewer, _args, { domain }) => quotaUsageOf(domain, viewer),
   }),
 }))
@@ -103,29 +120,29 @@ const written = (name: string, description: string) =>
     }),
   })
 
-const CreateQuotaSuccess = written('CreateQuotaSuccess', 'The quota holds from now on.')
+const CreateQuotaSuccess = written('CreateQuotaSuccess', 'The quota applies from now on.')
 
 const CreateQuotaResult = builder.errorUnion('CreateQuotaResult', {
-  description: 'What became of a new quota.',
+  description: 'Result of `createQuota`.',
   types: [CreateQuotaSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => CreateQuotaSuccess,
 })
 
 const CreateQuotaInput = builder.inputType('CreateQuotaInput', {
-  description: 'A new quota; there is one of each type, action, scope and key.',
+  description: 'A new quota. The combination of type, action, scope and key is unique.',
   fields: (t) => ({
-    type: t.field({ type: QuotaType, required: true, description: 'What is counted.' }),
-    action: t.field({ type: QuotaAction, required: true, description: 'What crossing it does.' }),
-    scope: t.field({ type: QuotaScope, required: true, description: 'Whom it limits.' }),
-    key: t.string({ description: 'Name of the level, user, team or account; not for GLOBAL.' }),
-    limit: t.float({ required: true, description: 'The most that is allowed; 0: nothing.' }),
+    type: t.field({ type: QuotaType, required: true, description: 'What the quota counts.' }),
+    action: t.field({ type: QuotaAction, required: true, description: 'What happens when the limit is exceeded.' }),
+    scope: t.field({ type: QuotaScope, required: true, description: 'Whose usage is limited.' }),
+    key: t.string({ description: 'Name of the level, user, team or account; omit for GLOBAL.' }),
+    limit: t.float({ required: true, description: 'Highest allowed value; 0: nothing is allowed.' }),
   }),
 })
 
 builder.mutationField('createQuota', (t) =>
   t.field({
     type: CreateQuotaResult,
-    description: 'Makes a quota.',
+    description: 'Creates a quota.',
     args: { input: t.arg({ type: CreateQuotaInput, required: true, description: 'The quota.' }) },
     resolve: async (_root, { input }, { domain, viewer }) => ({ id: await createQuota(domain, viewer, input) }),
   }),
@@ -134,17 +151,17 @@ builder.mutationField('createQuota', (t) =>
 const UpdateQuotaSuccess = written('UpdateQuotaSuccess', 'The quota was changed.')
 
 const UpdateQuotaResult = builder.errorUnion('UpdateQuotaResult', {
-  description: 'What became of a change of a quota.',
+  description: 'Result of `updateQuota`.',
   types: [UpdateQuotaSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => UpdateQuotaSuccess,
 })
 
 const UpdateQuotaInput = builder.inputType('UpdateQuotaInput', {
-  description: 'A change of a quota; what is left out stays.',
+  description: 'Changes to a quota; omitted fields stay.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'quota_…' }),
-    action: t.field({ type: QuotaAction, description: 'What crossing it does.' }),
-    limit: t.float({ description: 'The most that is allowed.' }),
+    action: t.field({ type: QuotaAction, description: 'What happens when the limit is exceeded.' }),
+    limit: t.float({ description: 'Highest allowed value.' }),
   }),
 })
 
@@ -158,15 +175,15 @@ builder.mutationField('updateQuota', (t) =>
 )
 
 const DeleteQuotaInput = builder.inputType('DeleteQuotaInput', {
-  description: 'Which quota is to go.',
+  description: 'The quota to delete.',
   fields: (t) => ({ id: t.id({ required: true, description: 'quota_…' }) }),
 })
 
 builder.mutationField('deleteQuota', (t) =>
   t.field({
     type: DeleteResult,
-    description: 'Removes a quota.',
-    args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'Which quota.' }) },
+    description: 'Deletes a quota.',
+    args: { input: t.arg({ type: DeleteQuotaInput, required: true, description: 'The quota.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteQuota(domain, viewer, input),
   }),
 )

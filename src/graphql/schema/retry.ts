@@ -6,21 +6,23 @@ import { changesOf, JobSpecInput } from './job-spec-input.ts'
 
 /** Jobs that retry others. */
 const RetryJobInput = builder.inputType('RetryJobInput', {
-  description: 'Which job to submit once more, and with what changes.',
+  description: 'The job to retry, and changes to its spec.',
   fields: (t) => ({
-    jobId: t.id({ required: true, description: 'A job that is over.' }),
+    jobId: t.id({ required: true, description: 'The final job to retry.' }),
     overrides: t.field({
       type: JobSpecInput,
       description:
-        'Fields that replace those of the original, in `resources` too; null: the default. A field at its default value leaves the original.',
+        'Fields that replace those of the original spec, including single fields of `resources`; null resets a field to its default. Omitted fields stay.',
     }),
-    idempotencyKey: t.string({ description: 'Your name for this retry; as for `submitJob`.' }),
-    idempotencyTtlSeconds: t.int({ description: 'How long the key is kept, 60 … 2,592,000 s; default a day.' }),
-    slotReservationId: t.id({ description: 'A slot that you reserved.' }),
+    idempotencyKey: t.string({ description: 'Idempotency key of this retry, as for `submitJob`.' }),
+    idempotencyTtlSeconds: t.int({ description: 'Lifetime of the key in seconds, 60 … 2,592,000; default: one day.' }),
+    slotReservationId: t.id({ description: 'Id of a slot reservation to consume.' }),
     dryRun: t.boolean({
-      description: 'Only say what would become of it; the answer is DryRun, and nothing is written.',
+      description: 'Only predict the outcome. The result is a DryRun, and nothing is stored.',
     }),
-    noWait: t.boolean({ description: 'Start it now or refuse it: then nothing is stored, its key neither.' }),
+    noWait: t.boolean({
+      description: 'Refuse the job unless it can start now. A refusal stores nothing, not even the idempotency key.',
+    }),
     expectedVersion: t.field({ type: 'UInt53', description: 'Only if the original is still at this version.' }),
   }),
 })
@@ -28,8 +30,8 @@ const RetryJobInput = builder.inputType('RetryJobInput', {
 builder.mutationField('retryJob', (t) =>
   t.field({
     type: SubmitJobResult,
-    description: 'Submits a new job from the spec of one that is over; quotas and approval rules are asked again.',
-    args: { input: t.arg({ type: RetryJobInput, required: true, description: 'Which job, and the changes.' }) },
+    description: 'Submits a new job with the spec of a final one. Quotas and approval rules apply again.',
+    args: { input: t.arg({ type: RetryJobInput, required: true, description: 'The job and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) =>
       retryJob(domain, viewer, { ...input, overrides: changesOf(input.overrides) }),
   }),
@@ -39,7 +41,7 @@ builder.objectFields(JobRef, (t) => ({
   retryOf: t.field({
     type: JobRef,
     nullable: true,
-    description: 'The job that it retries; null: none, deleted since, or not yours to see.',
+    description: 'The job that this one retries; null: none, deleted, or not visible to you.',
     resolve: ({ retryOfId }, _args, { load }) => (retryOfId === null ? null : load.job.load(retryOfId)),
   }),
 }))

@@ -13,18 +13,21 @@ interface ShownPlacement {
 }
 
 const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
-  description: 'What one copy of a run holds of a node.',
+  description: 'Resources of a node held by one replica of a run.',
   fields: (t) => ({
     node: t.exposeString('node', { description: 'Name of the node.' }),
-    replica: t.exposeInt('replica', { description: 'Which copy: 0 … replicas − 1.' }),
-    cpu: t.float({ description: 'Cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
+    replica: t.exposeInt('replica', { description: 'Number of the replica: 0 … replicas − 1.' }),
+    cpu: t.float({ description: 'Number of cores.', resolve: ({ cpuMillis }) => cpuMillis / 1000 }),
     memoryBytes: t.expose('memoryBytes', { type: 'UInt53', description: 'Bytes of memory.' }),
-    gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of its GPUs; the job sees 0 … n − 1.' }),
+    gpuIds: t.expose('gpuIds', {
+      type: ['Int'],
+      description: 'Physical ids of the GPUs; the job sees them as 0 … n − 1.',
+    }),
   }),
 })
 
 builder.node(RunRef, {
-  description: 'One incarnation of a job on an executor; only the last of a job can be alive.',
+  description: 'One execution of a job by an executor. Only the last run of a job can be active.',
   id: { resolve: (run) => run.id, description: 'run_…' },
   // A run is as visible as its job.
   loadMany: (ids, { load }) =>
@@ -40,35 +43,46 @@ builder.node(RunRef, {
       description: 'The job.',
       resolve: (run, _args, { load }) => seen(load.job.load(run.jobId)),
     }),
-    number: t.exposeInt('number', { description: '1, 2, 3 …' }),
-    state: t.expose('state', { type: JobState, description: 'Its state.' }),
-    stateReason: t.exposeString('stateReason', { nullable: true, description: 'Why it is in this state, as a code.' }),
-    stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'The same as a sentence.' }),
+    number: t.exposeInt('number', { description: 'Number of the run, from 1.' }),
+    state: t.expose('state', { type: JobState, description: 'State.' }),
+    stateReason: t.exposeString('stateReason', {
+      nullable: true,
+      description: 'Machine-readable reason of the state.',
+    }),
+    stateInfo: t.exposeString('stateInfo', { nullable: true, description: 'Explanation for humans.' }),
     exitCode: t.exposeInt('exitCode', {
       nullable: true,
-      description: 'Exit code, or 128 + signal; null: it never ran or has not ended.',
+      description: 'Exit code, or 128 + signal; null: the command has not run or not ended.',
     }),
-    nativeId: t.exposeString('nativeId', { nullable: true, description: "The backend's own name of it." }),
-    nodes: t.exposeStringList('nodes', { description: 'Names of the nodes it was placed on.' }),
-    gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of its GPUs.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'Made.' }),
-    scheduledAt: t.expose('scheduledAt', { type: 'DateTime', nullable: true, description: 'Start committed.' }),
-    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'The command runs.' }),
-    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'It is over.' }),
+    nativeId: t.exposeString('nativeId', { nullable: true, description: 'Id of the run in the backend.' }),
+    nodes: t.exposeStringList('nodes', { description: 'Names of the nodes of the run.' }),
+    gpuIds: t.expose('gpuIds', { type: ['Int'], description: 'Physical ids of the GPUs.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the run was created.' }),
+    scheduledAt: t.expose('scheduledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the scheduler decided to start the run.',
+    }),
+    startedAt: t.expose('startedAt', { type: 'DateTime', nullable: true, description: 'When the command started.' }),
+    finishedAt: t.expose('finishedAt', { type: 'DateTime', nullable: true, description: 'When the run ended.' }),
     cancelRequestedAt: t.expose('cancelRequestedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When cancelling was asked for.',
+      description: 'When the cancellation was requested.',
     }),
-    cancelledAt: t.expose('cancelledAt', { type: 'DateTime', nullable: true, description: 'When it was cancelled.' }),
+    cancelledAt: t.expose('cancelledAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'When the run was cancelled.',
+    }),
     preemptRequestedAt: t.expose('preemptRequestedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When preemption was asked for.',
+      description: 'When the preemption was requested.',
     }),
     placements: t.field({
       type: [Placement],
-      description: 'What it holds now; empty when it holds nothing.',
+      description: 'Resources held now; empty if the run holds none.',
       async resolve(run, _args, { load }) {
         const [allocations, claims] = await Promise.all([load.allocations.load(run.id), load.claimsOfRun.load(run.id)])
         const nodes = await Promise.all(allocations.map(({ nodeId }) => load.node.load(nodeId)))

@@ -5,7 +5,7 @@ import { limits } from '../limits.ts'
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
 builder.scalarType('DateTime', {
-  description: 'RFC 3339. Given out in UTC with milliseconds.',
+  description: 'RFC 3339 timestamp. Returned in UTC with milliseconds.',
   serialize: (value) => value.toISOString(),
   parseValue(value) {
     const date = typeof value === 'string' && rfc3339.test(value) ? new Date(value) : undefined
@@ -16,7 +16,7 @@ builder.scalarType('DateTime', {
 })
 
 builder.scalarType('UInt53', {
-  description: 'Whole number 0 … 2^53 − 1, as a JSON number.',
+  description: 'Integer 0 … 2^53 − 1, as a JSON number.',
   serialize: (value) => Number(value),
   parseValue(value) {
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
@@ -26,7 +26,7 @@ builder.scalarType('UInt53', {
 })
 
 builder.scalarType('JSONObject', {
-  description: 'A JSON object of the user.',
+  description: 'A JSON object, stored as given.',
   serialize: (value) => value,
   parseValue(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
@@ -38,7 +38,7 @@ builder.scalarType('JSONObject', {
 })
 
 builder.scalarType('Cursor', {
-  description: 'Opaque place in a list or stream; valid across processes, restarts and transports.',
+  description: 'Opaque position in a list or stream; valid across processes, restarts and transports.',
   serialize: (value) => value,
   parseValue(value) {
     if (typeof value !== 'string') throw new GraphQLError('Cursor must be a string')

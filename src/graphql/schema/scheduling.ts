@@ -16,86 +16,86 @@ const shown = async (reason: Reason, context: RequestContext): Promise<Reason> =
 export const PendingReason = builder.objectRef<Reason>('PendingReason').implement({
   description: 'A reason why a job waits.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'The reason, for programs.' }),
+    code: t.exposeString('code', { description: 'Machine-readable reason.' }),
     message: t.string({
-      description: 'The same as a sentence.',
+      description: 'Explanation for humans.',
       resolve: async (reason, _args, context) => (await shown(reason, context)).message,
     }),
     jobId: t.id({
       nullable: true,
-      description: 'The job it waits for, where it is one that is yours to see.',
+      description: 'The job to wait for; null: none, or not visible to you.',
       resolve: async (reason, _args, context) => (await shown(reason, context)).jobId,
     }),
     scope: t.exposeString('scope', {
       nullable: true,
-      description: 'Whose limit is reached: "user:ann", "pool:local" …',
+      description: 'What the reached limit applies to: "user:ann", "pool:local" …; null: no limit.',
     }),
     limit: t.exposeFloat('limit', { nullable: true, description: 'The limit.' }),
-    used: t.exposeFloat('used', { nullable: true, description: 'What counts against it now.' }),
+    used: t.exposeFloat('used', { nullable: true, description: 'Current usage counted against the limit.' }),
   }),
 })
 
 const Gate = builder.objectRef<Waiting['gates'][number]>('Gate').implement({
-  description: 'Something that must be so before the job may stand in line.',
+  description: 'A condition that must hold before the job can be queued for resources.',
   fields: (t) => ({
-    code: t.exposeString('code', { description: 'What it is.' }),
-    open: t.exposeBoolean('open', { description: 'Whether it is so.' }),
+    code: t.exposeString('code', { description: 'Kind of the gate.' }),
+    open: t.exposeBoolean('open', { description: 'Whether the condition holds.' }),
     detail: t.string({
       nullable: true,
-      description: 'What it waits for; null: nothing that is yours to see.',
+      description: 'What the gate waits for; null: nothing, or not visible to you.',
       resolve: async ({ code, detail }, _args, context) =>
         code !== 'DEPENDENCY' || detail === null || (await seesJob(detail, context)) ? detail : null,
     }),
     opensAt: t.expose('opensAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it opens, or opened, where that is known.',
+      description: 'When the gate opens or opened; null: unknown.',
     }),
   }),
 })
 
 export const Fit = builder.objectRef<FitShape>('Fit').implement({
-  description: 'Whether the pool has what the job asks for.',
+  description: 'Whether the pool has the requested resources.',
   fields: (t) => ({
-    freeNow: t.exposeBoolean('freeNow', { description: 'It is free at this moment.' }),
-    couldEverFit: t.exposeBoolean('couldEverFit', { description: 'It would fit an empty pool.' }),
-    missing: t.exposeStringList('missing', { description: 'What is missing, in words.' }),
+    freeNow: t.exposeBoolean('freeNow', { description: 'Whether the requested resources are free now.' }),
+    couldEverFit: t.exposeBoolean('couldEverFit', { description: 'Whether the job would fit if the pool were empty.' }),
+    missing: t.exposeStringList('missing', { description: 'Descriptions of the missing resources.' }),
   }),
 })
 
 export const EstimatedStart = builder.objectRef<Estimate>('EstimatedStart').implement({
-  description: 'When a job may start. Nobody promises it.',
+  description: 'Estimated start of a job; not guaranteed.',
   fields: (t) => ({
-    earliest: t.expose('earliest', { type: 'DateTime', description: 'Not before this, unless others end early.' }),
+    earliest: t.expose('earliest', { type: 'DateTime', description: 'Earliest start, unless other jobs end early.' }),
     latest: t.expose('latest', {
       type: 'DateTime',
       nullable: true,
-      description: 'Not after this, unless others come first; null: a job ahead has no known run time.',
+      description: 'Latest start, unless other jobs get ahead; null: a job ahead has no known run time.',
     }),
-    basis: t.exposeString('basis', { description: 'What it is made of.' }),
+    basis: t.exposeString('basis', { description: 'What the estimate is based on.' }),
   }),
 })
 
 builder.node(HoldRef, {
-  description: 'Nodes that are kept for a job.',
+  description: 'Nodes that are held for a job.',
   id: { resolve: (hold) => hold.id, description: 'hold_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.hold.load(id))),
   fields: (t) => ({
     job: t.field({
       type: JobRef,
       nullable: true,
-      description: 'The job; null: not yours to see.',
+      description: 'The job; null: not visible to you.',
       resolve: ({ jobId }, _args, { load }) => load.job.load(jobId),
     }),
     nodes: t.exposeStringList('nodes', { description: 'Names of the nodes.' }),
-    since: t.expose('since', { type: 'DateTime', description: 'Since when.' }),
+    since: t.expose('since', { type: 'DateTime', description: 'When the hold began.' }),
     expectedAt: t.expose('expectedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it is expected to be complete; null: nobody knows.',
+      description: 'When all nodes are expected to be free; null: unknown.',
     }),
     waitingForVictims: t.exposeInt('waitingForVictims', {
-      description: 'Runs that were asked to leave and have not yet.',
+      description: 'Number of preempted runs that have not ended yet.',
     }),
   }),
 })
@@ -105,39 +105,45 @@ interface Standing extends Waiting {
 }
 
 export const Scheduling = builder.objectRef<Standing>('Scheduling').implement({
-  description: 'Where a QUEUED job stands.',
+  description: 'Scheduling details of a QUEUED job.',
   fields: (t) => ({
-    reasons: t.expose('reasons', { type: [PendingReason], description: 'Why it waits; the first decides.' }),
+    reasons: t.expose('reasons', {
+      type: [PendingReason],
+      description: 'Why the job waits; the first reason is the decisive one.',
+    }),
     jobsAhead: t.int({
-      description: 'Jobs of its pool that come before it.',
+      description: 'Number of jobs ahead in the pool.',
       resolve: async ({ jobId }, _args, { load }) => ((await load.position.load(jobId))?.position ?? 1) - 1,
     }),
     positionIsExact: t.boolean({
-      description: 'Whether the place is certain, rather than the rank if nothing changes.',
+      description: 'Whether the position is exact; false: an approximation.',
       resolve: async ({ jobId }, _args, { load }) => (await load.position.load(jobId))?.exact ?? true,
     }),
-    gates: t.expose('gates', { type: [Gate], description: 'What must be so before it may stand in line.' }),
+    gates: t.expose('gates', {
+      type: [Gate],
+      description: 'Conditions that must hold before the job can be queued for resources.',
+    }),
     fit: t.field({
       type: Fit,
-      description: 'Whether the pool has what it asks for.',
+      description: 'Whether the pool has the requested resources.',
       resolve: async ({ jobId }, _args, { load }) => (await load.fit.load(jobId)) ?? isThere,
     }),
     hold: t.field({
       type: HoldRef,
       nullable: true,
-      description: 'Nodes that are kept for it; null: none.',
+      description: 'Nodes held for the job; null: none.',
       resolve: ({ holdId }, _args, { load }) => (holdId === null ? null : load.hold.load(holdId)),
     }),
     estimatedStart: t.field({
       type: EstimatedStart,
       nullable: true,
-      description: 'When it may start; null: what it waits for has no time.',
+      description: 'Estimated start; null: no estimate is possible.',
       resolve: ({ jobId }, _args, { load }) => load.estimate.load(jobId),
     }),
     lastConsideredAt: t.expose('lastConsideredAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When the leader of the pool last looked at it, or at what holds for it; null: not yet.',
+      description: 'When the scheduler last considered the job or the jobs it stands for; null: not yet.',
     }),
   }),
 })

@@ -2,28 +2,27 @@ import { type SelfCheck as Check, type Finding, selfCheck } from '../../domain/s
 import { builder } from '../builder.ts'
 
 const SelfCheckFinding = builder.objectRef<Finding>('SelfCheckFinding').implement({
-  description: 'Something that is stored and should not be so.',
+  description: 'A violated rule of the stored data.',
   fields: (t) => ({
-    rule: t.exposeString('rule', { description: 'What must be true.' }),
-    objectId: t.exposeID('objectId', { nullable: true, description: 'Of what it is not.' }),
-    message: t.exposeString('message', { description: 'What is there instead.' }),
+    rule: t.exposeString('rule', { description: 'The violated rule.' }),
+    objectId: t.exposeID('objectId', { nullable: true, description: 'Id of the affected object; null: none.' }),
+    message: t.exposeString('message', { description: 'Description of the violation.' }),
   }),
 })
 
 const SelfCheck = builder.objectRef<Check>('SelfCheck').implement({
-  description: 'Whether everything that must be true of what is stored is so.',
+  description: 'Result of checking the stored data.',
   fields: (t) => ({
-    ok: t.exposeBoolean('ok', { description: 'Nothing was found.' }),
-    findings: t.expose('findings', { type: [SelfCheckFinding], description: 'What was found, at most 1,000.' }),
-    at: t.expose('at', { type: 'DateTime', description: 'When this was so.' }),
+    ok: t.exposeBoolean('ok', { description: 'Whether no problem was found.' }),
+    findings: t.expose('findings', { type: [SelfCheckFinding], description: 'The problems found, at most 1,000.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'Time of the data.' }),
   }),
 })
 
 builder.queryField('selfCheck', (t) =>
   t.field({
     type: SelfCheck,
-    description:
-      'Checks what is stored against its own rules. It reads every job, so it is for people and not for dashboards.',
+    description: 'Checks the stored data against its rules. It reads every job; do not poll it.',
     resolve: (_root, _args, { domain, viewer }) => selfCheck(domain, viewer),
   }),
 )

@@ -6,42 +6,44 @@ import { limits } from '../limits.ts'
 const forEver = 0
 
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
-  description: 'The server.',
+  description: 'Facts about the server.',
   fields: (t) => ({
-    name: t.string({ description: 'Berth.', resolve: () => 'Berth' }),
-    version: t.exposeString('version', { description: 'Its version.' }),
-    singleUser: t.exposeBoolean('singleUser', { description: 'Whether there is one user, who need not log in.' }),
+    name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
+    version: t.exposeString('version', { description: 'Version of the server.' }),
+    singleUser: t.exposeBoolean('singleUser', {
+      description: 'Whether the server runs in single-user mode, without login.',
+    }),
     oidcIssuer: t.exposeString('oidcIssuer', {
       nullable: true,
-      description: 'The OpenID provider by which people log in; null: there is none.',
+      description: 'Issuer URL of the OpenID provider for login; null: none.',
     }),
     oidcClientId: t.exposeString('oidcClientId', {
       nullable: true,
-      description: 'What this server is called there, for browsers; null: not said.',
+      description: 'Client id of this server at the OpenID provider, for browsers; null: not configured.',
     }),
     maxPageSize: t.int({
       authScopes: known,
-      description: 'Nodes of a page at most.',
+      description: 'Maximum number of items per page.',
       resolve: () => limits.pageSizeMax,
     }),
     maxQueryCost: t.int({
       authScopes: known,
-      description: 'What one request may cost; see extensions.cost.',
+      description: 'Maximum cost of a request; see `extensions.cost` of a response.',
       resolve: () => limits.costMax,
     }),
     maxSubscriptionsPerConnection: t.int({
       authScopes: known,
-      description: 'Operations that one WebSocket carries at a time.',
+      description: 'Maximum number of concurrent operations on one WebSocket.',
       resolve: () => limits.subscriptionsPerConnectionMax,
     }),
     eventRetentionDays: t.int({
       authScopes: known,
-      description: 'Days that events of final jobs are kept; 0: for ever.',
+      description: 'Days that events of final jobs are kept; 0: forever.',
       resolve: ({ eventRetentionDays }) => eventRetentionDays ?? forEver,
     }),
     logRetentionDays: t.int({
       authScopes: known,
-      description: 'Days that output of final jobs is kept; 0: for ever.',
+      description: 'Days that output of final jobs is kept; 0: forever.',
       resolve: ({ logRetentionDays }) => logRetentionDays ?? forEver,
     }),
   }),
@@ -51,7 +53,7 @@ builder.queryField('serverInfo', (t) =>
   t.field({
     type: ServerInfo,
     skipTypeScopes: true,
-    description: 'The server.',
+    description: 'Facts about the server.',
     resolve: (_root, _args, { facts }) => facts,
   }),
 )

@@ -14,6 +14,7 @@ import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import type { RequestContext } from '../context.ts'
+import { described } from '../described.ts'
 import { type Bind, readPages, requestPage } from '../keyset.ts'
 import { slotsListing } from '../listings.ts'
 import { type PageArgs, pageCost } from '../page.ts'
@@ -23,28 +24,32 @@ import { ViewerRef } from './viewer.ts'
 
 /** Claims on a submission, for whoever must prepare first. */
 const SlotReservationState = builder.enumType('SlotReservationState', {
-  description:
-    'ACTIVE counts like a job that is not final. CONSUMED by a submission, EXPIRED by time, RELEASED by its user.',
-  values: slotStates,
+  description: 'State of a slot reservation.',
+  values: described({
+    ACTIVE: 'Can be consumed; counts like a job that is not final.',
+    CONSUMED: 'Consumed by a submission.',
+    EXPIRED: 'Expired before it was consumed.',
+    RELEASED: 'Released by its user.',
+  } satisfies Record<(typeof slotStates)[number], string>),
 })
 
 builder.node(SlotReservationRef, {
-  description: 'A claim on one submission.',
+  description: 'A reservation of one submission.',
   id: { resolve: (slot) => slot.id, description: 'slot_…' },
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.slot.load(id))),
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'Whose it is.',
+      description: 'The user of the reservation.',
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
     }),
-    state: t.expose('state', { type: SlotReservationState, description: 'Where it stands.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
-    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it ends by itself.' }),
+    state: t.expose('state', { type: SlotReservationState, description: 'Current state.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
+    expiresAt: t.expose('expiresAt', { type: 'DateTime', description: 'When it expires.' }),
     job: t.field({
       type: JobRef,
       nullable: true,
-      description: 'The job that consumed it; null: none, or deleted since.',
+      description: 'The job that consumed it; null: none, or deleted.',
       resolve: ({ jobId }, _args, { load }) => (jobId === null ? null : load.job.load(jobId)),
     }),
   }),
@@ -79,11 +84,14 @@ async function slotsPage({ domain, viewer, load }: RequestContext, filter: SlotF
 builder.queryField('slotReservations', (t) =>
   t.field({
     type: SlotReservationConnection,
-    description: "Slot reservations, newest first: your own, and with job.view.all everybody's.",
+    description: 'Slot reservations, newest first: your own; those of all users with job.view.all.',
     args: {
       ...t.arg.connectionArgs(),
-      states: t.arg({ type: [SlotReservationState], ...atMost(slotStates.length, 'Only in these states') }),
-      userId: t.arg.id({ description: 'Only of this user.' }),
+      states: t.arg({
+        type: [SlotReservationState],
+        ...atMost(slotStates.length, 'Reservations in one of these states'),
+      }),
+      userId: t.arg.id({ description: 'Reservations of this user.' }),
     },
     complexity: pageCost,
     resolve: (_root, { states, userId, ...args }, context) => slotsPage(context, { states, userId }, args),
@@ -92,7 +100,8 @@ builder.queryField('slotReservations', (t) =>
 
 builder.objectFields(ViewerRef, (t) => ({
   activeSlots: t.int({
-    description: 'Your jobs that are not final and your active slot reservations: what `userMaxActive` limits.',
+    description:
+      'Number of your jobs that are not final and of your active slot reservations; limited by `userMaxActive`.',
     resolve: (viewer, _args, { domain }) => activeSlots(domain, viewer),
   }),
   slotReservations: t.field({
@@ -105,26 +114,26 @@ builder.objectFields(ViewerRef, (t) => ({
 }))
 
 const ReserveSlotSuccess = builder.objectRef<{ id: string }>('ReserveSlotSuccess').implement({
-  description: 'The slot is yours.',
+  description: 'The slot is reserved.',
   fields: (t) => ({
     reservation: t.field({
       type: SlotReservationRef,
-      description: 'Hand its id to `submitJob` in time.',
+      description: 'The reservation. Pass its id to `submitJob` before it expires.',
       resolve: ({ id }, _args, { load }) => seen(load.slot.load(id)),
     }),
   }),
 })
 
 const ReserveSlotResult = builder.errorUnion('ReserveSlotResult', {
-  description: 'What became of a wish for a slot.',
+  description: 'Result of `reserveSlot`.',
   types: [ReserveSlotSuccess, InvalidInput, Forbidden, QuotaExceeded, Unavailable],
   resolveType: () => ReserveSlotSuccess,
 })
 
 const ReserveSlotInput = builder.inputType('ReserveSlotInput', {
-  description: 'For how long.',
+  description: 'The reservation.',
   fields: (t) => ({
-    ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until it ends by itself, 1 … 3,600.' }),
+    ttlSeconds: t.int({ defaultValue: 300, description: 'Seconds until the reservation expires, 1 … 3,600.' }),
   }),
 })
 
@@ -132,16 +141,16 @@ builder.mutationField('reserveSlot', (t) =>
   t.field({
     type: ReserveSlotResult,
     description:
-      'Claims a submission in advance: it counts against `userMaxActive` until it is consumed, released or over.',
-    args: { input: t.arg({ type: ReserveSlotInput, required: true, description: 'For how long.' }) },
+      'Reserves a slot for one submission. It counts against `userMaxActive` until it is consumed, released or expired.',
+    args: { input: t.arg({ type: ReserveSlotInput, required: true, description: 'The reservation.' }) },
     resolve: async (_root, { input }, { domain, viewer }) => ({ id: await reserveSlot(domain, viewer, input) }),
   }),
 )
 
 const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>('ReleaseSlotSuccess').implement({
-  description: 'The slot is free.',
+  description: 'The slot is released.',
   fields: (t) => ({
-    released: t.exposeBoolean('released', { description: 'false: it was not active any more.' }),
+    released: t.exposeBoolean('released', { description: 'false: the reservation was no longer active.' }),
     reservation: t.field({
       type: SlotReservationRef,
       description: 'The reservation.',
@@ -151,7 +160,7 @@ const ReleaseSlotSuccess = builder.objectRef<{ id: string; released: boolean }>(
 })
 
 const ReleaseSlotResult = builder.errorUnion('ReleaseSlotResult', {
-  description: 'What became of giving a slot back.',
+  description: 'Result of `releaseSlot`.',
   types: [ReleaseSlotSuccess, NotFound, Forbidden, Unavailable],
   resolveType: () => ReleaseSlotSuccess,
 })
@@ -159,7 +168,7 @@ const ReleaseSlotResult = builder.errorUnion('ReleaseSlotResult', {
 builder.mutationField('releaseSlot', (t) =>
   t.field({
     type: ReleaseSlotResult,
-    description: 'Gives a slot back that you will not use.',
+    description: 'Releases a slot reservation.',
     args: { id: t.arg.id({ required: true, description: 'slot_…' }) },
     resolve: (_root, { id }, { domain, viewer }) => releaseSlot(domain, viewer, id),
   }),

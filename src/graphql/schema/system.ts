@@ -20,55 +20,55 @@ interface Snapshot {
 }
 
 const GpuCapability = builder.objectRef<Device>('GpuCapability').implement({
-  description: 'What a GPU can do.',
+  description: 'Properties of a GPU.',
   fields: (t) => ({
     index: t.exposeInt('index', { description: 'Physical index on its node.' }),
-    name: t.exposeString('model', { description: 'Model.' }),
+    name: t.exposeString('model', { description: 'GPU model.' }),
     memoryGib: t.exposeFloat('memoryGib', { description: 'GiB of memory.' }),
     tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     driverVersion: t.string({
       nullable: true,
-      description: 'Version of its driver; null: it was declared, not found.',
+      description: 'Driver version; null: unknown, the GPU was declared in the configuration.',
       resolve: () => null,
     }),
   }),
 })
 
 const GpuInventory = builder.objectRef<Snapshot>('GpuInventory').implement({
-  description: 'The GPUs there are.',
+  description: 'All known GPUs.',
   fields: (t) => ({
     backend: t.string({
-      description: 'How they are known: declared, or none.',
+      description: 'Source of the inventory: "declared" or "none".',
       resolve: ({ devices }) => (devices.length > 0 ? 'declared' : 'none'),
     }),
-    count: t.int({ description: 'How many.', resolve: ({ devices }) => devices.length }),
-    capabilities: t.expose('devices', { type: [GpuCapability], description: 'What each can do.' }),
+    count: t.int({ description: 'Number of GPUs.', resolve: ({ devices }) => devices.length }),
+    capabilities: t.expose('devices', { type: [GpuCapability], description: 'Properties of each GPU.' }),
   }),
 })
 
 /** An index alone says nothing where several nodes have GPUs. */
-const onMachine = 'on the machine that runs local jobs; where there is none, on the only node with GPUs'
+const onMachine = 'on the machine that runs local jobs, or without local jobs on the only node with GPUs'
 
 const indexes = ({ machineGpus }: Snapshot, { taken }: Pick<MachineGpu, 'taken'>) =>
   machineGpus.filter((gpu) => gpu.taken === taken).map(({ index }) => index)
 
 const GpuAllocation = builder.objectRef<Snapshot>('GpuAllocation').implement({
   description:
-    'Who holds the GPUs. An index is of one machine alone; `devices` names the node of each GPU of all pools.',
+    'Which GPUs are in use. Indexes refer to a single machine; `devices` lists the GPUs of all pools with their nodes.',
   fields: (t) => ({
     allocatedGpus: t.field({
       type: ['Int'],
-      description: `Indexes of GPUs that runs hold, ${onMachine}.`,
+      description: `Indexes of GPUs in use, ${onMachine}.`,
       resolve: (all) => indexes(all, { taken: true }),
     }),
     availableGpus: t.field({
       type: ['Int'],
-      description: `Indexes of GPUs that no run holds, ${onMachine}.`,
+      description: `Indexes of free GPUs, ${onMachine}.`,
       resolve: (all) => indexes(all, { taken: false }),
     }),
     runningLocalJobs: t.exposeInt('runningLocalJobs', {
-      description: 'Jobs of the executor `local` that hold something.',
+      description: 'Number of jobs of the executor `local` that hold resources.',
     }),
     devices: t.expose('devices', { type: [DeviceRef], description: 'The GPUs of all nodes.' }),
   }),
@@ -82,26 +82,27 @@ interface ExecutorShape {
 }
 
 const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement({
-  description: 'A mechanism that runs runs.',
+  description: 'A backend that executes runs, in one pool.',
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Its name.' }),
-    pool: t.exposeString('pool', { description: 'The pool that it runs jobs for.' }),
+    name: t.exposeString('name', { description: 'Name.' }),
+    pool: t.exposeString('pool', { description: 'The pool whose jobs it runs.' }),
     version: t.string({
       nullable: true,
-      description: 'Version of the backend; null: it has none of its own.',
+      description: 'Version of the backend; null: the backend has no version.',
       resolve: ({ report }) => report?.version ?? null,
     }),
     launchers: t.stringList({
-      description: 'Launchers that jobs may name.',
+      description: 'Launchers that jobs may request.',
       resolve: ({ name }) => launchersOf(name),
     }),
     available: t.boolean({
-      description: 'Whether a process carries its runs, and reaches its backend.',
+      description: 'Whether the pool has a leader and the leader reaches the backend.',
       resolve: ({ led, report }) => led && (report?.available ?? true),
     }),
     message: t.string({
       nullable: true,
-      description: 'Why it is not available, or what users should know of it: which promises it cannot keep here.',
+      description:
+        'Why the executor is unavailable, or which features do not work on this machine; null: nothing to report.',
       resolve: ({ led, pool, report }) => (led ? (report?.message ?? null) : `Pool ${pool} has no leader`),
     }),
   }),
@@ -109,26 +110,26 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
 
 const System = builder.objectRef<Snapshot>('System').implement({
   description:
-    'The machine that runs local jobs, as the leader of its pool reports it, and the GPUs of all pools. Of several local ' +
-    'pools it is that of the pool that the default queue leads to, else of the first by name that somebody leads.',
+    'The machine that runs local jobs, as reported by the leader of its pool, and the GPUs of all pools. With several ' +
+    'local pools: the pool of the default queue, otherwise the first by name that has a leader.',
   fields: (t) => ({
-    timestamp: t.expose('at', { type: 'DateTime', description: 'When this was so.' }),
+    timestamp: t.expose('at', { type: 'DateTime', description: 'Time of the data.' }),
     loadAvg5Min: t.float({
       nullable: true,
-      description: 'Load average of five minutes; null: there is no local pool, or nobody leads it.',
+      description: 'Five-minute load average; null: there is no local pool, or it has no leader.',
       resolve: ({ machine }) => machine?.load5 ?? null,
     }),
     memoryPercent: t.float({
       nullable: true,
-      description: 'Memory in use, in per cent; null: there is no local pool, or nobody leads it.',
+      description: 'Memory in use, in percent; null: there is no local pool, or it has no leader.',
       resolve: ({ machine }) => machine?.memoryPercent ?? null,
     }),
     gpus: t.expose('devices', { type: [DeviceRef], description: 'All GPUs.' }),
-    gpuInventory: t.field({ type: GpuInventory, description: 'What GPUs there are.', resolve: (all) => all }),
-    gpuAllocation: t.field({ type: GpuAllocation, description: 'Who holds them.', resolve: (all) => all }),
+    gpuInventory: t.field({ type: GpuInventory, description: 'Properties of all GPUs.', resolve: (all) => all }),
+    gpuAllocation: t.field({ type: GpuAllocation, description: 'Which GPUs are in use.', resolve: (all) => all }),
     executors: t.field({
       type: [ExecutorInfo],
-      description: 'The executors of all pools.',
+      description: 'Executors of all pools.',
       async resolve(_all, _args, { domain, load }) {
         const pools = await readExecutors(domain.db.sql)
         const leaders = await Promise.all(pools.map(({ pool }) => load.leader.load(pool)))
@@ -145,7 +146,7 @@ const devicesMax = 1_000
 builder.queryField('system', (t) =>
   t.field({
     type: System,
-    description: 'The machine that runs local jobs, and the GPUs of all pools.',
+    description: 'Load of the machine that runs local jobs, and the GPUs of all pools.',
     async resolve(_root, _args, { domain: { db } }) {
       const [devices, machineGpus, runningLocalJobs, machine] = await Promise.all([
         db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),

@@ -16,19 +16,19 @@ import { UserConnection } from './user.ts'
 
 /** People who share limits and an account. */
 builder.node(TeamRef, {
-  description: 'People who share limits and an account.',
+  description: 'A group of users who share limits and an account.',
   id: { resolve: (team) => team.id, description: 'team_…' },
   async loadMany(ids, { load, viewer }) {
     const mine = (await load.teamsOfUser.load(viewer.userId)).map(({ teamId }) => teamId)
     return Promise.all(ids.map((id) => (seesPeople(viewer) || mine.includes(id) ? load.team.load(id) : null)))
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Unique.' }),
-    account: t.exposeString('account', { description: 'The account that its jobs are charged to.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    name: t.exposeString('name', { description: 'Name, unique.' }),
+    account: t.exposeString('account', { description: 'Account charged for the jobs of the team.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     members: t.field({
       type: UserConnection,
-      description: 'Who is in it; nobody, if you may not see.',
+      description: 'Members of the team; empty if you may not see them.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async ({ id }, args, { load }) =>
@@ -42,7 +42,7 @@ const TeamConnection = connectionType('Team', TeamRef)
 builder.queryField('teams', (t) =>
   t.field({
     type: TeamConnection,
-    description: 'Teams that you may see, in the order in which they were made.',
+    description: 'Teams that you may see, oldest first.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, viewer, load }) {
@@ -62,22 +62,25 @@ builder.queryField('teams', (t) =>
 const CreateTeamInput = builder.inputType('CreateTeamInput', {
   description: 'A new team.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Unique; its account has the same name. Not `users`.' }),
+    name: t.string({
+      required: true,
+      description: 'Unique name; the account of the team has the same name. `users` is reserved.',
+    }),
   }),
 })
 
 const UpdateTeamInput = builder.inputType('UpdateTeamInput', {
-  description: 'What is to change of a team; what is left out stays.',
+  description: 'Changes to a team; omitted fields stay.',
   fields: (t) => ({
     id: t.id({ required: true, description: 'The team.' }),
-    name: t.string({ description: 'New name, and with it a new account for what comes.' }),
-    addMembers: t.idList(atMost(memberChangesMax, 'Users that come in')),
-    removeMembers: t.idList(atMost(memberChangesMax, 'Users that go')),
+    name: t.string({ description: 'New name. Later submissions are charged to the account of the new name.' }),
+    addMembers: t.idList(atMost(memberChangesMax, 'Ids of users to add')),
+    removeMembers: t.idList(atMost(memberChangesMax, 'Ids of users to remove')),
   }),
 })
 
 const DeleteTeamInput = builder.inputType('DeleteTeamInput', {
-  description: 'Which team is to go.',
+  description: 'The team to delete.',
   fields: (t) => ({ id: t.id({ required: true, description: 'The team.' }) }),
 })
 
@@ -86,7 +89,7 @@ interface Written {
 }
 
 const CreateTeamSuccess = builder.objectRef<Written>('CreateTeamSuccess').implement({
-  description: 'The team is there.',
+  description: 'The team was created.',
   fields: (t) => ({
     team: t.field({
       type: TeamRef,
@@ -97,7 +100,7 @@ const CreateTeamSuccess = builder.objectRef<Written>('CreateTeamSuccess').implem
 })
 
 const UpdateTeamSuccess = builder.objectRef<Written>('UpdateTeamSuccess').implement({
-  description: 'The change is made.',
+  description: 'The change was made.',
   fields: (t) => ({
     team: t.field({
       type: TeamRef,
@@ -108,13 +111,13 @@ const UpdateTeamSuccess = builder.objectRef<Written>('UpdateTeamSuccess').implem
 })
 
 const CreateTeamResult = builder.errorUnion('CreateTeamResult', {
-  description: 'What became of a new team.',
+  description: 'Result of `createTeam`.',
   types: [CreateTeamSuccess, InvalidInput, Forbidden, Unavailable],
   resolveType: () => CreateTeamSuccess,
 })
 
 const UpdateTeamResult = builder.errorUnion('UpdateTeamResult', {
-  description: 'What became of a change.',
+  description: 'Result of an update.',
   types: [UpdateTeamSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => UpdateTeamSuccess,
 })
@@ -122,8 +125,8 @@ const UpdateTeamResult = builder.errorUnion('UpdateTeamResult', {
 builder.mutationField('createTeam', (t) =>
   t.field({
     type: CreateTeamResult,
-    description: 'Makes a team.',
-    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'Which.' }) },
+    description: 'Creates a team.',
+    args: { input: t.arg({ type: CreateTeamInput, required: true, description: 'The team.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createTeam(domain, viewer, input),
   }),
 )
@@ -131,8 +134,8 @@ builder.mutationField('createTeam', (t) =>
 builder.mutationField('updateTeam', (t) =>
   t.field({
     type: UpdateTeamResult,
-    description: 'Changes a team, or who is in it.',
-    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'Which, and what.' }) },
+    description: 'Changes the name or the members of a team.',
+    args: { input: t.arg({ type: UpdateTeamInput, required: true, description: 'The team and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) => updateTeam(domain, viewer, input),
   }),
 )
@@ -140,8 +143,8 @@ builder.mutationField('updateTeam', (t) =>
 builder.mutationField('deleteTeam', (t) =>
   t.field({
     type: DeleteResult,
-    description: 'Removes a team. Its jobs stay, and stay charged to its account.',
-    args: { input: t.arg({ type: DeleteTeamInput, required: true, description: 'Which.' }) },
+    description: 'Deletes a team. Its jobs stay and remain charged to its account.',
+    args: { input: t.arg({ type: DeleteTeamInput, required: true, description: 'The team.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteTeam(domain, viewer, input),
   }),
 )

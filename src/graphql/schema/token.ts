@@ -15,7 +15,7 @@ import { seen } from './problem.ts'
 
 /** Secrets that stand for people. */
 builder.node(ApiTokenRef, {
-  description: 'A secret that stands for a person. The secret itself is shown once, when it is made.',
+  description: 'An API token of a user. The secret is shown once, when the token is created.',
   id: { resolve: (token) => token.id, description: 'token_…' },
   async loadMany(ids, { load, viewer }) {
     const tokens = await Promise.all(ids.map((id) => load.token.load(id)))
@@ -24,33 +24,33 @@ builder.node(ApiTokenRef, {
     )
   },
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Name given by its maker.' }),
-    prefix: t.exposeString('prefix', { description: 'First characters of the secret, to tell it from others.' }),
+    name: t.exposeString('name', { description: 'Name given by its creator.' }),
+    prefix: t.exposeString('prefix', { description: 'First characters of the secret, to identify the token.' }),
     user: t.field({
       type: UserRef,
-      description: 'Whom it stands for.',
+      description: 'The user that requests with this token act as.',
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
     }),
     scopes: t.field({
       type: [TokenScope],
-      description: 'What it may be used for, as far as its user may.',
+      description: 'Scopes of the token. It never permits more than its user may do.',
       resolve: ({ scopes }) => scopes,
     }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was made.' }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When it was created.' }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it ends by itself; null: never.',
+      description: 'When it expires; null: never.',
     }),
     lastUsedAt: t.expose('lastUsedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was last used, to the minute; null: not yet.',
+      description: 'When it was last used, to the minute; null: never used.',
     }),
     revokedAt: t.expose('revokedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'When it was revoked; null: it was not.',
+      description: 'When it was revoked; null: not revoked.',
     }),
   }),
 })
@@ -60,10 +60,10 @@ export const ApiTokenConnection = connectionType('ApiToken', ApiTokenRef)
 builder.queryField('tokens', (t) =>
   t.field({
     type: ApiTokenConnection,
-    description: 'Tokens of a person, the newest first. Those of others with token.any.',
+    description: 'Tokens of a user, newest first. Tokens of other users need the permission token.any.',
     args: {
       ...t.arg.connectionArgs(),
-      userId: t.arg.id({ description: 'Of whom; default: all that you may see.' }),
+      userId: t.arg.id({ description: 'The user; default: all users that you may see.' }),
     },
     complexity: pageCost,
     async resolve(_root, { userId, ...args }, { domain: { db }, viewer, load }) {
@@ -82,34 +82,34 @@ builder.queryField('tokens', (t) =>
 const CreateTokenInput = builder.inputType('CreateTokenInput', {
   description: 'A new token.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'What it is for, 1 … 255 characters.' }),
-    userId: t.id({ description: 'Whom it stands for; default: you. Others with token.any.' }),
+    name: t.string({ required: true, description: 'Name that says what the token is for, 1 … 255 characters.' }),
+    userId: t.id({ description: 'The user of the token; default: you. Other users need the permission token.any.' }),
     scopes: t.field({
       type: [TokenScope],
-      ...atMost(tokenScopes.length, 'What it may be used for (default: all that you may)'),
+      ...atMost(tokenScopes.length, 'Scopes of the token (default: the scopes of your own credentials)'),
     }),
     expiresAt: t.field({
       type: 'DateTime',
       description:
-        'When it ends by itself, not later than what you are logged in with; default: when that ends, or never if it does not.',
+        'When the token expires; not later than your own credentials. Default: the expiry of your credentials.',
     }),
   }),
 })
 
 const CreateTokenSuccess = builder.objectRef<{ tokenId: string; secret: string }>('CreateTokenSuccess').implement({
-  description: 'The token is made.',
+  description: 'The token was created.',
   fields: (t) => ({
     token: t.field({
       type: ApiTokenRef,
       description: 'The token.',
       resolve: ({ tokenId }, _args, { load }) => seen(load.token.load(tokenId)),
     }),
-    secret: t.exposeString('secret', { description: 'The secret. It is shown here and nowhere else.' }),
+    secret: t.exposeString('secret', { description: 'The secret. It is shown only once, here.' }),
   }),
 })
 
 const CreateTokenResult = builder.errorUnion('CreateTokenResult', {
-  description: 'What became of a new token.',
+  description: 'Result of `createToken`.',
   types: [CreateTokenSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => CreateTokenSuccess,
 })
@@ -117,14 +117,14 @@ const CreateTokenResult = builder.errorUnion('CreateTokenResult', {
 builder.mutationField('createToken', (t) =>
   t.field({
     type: CreateTokenResult,
-    description: 'Makes a token.',
-    args: { input: t.arg({ type: CreateTokenInput, required: true, description: 'Which.' }) },
+    description: 'Creates a token.',
+    args: { input: t.arg({ type: CreateTokenInput, required: true, description: 'The token.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createToken(domain, viewer, input),
   }),
 )
 
 const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSuccess').implement({
-  description: 'The token is dead; what was open with it ends within seconds.',
+  description: 'The token is revoked. Streams that were opened with it end within seconds.',
   fields: (t) => ({
     token: t.field({
       type: ApiTokenRef,
@@ -135,7 +135,7 @@ const RevokeTokenSuccess = builder.objectRef<{ tokenId: string }>('RevokeTokenSu
 })
 
 const RevokeTokenResult = builder.errorUnion('RevokeTokenResult', {
-  description: 'What became of a revocation.',
+  description: 'Result of `revokeToken`.',
   types: [RevokeTokenSuccess, NotFound, Forbidden, Unavailable],
   resolveType: () => RevokeTokenSuccess,
 })
@@ -143,7 +143,7 @@ const RevokeTokenResult = builder.errorUnion('RevokeTokenResult', {
 builder.mutationField('revokeToken', (t) =>
   t.field({
     type: RevokeTokenResult,
-    description: 'Revokes a token; again changes nothing.',
+    description: 'Revokes a token. Revoking it again changes nothing.',
     args: { id: t.arg.id({ required: true, description: 'The token.' }) },
     resolve: (_root, { id }, { domain, viewer }) => revokeToken(domain, viewer, id),
   }),

@@ -17,29 +17,31 @@ import { seen } from './problem.ts'
 import { ApiTokenConnection } from './token.ts'
 
 const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string }>('UserIdentity').implement({
-  description: 'Who a person is at an OpenID provider.',
+  description: 'Identity of a user at an OpenID provider.',
   fields: (t) => ({
-    issuer: t.exposeString('oidcIssuer', { description: 'The provider, as `iss` of its tokens names it.' }),
-    subject: t.exposeString('oidcSubject', { description: 'The person, as `sub` of its tokens names them.' }),
+    issuer: t.exposeString('oidcIssuer', { description: 'Issuer: `iss` in the tokens of the provider.' }),
+    subject: t.exposeString('oidcSubject', { description: 'Subject: `sub` in the tokens of the provider.' }),
   }),
 })
 
 /** People. What concerns one alone is for them, and for whoever may write users or tokens. */
 builder.node(UserRef, {
-  description: 'A person. In single-user mode there is one: `local`.',
+  description: 'A user. In single-user mode there is only `local`.',
   id: { resolve: (user) => user.id, description: 'user_…' },
   loadMany: (ids, { load, viewer }) =>
     Promise.all(ids.map((id) => (id === viewer.userId || seesPeople(viewer) ? load.user.load(id) : null))),
   fields: (t) => ({
-    name: t.exposeString('name', { description: 'Log-in name, unique.' }),
-    displayName: t.exposeString('displayName', { nullable: true, description: 'Name to show, where it differs.' }),
-    email: t.exposeString('email', { nullable: true, description: 'Mail address, if known.' }),
-    level: t.expose('level', { type: UserLevel, description: 'Decides base priority and permissions.' }),
-    disabled: t.exposeBoolean('disabled', { description: 'Whether the person cannot log in; jobs go on.' }),
-    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the person became known.' }),
+    name: t.exposeString('name', { description: 'Login name, unique.' }),
+    displayName: t.exposeString('displayName', { nullable: true, description: 'Display name; null: same as `name`.' }),
+    email: t.exposeString('email', { nullable: true, description: 'Email address; null: unknown.' }),
+    level: t.expose('level', { type: UserLevel, description: 'Level; determines base priority and permissions.' }),
+    disabled: t.exposeBoolean('disabled', {
+      description: 'Whether the user is disabled: no login; running jobs continue.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', description: 'When the user was created.' }),
     teams: t.field({
       type: [TeamRef],
-      description: 'Teams of the person that you may see, at most 50.',
+      description: 'Teams of the user that you may see, at most 50.',
       async resolve({ id }, _args, { load, viewer }) {
         const teams = (await load.teamsOfUser.load(id)).map(({ team }) => team)
         if (id === viewer.userId || seesPeople(viewer)) return teams
@@ -50,21 +52,21 @@ builder.node(UserRef, {
     defaultTeam: t.field({
       type: TeamRef,
       nullable: true,
-      description: 'The team of submissions that name none. For the person, or with user.write.',
+      description: 'Team for submissions that name no team. Visible to the user and with user.write.',
       resolve({ id, defaultTeamId }, _args, { load, viewer }) {
         demandOwn(viewer, id, 'user.write')
         return defaultTeamId === null ? null : load.team.load(defaultTeamId)
       },
     }),
     allow: t.stringList({
-      description: 'Permissions beyond those of the level. For the person, or with user.write.',
+      description: 'Permissions in addition to those of the level. Visible to the user and with user.write.',
       resolve({ id, allow }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return allow
       },
     }),
     deny: t.stringList({
-      description: 'Permissions taken away; this wins. For the person, or with user.write.',
+      description: 'Denied permissions; deny overrides allow. Visible to the user and with user.write.',
       resolve({ id, deny }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return deny
@@ -73,7 +75,7 @@ builder.node(UserRef, {
     unixUser: t.string({
       nullable: true,
       description:
-        "Account of the machine that their jobs run as; null: the server's own. For the person, or with user.write.",
+        'Unix account that the jobs of the user run as; null: the account of the server. Visible to the user and with user.write.',
       resolve({ id, unixUser }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return unixUser
@@ -83,7 +85,7 @@ builder.node(UserRef, {
       type: UserIdentity,
       nullable: true,
       description:
-        'By whom they log in at the OpenID provider; null: by tokens alone. For the person, or with user.write.',
+        'Identity at the OpenID provider; null: login by tokens only. Visible to the user and with user.write.',
       resolve({ id, oidcIssuer, oidcSubject }, _args, { viewer }) {
         demandOwn(viewer, id, 'user.write')
         return oidcIssuer === null || oidcSubject === null ? null : { oidcIssuer, oidcSubject }
@@ -91,7 +93,7 @@ builder.node(UserRef, {
     }),
     tokens: t.field({
       type: ApiTokenConnection,
-      description: 'Their tokens, the newest first. For the person, or with token.any.',
+      description: 'Tokens of the user, newest first. Visible to the user and with token.any.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       async resolve({ id }, args, { load, viewer }) {
@@ -107,7 +109,7 @@ export const UserConnection = connectionType('User', UserRef)
 builder.queryField('users', (t) =>
   t.field({
     type: UserConnection,
-    description: 'People that you may see, disabled ones too, in the order in which they became known.',
+    description: 'Users that you may see, including disabled ones, oldest first.',
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, viewer, load }) {
@@ -122,20 +124,24 @@ builder.queryField('users', (t) =>
 // ── writing ──
 
 const names = {
-  displayName: 'Name to show.',
-  email: 'Mail address.',
-  teams: atMost(teamsOfUserMax, 'Names of all of their teams'),
-  defaultTeam: 'The one of them for submissions that name none.',
-  allow: atMost(permissionsMax, 'Permissions beyond those of the level'),
-  deny: atMost(permissionsMax, 'Permissions to take away, which wins'),
-  unixUser: 'Account of the machine that their jobs run as.',
+  displayName: 'Display name.',
+  email: 'Email address.',
+  teams: atMost(teamsOfUserMax, 'Names of all teams of the user'),
+  defaultTeam: 'Team for submissions that name no team; must be one of `teams`.',
+  allow: atMost(permissionsMax, 'Permissions in addition to those of the level'),
+  deny: atMost(permissionsMax, 'Permissions to deny; deny overrides allow'),
+  unixUser: 'Unix account that the jobs of the user run as.',
 } as const
 
 const CreateUserInput = builder.inputType('CreateUserInput', {
-  description: 'A new person.',
+  description: 'A new user.',
   fields: (t) => ({
-    name: t.string({ required: true, description: 'Log-in name, unique, for ever.' }),
-    level: t.field({ type: UserLevel, required: true, description: 'Decides base priority and permissions.' }),
+    name: t.string({ required: true, description: 'Login name, unique; cannot be changed later.' }),
+    level: t.field({
+      type: UserLevel,
+      required: true,
+      description: 'Level; determines base priority and permissions.',
+    }),
     displayName: t.string({ description: names.displayName }),
     email: t.string({ description: names.email }),
     teams: t.stringList(names.teams),
@@ -147,18 +153,18 @@ const CreateUserInput = builder.inputType('CreateUserInput', {
 })
 
 const UserIdentityInput = builder.inputType('UserIdentityInput', {
-  description: 'Who a person is at an OpenID provider.',
+  description: 'Identity of a user at an OpenID provider.',
   fields: (t) => ({
-    issuer: t.string({ required: true, description: 'The provider: auth.oidc.issuer of the configuration.' }),
-    subject: t.string({ required: true, description: 'The person: `sub` of the tokens of the provider.' }),
+    issuer: t.string({ required: true, description: 'Issuer: auth.oidc.issuer in the configuration.' }),
+    subject: t.string({ required: true, description: 'Subject: `sub` in the tokens of the provider.' }),
   }),
 })
 
 const UpdateUserInput = builder.inputType('UpdateUserInput', {
-  description: 'What is to change of a person; what is left out stays.',
+  description: 'Changes to a user; omitted fields stay.',
   fields: (t) => ({
-    id: t.id({ required: true, description: 'The person.' }),
-    level: t.field({ type: UserLevel, description: 'Decides base priority and permissions.' }),
+    id: t.id({ required: true, description: 'The user.' }),
+    level: t.field({ type: UserLevel, description: 'Level; determines base priority and permissions.' }),
     displayName: t.string({ description: names.displayName }),
     email: t.string({ description: names.email }),
     teams: t.stringList(names.teams),
@@ -166,10 +172,10 @@ const UpdateUserInput = builder.inputType('UpdateUserInput', {
     allow: t.stringList(names.allow),
     deny: t.stringList(names.deny),
     unixUser: t.string({ description: names.unixUser }),
-    disabled: t.boolean({ description: 'Whether the person cannot log in; their jobs go on.' }),
+    disabled: t.boolean({ description: 'Whether the user is disabled: no login; running jobs continue.' }),
     identity: t.field({
       type: UserIdentityInput,
-      description: 'Who logs in as this person by the OpenID provider; null: nobody any more.',
+      description: 'Identity of the user at the OpenID provider; null: removes it.',
     }),
   }),
 })
@@ -179,35 +185,35 @@ interface Written {
 }
 
 const CreateUserSuccess = builder.objectRef<Written>('CreateUserSuccess').implement({
-  description: 'The person is known.',
+  description: 'The user was created.',
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'The person.',
+      description: 'The user.',
       resolve: ({ id }, _args, { load }) => seen(load.user.load(id)),
     }),
   }),
 })
 
 const UpdateUserSuccess = builder.objectRef<Written>('UpdateUserSuccess').implement({
-  description: 'The change is made.',
+  description: 'The change was made.',
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'The person.',
+      description: 'The user.',
       resolve: ({ id }, _args, { load }) => seen(load.user.load(id)),
     }),
   }),
 })
 
 const CreateUserResult = builder.errorUnion('CreateUserResult', {
-  description: 'What became of a new person.',
+  description: 'Result of `createUser`.',
   types: [CreateUserSuccess, InvalidInput, Forbidden, Unavailable],
   resolveType: () => CreateUserSuccess,
 })
 
 const UpdateUserResult = builder.errorUnion('UpdateUserResult', {
-  description: 'What became of a change.',
+  description: 'Result of an update.',
   types: [UpdateUserSuccess, InvalidInput, NotFound, Forbidden, Unavailable],
   resolveType: () => UpdateUserSuccess,
 })
@@ -215,8 +221,8 @@ const UpdateUserResult = builder.errorUnion('UpdateUserResult', {
 builder.mutationField('createUser', (t) =>
   t.field({
     type: CreateUserResult,
-    description: 'Makes a person known.',
-    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'Who.' }) },
+    description: 'Creates a user.',
+    args: { input: t.arg({ type: CreateUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, { domain, viewer }) => createUser(domain, viewer, input),
   }),
 )
@@ -224,22 +230,23 @@ builder.mutationField('createUser', (t) =>
 builder.mutationField('updateUser', (t) =>
   t.field({
     type: UpdateUserResult,
-    description: 'Changes a person.',
-    args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'Who, and what.' }) },
+    description: 'Changes a user.',
+    args: { input: t.arg({ type: UpdateUserInput, required: true, description: 'The user and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) => updateUser(domain, viewer, input),
   }),
 )
 
 const DeleteUserInput = builder.inputType('DeleteUserInput', {
-  description: 'Who is to go.',
-  fields: (t) => ({ id: t.id({ required: true, description: 'The person.' }) }),
+  description: 'The user to delete.',
+  fields: (t) => ({ id: t.id({ required: true, description: 'The user.' }) }),
 })
 
 builder.mutationField('deleteUser', (t) =>
   t.field({
     type: DeleteResult,
-    description: 'Disables a person and revokes their tokens. Their jobs go on, and the audit log keeps their name.',
-    args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'Who.' }) },
+    description:
+      'Disables a user and revokes the tokens of the user. The jobs continue, and the audit log keeps the name.',
+    args: { input: t.arg({ type: DeleteUserInput, required: true, description: 'The user.' }) },
     resolve: (_root, { input }, { domain, viewer }) => deleteUser(domain, viewer, input),
   }),
 )

@@ -20,14 +20,14 @@ interface ViewerQueueShape {
 const listedMax = 100
 
 const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement({
-  description: 'Your own jobs that are not final, in all pools.',
+  description: 'Your jobs that are not final, in all pools.',
   fields: (t) => ({
     pendingCount: t.exposeInt('pendingCount', { description: 'Jobs that are QUEUED.' }),
     runningCount: t.exposeInt('runningCount', { description: 'Jobs that are STARTING, RUNNING or CANCELLING.' }),
     blockedCount: t.exposeInt('blockedCount', { description: 'Jobs that wait for an approval.' }),
     bestPosition: t.int({
       nullable: true,
-      description: 'Best place of your QUEUED jobs; null: none waits.',
+      description: 'Best queue position of your QUEUED jobs; null: none is queued.',
       async resolve({ lines }, _args, { load }) {
         const first = (await lines()).flatMap(([next]) => next ?? [])
         const positions = await Promise.all(first.map(({ jobId }) => load.position.load(jobId)))
@@ -37,7 +37,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
     }),
     pendingJobs: t.field({
       type: [JobRef],
-      description: 'Your QUEUED jobs, the next first, at most 100; pools take turns.',
+      description: 'Your QUEUED jobs in queue order, at most 100; pools alternate.',
       async resolve({ lines }, _args, { load }) {
         const pools = await lines()
         const turns = Array.from({ length: listedMax }, (_, place) => pools.flatMap((line) => line[place] ?? []))
@@ -47,7 +47,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
     }),
     runningJobs: t.field({
       type: [JobRef],
-      description: 'Your active jobs, the oldest first, at most 100.',
+      description: 'Your active jobs, oldest first, at most 100.',
       resolve: async ({ runningIds }, _args, { load }) => present(await load.job.loadMany(runningIds)),
     }),
   }),
@@ -61,20 +61,20 @@ const present = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
   })
 
 export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
-  description: 'Who you are.',
+  description: 'The user who makes the request.',
   fields: (t) => ({
     user: t.field({
       type: UserRef,
-      description: 'You.',
+      description: 'The current user.',
       resolve: ({ userId }, _args, { load }) => seen(load.user.load(userId)),
     }),
     permissions: t.stringList({
-      description: 'What you may do, here and with this token.',
+      description: 'Your permissions with the token in use.',
       resolve: ({ permissions }) => [...permissions],
     }),
     scopes: t.field({
       type: [TokenScope],
-      description: 'Scopes of the token that you use; without one, all.',
+      description: 'Scopes of the token in use; all scopes without a token.',
       resolve: ({ scopes }) => [...scopes],
     }),
     queue: t.field({
@@ -126,5 +126,5 @@ SELECT
   ARRAY(SELECT id FROM others WHERE state <> 'BLOCKED' ORDER BY sequence LIMIT $2) AS "runningIds"`
 
 builder.queryField('viewer', (t) =>
-  t.field({ type: ViewerRef, description: 'You.', resolve: (_root, _args, { viewer }) => viewer }),
+  t.field({ type: ViewerRef, description: 'The current user.', resolve: (_root, _args, { viewer }) => viewer }),
 )
