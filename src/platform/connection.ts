@@ -47,7 +47,7 @@ const serverProbes = {
 
 export function connectionConfig({ address, name, statementMsMax, direct }: ConnectionOptions): pg.ClientConfig {
   return {
-    connectionString: direct ? withProbes(address.url) : address.url,
+    connectionString: direct ? withSettings(address.url) : address.url,
     application_name: name,
     connectionTimeoutMillis: connectMsMax,
     query_timeout: statementMsMax,
@@ -67,11 +67,14 @@ const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 })
 
+/** Prisma's adapter leaves the zone out of moments, in what it sends and in what it reads, and means UTC. */
+export const sessionZone = { timezone: 'UTC' }
+
 /** What the operator set there comes last, and so wins. */
-function withProbes(url: string): string {
+function withSettings(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return url
-  const own = Object.entries(serverProbes).map(([setting, value]) => `-c ${setting}=${value}`)
+  const own = Object.entries({ ...serverProbes, ...sessionZone }).map(([setting, value]) => `-c ${setting}=${value}`)
   const given = parsed.searchParams.get('options')
   parsed.searchParams.set('options', [...own, ...(given ? [given] : [])].join(' '))
   return parsed.href

@@ -1,17 +1,29 @@
-import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { type Address, connectionConfig, cutOff } from './connection.ts'
-import { PrismaClient } from './generated/client.ts'
 import type { Log } from './log.ts'
-import { type Ending, endingTransaction, inTransaction, pgSql, type Sql, type TransactionOptions } from './tx.ts'
+import { openModels, type Reads } from './models.ts'
+import {
+  type Ending,
+  endingTransaction,
+  inTransaction,
+  type OrdinaryOptions,
+  ordinaryTransaction,
+  pgSql,
+  type Sql,
+  type TransactionOptions,
+  type Tx,
+} from './tx.ts'
 
 /** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
 export interface Db extends Address {
   readonly pool: pg.Pool
-  readonly prisma: PrismaClient
+  /** Rows by their models, read only: `serializable` writes them. */
+  readonly prisma: Reads
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** SERIALIZABLE, with Prisma's models: how ordinary rows are written. */
+  serializable<T>(work: (tx: Tx) => Promise<T>, options?: OrdinaryOptions): Promise<T>
   /** Its last writes go with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
@@ -43,20 +55,19 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
     },
   })
   dropSuspects(pool, log)
-  const prisma = new PrismaClient({
-    adapter: new PrismaPg(pool, { disposeExternalPool: false }),
-  })
+  const models = openModels(pool)
   return {
     get url() {
       return address.url
     },
     pool,
-    prisma,
+    prisma: models.reads,
     sql: pgSql(pool),
     transaction: (work, options) => inTransaction(pool, work, options),
+    serializable: (work, options) => ordinaryTransaction(pool, models, work, options),
     endingTransaction: (work, options) => endingTransaction(pool, work, options),
     async close() {
-      await prisma.$disconnect()
+      await models.close()
       await pool.end()
     },
   }

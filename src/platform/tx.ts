@@ -1,14 +1,20 @@
 import type pg from 'pg'
-import { cancelAheadMs } from './connection.ts'
+import { cancelAheadMs, sessionZone } from './connection.ts'
+import type { ModelClient, Models } from './models.ts'
 
 /**
  * Transactions and the one retry list. Every hand-written statement of the product goes through `Sql`, so a verb of the
- * domain does not care whether it runs by itself or in a transaction. Prisma reads rows by their models beside it, over
- * the same pool, so its errors are understood here as well.
+ * domain does not care whether it runs by itself or in a transaction. Ordinary rows are written by Prisma's models in the
+ * same transactions (`Tx`), so its errors are understood here as well.
  */
 export interface Sql {
   /** `name`: a statement that is worth preparing once per connection. */
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>
+}
+
+/** A SERIALIZABLE transaction: statements and models over one connection. */
+export interface Tx extends Sql {
+  readonly prisma: Models
 }
 
 export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
@@ -70,7 +76,8 @@ function prismaState(code: unknown): string | undefined {
     case 'P2028': // waited or ran too long for a transaction
       return '57014'
     case 'P1001': // cannot reach the server
-    case 'P1017':
+    case 'P1008': // its socket timed out
+    case 'P1017': // it closed the connection
       return '08006'
     default:
       return undefined
@@ -146,13 +153,35 @@ export const inTransaction = <T>(
 ): Promise<T> =>
   endingTransaction(pool, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }), options)
 
+/** Without `statementMsMax`: models have the limit of every connection. */
+export type OrdinaryOptions = Pick<TransactionOptions, 'tries' | 'alsoRetry'>
+
+/** The same for ordinary rows. A conflict with another of its kind is found by PostgreSQL, and it runs again. */
+export const ordinaryTransaction = <T>(
+  pool: pg.Pool,
+  models: ModelClient,
+  work: (tx: Tx) => Promise<T>,
+  options?: OrdinaryOptions,
+): Promise<T> =>
+  endingTransaction(
+    pool,
+    async (sql, connection) => {
+      const [, result] = await allOf([
+        sql.query(`SET LOCAL timezone TO '${sessionZone.timezone}'`), // a pooler's session may have another
+        models.within(connection, (prisma) => work({ ...sql, prisma })),
+      ])
+      return { result, writes: Promise.resolve() }
+    },
+    { ...options, isolation: 'SERIALIZABLE' },
+  )
+
 /**
  * The same in fewer round trips. Connections pipeline: a statement is sent though the one before is not answered yet, so
  * the first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of them failed.
  */
 export function endingTransaction<T>(
   pool: pg.Pool,
-  work: (sql: Sql) => Promise<Ending<T>>,
+  work: (sql: Sql, connection: pg.PoolClient) => Promise<Ending<T>>,
   { isolation = 'READ COMMITTED', tries = 8, alsoRetry, statementMsMax }: TransactionOptions = {},
 ): Promise<T> {
   const once = async () => {
@@ -167,7 +196,7 @@ export function endingTransaction<T>(
       const patience =
         statementMsMax === undefined ? '' : `; SET LOCAL statement_timeout = ${statementMsMax - cancelAheadMs}`
       const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}${patience}`)
-      const [, { result, writes }] = await allOf([begun, work(pgSql(client, statementMsMax))])
+      const [, { result, writes }] = await allOf([begun, work(pgSql(client, statementMsMax), client)])
       await allOf([writes, client.query('COMMIT')])
       return result
     } catch (error) {
