@@ -19,6 +19,8 @@ export const patternCharactersMax = 255
 const stepsMax = 2_000
 
 type Test = (character: string) => boolean
+/** What else a character or a range of an expression matches. */
+type Widen = (test: Test) => Test
 type Tree =
   | { kind: 'one'; test: Test }
   | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
@@ -27,12 +29,27 @@ type Tree =
 /** Where to go: to the next step over a character, or to any of several steps at once. The end is past the last step. */
 type Step = { test: Test } | { to: readonly number[] }
 
-export function parsePattern(text: string): Pattern {
+export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
+
+/** `A` matches `a`, and `a` matches `A`. */
+export function parsePatternOfAnyCase(text: string): Pattern {
+  const folded = patternOf(isExpression(text) ? text : text.toLowerCase(), anyCase)
+  return { matches: (subject) => folded.matches(subject.toLowerCase()) }
+}
+
+/** Subjects are in lower case. */
+const anyCase =
+  (test: Test): Test =>
+  (character) =>
+    test(character) || test(character.toUpperCase())
+
+function patternOf(text: string, widen: Widen): Pattern {
   if (text.length === 0 || text.length > patternCharactersMax)
     throw new BadPattern(`A pattern has 1 … ${patternCharactersMax} characters`)
-  const isExpression = text.length > 1 && text.startsWith('^') && text.endsWith('$')
-  return isExpression ? expression(text.slice(1, -1)) : parseGlob(text)
+  return isExpression(text) ? expression(text.slice(1, -1), widen) : parseGlob(text)
 }
+
+const isExpression = (text: string) => text.length > 1 && text.startsWith('^') && text.endsWith('$')
 
 /** A glob whatever it begins and ends with; the empty one matches the empty text. The caller bounds its length. */
 export function parseGlob(text: string): Pattern {
@@ -40,9 +57,9 @@ export function parseGlob(text: string): Pattern {
   return { matches: (subject) => matchesGlob(glob, [...subject]) }
 }
 
-function expression(text: string): Pattern {
+function expression(text: string, widen: Widen): Pattern {
   const steps: Step[] = []
-  write(parseExpression([...text]), steps)
+  write(parseExpression({ text: [...text], at: 0, widen }), steps)
   return { matches: (subject) => run(steps, subject) }
 }
 
@@ -60,18 +77,21 @@ export function patternProblem(text: string): string | null {
 // ── from text to tree ──
 
 const anything: Test = () => true
-const literal = (wanted: string): Tree => ({ kind: 'one', test: (character) => character === wanted })
+const literal =
+  (wanted: string): Test =>
+  (character) =>
+    character === wanted
 
 /** What is left of the expression; `at` moves. */
 interface Source {
   readonly text: readonly string[]
+  readonly widen: Widen
   at: number
 }
 
-function parseExpression(text: readonly string[]): Tree {
-  const source = { text, at: 0 }
+function parseExpression(source: Source): Tree {
   const tree = parseChoice(source)
-  if (source.at < text.length) throw new BadPattern('There is a ) without its (')
+  if (source.at < source.text.length) throw new BadPattern('There is a ) without its (')
   return tree
 }
 
@@ -101,7 +121,7 @@ function parseOne(source: Source): Tree {
       return { kind: 'one', test: parseEscape(source) }
     default:
       if ('*+?{}]^$'.includes(character)) throw new BadPattern(`Write \\${character} for the character ${character}`)
-      return literal(character)
+      return { kind: 'one', test: source.widen(literal(character)) }
   }
 }
 
@@ -147,7 +167,7 @@ function parseEscape(source: Source): Test {
   const known = classes[character.toLowerCase()]
   if (known) return character === character.toLowerCase() ? known : (each) => !known(each)
   if (/^[A-Za-z0-9]$/.test(character)) throw new BadPattern(`\\${character} is not known`)
-  return (each) => each === character
+  return source.widen(literal(character))
 }
 
 function parseClass(source: Source): Test {
@@ -162,11 +182,11 @@ function parseRange(source: Source): Test {
   const first = take(source)
   if (first === '\\') return parseEscape(source)
   const isRange = peek(source) === '-' && source.text[source.at + 1] !== ']'
-  if (!isRange) return (character) => character === first
+  if (!isRange) return source.widen(literal(first))
   source.at++
   const last = take(source)
   if (last === '\\' || last < first) throw new BadPattern(`There is no range ${first}-${last}`)
-  return (character) => character >= first && character <= last
+  return source.widen((character) => character >= first && character <= last)
 }
 
 const peek = ({ text, at }: Source): string | undefined => text[at]

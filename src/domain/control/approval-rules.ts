@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { UserLevel } from '../access.ts'
 import { unboundedText } from '../limits/quota-rules.ts'
-import { type Pattern, parsePattern } from '../pattern.ts'
+import { type Pattern, parsePattern, parsePatternOfAnyCase } from '../pattern.ts'
 
 /**
  * When a submission needs a person's yes. Rules are tried from the highest priority down, equal ones in the order in
@@ -107,13 +107,13 @@ function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost,
 function wordReason({ hardware, executor, name }: ApprovalCondition, item: ApprovalItem): string | null {
   if (executor != null && item.executor === executor) return `Runs on the executor ${executor}`
   if (name != null && item.name !== null && parsePattern(name).matches(item.name)) return `Its name is ${item.name}`
-  return hardware == null ? null : hardwareReason(hardwarePattern(hardware), item)
+  return hardware == null ? null : hardwareReason(parsePatternOfAnyCase(hardware), item)
 }
 
 function hardwareReason(pattern: Pattern, item: ApprovalItem): string | null {
   const asked = askedModels(item).find((model) => pattern.matches(model))
   if (asked !== undefined) return `Asks for the hardware ${asked}`
-  const given = item.hardware.find((model) => pattern.matches(model.toLowerCase()))
+  const given = item.hardware.find((model) => pattern.matches(model))
   return given === undefined ? null : `May be given the hardware ${given}`
 }
 
@@ -126,6 +126,3 @@ function personReason({ levelNotIn, firstJob }: ApprovalCondition, { level, isFi
 /** A filter that begins with ! says what is not wanted. */
 const askedModels = ({ gpuModel, cpuModel }: ApprovalItem): string[] =>
   [...gpuModel, ...cpuModel].filter((filter) => !filter.startsWith('!')).map((filter) => filter.toLowerCase())
-
-/** Models are compared whatever their case. */
-const hardwarePattern = (glob: string): Pattern => parsePattern(glob.toLowerCase())
