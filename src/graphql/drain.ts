@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../platform/clock.ts'
+import { answerJson } from './unread.ts'
 
 /**
  * The end of a server, as its callers see it: streams are cut without a `complete`, so that their readers come back and
@@ -71,6 +72,6 @@ function answerStopping(response: ServerResponse, message: string) {
 }
 
 export function answerUnavailable(response: ServerResponse, message: string) {
-  response.writeHead(503, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
-  response.end(`${JSON.stringify({ errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] })}\n`)
+  response.setHeader('cache-control', 'no-store')
+  answerJson(response, 503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] })
 }

@@ -6,6 +6,7 @@ import { anonymous } from '../domain/access.ts'
 import { readBody } from './body.ts'
 import type { Caller, Engine } from './engine.ts'
 import { limits } from './limits.ts'
+import { answerJson } from './unread.ts'
 
 /**
  * The ordinary request: a JSON document posted as a whole and answered once. Yoga's transport speaks the Fetch API, whose
@@ -70,15 +71,9 @@ async function bodyOf({ viewer }: Caller, exchange: Exchange): Promise<string | 
 
 const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST' } as const
 
-/** The rest of a body that is as long as bodies may be is passed over; else the connection ends with the answer. */
-function refuse({ request, response }: Exchange, status: keyof typeof codes, message: string): void {
+function refuse({ response }: Exchange, status: keyof typeof codes, message: string): void {
   const error = { message, extensions: { code: codes[status], requestId: randomUUID() } }
-  const isBounded = Number(request.headers['content-length'] ?? Infinity) <= limits.bodyBytesMax
-  response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
-    ...(isBounded ? {} : { connection: 'close' }),
-  })
-  response.end(JSON.stringify({ errors: [error] }))
+  answerJson(response, status, { errors: [error] })
 }
 
 /** Which status they deserve is yoga's to say. */

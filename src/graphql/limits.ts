@@ -14,6 +14,9 @@ import { refusal } from './errors.ts'
 /** What one request may ask for. The same on every transport; each refusal comes before any resolver runs. */
 export const limits = {
   bodyBytesMax: 4 * 1024 * 1024,
+  /** What is passed over of a body after the answer to it; then the connection is cut. */
+  passedOverBytesMax: 16 * 1024 * 1024,
+  passedOverMsMax: 5_000,
   /** Values of the JSON of a body: objects, lists, texts, numbers. A thousand submissions of fifty each. */
   bodyValuesMax: 50_000,
   documentBytesMax: 64 * 1024,

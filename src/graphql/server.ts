@@ -13,9 +13,11 @@ import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
 import { createReadiness } from './health.ts'
 import { answerPost } from './json-post.ts'
+import { limits } from './limits.ts'
 import { createPeerCheck } from './peers.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
+import { answerJson, answerText, patientResponse } from './unread.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
 /**
@@ -51,6 +53,7 @@ export interface ServerOptions {
 
 const keepAliveMsDefault = 12_000
 const corsMaxAgeSeconds = 600
+const passOver = { bytesMax: limits.passedOverBytesMax, msMax: limits.passedOverMsMax }
 
 export function createServer(options: ServerOptions): Server {
   const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
@@ -60,7 +63,7 @@ export function createServer(options: ServerOptions): Server {
   const engine = createEngine({ schema: buildSchema(), rooms })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
-  const http = createHttpServer((request, response) => {
+  const http = createHttpServer({ ServerResponse: patientResponse(passOver) }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
       if (drain.answered(response)) return log.debug({ err: error }, 'a request went on after its answer')
       log.error({ err: error }, 'a request failed')
@@ -144,6 +147,7 @@ export function createServer(options: ServerOptions): Server {
 
   async function ready(response: ServerResponse) {
     const state = await readiness()
+    response.setHeader('cache-control', 'no-store')
     answerJson(response, state.ready ? 200 : 503, state)
   }
 
@@ -174,18 +178,14 @@ function urlOf({ address, family, port }: AddressInfo): string {
 }
 
 function answer(response: ServerResponse, status: number, text: string) {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' })
-  response.end(`${text}\n`)
-}
-
-function answerJson(response: ServerResponse, status: number, body: unknown) {
-  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
-  response.end(`${JSON.stringify(body)}\n`)
+  response.setHeader('x-content-type-options', 'nosniff')
+  answerText(response, status, { type: 'text/plain', text: `${text}\n` })
 }
 
 function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
   const message = why === 'expired' ? 'The token has expired; get a fresh one' : 'The token is not known here'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
+  response.setHeader('cache-control', 'no-store')
   answerJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
 }
 
