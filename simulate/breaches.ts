@@ -1,4 +1,5 @@
 import { type Amount, type Counted, count, type Held, heldBack, heldByModel } from '../src/domain/limits/in-use.ts'
+import type { BackOff } from '../src/domain/machines/machines.ts'
 import type { Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
@@ -74,6 +75,8 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
   const closed = placements.flatMap(({ nodeId, node }) => {
     const on = nodes.find(({ id }) => id === nodeId)
     if (on?.backOff && on.backOff.untilMs > heardMs) return [`${job.id} started on ${node}, which backs off`]
+    if (on?.backOff && isTried(memory, nodeId, on.backOff))
+      return [`${job.id} started on ${node}, where another is tried`]
     return on?.state === 'READY' ? [] : [`${job.id} started on ${node}, which is ${on?.state}`]
   })
   const kept = [...holds.values()]
@@ -92,6 +95,10 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
     .map(({ id }) => `${job.id} started on a node that is reserved as ${id}`)
   return [...closed, ...kept, ...foreign]
 }
+
+/** A run is there that was placed after the wait. */
+const isTried = (memory: Memory, nodeId: string, { untilMs }: BackOff): boolean =>
+  memory.holding().some(({ run }) => run.sinceMs >= untilMs && run.placements.some((one) => one.nodeId === nodeId))
 
 /** A job is the victim of batch jobs at most so often within a quantum. */
 export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId: string): string[] {

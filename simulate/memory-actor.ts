@@ -334,7 +334,7 @@ export class MemoryActor implements Actor {
       startFailures.set(id, failures)
       const seconds = backOffSeconds(failures, report.reason === 'NODE_TROUBLE')
       const untilMs = memory.nowMs + seconds * 1_000
-      if (seconds > 0) backOffs.set(id, { untilMs, because: report.message })
+      if (seconds > 0) backOffs.set(id, { untilMs, because: report.message, isOver: false, probes: 0 })
     }
     if (backOffs.size > 0)
       memory.changeNodes(memory.nodes.map((node) => ({ ...node, backOff: backOffs.get(node.id) ?? node.backOff })))
@@ -345,10 +345,11 @@ export class MemoryActor implements Actor {
     const on = new Set(placements.map(({ nodeId }) => nodeId))
     const isWell = ({ id, backOff }: FreeNode) =>
       on.has(id) && startFailures.has(id) && (backOff?.untilMs ?? 0) <= sinceMs
-    for (const { id } of memory.nodes.filter(isWell)) startFailures.delete(id)
-    memory.nodes = memory.nodes.map((node) =>
-      on.has(node.id) && !startFailures.has(node.id) ? { ...node, backOff: null } : node,
-    )
+    const well = new Set(memory.nodes.filter(isWell))
+    for (const { id } of well) startFailures.delete(id)
+    if ([...well].every(({ backOff }) => backOff === null)) return
+    memory.nodes = memory.nodes.map((node) => (well.has(node) ? { ...node, backOff: null } : node))
+    memory.told.push({ kind: 'NODES' })
   }
 
   private find(): void {

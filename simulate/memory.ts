@@ -105,11 +105,6 @@ export class Memory {
     this.told.push({ kind: 'SETTINGS' })
   }
 
-  /** As long as it lasts. */
-  backOffOf({ backOff }: FreeNode): FreeNode['backOff'] {
-    return backOff && backOff.untilMs > this.nowMs ? backOff : null
-  }
-
   tellRun(runId: string): void {
     this.told.push({ kind: 'RUN', runId })
   }
@@ -187,7 +182,7 @@ export class Memory {
 
   /** Nodes with what runs take of them gone. */
   freeNodes(): FreeNode[] {
-    const nodes = this.nodes.map((node) => untouched({ ...node, backOff: this.backOffOf(node) }))
+    const nodes = this.nodes.map(untouched)
     const byId = new Map(nodes.map((node) => [node.id, node]))
     for (const { lane, run } of this.holding())
       for (const placement of run.placements) {

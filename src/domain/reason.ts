@@ -33,10 +33,19 @@ export const unsatisfiable = (asks: string, reservationId: string | null) =>
     `No node of ${reservationId === null ? 'the pool' : `the reservation ${reservationId}`} could ever give ${asks}`,
   )
 export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `The job ${jobId} is ahead of it`, jobId)
-export const troubled = (node: string, { untilMs, because: why }: { untilMs: number; because: string }) =>
+interface Troubled {
+  untilMs: number
+  /** Since `untilMs` one run at a time is tried. */
+  isOver: boolean
+  because: string
+}
+
+export const troubled = (node: string, { untilMs, isOver, because: why }: Troubled) =>
   because(
     'NODE_BACKS_OFF',
-    `Node ${node} could not start a run and gets none before ${new Date(untilMs).toISOString()}: ${why}`,
+    isOver
+      ? `Node ${node} could not start a run, and another one is tried there first: ${why}`
+      : `Node ${node} could not start a run and gets none before ${new Date(untilMs).toISOString()}: ${why}`,
   )
 export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waits for ${asks} to become free`)
 

@@ -43,6 +43,11 @@ afterEach(async () => {
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
 
+async function pass(ms: number): Promise<void> {
+  await database.moveTime(ms)
+  it.domain.wakeups.poke('queue')
+}
+
 interface NodeRow {
   name: string
   state: string
@@ -58,7 +63,7 @@ const nodes = () =>
   )
 
 describe('a machine that can start nothing', () => {
-  test('fails no job: its node backs off, the jobs wait and say why, and run when it is well', async () => {
+  test('fails no job: its node backs off, tries one run after each wait, and runs all when it is well', async () => {
     it = await createTestDomain(database.db, { pool: { executors: ['local'] } })
     executor = await createLocalExecutor({
       spoolDir: dataDir,
@@ -67,6 +72,7 @@ describe('a machine that can start nothing', () => {
       time: it.time,
       log,
     })
+    const tries = countStarts(executor)
     const runs = join(dataDir, 'runs')
     await rename(runs, `${runs}.away`)
     await writeFile(runs, 'no folder')
@@ -75,8 +81,8 @@ describe('a machine that can start nothing', () => {
     const { lines, destination } = recordLines()
     scheduler = startScheduler({ ...it.domain, log: createLog('warn', { destination }) }, { local: executor })
     await until(async () => (await nodes())[0]?.backsOff, { what: 'the node backs off' })
-    const [first = ''] = ids
-    const reason = () => waitingOf(it.domain, [first]).then((waiting) => waiting.get(first)?.reasons[0])
+    const [anyJob = ''] = ids
+    const reason = () => waitingOf(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
     await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is told' })
     expect((await reason())?.message).toMatch(
       /^Node n1 could not start a run and gets none before .*: its spool cannot be used$/,
@@ -85,15 +91,30 @@ describe('a machine that can start nothing', () => {
       { node: 'n1', because: 'its spool cannot be used', cause: expect.stringContaining('ENOTDIR') },
     ])
     const failed = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state = 'FAILED'")
+    const probed = (failures: number) => async () => (await nodes())[0]?.failures === failures && tries.count
+    const first = await until(probed(2), { what: 'the node was tried again' })
+    await pass(2_000)
+    expect(await until(probed(3), { what: 'and once more' })).toBe(first + 1)
     expect(await failed()).toEqual([{ n: 0 }])
     await rm(runs)
     await rename(`${runs}.away`, runs)
+    await pass(4_000)
     const waiting = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state <> 'SUCCEEDED'")
     await until(async () => (await waiting())[0]?.n === 0, { what: 'all have run', timeoutMs: 30_000 })
     expect(await nodes()).toMatchObject([{ failures: 0, backsOff: false }])
     await until(async () => (await readdir(runs)).length === 0, { what: 'no folder is left' })
   })
 })
+
+function countStarts(executor: Executor): { count: number } {
+  const tries = { count: 0 }
+  const { start } = executor
+  executor.start = (run) => {
+    tries.count++
+    return start(run)
+  }
+  return tries
+}
 
 describe('back-off', () => {
   test('doubles up to five minutes; where nobody knows whose fault it is, from the third failure on', () => {
@@ -128,27 +149,27 @@ test('every node is seen; a silent one is lost though nothing runs there, and re
   const leader = await createLeader(it.domain, 'sim')
   const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }
   const watch = createNodeWatch(watched, new Map([['simulated', executor]]))
-  const pass = async (ms: number) => {
+  const after = async (ms: number) => {
     await database.moveTime(ms)
     await it.time.look()
     await watch()
     return (await nodes()).map(({ state, seen }) => [state, seen])
   }
   await writeFile(join(dataDir, 'sim-silent'), 'n1')
-  expect(await pass(0)).toEqual([
+  expect(await after(0)).toEqual([
     ['READY', false],
     ['READY', true],
   ])
-  expect(await pass(59_000)).toEqual([
+  expect(await after(59_000)).toEqual([
     ['READY', false],
     ['READY', true],
   ])
-  expect(await pass(2_000)).toEqual([
+  expect(await after(2_000)).toEqual([
     ['LOST', false],
     ['READY', true],
   ])
   await rm(join(dataDir, 'sim-silent'))
-  expect(await pass(12_000)).toEqual([
+  expect(await after(12_000)).toEqual([
     ['READY', true],
     ['READY', true],
   ])

@@ -31,7 +31,7 @@ export class TestPool implements WorldView {
       ...settings,
     }
     this.machines.accounts.setWeights(this.settings.weights)
-    this.machines.setNodes(nodes)
+    this.machines.setNodes(nodes, this.nowMs)
   }
 
   get nodes() {

@@ -9,8 +9,8 @@ export interface FreeNode {
   id: string
   name: string
   state: 'READY' | 'CORDONED' | 'DRAINING' | 'LOST'
-  /** Starts failed there: nothing is placed on it until then. */
-  backOff: { untilMs: number; because: string } | null
+  /** Starts failed there, and none has worked since. */
+  backOff: BackOff | null
   cpuMillis: number
   memoryBytes: number
   freeCpu: number
@@ -24,6 +24,16 @@ export interface FreeNode {
   devices: readonly FreeDevice[]
 }
 
+/** Nothing is placed on the node before `untilMs`; then one run at a time, until one has started. */
+export interface BackOff {
+  untilMs: number
+  because: string
+  /** The wait is over. */
+  isOver: boolean
+  /** Runs that hold something there and were placed after the wait. */
+  probes: number
+}
+
 export interface FreeDevice {
   index: number
   model: string
@@ -34,9 +44,13 @@ export interface FreeDevice {
   free: boolean
 }
 
+type Openness = Pick<FreeNode, 'state' | 'backOff'>
+
 /** Whether runs may be placed on it now, if it has room. */
-export const takesRuns = ({ state, backOff }: Pick<FreeNode, 'state' | 'backOff'>): boolean =>
-  state === 'READY' && backOff === null
+export const takesRuns = (node: Openness): boolean => isOpen(node) && (node.backOff?.probes ?? 0) === 0
+
+/** Whether runs may be placed on it now, or as soon as the run that is tried there has started. */
+export const isOpen = ({ state, backOff }: Openness): boolean => state === 'READY' && backOff?.isOver !== false
 
 /** Machines that differ in nothing but their names and amounts of cores and memory. */
 interface Kind {
@@ -169,6 +183,7 @@ const emptied = (node: FreeNode): FreeNode => ({ ...untouched(node), state: 'REA
 /** As if nothing ran on it. */
 export const untouched = (node: FreeNode): FreeNode => ({
   ...node,
+  backOff: node.backOff && { ...node.backOff, probes: 0 },
   freeCpu: node.cpuMillis,
   freeMemory: node.memoryBytes,
   infinibandFree: node.infiniband,

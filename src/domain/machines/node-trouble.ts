@@ -5,7 +5,7 @@ import { lockPool } from '../limits/limits.ts'
 /**
  * Starts that fail count against their node, not only against their job: a node in trouble would otherwise be free again at
  * once and fail one waiting job after the other. It backs off: nothing is placed there for 1, 2, 4 … seconds, five minutes
- * at most, and one start that works ends that. Verbs of the leader, in its open transaction.
+ * at most, then one run at a time is tried, and a start that works ends that. Verbs of the leader, in its open transaction.
  */
 export interface StartFailure {
   runId: string
@@ -66,7 +66,7 @@ export async function countStartFailure(
 
 /**
  * These runs were started. A start from before the back-off says nothing of now. Answers the nodes that are well again, and
- * whether any of the pool still has failures. The planner need not hear: their back-off was over.
+ * whether any of the pool still has failures.
  */
 export async function forgetStartFailures(
   sql: Sql,
@@ -84,12 +84,11 @@ export async function forgetStartFailures(
      FROM well WHERE node.id = well.id RETURNING name, backed_off AS "backedOff"`,
     [pool, runIds],
   )
+  const well = forgotten.flatMap(({ name, backedOff }) => (backedOff ? [name] : []))
+  if (well.length > 0) await tellNodes(sql, pool)
   const [row] = await sql.query<{ remain: boolean }>(
     'SELECT EXISTS (SELECT FROM node WHERE pool = $1 AND start_failures > 0) AS remain',
     [pool],
   )
-  return {
-    well: forgotten.flatMap(({ name, backedOff }) => (backedOff ? [name] : [])),
-    remain: row?.remain ?? false,
-  }
+  return { well, remain: row?.remain ?? false }
 }

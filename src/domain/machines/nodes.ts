@@ -8,8 +8,11 @@ export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
 }
 
 const nodesSql = `
-SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until > berth_now() THEN jsonb_build_object(
-    'untilMs', extract(epoch FROM n.backs_off_until) * 1000, 'because', n.backs_off_because) END AS "backOff",
+SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until IS NOT NULL THEN jsonb_build_object(
+    'untilMs', extract(epoch FROM n.backs_off_until) * 1000, 'because', n.backs_off_because,
+    'isOver', n.backs_off_until <= berth_now(), 'probes', (
+      SELECT count(DISTINCT r.id) FROM allocation a JOIN run r ON r.id = a.run_id
+      WHERE a.node_id = n.id AND r.scheduled_at >= n.backs_off_until)) END AS "backOff",
   n.cpu_millis AS "cpuMillis", n.memory_bytes AS "memoryBytes", n.free_cpu_millis AS "freeCpu",
   n.free_memory_bytes AS "freeMemory", n.cpu_model AS "cpuModel", n.infiniband,
   n.infiniband AND NOT EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id AND a.infiniband) AS "infinibandFree",

@@ -205,7 +205,7 @@ builder.node(PoolNodeRef, {
       type: 'DateTime',
       nullable: true,
       description:
-        'Nothing starts on the node before this time because starts failed there; null: the node does not back off.',
+        'Nothing starts on the node before this time because starts failed there; afterwards one run at a time starts until one works. Null: the node does not back off.',
     }),
     backsOffBecause: t.exposeString('backsOffBecause', {
       nullable: true,

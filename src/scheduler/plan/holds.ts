@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { takesRuns } from '../../domain/machines/machines.ts'
+import { isOpen, takesRuns } from '../../domain/machines/machines.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/machines/placement.ts'
 import type { Hold, Running, Waiting, WorldView } from './model.ts'
 import { type Ration, whole, within } from './rations.ts'
@@ -152,7 +152,7 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   const mayUse = owner ? reservedNodes(world, owner) : null
   return placements.some(({ nodeId }) => {
     const node = world.nodes.find(({ id }) => id === nodeId)
-    return !node || !takesRuns(node) || mayUse?.(node) === false
+    return !node || !isOpen(node) || mayUse?.(node) === false
   })
 }
 

@@ -42,28 +42,30 @@ export class Machines {
   private placeOf = (_nodeId: string): number | undefined => undefined
   private rules: readonly Rule[] = []
 
-  setNodes(nodes: readonly FreeNode[]): void {
-    this.nodes = nodes.map(untouched)
+  setNodes(nodes: readonly FreeNode[], nowMs: number): void {
+    this.nodes = nodes.map((node) => asOf(nowMs, untouched(node)))
     this.byId = new Map(this.nodes.map((node) => [node.id, node]))
     this.accounts.setCapacity(this.nodes)
     const inOrder = machinesOf(this.nodes)
     this.placeOf = inOrder.placeOf
     this.freeGpus = Int32Array.from(inOrder.nodes, countFree)
-    for (const { placements } of this.running.values()) this.move(placements, take)
+    for (const run of this.running.values()) {
+      this.move(run.placements, take)
+      this.countProbe(run, 1)
+    }
   }
 
   /** When the first of the nodes that back off may be tried again. */
   get nextTryMs(): number | null {
-    const moments = this.nodes.flatMap(({ backOff }) => backOff?.untilMs ?? [])
+    const moments = this.nodes.flatMap(({ backOff }) => (backOff?.isOver === false ? [backOff.untilMs] : []))
     return moments.length > 0 ? Math.min(...moments) : null
   }
 
-  /** Nodes whose back-off is over take runs again; answers whether there are any. */
+  /** Nodes whose wait is over take a run again; answers whether there are any. */
   tryAgain(nowMs: number): boolean {
     const { nextTryMs } = this
     if (nextTryMs === null || nextTryMs > nowMs) return false
-    const isOver = ({ backOff }: FreeNode) => backOff !== null && backOff.untilMs <= nowMs
-    this.setNodes(this.nodes.map((node) => (isOver(node) ? { ...node, backOff: null } : node)))
+    this.setNodes(this.nodes, nowMs)
     return true
   }
 
@@ -89,6 +91,7 @@ export class Machines {
     this.models.set(run.runId, this.modelsOf(run.placements))
     for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
     this.move(run.placements, take)
+    this.countProbe(run, 1)
     this.countUnpreemptable(run, 1)
     this.countKinds(run, 1)
     if (!run.leaving) this.accounts.change(run.lane.account, run.placements, 1)
@@ -103,6 +106,7 @@ export class Machines {
   private withdraw(run: Running): readonly string[] {
     for (const { nodeId } of run.placements) this.byNode.get(nodeId)?.delete(run)
     this.move(run.placements, giveBack)
+    this.countProbe(run, -1)
     this.countUnpreemptable(run, -1)
     this.countKinds(run, -1)
     if (!run.leaving) this.accounts.change(run.lane.account, run.placements, -1)
@@ -155,6 +159,14 @@ export class Machines {
     }
   }
 
+  /** On a node that backed off: whether its start works says whether the node is well. */
+  private countProbe({ placements, sinceMs }: Running, one: 1 | -1): void {
+    for (const nodeId of new Set(placements.map((placement) => placement.nodeId))) {
+      const backOff = this.byId.get(nodeId)?.backOff
+      if (backOff && sinceMs >= backOff.untilMs) backOff.probes += one
+    }
+  }
+
   private countKinds({ lane, wonTier }: Running, one: 1 | -1): void {
     const { account } = lane
     const runs = (this.runsOf.get(account) ?? 0) + one
@@ -183,6 +195,9 @@ export class Machines {
     return count(this.tally, this.rules, { ...job, jobs, models: this.models.get(runId) ?? [] })
   }
 }
+
+const asOf = (nowMs: number, node: FreeNode): FreeNode =>
+  node.backOff ? { ...node, backOff: { ...node.backOff, isOver: node.backOff.untilMs <= nowMs } } : node
 
 /** The run that a start will be. */
 export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {

@@ -55,7 +55,7 @@ export class PoolState implements WorldView {
     this.preemptions = [...snapshot.preemptions]
     this.machines.accounts.setWeights(snapshot.settings.weights)
     this.machines.setRules(snapshot.settings.rules)
-    this.machines.setNodes(snapshot.nodes)
+    this.machines.setNodes(snapshot.nodes, snapshot.nowMs)
     for (const run of snapshot.running) this.machines.add(run)
     this.order = orderOf(this)
     for (const state of snapshot.lanes) {
@@ -360,7 +360,7 @@ export class PoolState implements WorldView {
   }
 
   private setNodes(nodes: readonly FreeNode[]): void {
-    this.machines.setNodes(nodes)
+    this.machines.setNodes(nodes, this.nowMs)
     this.rebuild()
   }
 

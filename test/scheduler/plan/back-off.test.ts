@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import type { FreeNode } from '../../../src/domain/machines/placement.ts'
+import type { Decisions, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
+import {
+  heard,
+  lane,
+  laneOf,
+  n8,
+  placedOn,
+  runOf,
+  settings,
+  snapshot,
+  startedJobs,
+  waiting,
+} from '../../support/planning.ts'
+
+/** A node that could not start runs, and jobs that each leave room for the others. */
+const troubled = (more: Partial<FreeNode> = {}): FreeNode => ({
+  ...n8(),
+  backOff: { untilMs: 1_000, because: 'no space', isOver: false, probes: 0 },
+  ...more,
+})
+const world = (more: Partial<Snapshot> = {}) =>
+  createWorld(snapshot({ nodes: [troubled()], lanes: [laneOf(lane('a'), [1, 2, 3])], ...more }))
+const pass = (of: World): Decisions => plan(of, { startsMax: 10 })
+const at = (of: World, nowMs: number) => {
+  of.hear(heard([], { nowMs }))
+  return startedJobs(pass(of))
+}
+
+describe('a node that backs off', () => {
+  it('takes nothing before its wait is over, and then one run', () => {
+    const of = world()
+    expect(pass(of)).toMatchObject({ starts: [], nextMs: 1_000 })
+    expect(at(of, 1_000)).toEqual(['j1'])
+    expect(at(of, 5_000)).toEqual([])
+    expect(of.order.closures.get('CPU')?.reason.message).toBe(
+      'Node n1 could not start a run, and another one is tried there first: no space',
+    )
+  })
+
+  it('takes the others when that one runs, and the next one when it ended before', () => {
+    const well = world()
+    expect(at(well, 1_000)).toEqual(['j1'])
+    well.hear(heard([{ kind: 'NODES', nodes: [n8()] }], { nowMs: 1_001 }))
+    expect(startedJobs(pass(well))).toEqual(['j2', 'j3'])
+    const cancelled = world()
+    expect(at(cancelled, 1_000)).toEqual(['j1'])
+    cancelled.hear(heard([{ kind: 'RUN', runId: 'r1', running: null }], { nowMs: 1_001 }))
+    expect(startedJobs(pass(cancelled))).toEqual(['j2'])
+  })
+
+  it('is not kept waiting by runs from before, and tries all copies of a run together', () => {
+    const start = { lane: lane('old'), entry: waiting('old', 9), placements: [], models: [] }
+    const placements = [placedOn('n1')]
+    const old = runOf({ ...start, placements, wonTier: null, backfilledOn: null }, 500)
+    const of = world({ running: [old], lanes: [laneOf(lane('a', { shape: { copies: 3 } }), [1, 2])] })
+    expect(at(of, 1_000)).toEqual(['j1'])
+  })
+
+  it('keeps what others left for a job until the run that is tried there has started', () => {
+    const hold = { id: 'h', jobId: 'j7', kind: 'PREEMPTION', class: 'CPU', sinceMs: 0, expectedMs: null } as const
+    const holder = laneOf(lane('holder'), [7])
+    const of = world({
+      settings: settings(),
+      holds: [{ ...hold, placements: [placedOn('n1')] }],
+      nodes: [troubled({ backOff: { untilMs: 0, because: 'no space', isOver: true, probes: 0 } })],
+      running: [
+        runOf({
+          lane: lane('b'),
+          entry: waiting('b', 8),
+          placements: [placedOn('n1')],
+          models: [],
+          wonTier: null,
+          backfilledOn: null,
+        }),
+      ],
+      lanes: [holder],
+    })
+    expect(pass(of)).toMatchObject({ starts: [], holds: { drop: [] } })
+    of.hear(heard([{ kind: 'NODES', nodes: [n8()] }]))
+    expect(startedJobs(pass(of))).toEqual(['j7'])
+  })
+})
