@@ -8,7 +8,6 @@ import { type Environment, expand, overlay } from './config/environment.ts'
 import {
   type ConfigFile,
   configFile,
-  type executorNames,
   gibBytes,
   type logLevels,
   type NodeEntry,
@@ -16,9 +15,11 @@ import {
   type roles,
   type userLevels,
 } from './config/file.ts'
+import { checkPool, duplicates, executorsOf } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
 import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
+import type { BuiltExecutor } from './domain/executors.ts'
 
 export { ConfigError, type ConfigProblem }
 
@@ -89,7 +90,7 @@ export interface OidcConfig {
 export interface PoolConfig {
   readonly name: string
   readonly policy: 'PRIORITY' | 'FAIR_SHARE'
-  readonly executors: readonly ExecutorName[]
+  readonly executors: readonly BuiltExecutor[]
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
   readonly relaxReplicas: boolean
@@ -157,7 +158,6 @@ export interface QueueConfig {
 
 export type Role = (typeof roles)[number]
 export type LogLevel = (typeof logLevels)[number]
-export type ExecutorName = (typeof executorNames)[number]
 
 export interface ConfigSources {
   /** Arguments after the program: `--config file.yaml`, `--single-user`. */
@@ -261,38 +261,6 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
   return problems
 }
 
-function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
-  return items.flatMap(({ name }, i) =>
-    items.findIndex((other) => other.name === name) === i
-      ? []
-      : [
-          {
-            path: `${path}[${i}].name`,
-            reason: `${JSON.stringify(name)} is there twice`,
-            remedy: 'give it another name',
-          },
-        ],
-  )
-}
-
-function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
-  const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
-  const executors = executorsOf(pool)
-  const problems: ConfigProblem[] = duplicates(`pools[${index}].nodes`, pool.nodes ?? [])
-  if (pool.executor && pool.executors) problems.push(at('executor', 'stands beside executors', 'keep one of the two'))
-  if (executors.length === 0) problems.push(at('executors', 'is empty', 'name at least one executor'))
-  if (new Set(executors).size < executors.length)
-    problems.push(at('executors', 'names an executor twice', 'name each once'))
-  if (executors.includes('simulated')) {
-    if (new Set(executors).size > 1)
-      problems.push(at('executors', 'simulated stands alone', 'give it a pool of its own'))
-    if (!pool.nodes?.length)
-      problems.push(at('nodes', 'a simulated pool has only the nodes that are declared', 'declare at least one'))
-  } else if (pool.nodes && pool.nodes.length !== 1)
-    problems.push(at('nodes', `a local pool is one machine, not ${pool.nodes.length}`, 'declare one node, or none'))
-  return problems
-}
-
 /** A claim that nothing is made of, or a table that nothing is looked up in. */
 function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
   const levels = Object.keys(oidc?.levels ?? {}).length > 0
@@ -303,8 +271,6 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
       : { path: 'auth.oidc.levelClaim', reason: 'stands without levels', remedy: 'say which value is which level' },
   ]
 }
-
-const executorsOf = (pool: PoolEntry): readonly ExecutorName[] => pool.executors ?? [pool.executor ?? 'local']
 
 // ── the result ──
 

@@ -10,6 +10,7 @@ import { type Viewer, viewerOf } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
 import { applyApprovalRules } from './domain/control/approval-rule-changes.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
+import { type BuiltExecutor, isOneMachine } from './domain/executors.ts'
 import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
@@ -224,8 +225,8 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   const owners = await ownersOf(serverFiles(config))
   for (const pool of config.pools) {
-    const isLocal = pool.executors.includes('local')
-    if (isLocal && !(await bindPool(domain, pool.name, here))) {
+    const isBound = isOneMachine(pool.executors)
+    if (isBound && !(await bindPool(domain, pool.name, here))) {
       const idFile = join(resolve(config.dataDir), 'id')
       domain.log.warn(
         { pool: pool.name },
@@ -236,7 +237,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
     const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
     const executors = new Map<string, Executor>()
     for (const name of pool.executors)
-      executors.set(name, await createExecutor(name, pool, { config, domain, accounts }))
+      executors.set(name, await createExecutor[name]({ pool, config, domain, accounts }))
     for (const executor of executors.values()) down.push(() => executor.close())
     await reportPool(domain, pool.name, await reportOf(executors, accounts))
     const scheduler = createScheduler({
@@ -245,7 +246,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
       executors,
       holder,
       host: machine.host,
-      place: isLocal ? place : null,
+      place: isBound ? place : null,
       direct: config.database.notify,
       graceMs: pool.scheduling.graceMs,
       nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,
@@ -285,39 +286,34 @@ async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: Acco
   }
 }
 
-async function createExecutor(
-  name: PoolConfig['executors'][number],
-  pool: PoolConfig,
-  {
-    config,
-    domain: { clock, time, log },
-    accounts,
-  }: Pick<Scheduling, 'config' | 'domain'> & { accounts: AccountRules },
-): Promise<Executor> {
-  switch (name) {
-    case 'local':
-      return createLocalExecutor({
-        spoolDir: join(resolve(config.dataDir), 'local', pool.name),
-        environment: config.serverEnvironment,
-        inheritNames: pool.inheritedEnvironment,
-        accounts,
-        streamBytesMax: config.logBytesPerRunMax,
-        hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
-        clock,
-        time,
-        log,
-      })
-    case 'simulated':
-      return createSimulatedExecutor({ dataDir: resolve(config.dataDir), clock, time, log })
-    default:
-      return name satisfies never
-  }
+interface ExecutorParts {
+  pool: PoolConfig
+  config: Config
+  domain: Domain
+  accounts: AccountRules
+}
+
+const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => Promise<Executor>>> = {
+  local: ({ pool, config, accounts, domain: { clock, time, log } }) =>
+    createLocalExecutor({
+      spoolDir: join(resolve(config.dataDir), 'local', pool.name),
+      environment: config.serverEnvironment,
+      inheritNames: pool.inheritedEnvironment,
+      accounts,
+      streamBytesMax: config.logBytesPerRunMax,
+      hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
+      clock,
+      time,
+      log,
+    }),
+  simulated: ({ config: { dataDir }, domain: { clock, time, log } }) =>
+    createSimulatedExecutor({ dataDir: resolve(dataDir), clock, time, log }),
 }
 
 function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
   const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool
   const detected = { name: hostname(), infiniband: false, ...machine, devices: machine.gpus }
-  const nodes = (pool.nodes ?? [detected]).map(
+  const nodes = (pool.nodes ?? (isOneMachine(executors) ? [detected] : [])).map(
     ({ name: nodeName, cpuMillis, memoryBytes, cpuModel, infiniband, devices }) => ({
       name: nodeName,
       cpuMillis,

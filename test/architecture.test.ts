@@ -47,12 +47,19 @@ function domainWalls(): Record<string, Wall> {
 /** Who may import whom. A backend is a room of its own. */
 const walls: Record<string, Wall> = {
   platform: { may: [] },
-  config: { may: ['domain/pattern.'] },
+  config: { may: ['domain/pattern.', 'domain/executors.'] },
   ...domainWalls(),
   logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
   feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },
   executors: {
-    may: ['platform/clock', 'platform/log.', 'platform/stoppable', 'platform/troubles', 'domain/spec'],
+    may: [
+      'platform/clock',
+      'platform/log.',
+      'platform/stoppable',
+      'platform/troubles',
+      'domain/spec.',
+      'domain/executors.',
+    ],
     never: databasePackages,
   },
   scheduler: { may: ['platform/', 'domain/', 'logs/', 'executors/executor.'], never: edgePackages },
@@ -179,6 +186,14 @@ describe('words', () => {
     ['words of other work than the product', others(repository), /\b(system prompt|chatbot|language model|copilot)\b/i],
   ])('has no %s', (_, files, pattern) => {
     expect(found(files, pattern)).toEqual([])
+  })
+
+  it('names executors in their table and in main.ts alone', () => {
+    const elsewhere = source.filter(
+      ({ path }) => !/^src\/(domain\/executors\.ts|main\.ts|executors\/|cli\/)/.test(path),
+    )
+    const named = /executor.*['"{,](local|container|slurm|kubernetes|simulated)['"},]/i
+    expect(found(elsewhere, named)).toEqual([])
   })
 
   it('reads the clock of the machine for its log alone', () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { executorDefault } from '../domain/executors.ts'
 import { patternProblem } from '../domain/pattern.ts'
 import { amount, type ConfigProblem, flag, list, refusal, section, shortText, whole, word } from './value.ts'
 
@@ -18,7 +19,7 @@ const pattern = (example: string) =>
 const condition = section({
   costAbove: amount('cost', [0, 1e12], '50').optional(),
   hardware: pattern('"*h100*"').optional(),
-  executor: shortText('slurm').optional(),
+  executor: shortText(executorDefault).optional(),
   levelNotIn: list(level).optional(),
   jobsPerDayAbove: whole(0, 2 ** 31 - 1, '20').optional(),
   firstJob: flag.optional(),

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { builtExecutors, executorsWhere } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
 import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
@@ -26,9 +27,7 @@ export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
 
 export const roles = ['api', 'scheduler'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-export const executorNames = ['local', 'simulated'] as const
 export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
-const executorNamesLater = ['container', 'slurm', 'kubernetes', 'handler']
 
 export const gibBytes = 2 ** 30
 const devicesMax = 1_024
@@ -72,7 +71,10 @@ const node = section({
 
 const rate = (example: string) => amount('cost', [0, 1e9], example)
 
-const executor = word(executorNames, executorNamesLater)
+const executor = word(
+  builtExecutors,
+  executorsWhere(({ isBuilt }) => !isBuilt),
+)
 
 const pool = section({
   name: name('local'),

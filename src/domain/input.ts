@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { launchers } from './executors.ts'
 import { parseInput } from './parse.ts'
 
 /**
@@ -79,7 +80,7 @@ const spec = z.strictObject({
   stderrPath: path.nullish(),
   preLaunch: path.nullish(),
   postLaunch: path.nullish(),
-  launcher: z.enum(['single', 'multiple', 'mpirun', 'srun'], 'must be single, multiple, mpirun or srun').nullish(),
+  launcher: z.enum(launchers, `must be one of ${launchers.join(', ')}`).nullish(),
   data: listOf(path.regex(/^[^:]+:\/[^:]*$/, 'must be source:/path/in/job'), dataSetsMax).nullish(),
   networkIsolation: z.enum(['IN', 'OUT', 'ALL']).nullish(),
   internalDns: z

@@ -101,7 +101,6 @@ export interface ExecutorDescription {
   available: boolean
   /** Why it is not available, or what a user should know (no cgroups: limits are not enforced). */
   message: string | null
-  launchers: readonly string[]
 }
 
 /** The run could not be started, and no process of it is left. */

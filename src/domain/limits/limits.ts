@@ -6,6 +6,7 @@ import { audit } from '../audit/audit.ts'
 import { tellLimits } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, type Violation } from '../errors.ts'
+import { isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 
 /**
@@ -51,13 +52,10 @@ interface LimitsRow {
   values: Partial<Limits>
 }
 
-/** Runs of these are processes of the one machine that the pool is bound to. */
-const ofOneMachine = ['local', 'container', 'handler']
-
 function defaultsOf({ policy, executors }: LimitsRow): Limits {
   const shared: Limits = { ...unlimited, userMaxBlocked: 100 }
   if (policy === 'FAIR_SHARE') return shared
-  const localJobMaxConcurrent = executors.some((name) => ofOneMachine.includes(name)) ? 1 : null
+  const localJobMaxConcurrent = isOneMachine(executors) ? 1 : null
   return { ...shared, maxConcurrent: 5, userMaxConcurrent: 2, teamMaxConcurrent: 10, localJobMaxConcurrent }
 }
 

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
+import { executorsWhere } from '../executors.ts'
 import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
 /**
@@ -51,6 +52,9 @@ export function measuredOf(wanted: readonly Measured[]): Measured[] {
   return [...longest.values()]
 }
 
+/** As an array of SQL. */
+const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
+
 /**
  * The same measures of three kinds of owner; `owns` is the condition on the table `t`. Slots are people's alone. Costs are
  * added as decimals, as in `plus`.
@@ -63,7 +67,7 @@ const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved
   FROM subject s, clock,
   LATERAL (
     SELECT count(*)::int AS count, count(*) FILTER (WHERE t.state = 'BLOCKED')::int AS blocked,
-      coalesce(sum(t.gpu) FILTER (WHERE 'local' = ANY (p.executors)), 0)::int AS gpus
+      coalesce(sum(t.gpu) FILTER (WHERE p.executors && '${startingProcesses}'), 0)::int AS gpus
     FROM job t LEFT JOIN pool p ON p.name = t.pool WHERE ${owns('t')} AND NOT t.log_closed) alive,
   LATERAL (
     SELECT count(*) FILTER (WHERE t.at > clock.now - interval '1 hour')::int AS hour,

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import { Forbidden, InvalidInput, type Violation } from '../errors.ts'
+import { traitsOf } from '../executors.ts'
 
 /**
  * Which account of a machine the processes of a job run as (`User.unixUser`). A server that runs as root changes to it;
@@ -32,9 +33,6 @@ interface PoolAccounts {
   reservedUnixUsers: readonly string[]
 }
 
-/** Executors whose runs are processes of the machine that runs the server. */
-const onTheMachine: readonly string[] = ['local']
-
 interface Asking {
   door: PoolAccounts
   executor: string
@@ -45,7 +43,7 @@ interface Asking {
 
 /** Why a job of this user cannot run in the pool, with what to do about it. */
 export function unixUserViolations({ door, executor, userName, unixUser }: Asking): Violation[] {
-  if (!onTheMachine.includes(executor)) return []
+  if (!traitsOf(executor).takesUnixUser) return []
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
   if (unixUser !== null && door.reservedUnixUsers.includes(unixUser))
     return refuse(

@@ -1,6 +1,7 @@
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
+import { executorsWhere } from '../executors.ts'
 import { type Limits, limitsOf } from '../limits/limits.ts'
 import { holdingStates, type JobState } from '../state.ts'
 
@@ -72,7 +73,7 @@ export function numbersFor(viewer: Viewer, numbers: QueueNumbers): QueueNumbers 
 }
 
 const localSql = `
-  CASE WHEN executors && '{local,container,handler}' THEN jsonb_build_object(
+  CASE WHEN executors && '{${executorsWhere(({ nodes }) => nodes === 'MACHINE')}}' THEN jsonb_build_object(
     'runningJobs', (SELECT count(*) FROM busy WHERE state <> 'BLOCKED'),
     'pendingJobs', (SELECT entries FROM waiting),
     'allocatedGpus', (SELECT coalesce(jsonb_agg(device ORDER BY device) FILTER (WHERE taken), '[]') FROM gpus),

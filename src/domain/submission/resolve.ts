@@ -2,6 +2,7 @@ import { newId } from '../../platform/ids.ts'
 import { rootOf, shareAccountOf } from '../accounts.ts'
 import { expectedCost } from '../cost.ts'
 import { InvalidInput, Rejected } from '../errors.ts'
+import { startsProcesses } from '../executors.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
 import { couldEverFit } from '../machines/placement.ts'
@@ -81,7 +82,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
     opensMs: reservation?.startsMs ?? null,
   }
   const { userId, userName, level } = viewer
-  const isLocal = door?.executors.includes('local') ?? false
+  const isLocal = startsProcesses(door?.executors ?? [])
   const payer = { userId, userName, level, team, account }
   return {
     job,

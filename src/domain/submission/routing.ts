@@ -3,6 +3,7 @@ import type { Weights } from '../accounts.ts'
 import type { Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, type Violation } from '../errors.ts'
+import { executorDefault, executorsWhere, type SpecialField, traitsOf } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
@@ -118,54 +119,15 @@ function findDoor(spec: SpecInput, doors: readonly Door[]): Door {
   throw refuse('executor', `No queue leads to an executor ${executor}; there are ${quoted(known)}`)
 }
 
+/** The executor that a field of the job asks for, else the first of the pool. */
 function preferred(spec: SpecInput, door: Door): string {
-  if (spec.handler) return 'handler'
-  if (spec.image && door.executors.includes('container')) return 'container'
-  return door.executors[0] ?? 'local'
+  const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && asked[preferredFor.field](spec))
+  const always = wanted.find((name) => traitsOf(name).preferredFor?.when === 'ALWAYS')
+  const [first = executorDefault] = door.executors
+  return always ?? wanted.find((name) => door.executors.includes(name)) ?? first
 }
 
-type Field =
-  | 'image'
-  | 'data'
-  | 'networkIsolation'
-  | 'internalDns'
-  | 'x11'
-  | 'replicas'
-  | 'handler'
-  | 'input'
-  | 'preLaunch'
-  | 'postLaunch'
-  | 'launcher'
-  | 'srun'
-  | 'stdinPath'
-  | 'stdoutPath'
-  | 'stderrPath'
-
-const container = ['image', 'data', 'networkIsolation', 'internalDns', 'x11'] as const
-const launch = ['preLaunch', 'postLaunch', 'launcher'] as const
-const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
-
-/** The fields that not every executor honours, and who does. A field that would be ignored is refused instead. */
-const honoured: Readonly<Record<string, readonly Field[]>> = {
-  local: [...launch, ...files],
-  container: [...container, ...launch, ...files],
-  slurm: [...launch, 'srun', ...files],
-  kubernetes: [...container, 'replicas'],
-  handler: ['handler', 'input', ...files],
-  simulated: [...container, 'replicas', ...launch, 'srun', ...files, 'handler', 'input'],
-}
-
-/** Launchers that jobs of this executor may name. */
-export function launchersOf(executor: string): string[] {
-  const may = honoured[executor] ?? []
-  return [
-    'single',
-    ...(may.includes('launcher') ? ['multiple', 'mpirun'] : []),
-    ...(may.includes('srun') ? ['srun'] : []),
-  ]
-}
-
-const asked: Readonly<Record<Field, (spec: SpecInput) => boolean>> = {
+const asked: Readonly<Record<SpecialField, (spec: SpecInput) => boolean>> = {
   image: (spec) => Boolean(spec.image),
   data: (spec) => (spec.data?.length ?? 0) > 0,
   networkIsolation: (spec) => Boolean(spec.networkIsolation),
@@ -176,22 +138,22 @@ const asked: Readonly<Record<Field, (spec: SpecInput) => boolean>> = {
   input: (spec) => Boolean(spec.input),
   preLaunch: (spec) => Boolean(spec.preLaunch),
   postLaunch: (spec) => Boolean(spec.postLaunch),
-  launcher: (spec) => (spec.launcher ?? 'single') !== 'single' && spec.launcher !== 'srun',
-  srun: (spec) => spec.launcher === 'srun',
   stdinPath: (spec) => Boolean(spec.stdinPath),
   stdoutPath: (spec) => Boolean(spec.stdoutPath),
   stderrPath: (spec) => Boolean(spec.stderrPath),
 }
 
-function notHonoured(spec: SpecInput, executor: string): Violation[] {
-  const may = honoured[executor] ?? []
-  return (Object.keys(asked) as Field[])
-    .filter((field) => !may.includes(field) && asked[field](spec))
-    .map((field) => {
-      const path = field === 'replicas' ? ['resources', 'replicas'] : [field === 'srun' ? 'launcher' : field]
-      const value = field === 'srun' ? ' srun' : field === 'replicas' ? ' above 1' : ''
-      return { path: ['spec', ...path], message: `The executor ${executor} does not honour ${path.at(-1)}${value}` }
-    })
+function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violation[] {
+  const { honours, launchers } = traitsOf(executor)
+  const ignored = (Object.keys(asked) as SpecialField[]).filter(
+    (field) => !honours.includes(field) && asked[field](spec),
+  )
+  const refused = ignored.map((field) => (field === 'replicas' ? ['resources.replicas', ' above 1'] : [field, '']))
+  if (launcher && !launchers.some((known) => known === launcher)) refused.push(['launcher', ` ${launcher}`])
+  return refused.map(([field = '', value]) => {
+    const path = field.split('.')
+    return { path: ['spec', ...path], message: `The executor ${executor} does not honour ${path.at(-1)}${value}` }
+  })
 }
 
 /** A job of several copies that must work together says what it needs, unless the pool is relaxed about it. */

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises'
 import { join } from 'node:path'
+import { traitsOf } from '../../domain/executors.ts'
 import { processCountOf } from '../../domain/spec.ts'
 import { argvOf, type Carried, carry, type Environment } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
@@ -8,8 +9,6 @@ import { systemPath } from '../search-path.ts'
 import { sourcingShell } from './shell.ts'
 
 /** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
-
-export const launchers = ['single', 'multiple', 'mpirun'] as const
 
 /** Variables by which a rank of `multiple` knows itself: from 0 on, and how many there are. */
 const rankVariable = 'BERTH_RANK'
@@ -89,7 +88,7 @@ async function launched(run: RunSpec, environment: Environment): Promise<readonl
       throw new StartFailed('BAD_SPEC', 'launcher mpirun: there is no mpirun in the PATH of the job')
     }
     default:
-      throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${launchers.join(', ')}`)
+      throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${traitsOf('local').launchers.join(', ')}`)
   }
 }
 

@@ -7,7 +7,6 @@ import { type AccountRules, oneUser, separationOf } from '../account.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 import { type Alarm, Alarms } from './alarms.ts'
 import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
-import { launchers } from './command.ts'
 import { followEnded } from './ended.ts'
 import { follow } from './follow.ts'
 import { createHeir } from './heir.ts'
@@ -267,7 +266,6 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
         sameAccount,
         separationOf(options.accounts ?? oneUser),
       ]),
-      launchers,
     }),
     async close() {
       closing.abort()

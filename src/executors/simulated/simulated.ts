@@ -152,7 +152,6 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
       version: null,
       available: true,
       message: 'Runs take time and do nothing',
-      launchers: ['single', 'multiple', 'mpirun', 'srun'],
     }),
     async close() {
       closing.abort()

@@ -1,3 +1,4 @@
+import { executorsWhere, traitsOf } from '../../domain/executors.ts'
 import {
   type MachineGpu,
   type MachineReport,
@@ -5,7 +6,6 @@ import {
   readMachineGpus,
 } from '../../domain/machines/machine-report.ts'
 import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-report.ts'
-import { launchersOf } from '../../domain/submission/routing.ts'
 import type { Device } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
@@ -93,7 +93,7 @@ const ExecutorInfo = builder.objectRef<ExecutorShape>('ExecutorInfo').implement(
     }),
     launchers: t.stringList({
       description: 'Launchers that jobs may request.',
-      resolve: ({ name }) => launchersOf(name),
+      resolve: ({ name }) => [...traitsOf(name).launchers],
     }),
     available: t.boolean({
       description: 'Whether the pool has a leader and the leader reaches the backend.',
@@ -152,7 +152,10 @@ builder.queryField('system', (t) =>
         db.prisma.device.findMany({ orderBy: [{ nodeId: 'asc' }, { index: 'asc' }], take: devicesMax }),
         readMachineGpus(db.sql),
         db.prisma.job.count({
-          where: { executor: 'local', state: { in: ['STARTING', 'RUNNING', 'CANCELLING'] } },
+          where: {
+            executor: { in: executorsWhere((each) => each.startsProcesses) },
+            state: { in: ['STARTING', 'RUNNING', 'CANCELLING'] },
+          },
         }),
         readMachine(db.sql),
       ])

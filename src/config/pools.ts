@@ -1,0 +1,56 @@
+import { type BuiltExecutor, executorDefault, traitsOf } from '../domain/executors.ts'
+import type { PoolEntry } from './file.ts'
+import type { ConfigProblem } from './value.ts'
+
+/** Rules between the keys of a pool. */
+export const executorsOf = (pool: PoolEntry): readonly BuiltExecutor[] =>
+  pool.executors ?? [pool.executor ?? executorDefault]
+
+export function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
+  return items.flatMap(({ name }, i) =>
+    items.findIndex((other) => other.name === name) === i
+      ? []
+      : [
+          {
+            path: `${path}[${i}].name`,
+            reason: `${JSON.stringify(name)} is there twice`,
+            remedy: 'give it another name',
+          },
+        ],
+  )
+}
+
+export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
+  const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
+  const executors = executorsOf(pool)
+  const problems: ConfigProblem[] = duplicates(`pools[${index}].nodes`, pool.nodes ?? [])
+  if (pool.executor && pool.executors) problems.push(at('executor', 'stands beside executors', 'keep one of the two'))
+  if (executors.length === 0) problems.push(at('executors', 'is empty', 'name at least one executor'))
+  if (new Set(executors).size < executors.length)
+    problems.push(at('executors', 'names an executor twice', 'name each once'))
+  const executor = executors.find((name) => !sharesMachine(name)) ?? executors[0] ?? executorDefault
+  if (!sharesMachine(executor) && new Set(executors).size > 1)
+    problems.push(at('executors', `${executor} stands alone`, 'give it a pool of its own'))
+  const wrong = wrongNodes(executor, pool.nodes)
+  if (wrong) problems.push(at('nodes', ...wrong))
+  return problems
+}
+
+const sharesMachine = (executor: BuiltExecutor) => traitsOf(executor).nodes === 'MACHINE'
+
+/** What is wrong with the nodes that the pool of this executor declares, and the remedy. */
+function wrongNodes(executor: BuiltExecutor, nodes: PoolEntry['nodes']): [reason: string, remedy: string] | null {
+  const { nodes: source } = traitsOf(executor)
+  switch (source) {
+    case 'MACHINE':
+      if (!nodes || nodes.length === 1) return null
+      return [`a ${executor} pool is one machine, not ${nodes.length}`, 'declare one node, or none']
+    case 'DECLARED':
+      if (nodes?.length) return null
+      return [`a ${executor} pool has only the nodes that are declared`, 'declare at least one']
+    case 'BACKEND':
+      return nodes ? [`the backend ${executor} tells the nodes of its pool`, 'remove them'] : null
+    default:
+      return source satisfies never
+  }
+}

@@ -1,0 +1,152 @@
+/**
+ * The table of executors: what the rest of the server knows of one, apart from how it runs things. A row here, a folder
+ * under src/executors and a line in main.ts are all of an executor; what depends on one reads a column of this table.
+ */
+export interface ExecutorTraits {
+  /** false: specified, and not part of this version; the configuration refuses it. */
+  isBuilt: boolean
+  /**
+   * Where the nodes of its pools come from. MACHINE: the pool is one machine, detected or declared, and bound to the data
+   * directory there; executors of one machine may share a pool. DECLARED: the nodes of the configuration, as many as it
+   * says. BACKEND: the backend tells them, and chooses the nodes and GPUs of a run; Berth decides only which run is next.
+   */
+  nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
+  /** Its runs are processes that the server itself starts on its machine. */
+  startsProcesses: boolean
+  /** Its runs are processes of the account `User.unixUser`; without one they would be root's where the server is. */
+  takesUnixUser: boolean
+  /** A job with this field runs on it where the submission names no executor. ALWAYS: also where its pool lacks it. */
+  preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
+  /** What `System.executors` shows as its version; null: nothing. */
+  version: 'KERNEL' | 'BACKEND' | null
+  launchers: readonly Launcher[]
+  /** Of the fields that not every executor honours. A field that would be ignored is refused at submission. */
+  honours: readonly SpecialField[]
+}
+
+export const launchers = ['single', 'multiple', 'mpirun', 'srun'] as const
+export type Launcher = (typeof launchers)[number]
+
+/** The fields of a spec that not every executor honours. */
+export type SpecialField =
+  | 'image'
+  | 'data'
+  | 'networkIsolation'
+  | 'internalDns'
+  | 'x11'
+  | 'replicas'
+  | 'handler'
+  | 'input'
+  | 'preLaunch'
+  | 'postLaunch'
+  | 'stdinPath'
+  | 'stdoutPath'
+  | 'stderrPath'
+
+export type ExecutorName = 'local' | 'container' | 'slurm' | 'kubernetes' | 'handler' | 'simulated'
+
+const containers = ['image', 'data', 'networkIsolation', 'internalDns', 'x11'] as const
+const scripts = ['preLaunch', 'postLaunch'] as const
+const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
+
+const table = {
+  local: {
+    isBuilt: true,
+    nodes: 'MACHINE',
+    startsProcesses: true,
+    takesUnixUser: true,
+    preferredFor: null,
+    version: 'KERNEL',
+    launchers: ['single', 'multiple', 'mpirun'],
+    honours: [...scripts, ...files],
+  },
+  container: {
+    isBuilt: false,
+    nodes: 'MACHINE',
+    startsProcesses: false,
+    takesUnixUser: true,
+    preferredFor: { field: 'image', when: 'PRESENT' },
+    version: 'BACKEND',
+    launchers: ['single', 'multiple', 'mpirun'],
+    honours: [...containers, ...scripts, ...files],
+  },
+  slurm: {
+    isBuilt: false,
+    nodes: 'BACKEND',
+    startsProcesses: false,
+    takesUnixUser: true,
+    preferredFor: null,
+    version: 'BACKEND',
+    launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    honours: [...scripts, ...files],
+  },
+  kubernetes: {
+    isBuilt: false,
+    nodes: 'BACKEND',
+    startsProcesses: false,
+    takesUnixUser: false,
+    preferredFor: null,
+    version: 'BACKEND',
+    launchers: ['single'],
+    honours: [...containers, 'replicas'],
+  },
+  handler: {
+    isBuilt: false,
+    nodes: 'MACHINE',
+    startsProcesses: true,
+    takesUnixUser: true,
+    preferredFor: { field: 'handler', when: 'ALWAYS' },
+    version: 'KERNEL',
+    launchers: ['single'],
+    honours: ['handler', 'input', ...files],
+  },
+  simulated: {
+    isBuilt: true,
+    nodes: 'DECLARED',
+    startsProcesses: false,
+    takesUnixUser: false,
+    preferredFor: null,
+    version: null,
+    launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
+  },
+} as const satisfies Record<ExecutorName, ExecutorTraits>
+
+/** Those that pools of this version may name. */
+export type BuiltExecutor = {
+  [Name in ExecutorName]: (typeof table)[Name]['isBuilt'] extends true ? Name : never
+}[ExecutorName]
+
+/** Of a pool that names none. */
+export const executorDefault: BuiltExecutor = 'local'
+
+/** Of an executor that another version wrote into the database: nothing special is known. */
+const unknown: ExecutorTraits = {
+  isBuilt: false,
+  nodes: 'DECLARED',
+  startsProcesses: false,
+  takesUnixUser: false,
+  preferredFor: null,
+  version: null,
+  launchers: ['single'],
+  honours: [],
+}
+
+const traits: ReadonlyMap<string, ExecutorTraits> = new Map(Object.entries(table))
+
+export const traitsOf = (executor: string): ExecutorTraits => traits.get(executor) ?? unknown
+
+/** Names of the executors of which this is true. */
+export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
+  [...traits].flatMap(([name, each]) => (is(each) ? [name] : []))
+
+const isBuilt = (name: string): name is BuiltExecutor => traitsOf(name).isBuilt
+export const builtExecutors: readonly BuiltExecutor[] = [...traits.keys()].filter(isBuilt)
+
+/** The pool is one machine, and belongs to a data directory there. */
+export const isOneMachine = (executors: readonly string[]): boolean =>
+  executors.some((name) => traitsOf(name).nodes === 'MACHINE')
+
+/** The server starts processes of its own for jobs of the pool. */
+export const startsProcesses = (executors: readonly string[]): boolean =>
+  executors.some((name) => traitsOf(name).startsProcesses)
