@@ -1,4 +1,4 @@
-import { isFinal } from '../src/domain/state.ts'
+import { isFinal, isHolding } from '../src/domain/state.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 import { type Action, type Asks, accounts, type Person, people, type Seen, type SeenJob } from './actions.ts'
 import { randomLimits, randomModel, randomNode, randomPlanning } from './plans.ts'
@@ -11,7 +11,6 @@ const alikeMax = 40
 const nodesMax = 6
 const nothing: Action = { kind: 'NOTHING' }
 const waits = ({ state }: SeenJob) => state === 'QUEUED' || state === 'BLOCKED'
-const holds = ({ state }: SeenJob) => state === 'STARTING' || state === 'RUNNING' || state === 'CANCELLING'
 
 /** One, or so many alike that a window of their lane does not hold them; when the line is long, somebody gives up. */
 function submit(seen: Seen, random: Random): Action {
@@ -68,7 +67,7 @@ function prioritise({ jobs }: Seen, random: Random): Action {
 
 /** Some reports never come, some twice, some of the run before. */
 function report({ jobs, nowMs }: Seen, random: Random): Action {
-  const job = random.pick(jobs.filter(holds))
+  const job = random.pick(jobs.filter(({ state }) => isHolding(state)))
   if (!job) return nothing
   if (job.leaves === 'ASKED' && random.chance(0.7)) return { kind: 'LEAVE', job: job.id }
   const run = job.run > 1 && random.chance(0.03) ? job.run - 1 : job.run
@@ -98,7 +97,7 @@ function machines({ jobs, nodes }: Seen, random: Random): Action {
   const lost = nodes.some(({ state }) => state === 'LOST')
   if (lost && random.chance(0.5)) return { kind: 'FIND' }
   if (random.chance(0.2)) {
-    const job = random.pick(jobs.filter(holds))
+    const job = random.pick(jobs.filter(({ state }) => isHolding(state)))
     return job ? { kind: 'LOSE', job: job.id, run: job.run } : nothing
   }
   if (nodes.length < nodesMax && random.chance(0.2))
@@ -155,7 +154,7 @@ export function choose(seen: Seen, random: Random): Action {
 /** What is left when everybody but the executors has stopped: whoever leaves or was cancelled does end. */
 export function endings({ jobs }: Seen): Action[] {
   return jobs.flatMap((job): Action[] => {
-    if (isFinal(job.state) || !holds(job) || (job.state !== 'CANCELLING' && job.leaves === null)) return []
+    if (isFinal(job.state) || !isHolding(job.state) || (job.state !== 'CANCELLING' && job.leaves === null)) return []
     const observation = { state: 'ended', exitCode: 143, signal: null, stopped: true } as const
     const end: Action = {
       kind: 'REPORT',

@@ -9,6 +9,7 @@ import { setScopeLimit } from '../src/domain/limits/limits.ts'
 import { applyQuotas } from '../src/domain/limits/quotas.ts'
 import { applyPools, ensureLocalUser } from '../src/domain/machines/pools.ts'
 import { findings } from '../src/domain/selfcheck/selfcheck.ts'
+import { holdingSql } from '../src/domain/state.ts'
 import { systemClock, type Time } from '../src/platform/clock.ts'
 import { openDb } from '../src/platform/db.ts'
 import { newId } from '../src/platform/ids.ts'
@@ -182,6 +183,6 @@ SELECT format('The account %s has %s running and %s queued, and shows %s and %s'
 FROM (
   SELECT l.account, count(*) FILTER (WHERE j.state <> 'QUEUED') AS running, count(*) FILTER (WHERE q.open) AS queued
   FROM job j JOIN lane l ON l.id = j.lane_id LEFT JOIN queue_entry q ON q.job_id = j.id
-  WHERE j.state IN ('STARTING', 'RUNNING', 'CANCELLING') OR q.open GROUP BY 1
+  WHERE j.state IN ${holdingSql} OR q.open GROUP BY 1
 ) has FULL JOIN account_view v USING (account)
 WHERE has.running IS DISTINCT FROM v.running OR has.queued IS DISTINCT FROM v.queued`

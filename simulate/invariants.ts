@@ -1,11 +1,11 @@
 import { isAtOrBelow } from '../src/domain/accounts.ts'
 import { heldBack } from '../src/domain/limits/in-use.ts'
 import { place } from '../src/domain/machines/placement.ts'
-import { isFinal } from '../src/domain/state.ts'
+import { isFinal, isHolding } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
 import type { PoolPlan } from './actions.ts'
 import { countedOf, tallyOf } from './breaches.ts'
-import { holds, type SimulatedJob } from './jobs.ts'
+import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
 /** What must be true after every step, whatever happened. It is asked a million times. */
@@ -19,7 +19,7 @@ export function invariants(memory: Memory, plan: PoolPlan): string[] {
 
 /** Its last run is as it is, the others are over, and it has a place, whole, if it holds one. */
 function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
-  const copies = holds(state) ? lane.shape.copies : 0
+  const copies = isHolding(state) ? lane.shape.copies : 0
   return (
     run.state !== state || isFinal(state) || run.placements.length !== copies || ended.some((other) => !isFinal(other))
   )
@@ -35,7 +35,7 @@ function givenTwice(memory: Memory): string[] {
   }
   const free = new Map(memory.nodes.map(({ id, cpuMillis, memoryBytes }) => [id, { cpuMillis, memoryBytes }]))
   for (const { state, lane, run } of memory.jobs.values()) {
-    if (lane.interactive && holds(state)) once(`${lane.userId}, interactive,`)
+    if (lane.interactive && isHolding(state)) once(`${lane.userId}, interactive,`)
     for (const { nodeId, node, gpuIds, cpuMillis, memoryBytes } of run.placements) {
       for (const gpu of gpuIds) once(`GPU ${gpu} of ${node}`)
       const left = free.get(nodeId)

@@ -41,8 +41,6 @@ export interface SimulatedJob {
   open: boolean
 }
 
-export const holds = (state: JobState) => state === 'STARTING' || state === 'RUNNING' || state === 'CANCELLING'
-
 export interface SimulatedMove {
   to: JobState
   reason: StateReason | null

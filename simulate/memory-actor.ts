@@ -10,6 +10,7 @@ import type { FreeNode } from '../src/domain/machines/placement.ts'
 import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import { settingsOf } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
+import { isHolding } from '../src/domain/state.ts'
 import { normalise } from '../src/domain/submission/normalise.ts'
 import { type Report, stepsOf } from '../src/scheduler/outcome.ts'
 import type { PoolSettings } from '../src/scheduler/plan/model.ts'
@@ -25,7 +26,7 @@ import {
   type Seen,
   teams,
 } from './actions.ts'
-import { holds, newRun, type SimulatedJob, seenOf } from './jobs.ts'
+import { newRun, type SimulatedJob, seenOf } from './jobs.ts'
 import { Memory } from './memory.ts'
 
 const startAttemptsMax = 3
@@ -262,7 +263,7 @@ export class MemoryActor implements Actor {
   // ── runs ──
 
   private report(job: SimulatedJob, { report, run, times }: { report: Report; run: number; times: number }): void {
-    for (let more = times; more > 0; more--) if (job.run.number === run && holds(job.state)) this.hear(job, report)
+    for (let more = times; more > 0; more--) if (job.run.number === run && isHolding(job.state)) this.hear(job, report)
   }
 
   private hear(job: SimulatedJob, report: Report): void {
@@ -309,7 +310,7 @@ export class MemoryActor implements Actor {
   // ── machines ──
 
   private lose(job: SimulatedJob, run: number): void {
-    if (job.run.number !== run || !holds(job.state)) return
+    if (job.run.number !== run || !isHolding(job.state)) return
     const on = new Set(job.run.placements.map(({ nodeId }) => nodeId))
     this.silence(({ id }) => on.has(id))
     this.hear(job, nodeLost)

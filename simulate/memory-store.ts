@@ -1,8 +1,9 @@
+import { isHolding } from '../src/domain/state.ts'
 import { Fenced } from '../src/platform/leadership.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
 import type { Committed, Heard, LaneBook, Store } from '../src/scheduler/store.ts'
 import { breachesOf, evictedTooOften } from './breaches.ts'
-import { holds, type SimulatedJob } from './jobs.ts'
+import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
 /**
@@ -94,7 +95,7 @@ function hear(memory: Memory, known: LaneBook): Heard {
 
 function runChange(memory: Memory, runId: string): Change {
   const job = memory.runs.get(runId)
-  return { kind: 'RUN', runId, running: job && holds(job.state) ? memory.runningOf(job) : null }
+  return { kind: 'RUN', runId, running: job && isHolding(job.state) ? memory.runningOf(job) : null }
 }
 
 // ── committing ──

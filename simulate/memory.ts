@@ -1,7 +1,7 @@
 import type { Lane } from '../src/domain/lanes.ts'
 import { untouched } from '../src/domain/machines/machines.ts'
 import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
-import { isFinal } from '../src/domain/state.ts'
+import { isFinal, isHolding } from '../src/domain/state.ts'
 import { windowSize } from '../src/scheduler/plan/lanes.ts'
 import type {
   Hold,
@@ -13,7 +13,7 @@ import type {
   Waiting,
 } from '../src/scheduler/plan/model.ts'
 import type { Views } from '../src/scheduler/store.ts'
-import { holds, moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
+import { moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
 
 /** The tables of a pool in memory, with what their triggers tell the leader. */
 export type Told =
@@ -69,7 +69,7 @@ export class Memory {
   }
 
   move(job: SimulatedJob, move: SimulatedMove): void {
-    const held = holds(job.state)
+    const held = isHolding(job.state)
     const { run } = job
     if (job.state === 'QUEUED') {
       this.#leave(job)
@@ -160,11 +160,11 @@ export class Memory {
   }
 
   holding(): SimulatedJob[] {
-    return [...this.jobs.values()].filter(({ state }) => holds(state))
+    return [...this.jobs.values()].filter(({ state }) => isHolding(state))
   }
 
   runningOf({ id, lane, state, run }: SimulatedJob): Running {
-    if (state !== 'STARTING' && state !== 'RUNNING' && state !== 'CANCELLING') throw new Error(`${id} is ${state}`)
+    if (!isHolding(state)) throw new Error(`${id} is ${state}`)
     return {
       runId: run.id,
       jobId: id,

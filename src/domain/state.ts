@@ -91,8 +91,14 @@ export const stateCategory = {
   CANCELLED: 'FINAL',
 } as const satisfies Record<JobState, StateCategory>
 
-/** A run holds its resources in these. */
-export const holdingStates = jobStates.filter((state) => stateCategory[state] === 'ACTIVE')
+export type HoldingState = { [S in JobState]: (typeof stateCategory)[S] extends 'ACTIVE' ? S : never }[JobState]
+
+/** In these states a run holds its resources. */
+export const isHolding = (state: JobState): state is HoldingState => stateCategory[state] === 'ACTIVE'
+export const holdingStates = jobStates.filter(isHolding)
+
+/** The same list in SQL, for `state IN …`. Partial indexes of the migrations name the same states. */
+export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(', ')})`
 
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
 export const isAlive = (state: JobState): state is AliveState => !isFinal(state)

@@ -1,4 +1,5 @@
 import { leadSql, lineJoins } from '../domain/queue/line.ts'
+import { holdingSql } from '../domain/state.ts'
 import type { Listing } from './keyset.ts'
 
 /** The lists of the API: what they hold and in what order. Nested ones use parent.id. */
@@ -26,7 +27,7 @@ export const queueEntriesListing: Listing = {
   id: 'j.id',
   keys: [
     {
-      sql: "(CASE WHEN j.state IN ('STARTING', 'RUNNING', 'CANCELLING') THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint",
+      sql: `(CASE WHEN j.state IN ${holdingSql} THEN 0 WHEN j.state = 'QUEUED' THEN 1 WHEN j.state = 'BLOCKED' THEN 2 ELSE 3 END)::bigint`,
       type: 'bigint',
     },
     { sql: `coalesce(CASE WHEN q.job_id IS NULL THEN 0 ELSE ${leadSql} END, 0)`, type: 'bigint' },

@@ -1,7 +1,7 @@
 import { type Viewer, visibleTo } from '../domain/access.ts'
 import { type LineKey, readLine } from '../domain/queue/line.ts'
 import { readLineOf } from '../domain/queue/own-line.ts'
-import { isFinal, type JobState } from '../domain/state.ts'
+import { holdingSql, isFinal, isHolding, type JobState } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import { encodeCursor, filterHash } from './cursor.ts'
 import { type Bind, type Page, type PageRequest, readPages } from './keyset.ts'
@@ -55,12 +55,11 @@ interface Stretch {
   read(sql: Sql, query: EntriesQuery, page: PageRequest): Promise<Page['items']>
 }
 
-const holding =
-  "j.id IN (SELECT r.job_id FROM run r WHERE r.pool = j.pool AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING'))"
+const holding = `j.id IN (SELECT r.job_id FROM run r WHERE r.pool = j.pool AND r.state IN ${holdingSql})`
 const pending = "j.id IN (SELECT a.job_id FROM approval a WHERE a.status = 'PENDING')"
 
 const stretches: readonly Stretch[] = [
-  { states: (state) => ['STARTING', 'RUNNING', 'CANCELLING'].includes(state), read: listed(holding) },
+  { states: isHolding, read: listed(holding) },
   { states: (state) => state === 'QUEUED', read: waiting },
   { states: (state) => state === 'BLOCKED', read: listed(pending) },
   { states: isFinal, read: listed('TRUE') },

@@ -7,6 +7,7 @@ import { type Estimate, estimatesOf } from '../domain/queue/estimate.ts'
 import { type Waiting, waitingOf } from '../domain/queue/explain.ts'
 import { type Fit, fitsOf } from '../domain/queue/fit.ts'
 import { type Position, positionsOf, prioritiesOf } from '../domain/queue/position.ts'
+import { holdingSql } from '../domain/state.ts'
 
 /** What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED. */
 export function waitingLoaders(domain: Domain, viewer: Viewer) {
@@ -69,7 +70,7 @@ SELECT id, pool, "jobId", nodes, since, "expectedAt", "waitingForVictims" FROM (
     ARRAY(SELECT DISTINCT n.node FROM jsonb_to_recordset(h.placements) AS n(node text) ORDER BY 1) AS nodes,
     (SELECT count(*) FROM preemption e JOIN run r ON r.id = e.victim_run_id
       WHERE e.pool = h.pool AND e.claimant_job_id = h.job_id AND e.at >= h.since
-        AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')) AS "waitingForVictims",
+        AND r.state IN ${holdingSql}) AS "waitingForVictims",
     row_number() OVER (PARTITION BY h.pool ORDER BY h.since, h.id) AS place
   FROM hold h WHERE ${condition}
 ) each WHERE place <= ${holdsMax} ORDER BY since, id`

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { tellNodes, tellSettings } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
+import { holdingSql } from '../state.ts'
 import { recordLateReport } from './runs.ts'
 
 /**
@@ -46,7 +47,7 @@ const lostMax = 1_000
 export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
   sql.query<LostRun>(
     `SELECT r.id AS "runId", r.job_id AS "jobId", r.number, j.executor, r.handle,
-       r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AS alive
+       r.state IN ${holdingSql} AS alive
      FROM run r JOIN job j ON j.id = r.job_id
      WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND r.handle IS NOT NULL ORDER BY r.lost_at LIMIT ${lostMax}`,
     [pool],

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
+import { holdingSql } from '../state.ts'
 
 /**
  * One interactive run per user, over all pools. The leader of a pool knows the runs of its own; who has one in another is
@@ -25,7 +26,7 @@ export async function interactiveElsewhere(
   if (starts.length === 0) return nobody
   const runs = await sql.query<{ userId: string; jobId: string; ends: boolean }>(
     `SELECT interactive_user_id AS "userId", job_id AS "jobId", state = 'CANCELLING' AS ends FROM run
-     WHERE interactive_user_id = ANY($1::text[]) AND state IN ('STARTING', 'RUNNING', 'CANCELLING')`,
+     WHERE interactive_user_id = ANY($1::text[]) AND state IN ${holdingSql}`,
     [starts.map(({ userId }) => userId)],
     'interactive_elsewhere',
   )

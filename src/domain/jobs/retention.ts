@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { lockGate } from '../gate.ts'
+import { holdingSql } from '../state.ts'
 
 /** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
 export const jobsPerBatch = 500
@@ -96,7 +97,7 @@ export async function removeUnused({ db }: Domain, laneIds: readonly string[]): 
  */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (
-    SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+    SELECT j.lane_id FROM run r JOIN job j ON j.id = r.job_id WHERE r.state IN ${holdingSql}
     UNION ALL
     SELECT j.lane_id FROM approval a JOIN job j ON j.id = a.job_id WHERE a.status = 'PENDING'
     UNION ALL

@@ -2,7 +2,7 @@ import { newId } from '../../platform/ids.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { measuredCostSql } from '../cost.ts'
 import { interactiveBand } from '../lanes.ts'
-import { type FinalState, isFinal, type JobState, mayMove, psijState, type StateReason } from '../state.ts'
+import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState, type StateReason } from '../state.ts'
 
 /**
  * The one function that moves jobs. Each move is a compare-and-set on (state, run number, optionally version): it
@@ -182,7 +182,7 @@ joined_queue AS (
 told_leader AS (
   INSERT INTO pool_change (pool, kind, run_id)
   SELECT m.pool, 'RUN', this_run.run_id FROM moved m JOIN this_run ON this_run.job_id = m.id
-  WHERE m."from" IN ('STARTING', 'RUNNING', 'CANCELLING')
+  WHERE m."from" IN ${holdingSql}
 ),
 told_dependents AS (
   INSERT INTO pool_change (pool, kind, job_id)

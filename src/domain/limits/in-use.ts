@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { demandToRead, seesAll, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
+import { holdingSql } from '../state.ts'
 import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
@@ -258,7 +259,7 @@ FROM (
   FROM run r JOIN job j ON j.id = r.job_id
   CROSS JOIN LATERAL (SELECT coalesce(array_agg(d.model ORDER BY d.model), '{}') AS models
     FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device WHERE c.run_id = r.id) m
-  WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+  WHERE r.pool = $1 AND r.state IN ${holdingSql}
   GROUP BY 1, 2, 3, 4, 5, 6
 ) h JOIN "user" u ON u.id = h.user_id LEFT JOIN team t ON t.id = h.team_id`
 

@@ -7,6 +7,7 @@ import { applyRates, type Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
 import type { Policy } from '../lanes.ts'
 import { applyLimits, type LimitChange } from '../limits/limits.ts'
+import { holdingSql } from '../state.ts'
 import { applyNodes, type DeclaredNode } from './node-config.ts'
 import { applyPlanning, changePolicy, type DeclaredPlanning } from './pool-settings.ts'
 
@@ -117,7 +118,7 @@ const bindSql = `
 UPDATE pool SET directory = $2, machine = NULL
 WHERE name = $1 AND ($4 OR directory = $2 OR directory IS NULL AND (machine IS NULL OR machine = $3 OR (
     NOT EXISTS (SELECT FROM run r JOIN job j ON j.id = r.job_id
-                WHERE j.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING'))
+                WHERE j.pool = $1 AND r.state IN ${holdingSql})
     AND NOT EXISTS (SELECT FROM scheduler_lease
                     WHERE pool = $1 AND renewed_at > berth_now() - $5 * interval '1 millisecond'))))
 RETURNING 1`

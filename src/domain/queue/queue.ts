@@ -3,7 +3,7 @@ import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
 import { executorsWhere } from '../executors.ts'
 import { type Limits, limitsOf } from '../limits/limits.ts'
-import { holdingStates, type JobState } from '../state.ts'
+import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
 /**
  * The numbers of a pool's queue. How many wait is the sum of the tally that the queue's triggers keep; what else is alive is
@@ -87,7 +87,7 @@ waiting AS MATERIALIZED (
   SELECT coalesce(sum(t.entries), 0)::int AS entries FROM queue_tally t JOIN chosen ON t.pool = chosen.name
 ),
 busy AS MATERIALIZED (
-  SELECT r.state, j.user_id FROM chosen JOIN run r ON r.pool = chosen.name AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+  SELECT r.state, j.user_id FROM chosen JOIN run r ON r.pool = chosen.name AND r.state IN ${holdingSql}
   JOIN job j ON j.id = r.job_id
   UNION ALL
   SELECT j.state, j.user_id FROM approval a JOIN job j ON j.id = a.job_id JOIN chosen ON j.pool = chosen.name

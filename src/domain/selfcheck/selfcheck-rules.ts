@@ -2,6 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { singleUserKey } from '../applied.ts'
 import { type LaneOf, laneOf } from '../lanes.ts'
 import { type Ceilings, type Rule, readCeilings, usedOf } from '../limits/in-use.ts'
+import { holdingSql } from '../state.ts'
 
 /** The rules of the self-check that need more than one query: limits, and the lanes of waiting jobs. */
 export interface Finding {
@@ -66,7 +67,7 @@ async function startedSince(sql: Sql, pool: string, { scope, rule }: Excess): Pr
 const sinceSql = `
 SELECT coalesce(bool_or(r.pool_revision >= p.limits_revision), false) AS since
 FROM run r JOIN pool p ON p.name = r.pool JOIN job j ON j.id = r.job_id
-WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND ($3 = 'jobs' OR j.gpu > 0)
+WHERE r.pool = $1 AND r.state IN ${holdingSql} AND ($3 = 'jobs' OR j.gpu > 0)
   AND CASE $2 WHEN 'pool' THEN true WHEN 'gpu' THEN j.gpu > 0
     ELSE $2 IN ('user:' || j.user_id, 'team:' || j.team_id, 'queue:' || j.queue, 'project:' || j.project) END
   AND ($4::text IS NULL OR EXISTS (SELECT FROM device_claim c JOIN device d ON d.node_id = c.node_id AND d.device = c.device

@@ -3,6 +3,7 @@ import { demandToRead, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { holdsSql } from '../jobs/dependencies.ts'
 import { interactiveBand } from '../lanes.ts'
+import { holdingSql } from '../state.ts'
 import { brokenLimits, type Finding, wrongLanes } from './selfcheck-rules.ts'
 
 /**
@@ -12,24 +13,22 @@ import { brokenLimits, type Finding, wrongLanes } from './selfcheck-rules.ts'
  */
 export type { Finding }
 
-const holding = "('STARTING', 'RUNNING', 'CANCELLING')"
-
 /** Of what runs: as cheap as little runs. */
 const ofRuns: Readonly<Record<string, string>> = {
   'a run that holds resources is allocated, and no other is': `
     SELECT coalesce(r.id, a.run_id) AS id, coalesce(r.state::text, 'not holding') AS message
-    FROM (SELECT id, state FROM run WHERE state IN ${holding}) r
+    FROM (SELECT id, state FROM run WHERE state IN ${holdingSql}) r
     FULL JOIN (SELECT DISTINCT run_id FROM allocation) a ON a.run_id = r.id WHERE r.id IS NULL OR a.run_id IS NULL`,
   'a run that holds resources has one allocation for each copy, and the GPUs of all': `
     SELECT r.id, a.count || ' allocations for ' || (l.shape->>'copies') || ' copies, ' || c.count || ' GPUs for ' || j.gpu AS message
     FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
     CROSS JOIN LATERAL (SELECT count(*) AS count, max(replica) AS last FROM allocation WHERE run_id = r.id) a
     CROSS JOIN LATERAL (SELECT count(*) AS count FROM device_claim WHERE run_id = r.id) c
-    WHERE r.state IN ${holding} AND a.count > 0
+    WHERE r.state IN ${holdingSql} AND a.count > 0
       AND (a.count <> (l.shape->>'copies')::int OR a.last <> a.count - 1 OR c.count <> j.gpu)`,
   'a claimed device belongs to a run that holds resources there': `
     SELECT c.run_id AS id, c.node_id || ' device ' || c.device AS message FROM device_claim c JOIN run r ON r.id = c.run_id
-    WHERE r.state NOT IN ${holding}
+    WHERE r.state NOT IN ${holdingSql}
       OR NOT EXISTS (SELECT FROM allocation a WHERE a.run_id = c.run_id AND a.node_id = c.node_id)`,
   'free is capacity less what is allocated': `
     SELECT n.id, 'cpu ' || n.free_cpu_millis || ', memory ' || n.free_memory_bytes AS message

@@ -1,5 +1,5 @@
 import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain/queue/queue.ts'
-import { jobStates } from '../../domain/state.ts'
+import { isAlive, jobStates } from '../../domain/state.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
@@ -69,7 +69,7 @@ const LocalQueue = builder.objectRef<QueueNumbers & { local: LocalNumbers }>('Lo
   }),
 })
 
-const aliveStates = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const
+const aliveStates = jobStates.filter(isAlive)
 
 const QueueRef = builder.objectRef<QueueNumbers>('Queue')
 

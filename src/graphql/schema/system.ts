@@ -6,6 +6,7 @@ import {
   readMachineGpus,
 } from '../../domain/machines/machine-report.ts'
 import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-report.ts'
+import { holdingStates } from '../../domain/state.ts'
 import type { Device } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
@@ -154,7 +155,7 @@ builder.queryField('system', (t) =>
         db.prisma.job.count({
           where: {
             executor: { in: executorsWhere((each) => each.startsProcesses) },
-            state: { in: ['STARTING', 'RUNNING', 'CANCELLING'] },
+            state: { in: [...holdingStates] },
           },
         }),
         readMachine(db.sql),

@@ -1,6 +1,7 @@
 import type { Viewer } from '../../domain/access.ts'
 import type { InLine } from '../../domain/queue/line.ts'
 import { readOwnLines } from '../../domain/queue/own-line.ts'
+import { holdingSql } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import { builder } from '../builder.ts'
 import { JobRef, UserRef } from '../refs.ts'
@@ -113,7 +114,7 @@ WITH mine AS MATERIALIZED (SELECT id FROM lane WHERE user_id = $1),
 viewed AS MATERIALIZED (SELECT coalesce(sum(waiting), 0) AS waiting FROM lane_view WHERE lane_id IN (SELECT id FROM mine)),
 others AS MATERIALIZED (
   SELECT j.id, j.state, j.sequence FROM run r JOIN job j ON j.id = r.job_id
-  WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND j.user_id = $1
+  WHERE r.state IN ${holdingSql} AND j.user_id = $1
   UNION ALL
   SELECT j.id, j.state, j.sequence FROM approval a JOIN job j ON j.id = a.job_id
   WHERE a.status = 'PENDING' AND j.state = 'BLOCKED' AND j.user_id = $1

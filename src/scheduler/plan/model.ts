@@ -3,6 +3,7 @@ import type { Rule } from '../../domain/limits/in-use.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { Settings } from '../../domain/scheduling.ts'
+import type { HoldingState } from '../../domain/state.ts'
 
 /**
  * The words of the planner. A leader keeps a *world* of its pool: loaded once when it takes over (`Snapshot`), then kept up
@@ -31,7 +32,7 @@ export interface Running {
   jobId: string
   run: number
   lane: Lane
-  state: 'STARTING' | 'RUNNING' | 'CANCELLING'
+  state: HoldingState
   placements: readonly Placement[]
   /** When its start was committed. */
   sinceMs: number
