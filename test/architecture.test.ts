@@ -201,6 +201,13 @@ describe('words', () => {
     expect(found(elsewhere, /\bDate\.now\(|\bnew Date\(\)/)).toEqual([])
   })
 
+  it('lists the states that hold resources, and says who leads, in one file each', () => {
+    const server = source.filter(({ path }) => !path.startsWith('src/cli/'))
+    const except = (path: string) => server.filter((file) => file.path !== path)
+    expect(found(except('src/domain/state.ts'), /'STARTING', 'RUNNING', 'CANCELLING'/)).toEqual([])
+    expect(found(except('src/platform/leadership.ts'), /\bholder IS NOT NULL\b/)).toEqual([])
+  })
+
   it('reads the environment in two doors: the server’s and the command line’s', () => {
     const doors = ['src/config.ts', 'src/cli/main.ts']
     expect(

@@ -7,7 +7,7 @@ import { maySeeSlot, readSlots } from '../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
 import type { Device, DeviceClaim, Run } from '../platform/generated/client.ts'
-import { leaseTtlMs } from '../platform/leadership.ts'
+import { ledSql } from '../platform/leadership.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
 import {
@@ -276,10 +276,9 @@ interface Leader {
 /** Only one whose lease has not run out leads. */
 async function readLeaders({ db }: Domain, pools: readonly string[]): Promise<(Leader | null)[]> {
   const rows = await db.sql.query<Leader & { pool: string }>(
-    `SELECT s.pool, s.holder, coalesce(s.host, '') AS host, s.epoch, l.renewed_at AS "renewedAt"
-     FROM scheduler_leader s JOIN scheduler_lease l ON l.pool = s.pool
-     WHERE s.pool = ANY($1::text[]) AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - $2 * interval '1 ms'`,
-    [pools, leaseTtlMs],
+    `SELECT pool, leader.holder, coalesce(leader.host, '') AS host, leader.epoch, lease.renewed_at AS "renewedAt"
+     FROM scheduler_leader leader JOIN scheduler_lease lease USING (pool) WHERE pool = ANY($1::text[]) AND ${ledSql}`,
+    [pools],
   )
   const leaders = new Map(rows.map((row) => [row.pool, row]))
   return pools.map((pool) => leaders.get(pool) ?? null)

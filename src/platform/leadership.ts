@@ -68,14 +68,17 @@ export class Fenced extends Error {
   override name = 'Fenced'
 }
 
+/** Rows of scheduler_leader for this key and epoch, if that epoch still leads: the one predicate of a leader in SQL. */
+export const leadingSql = (key: string, epoch: string) =>
+  `FROM scheduler_leader WHERE pool = ${key} AND epoch = ${epoch} AND holder IS NOT NULL`
+
 /** First statement of every decision of a leader; throws Fenced when it no longer leads. */
 export async function fence(sql: Sql, key: string, epoch: number): Promise<void> {
-  const rows = await sql.query(
-    'SELECT 1 FROM scheduler_leader WHERE pool = $1 AND epoch = $2 AND holder IS NOT NULL FOR SHARE',
-    [key, epoch],
-  )
-  if (rows.length === 0) throw new Fenced(`Epoch ${epoch} of ${key} is over`)
+  const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE`, [key, epoch])
+  if (rows.length === 0) throw overEpoch(key, epoch)
 }
+
+export const overEpoch = (key: string, epoch: number) => new Fenced(`Epoch ${epoch} of ${key} is over`)
 
 /**
  * Whether nobody has led for so long; then nobody does until the open transaction ends, and a leader that only believes to
@@ -95,6 +98,15 @@ export async function vacate(sql: Sql, key: string, silentMs: number): Promise<b
 }
 
 export const leaseTtlMs = 7_000
+
+/** Whether a process leads at this moment: a condition over the aliases `leader` (scheduler_leader) and `lease` (scheduler_lease). */
+export const ledSql = `leader.holder IS NOT NULL
+  AND lease.renewed_at > berth_now() - ${leaseTtlMs} * interval '1 millisecond'`
+
+/** The same as a condition on a key. */
+export const isLedSql = (key: string) =>
+  `EXISTS (SELECT FROM scheduler_leader leader JOIN scheduler_lease lease USING (pool) WHERE leader.pool = ${key} AND ${ledSql})`
+
 export const renewMs = 2_000
 /** How often others look whether they may take over. */
 const competeMs = 250

@@ -59,7 +59,7 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
   const unavailable = {
     __typename: 'UnavailableProblem',
     code: 'UNAVAILABLE',
-    message: 'Nobody plans for the pool local now; try again',
+    message: 'Pool local has no scheduler right now; try again',
     retryable: true,
   }
   const answers = await Promise.all([submit({ dryRun: true }), submit({ noWait: true, idempotencyKey: 'k' })])

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createChainer } from '../../src/domain/audit/audit-chain.ts'
 import { type Api, connectApi } from '../support/api.ts'
+import { createLeader } from '../support/leader.ts'
 import { personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -93,15 +95,19 @@ it('a pass without a leader is UNAVAILABLE, and says why', async () => {
     (await personWith(server.url, '').ask('mutation { processQueue { considered started preempted } }')).errors?.[0]
   const unavailable = (message: string) => ({ message, extensions: { code: 'UNAVAILABLE' } })
   expect(await pass()).toMatchObject(unavailable('No pool is led now; try again'))
-  await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
+  await createLeader(server.domain, 'sim')
   const silent = pass()
   await until(() => sql.query('SELECT 1 FROM question').then(({ length }) => length), { what: 'the leader is asked' })
+  await sql.query('UPDATE scheduler_leader SET holder = NULL')
   await sql.query('UPDATE question SET deadline = berth_now()')
-  expect(await silent).toMatchObject(unavailable('Nobody plans for the pool sim now; try again'))
+  expect(await silent).toMatchObject(unavailable('Pool sim has no scheduler right now; try again'))
   await sql.query('DELETE FROM scheduler_leader')
+  await sql.query('DELETE FROM scheduler_lease')
 })
 
 it('the self-check says what it finds', async () => {
+  // What the tests before it did is chained by no process here, and after 10 s that is a finding.
+  await createChainer(server.domain).runOnce()
   const query = '{ selfCheck { ok at findings { rule objectId message } } }'
   const jobId = await api.submit({ command: ['true'] })
   expect(await api.ask(query)).toEqual({ selfCheck: { ok: true, findings: [], at: expect.any(String) } })

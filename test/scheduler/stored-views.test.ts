@@ -26,6 +26,7 @@ afterEach(async () => {
 async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<Turns> {
   it = await createTestDomain(database.db, options)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
+  await sql("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', 'infinity')")
   return createTurns({ domain: it.domain, leader, store: createStored(it.domain, leader) })
 }
 

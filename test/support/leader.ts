@@ -36,9 +36,9 @@ export function startScheduler(
 }
 
 export async function createLeader(domain: Domain, pool: string): Promise<TestLeader> {
-  await domain.db.sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, 1, 'test', 'test')", [
-    pool,
-  ])
+  const { sql } = domain.db
+  await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, 1, 'test', 'test')", [pool])
+  await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, 'infinity')", [pool])
   const leader = { pool, epoch: 1 }
   const turns = createTurns({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
   return { ...leader, tick: () => turns.take() }

@@ -1,6 +1,7 @@
+import { leadingSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { JobSpec } from '../spec.ts'
-import type { JobState } from '../state.ts'
+import { holdingSql, type JobState } from '../state.ts'
 
 /** What the leader of a pool needs to know of the runs it carries, and the few facts it keeps with them. */
 export interface HoldingRun {
@@ -22,14 +23,14 @@ export interface HoldingRun {
   unixUser: string | null
 }
 
-const holdingSql = (condition: string) => `
+const runsSql = (condition: string) => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
   r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser",
   CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves,
   (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt"
 FROM run r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
-WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING') ${condition}
-  AND EXISTS (SELECT FROM scheduler_leader s WHERE s.pool = $1 AND s.epoch = $2 AND s.holder IS NOT NULL)
+WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
+  AND EXISTS (SELECT ${leadingSql('$1', '$2')})
 ORDER BY r.scheduled_at, r.id`
 
 /** Whose epoch is over has nothing to carry. */
@@ -40,12 +41,12 @@ export interface Term {
 
 /** All of them: what a leader that has just taken over carries on. */
 export const readHoldingRuns = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
-  sql.query<HoldingRun>(holdingSql(''), [pool, epoch], 'holding_runs')
+  sql.query<HoldingRun>(runsSql(''), [pool, epoch], 'holding_runs')
 
 /** Those that ask for something: to be started, or to be stopped. */
 export const readRunOrders = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
   sql.query<HoldingRun>(
-    holdingSql(
+    runsSql(
       `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
         OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
     ),

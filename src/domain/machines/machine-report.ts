@@ -1,4 +1,4 @@
-import { leaseTtlMs } from '../../platform/leadership.ts'
+import { leaseTtlMs, ledSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 
 /** How a machine is that runs jobs as its own processes, as the leader of its pool says with every renewal of its lease. */
@@ -10,7 +10,7 @@ export interface MachineReport {
 
 /** Of the pool that the default queue leads to, else of the first; null: nobody leads it, or there is none. */
 export async function readMachine(sql: Sql): Promise<MachineReport | null> {
-  const [row] = await sql.query<MachineReport>(machineSql, [leaseTtlMs], 'machine_report')
+  const [row] = await sql.query<MachineReport>(machineSql, [], 'machine_report')
   return row ?? null
 }
 
@@ -19,8 +19,7 @@ const isDefaultSql = 'EXISTS (SELECT FROM submission_queue q WHERE q.pool = p.na
 const machineSql = `
 SELECT lease.load5, lease.memory_percent AS "memoryPercent"
 FROM pool p JOIN scheduler_leader leader ON leader.pool = p.name JOIN scheduler_lease lease ON lease.pool = p.name
-WHERE p.directory IS NOT NULL AND leader.holder IS NOT NULL
-  AND lease.renewed_at > berth_now() - $1 * interval '1 millisecond' AND lease.load5 IS NOT NULL
+WHERE p.directory IS NOT NULL AND ${ledSql} AND lease.load5 IS NOT NULL
 ORDER BY NOT ${isDefaultSql}, p.name LIMIT 1`
 
 export interface MachineGpu {

@@ -1,3 +1,4 @@
+import { isLedSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { holdsSql } from '../jobs/dependencies.ts'
@@ -111,7 +112,7 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   if (row.blockedBy && row.blockedBy !== row.id && !row.interactive) return blockedBy(row.blockedBy)
   if (ahead) return blockedBy(ahead)
   if (!fit?.freeNow) return noCapacity(asks)
-  if (!row.led) return because('NO_CAPACITY', `Nobody plans for the pool ${row.pool} now`)
+  if (!row.led) return because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
   return because('NO_CAPACITY', 'Its turn comes with the next pass')
 }
 
@@ -151,7 +152,7 @@ SELECT j.id, j.pool, l.shape, l.interactive, q.eligible_at AS "eligibleAt", j.no
   v.lane_id IS NOT NULL AS seen, v.reason AS "laneReason", v.considered_at AS "laneAt",
   c.blocked_by AS "blockedBy", c.reason AS "classReason", c.considered_at AS "classAt",
   (SELECT jsonb_build_object('id', h.id, 'kind', h.kind, 'expectedAt', h.expected_at) FROM hold h WHERE h.job_id = j.id) AS hold,
-  EXISTS (SELECT FROM scheduler_leader s WHERE s.pool = j.pool AND s.holder IS NOT NULL) AS led
+  ${isLedSql('j.pool')} AS led
 FROM queue_entry q JOIN job j ON j.id = q.job_id JOIN lane l ON l.id = q.lane_id JOIN "user" u ON u.id = j.user_id
 LEFT JOIN team t ON t.id = j.team_id LEFT JOIN lane_view v ON v.lane_id = q.lane_id
 LEFT JOIN class_view c ON c.pool = q.pool AND l.reservation_id IS NULL AND c.class = CASE WHEN l.interactive THEN 'INTERACTIVE'

@@ -1,4 +1,4 @@
-import { leaseTtlMs } from '../../platform/leadership.ts'
+import { isLedSql } from '../../platform/leadership.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
@@ -38,16 +38,11 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
 /** Pools with a leader. While one process takes over from another there is none: the asker waits as for any answer. */
 async function led({ db, clock }: Domain): Promise<{ pool: string }[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
-    const pools = await db.sql.query<{ pool: string }>(ledSql, [leaseTtlMs])
+    const pools = await db.sql.query<{ pool: string }>(ledPoolsSql)
     if (pools.length > 0) return pools
     await clock.sleep(pollMs)
   }
   throw new Unavailable('No pool is led now')
 }
 
-/** Somebody has it, and has said so lately. */
-const ledSql = `
-SELECT leader.pool FROM scheduler_leader leader JOIN pool ON pool.name = leader.pool
-LEFT JOIN scheduler_lease lease ON lease.pool = leader.pool
-WHERE leader.holder IS NOT NULL AND coalesce(lease.renewed_at, berth_now()) > berth_now() - $1 * interval '1 millisecond'
-ORDER BY leader.pool`
+const ledPoolsSql = `SELECT name AS pool FROM pool WHERE ${isLedSql('name')} ORDER BY name`

@@ -1,6 +1,6 @@
 import { createBell } from '../../platform/bell.ts'
 import { newId } from '../../platform/ids.ts'
-import { leaseTtlMs } from '../../platform/leadership.ts'
+import { isLedSql } from '../../platform/leadership.ts'
 import { type Sql, Unavailable } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
@@ -45,7 +45,7 @@ export async function ask(
   const bell = createBell(clock)
   const unlisten = wakeups.on('answer', () => bell.ring())
   const { signal } = new AbortController()
-  const values = [id, waitMsMax - askMsMax, leaseTtlMs]
+  const values = [id, waitMsMax - askMsMax]
   try {
     await db.sql.query(
       `INSERT INTO question (id, pool, kind, payload, deadline)
@@ -66,21 +66,17 @@ export async function ask(
 
 /** A leader that goes on renewing its lease is in a pass that takes long. */
 async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
-  const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${ledSql('$1', '$2')} AS led`, [pool, leaseTtlMs])
+  const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${isLedSql('$1')} AS led`, [pool])
   return row?.led
     ? `The scheduler of the pool ${pool} is busy with a long pass, which goes on; it did not answer in ${waitMsMax / 1_000} s`
-    : `Nobody plans for the pool ${pool} now`
+    : `Pool ${pool} has no scheduler right now`
 }
-
-const ledSql = (pool: string, ttlMs: string) => `EXISTS (
-  SELECT FROM scheduler_leader s JOIN scheduler_lease l USING (pool)
-  WHERE s.pool = ${pool} AND s.holder IS NOT NULL AND l.renewed_at > berth_now() - ${ttlMs} * interval '1 millisecond')`
 
 /** The row as it is, and gone when it is answered, too old, or $2 ms from that without a leader. */
 const takeSql = `
 WITH taken AS (
   DELETE FROM question q WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()
-    OR (deadline - $2 * interval '1 millisecond' <= berth_now() AND NOT ${ledSql('q.pool', '$3')})) RETURNING answer
+    OR (deadline - $2 * interval '1 millisecond' <= berth_now() AND NOT ${isLedSql('q.pool')})) RETURNING answer
 )
 SELECT answer, true AS over FROM taken
 UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT FROM taken)`

@@ -5,7 +5,7 @@ import { interactiveElsewhere, postponeInteractive } from '../../domain/jobs/one
 import { markPlaces } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
-import { Fenced } from '../../platform/leadership.ts'
+import { leadingSql, overEpoch } from '../../platform/leadership.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 import type { Leader } from '../planner.ts'
@@ -45,13 +45,13 @@ export const isConflict = (error: unknown): boolean => ['23505', '23514'].includ
 /** First statement of every decision. Throws Fenced; false: what it was decided by has changed. */
 export async function takeTurn(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
   const [row] = await sql.query<{ leads: boolean; revision: number }>(turnSql, [pool, epoch], 'take_turn')
-  if (!row?.leads) throw new Fenced(`Epoch ${epoch} of ${pool} is over`)
+  if (!row?.leads) throw overEpoch(pool, epoch)
   return row.revision === revision
 }
 
 const turnSql = `
 WITH led AS MATERIALIZED (
-  SELECT 1 FROM scheduler_leader WHERE pool = $1 AND epoch = $2 AND holder IS NOT NULL FOR SHARE
+  SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE
 )
 SELECT EXISTS (SELECT FROM led) AS leads, revision FROM pool WHERE name = $1 FOR NO KEY UPDATE OF pool`
 

@@ -1,7 +1,7 @@
 import type { Domain } from '../../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
-import { Fenced, fence } from '../../platform/leadership.ts'
+import { fence, leadingSql, overEpoch } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
 import type { Leader } from '../planner.ts'
@@ -92,17 +92,16 @@ interface HeardUntil {
 async function lookAt(sql: Sql, { pool, epoch }: Leader, { openedMs, heardXact }: HeardUntil): Promise<Look> {
   const values = [pool, epoch, openedMs, heardXact]
   const [row] = await sql.query<Look & { leads: boolean }>(lookSql, values, 'look_for_changes')
-  if (!row?.leads) throw new Fenced(`Epoch ${epoch} of ${pool} is over`)
+  if (!row?.leads) throw overEpoch(pool, epoch)
   return row
 }
 
 const lookSql = `
-SELECT epoch = $2 AND holder IS NOT NULL AS leads, (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs",
+SELECT EXISTS (SELECT ${leadingSql('$1', '$2')}) AS leads, (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs",
   EXISTS (SELECT FROM pool_change c WHERE c.pool = $1 AND c.xact >= $4) AS changed,
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact",
   (SELECT (extract(epoch FROM q.eligible_at) * 1000)::float8 FROM queue_entry q
-   WHERE q.pool = $1 AND NOT q.open AND q.eligible_at > to_timestamp($3::float8 / 1000) ORDER BY q.eligible_at LIMIT 1) AS "nextDueMs"
-FROM scheduler_leader WHERE pool = $1`
+   WHERE q.pool = $1 AND NOT q.open AND q.eligible_at > to_timestamp($3::float8 / 1000) ORDER BY q.eligible_at LIMIT 1) AS "nextDueMs"`
 
 interface Hearing {
   domain: Domain
