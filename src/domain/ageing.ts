@@ -1,13 +1,23 @@
-/** Under PRIORITY waiting raises a priority that comes from a level: by 10 for every full threshold, up to 30. */
-export const boost = 10
-export const boostedMax = 30
+/**
+ * Ageing: under PRIORITY a priority that comes from a level rises while its job waits, by 10 for every full threshold, up
+ * to 30. A priority that a person set does not rise, and a job with a closed gate does not age.
+ *
+ * The rule has this one place. It is needed in four forms: the priority at a moment, in TypeScript and in SQL; when it
+ * rises next; which priorities the jobs of a band have now, by the time since which they wait; and, the other way round,
+ * since when a job of a band must wait to be ahead of a given priority. `test/domain/ageing.test.ts` compares them.
+ */
+const boost = 10
+const boostedMax = 30
+
+/** Bands of which the jobs rise, where ageing is on. */
+export const agingBands: readonly number[] = Array.from({ length: boostedMax / boost }, (_, steps) => steps * boost)
 
 export interface Ageing {
   /** The priority of its lane. */
   band: number
   /** A person set it: waiting does not raise it. */
   overridden: boolean
-  /** Gated ones do not age. */
+  /** Its gates are open. */
   open: boolean
   sinceMs: number
 }
@@ -18,23 +28,71 @@ export interface Moment {
   thresholdMs: number
 }
 
-export const ages = (band: number, { thresholdMs }: Moment): boolean =>
+const ages = (band: number, { thresholdMs }: Moment): boolean =>
   thresholdMs > 0 && band < boostedMax && band % boost === 0
+
+const stepsOf = (sinceMs: number, { nowMs, thresholdMs }: Moment): number =>
+  Math.max(0, Math.floor((nowMs - sinceMs) / thresholdMs))
+
+/** Since when a job waits that has just risen by so many steps. */
+const sinceOf = (steps: number, { nowMs, thresholdMs }: Moment): number => nowMs - steps * thresholdMs
 
 /** Priority now. */
 export function effectivePriority({ band, overridden, open, sinceMs }: Ageing, moment: Moment): number {
   if (overridden || !open || !ages(band, moment)) return band
-  const steps = Math.max(0, Math.floor((moment.nowMs - sinceMs) / moment.thresholdMs))
-  return Math.min(boostedMax, band + boost * steps)
+  return Math.min(boostedMax, band + boost * stepsOf(sinceMs, moment))
 }
 
-/** Milliseconds, over the alias `pl` (pool_limits). */
+/** When time alone raises it next; null: it rises no more. */
+export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
+  const { band, overridden, open, sinceMs } = ageing
+  if (overridden || !open || !ages(band, moment) || effectivePriority(ageing, moment) >= boostedMax) return null
+  return sinceMs + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
+}
+
+/** The open jobs of a band that have one priority now: those that wait since after `afterMs` and until `untilMs`. */
+export interface AgedStep {
+  priority: number
+  afterMs: number
+  untilMs: number
+}
+
+export function agedStepsOf({ band, overridden }: Pick<Ageing, 'band' | 'overridden'>, moment: Moment): AgedStep[] {
+  const last = overridden || !ages(band, moment) ? 0 : (boostedMax - band) / boost
+  return Array.from({ length: last + 1 }, (_, steps) => ({
+    priority: band + steps * boost,
+    afterMs: steps === last ? -Infinity : sinceOf(steps + 1, moment),
+    untilMs: steps === 0 ? Infinity : sinceOf(steps, moment),
+  }))
+}
+
+/**
+ * Which jobs of a band are ahead of a job with this priority: all that wait since `wholeMs` or longer, and of those that
+ * wait since `tiedMs` or longer the ones with an earlier sequence. Infinity: however short they wait; -Infinity: none.
+ */
+export interface Cutoffs {
+  wholeMs: number
+  tiedMs: number
+}
+
+export function cutoffsOf(band: number, priority: number, moment: Moment): Cutoffs {
+  if (band > priority) return { wholeMs: Infinity, tiedMs: Infinity }
+  const short = priority - band
+  if (!ages(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }
+  const reachesIt = priority <= boostedMax && short % boost === 0
+  return {
+    wholeMs: priority < boostedMax ? sinceOf(Math.floor(short / boost) + 1, moment) : -Infinity,
+    tiedMs: short === 0 ? Infinity : reachesIt ? sinceOf(short / boost, moment) : -Infinity,
+  }
+}
+
+/** The threshold in milliseconds, over the alias `pl` (pool_limits). */
 export const thresholdSql = `coalesce((pl."values"->>'starvationThresholdSeconds')::float8, 3600) * 1000`
 
-/** The same over `q` (queue_entry), `l` (lane) and `pl`. */
+/** `effectivePriority` over the aliases `q` (queue_entry), `l` (lane) and `pl` (pool_limits). */
 export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band
   ELSE least(${boostedMax}, q.band + ${boost} * greatest(0, floor(extract(epoch FROM berth_now() - q.eligible_at) * 1000 / (${thresholdSql})))) END`
 
-/** A moment for the database, or what is before or after all moments. */
+/** A moment for the database; a number that is not finite is before or after all moments. */
 export const timeText = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity'

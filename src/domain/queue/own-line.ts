@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { ages, boost, boostedMax, timeText } from '../ageing.ts'
+import { agedStepsOf, timeText } from '../ageing.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { beginning, type InLine, type LineMoment, leadOf, lineMoment, type Stretch, shareSql } from './line.ts'
 import { type Chunk, chunkSize, readTally } from './tally.ts'
@@ -76,7 +76,7 @@ interface Step extends Kind {
 }
 
 function stepsOf(kind: Kind, chunks: readonly Chunk[], moment: LineMoment): Step[] {
-  const { band, overridden } = kind
+  const { band } = kind
   const ofBand = chunks.filter((chunk) => chunk.band === band)
   const step = (lead: number, open: boolean, [since, until]: readonly [number, number]): Step[] => {
     const places = ofBand
@@ -86,15 +86,10 @@ function stepsOf(kind: Kind, chunks: readonly Chunk[], moment: LineMoment): Step
     const bounds = { first: Math.min(...places), before: Math.max(...places) + chunkSize }
     return [{ ...kind, lead, open, since: timeText(since), until: timeText(until), ...bounds }]
   }
-  const always = [-Infinity, Infinity] as const
-  const gated = step(leadOf(band), false, always)
-  if (overridden || !ages(band, moment)) return [...step(leadOf(band), true, always), ...gated]
-  const last = (boostedMax - band) / boost
-  const ago = (steps: number) => moment.nowMs - steps * moment.thresholdMs
-  const open = Array.from({ length: last + 1 }, (_, n) =>
-    step(leadOf(band + n * boost), true, [n === last ? -Infinity : ago(n + 1), n === 0 ? Infinity : ago(n)]),
+  const open = agedStepsOf(kind, moment).flatMap(({ priority, afterMs, untilMs }) =>
+    step(leadOf(priority), true, [afterMs, untilMs]),
   )
-  return [...open.flat(), ...gated]
+  return [...open, ...step(leadOf(band), false, [-Infinity, Infinity])]
 }
 
 /** No bid counts but among interactive jobs. */

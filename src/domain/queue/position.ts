@@ -1,6 +1,15 @@
 import type { Sql } from '../../platform/tx.ts'
-import { ages, boost, boostedMax, effectivePriority, type Moment, thresholdSql, timeText } from '../ageing.ts'
+import {
+  agingBands,
+  type Cutoffs,
+  cutoffsOf,
+  effectivePriority,
+  type Moment,
+  thresholdSql,
+  timeText,
+} from '../ageing.ts'
 import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
+import { lineMoment } from './line.ts'
 import { countAmongShares } from './share-places.ts'
 import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
 
@@ -68,14 +77,11 @@ export async function placeOf(
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
   bid: number,
 ): Promise<number> {
-  const [[pool], chunks] = await Promise.all([
-    sql.query<Pick<Asked, 'policy' | 'thresholdMs' | 'nowMs'>>(poolSql, [lane.pool], 'place_moment'),
-    readTally(sql, lane.pool),
-  ])
-  if (!pool) throw new Error(`There is no pool ${lane.pool}`)
-  const { policy, nowMs } = pool
+  const [line, chunks] = await Promise.all([lineMoment(sql, lane.pool), readTally(sql, lane.pool)])
+  if (!line) throw new Error(`There is no pool ${lane.pool}`)
+  const { policy, nowMs } = line
   const job: Asked = {
-    ...pool,
+    ...line,
     jobId: '',
     pool: lane.pool,
     account: lane.account,
@@ -88,10 +94,6 @@ export async function placeOf(
   }
   return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
 }
-
-const poolSql = `
-SELECT p.policy::text AS policy, ${thresholdSql} AS "thresholdMs", (extract(epoch FROM berth_now()) * 1000)::bigint AS "nowMs"
-FROM pool p LEFT JOIN pool_limits pl ON pl.pool = p.name WHERE p.name = $1`
 
 /** Of one pool. `chunks`: its tally, where it orders by priority. */
 interface OfPool {
@@ -136,27 +138,6 @@ FROM queue_entry q JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.poo
 LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
 
 // ── PRIORITY ──
-
-/**
- * Who of a band is ahead of somebody with this priority: whoever waits since `wholeMs` or longer, and of those who wait
- * since `tiedMs` or longer whoever has an earlier place. Infinity: whatever they wait; -Infinity: nobody.
- */
-interface Cutoffs {
-  wholeMs: number
-  tiedMs: number
-}
-
-function cutoffs(band: number, priority: number, moment: Moment): Cutoffs {
-  if (band > priority) return { wholeMs: Infinity, tiedMs: Infinity }
-  const after = (steps: number) => moment.nowMs - steps * moment.thresholdMs
-  const short = priority - band
-  if (!ages(band, moment)) return { wholeMs: -Infinity, tiedMs: short === 0 ? Infinity : -Infinity }
-  const reachesIt = priority <= boostedMax && short % boost === 0
-  return {
-    wholeMs: priority < boostedMax ? after(Math.floor(short / boost) + 1) : -Infinity,
-    tiedMs: short === 0 ? Infinity : reachesIt ? after(short / boost) : -Infinity,
-  }
-}
 
 /** A chunk whose rows must be looked at for a job. Times as text: infinity has no number in JSON. */
 interface Doubt {
@@ -208,7 +189,7 @@ function judge(chunks: readonly Chunk[], priority: number, moment: Moment): Judg
   return chunks
     .filter(({ band }) => band !== interactiveBand)
     .map((chunk) => {
-      const cut = ofBand.get(chunk.band) ?? cutoffs(chunk.band, priority, moment)
+      const cut = ofBand.get(chunk.band) ?? cutoffsOf(chunk.band, priority, moment)
       ofBand.set(chunk.band, cut)
       const part = (own: number) => partAhead(chunk, cut, own)
       return { chunk, cut, behind: part(chunk.chunk + 1), within: part(chunk.chunk), before: part(chunk.chunk - 1) }
@@ -284,9 +265,9 @@ CROSS JOIN LATERAL (
 async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
   const asked = jobs.filter(({ band }) => band !== interactiveBand)
   const doubts = asked.flatMap((job) =>
-    [0, 10, 20].flatMap((band) => {
+    agingBands.flatMap((band) => {
       const priority = effectivePriority(job, job)
-      const { wholeMs, tiedMs } = cutoffs(band, priority, job)
+      const { wholeMs, tiedMs } = cutoffsOf(band, priority, job)
       const aged = { job: job.jobId, band, before: job.sequence, whole: timeText(wholeMs), tied: timeText(tiedMs) }
       return Number.isFinite(wholeMs) || Number.isFinite(tiedMs) ? [{ ...aged, same: band === priority }] : []
     }),
