@@ -8,6 +8,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
+import { windowNotOverSql } from './reservation-window.ts'
 
 /**
  * Capacity reservations: nodes for the jobs of a project in a window of time. They are made and removed, never changed.
@@ -141,7 +142,7 @@ export async function readReservations(
 ): Promise<ReadonlyMap<string, NamedReservation>> {
   if (ids.length === 0) return new Map()
   const rows = await sql.query<NamedReservation>(
-    `SELECT id, pool, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", ends_at <= berth_now() AS "isOver"
+    `SELECT id, pool, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", NOT ${windowNotOverSql} AS "isOver"
      FROM capacity_reservation WHERE id IN (SELECT jsonb_array_elements_text($1::text::jsonb))`,
     [JSON.stringify([...new Set(ids)])],
     'named_reservations',

@@ -1,6 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { readNodes } from '../machines/nodes.ts'
+import { windowNotOverSql } from '../machines/reservation-window.ts'
+import { holdingSql } from '../state.ts'
 import { type Waiting, waitingOf } from './explain.ts'
 import { type InLine, readLine } from './line.ts'
 import { type Asking, type Ending, type Reserved, type RoomNow, roomAt } from './room.ts'
@@ -159,9 +161,9 @@ SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second'
         WHERE c.run_id = r.id AND c.node_id = a.node_id), '[]') ELSE '[]' END))
     FROM allocation a WHERE a.run_id = r.id), '[]') AS placements
 FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
-WHERE r.pool = $1 AND r.state IN ('STARTING', 'RUNNING', 'CANCELLING')
+WHERE r.pool = $1 AND r.state IN ${holdingSql}
 ORDER BY 1 NULLS LAST LIMIT $2`
 
 const reservedSql = `
 SELECT id, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsMs"
-FROM capacity_reservation WHERE pool = $1 AND ends_at > berth_now() ORDER BY ends_at, id LIMIT $2`
+FROM capacity_reservation WHERE pool = $1 AND ${windowNotOverSql} ORDER BY ends_at, id LIMIT $2`

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { holdsSql } from '../jobs/dependencies.ts'
+import { windowState } from '../machines/reservation-window.ts'
 import { because, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
@@ -53,8 +54,9 @@ function windowGate({ id, name, startsAt, endsAt }: Window, now: Date): Gate {
   const gate = { code: 'RESERVATION_WINDOW', open: false, opensAt: null } as const
   if (startsAt === null || endsAt === null) return { ...gate, detail: `The reservation ${id} was removed` }
   const [starts, ends] = [new Date(startsAt), new Date(endsAt)]
-  if (ends <= now) return { ...gate, detail: `The window of the reservation ${name} is over` }
-  return { ...gate, open: starts <= now, detail: `The reservation ${name}`, opensAt: starts }
+  const state = windowState({ startsMs: starts.getTime(), endsMs: ends.getTime() }, now.getTime())
+  if (state === 'OVER') return { ...gate, detail: `The window of the reservation ${name} is over` }
+  return { ...gate, open: state === 'OPEN', detail: `The reservation ${name}`, opensAt: starts }
 }
 
 /** A closed gate as a reason. */

@@ -1,4 +1,5 @@
 import { type FreeNode, giveBack, type Placement, place } from '../machines/placement.ts'
+import { closedNodes, type Window, windowState } from '../machines/reservation-window.ts'
 import type { Shape } from '../shape.ts'
 
 /**
@@ -19,12 +20,10 @@ export interface Ending {
   placements: readonly Placement[]
 }
 
-export interface Reserved {
+export interface Reserved extends Window {
   id: string
   /** Names. */
   nodes: readonly string[]
-  startsMs: number
-  endsMs: number
 }
 
 export interface RoomNow {
@@ -62,13 +61,11 @@ function stretches({ reservationId, runSeconds }: Asking, reserved: readonly Res
 }
 
 function isOpen({ reservationId, runSeconds }: Asking, reserved: readonly Reserved[], atMs: number) {
-  const goesOn = reserved.filter(({ endsMs }) => endsMs > atMs)
   if (reservationId !== null) {
-    const own = goesOn.find(({ id, startsMs }) => id === reservationId && startsMs <= atMs)
+    const own = reserved.find((each) => each.id === reservationId && windowState(each, atMs) === 'OPEN')
     return ({ name }: FreeNode) => own?.nodes.includes(name) ?? false
   }
-  const overMs = runSeconds === null ? Number.POSITIVE_INFINITY : atMs + runSeconds * 1_000
-  const closed = new Set(goesOn.filter(({ startsMs }) => startsMs < overMs).flatMap(({ nodes }) => nodes))
+  const closed = closedNodes(reserved, { atMs, runSeconds })
   return ({ name }: FreeNode) => !closed.has(name)
 }
 

@@ -1,5 +1,6 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { FreeNode } from '../../domain/machines/placement.ts'
+import { closedNodes, windowState } from '../../domain/machines/reservation-window.ts'
 import { because, type Reason } from '../../domain/reason.ts'
 import type { Reservation, WorldView } from './model.ts'
 
@@ -15,9 +16,10 @@ type World = Pick<WorldView, 'nowMs' | 'settings'>
 export function reservationGate(world: World, lane: Lane): { reason: Reason; untilMs: number | null } | null {
   if (lane.reservationId === null) return null
   const reservation = reservationOf(world, lane.reservationId)
-  if (!reservation || reservation.endsMs <= world.nowMs)
+  const state = reservation ? windowState(reservation, world.nowMs) : 'OVER'
+  if (!reservation || state === 'OVER')
     return { reason: because('RESERVATION_WINDOW', 'Its capacity reservation is over'), untilMs: null }
-  if (reservation.startsMs <= world.nowMs) return null
+  if (state === 'OPEN') return null
   const begins = new Date(reservation.startsMs).toISOString()
   return {
     reason: because('RESERVATION_WINDOW', `Waits until its capacity reservation begins, ${begins}`),
@@ -33,11 +35,8 @@ export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => bo
     const mine = new Set(own?.nodes)
     return ({ name }) => mine.has(name)
   }
-  const endsMs = lane.runSeconds === null ? Number.POSITIVE_INFINITY : nowMs + lane.runSeconds * 1_000
-  const closing = settings.reservations.filter(({ startsMs, endsMs: over }) => over > nowMs && endsMs > startsMs)
-  if (closing.length === 0) return null
-  const closed = new Set(closing.flatMap(({ nodes }) => nodes))
-  return ({ name }) => !closed.has(name)
+  const closed = closedNodes(settings.reservations, { atMs: nowMs, runSeconds: lane.runSeconds })
+  return closed.size === 0 ? null : ({ name }) => !closed.has(name)
 }
 
 /** The nodes that the jobs of the lane could ever have, whoever runs there now. */

@@ -2,7 +2,9 @@ import type { Policy } from '../../domain/lanes.ts'
 import { readRules } from '../../domain/limits/in-use.ts'
 import { limitsOf } from '../../domain/limits/limits.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
+import { windowNotOverSql } from '../../domain/machines/reservation-window.ts'
 import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
+import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lanes.ts'
 import type { Hold, LaneState, PastPreemption, PoolSettings, Reservation, Running, Waiting } from '../plan/model.ts'
@@ -92,7 +94,7 @@ SELECT r.id AS "runId", r.job_id AS "jobId", r.number AS run, ${laneJson} AS lan
   (SELECT coalesce(jsonb_object_agg(c.node_id, c.devices), '{}') FROM (
     SELECT node_id, jsonb_agg(device ORDER BY device) AS devices FROM device_claim WHERE run_id = r.id GROUP BY node_id) c) AS "gpuIds"
 FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
-WHERE r.state IN ('STARTING', 'RUNNING', 'CANCELLING') AND ${condition}`
+WHERE r.state IN ${holdingSql} AND ${condition}`
 
 export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
   return (await sql.query<RunRow>(runningSql('r.pool = $1 ORDER BY r.scheduled_at, r.id'), [pool])).map(runningOf)
@@ -151,7 +153,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
 const readReservations = (sql: Sql, pool: string): Promise<Reservation[]> =>
   sql.query<Reservation>(
     `SELECT id, project, nodes, ${ms('starts_at')} AS "startsMs", ${ms('ends_at')} AS "endsMs", hard
-     FROM capacity_reservation WHERE pool = $1 AND ends_at > berth_now() ORDER BY starts_at, id`,
+     FROM capacity_reservation WHERE pool = $1 AND ${windowNotOverSql} ORDER BY starts_at, id`,
     [pool],
   )
 

@@ -1,0 +1,38 @@
+/**
+ * The window of a capacity reservation: when it is open, and which nodes it closes for other jobs. Its start belongs to
+ * the window, its end does not. The planner, the gates of a job and the estimate of its start all ask here.
+ */
+export interface Window {
+  startsMs: number
+  endsMs: number
+}
+
+export type WindowState = 'AHEAD' | 'OPEN' | 'OVER'
+
+export function windowState({ startsMs, endsMs }: Window, atMs: number): WindowState {
+  if (endsMs <= atMs) return 'OVER'
+  return startsMs <= atMs ? 'OPEN' : 'AHEAD'
+}
+
+/** The same as a condition on rows of capacity_reservation: the window is open or ahead. */
+export const windowNotOverSql = 'ends_at > berth_now()'
+
+/** A job that belongs to no reservation, as if it started then. */
+export interface Passing {
+  atMs: number
+  /** null: it may run for ever. */
+  runSeconds: number | null
+}
+
+/** Names of the nodes that such a job may not use: their window would begin before it ends, and is not over. */
+export function closedNodes(
+  reservations: readonly (Window & { nodes: readonly string[] })[],
+  { atMs, runSeconds }: Passing,
+): ReadonlySet<string> {
+  const endsMs = runSeconds === null ? Number.POSITIVE_INFINITY : atMs + runSeconds * 1_000
+  return new Set(
+    reservations
+      .filter((window) => windowState(window, atMs) !== 'OVER' && window.startsMs < endsMs)
+      .flatMap(({ nodes }) => nodes),
+  )
+}
