@@ -134,6 +134,8 @@ export class ApprovalNotAllowed extends Refusal {
 /** One spelling for every job that is not there, so that nobody can tell "not there" from "not yours". */
 export const jobNotFound = (jobId: string) => new NotFound(`There is no job ${jobId.slice(0, 64)}`)
 
+export const userNotFound = (id: string) => new NotFound(`There is no user ${id.slice(0, 64)}`)
+
 /** It would not start now, and was not to wait. Nothing is stored. */
 export class Rejected extends Refusal {
   override name = 'Rejected'

@@ -21,6 +21,14 @@ export type Reads = {
   readonly [Name in ModelName]: Pick<PrismaClient[Name], Extract<Reading, keyof PrismaClient[Name]>>
 }
 
+type Given<T> = {
+  [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>
+} & { [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field] }
+
+/** Without the fields that are undefined: a column that is not given keeps its value, or has its default. */
+export const given = <T extends object>(fields: T): Given<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>
+
 export interface ModelClient {
   readonly reads: Reads
   /** Runs `work` with models over the connection of a transaction that the caller began and ends. */

@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
+import { revokeTokens } from './tokens.ts'
 
 /**
  * Whether people must log in.
@@ -61,12 +62,14 @@ async function lockMode(sql: Sql): Promise<StoredMode> {
  * given to somebody is left, and nothing counts at the next start. Jobs go on and keep their users.
  */
 export async function giveUpUsers({ db, time }: Rooms): Promise<void> {
-  await db.transaction(async (sql) => {
-    const { entered, users, tokens } = await lockMode(sql)
+  await db.serializable(async (tx) => {
+    const { entered, users, tokens } = await lockMode(tx)
     if (!entered && !users && !tokens) return
-    await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE revoked_at IS NULL')
-    await sql.query('UPDATE "user" SET disabled = name <> $1', [localUser])
-    await sql.query('UPDATE access_mode SET users_since = NULL')
-    await audit(sql, null, [{ action: 'mode.single-user', objectId: null }], time.nowMs())
+    await revokeTokens(tx, {})
+    const { user, accessMode } = tx.prisma
+    await user.updateMany({ where: { name: { not: localUser } }, data: { disabled: true } })
+    await user.updateMany({ where: { name: localUser }, data: { disabled: false } })
+    await accessMode.update({ where: { id: 1 }, data: { usersSince: null } })
+    await audit(tx, null, [{ action: 'mode.single-user', objectId: null }], time.nowMs())
   })
 }

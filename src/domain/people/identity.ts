@@ -1,5 +1,6 @@
 import { newId } from '../../platform/ids.ts'
-import type { Sql } from '../../platform/tx.ts'
+import { given } from '../../platform/models.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { type Person, type UserLevel, type Viewer, viewerOf } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
@@ -43,8 +44,8 @@ export async function personOf(domain: Domain, claims: Claims): Promise<Person |
   if (known?.disabled) return null
   if (known && !differs(known, wanted)) return known
   if (!known && !isFreeName(claims.name)) return refuse(domain, claims, 'the name cannot be that of a new user')
-  const work = (sql: Sql) => keepPerson(domain, sql, wanted)
-  const kept = await domain.db.transaction(work, { alsoRetry: isTakenIdentity })
+  const work = (tx: Tx) => keepPerson(domain, tx, wanted)
+  const kept = await domain.db.serializable(work, { alsoRetry: isTakenIdentity })
   if (!kept) return refuse(domain, claims, 'the name belongs to another user')
   const person = await readPerson(domain.db.sql, claims)
   return person?.disabled ? null : person
@@ -87,55 +88,50 @@ interface Kept {
 }
 
 /** undefined: there is no such person, and the name belongs to somebody else. */
-async function writePerson(sql: Sql, claims: Claims, id: string): Promise<Kept | undefined> {
-  const { name, level, displayName, email, issuer, subject } = claims
-  const [known] = await sql.query<Kept>(
-    `UPDATE "user" u SET level = coalesce($1::user_level, u.level), display_name = coalesce($2, u.display_name),
-       email = coalesce($3, u.email)
-     WHERE u.oidc_issuer = $4 AND u.oidc_subject = $5 RETURNING id, false AS "isNew"`,
-    [level, displayName, email, issuer, subject],
-  )
-  if (known) return known
-  const [row] = await sql.query<Kept>(newPersonSql, [id, name, level, displayName, email, issuer, subject])
-  return row
+async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept | undefined> {
+  const { user } = tx.prisma
+  const { name, issuer: oidcIssuer, subject: oidcSubject } = claims
+  const identity = { oidcIssuer, oidcSubject }
+  const said = given({
+    level: claims.level ?? undefined,
+    displayName: claims.displayName ?? undefined,
+    email: claims.email ?? undefined,
+  })
+  const known = (await user.findUnique({ where: { oidcIssuer_oidcSubject: identity } })) ?? (await ownerless(tx, name))
+  if (known) {
+    await user.update({ where: { id: known.id }, data: { ...said, ...identity } })
+    return { id: known.id, isNew: false }
+  }
+  const data = { level: 'VIEWER' as const, ...said, ...identity, id: newId, name }
+  const { count } = await user.createMany({ data, skipDuplicates: true })
+  return count === 0 ? undefined : { id: newId, isNew: true }
 }
 
-/**
- * The name may belong to the same person, whom another first log-in has just made, or to one whom the provider made before
- * its subjects were kept: that one is theirs from now on.
- */
-const newPersonSql = `
-INSERT INTO "user" AS u (id, name, level, display_name, email, oidc_issuer, oidc_subject)
-VALUES ($1, $2, coalesce($3, 'VIEWER')::user_level, $4, $5, $6, $7)
-ON CONFLICT (name) DO UPDATE SET level = coalesce($3::user_level, u.level), oidc_issuer = $6, oidc_subject = $7,
-  display_name = coalesce(excluded.display_name, u.display_name), email = coalesce(excluded.email, u.email)
-WHERE (u.oidc_issuer = $6 AND u.oidc_subject = $7) OR (u.oidc_subject IS NULL
-  AND EXISTS (SELECT FROM audit_entry a
-    WHERE a.object_id = u.id AND a.action = 'user.create' AND a.detail ->> 'by' = 'oidc')
-  AND NOT EXISTS (SELECT FROM audit_entry a WHERE a.object_id = u.id AND a.detail ?| ARRAY['subject', 'identity']))
-RETURNING id, xmax = 0 AS "isNew"`
+/** The user of this name, if the provider made it before its subjects were kept: it is theirs from now on. */
+async function ownerless(tx: Tx, name: string): Promise<{ id: string } | undefined> {
+  const named = await tx.prisma.user.findUnique({ where: { name, oidcSubject: null } })
+  if (!named) return undefined
+  const [made] = await tx.query<{ byProvider: boolean }>(madeSql, [named.id])
+  return made?.byProvider ? named : undefined
+}
+
+const madeSql = `
+SELECT coalesce(bool_or(action = 'user.create' AND detail ->> 'by' = 'oidc')
+  AND NOT bool_or(detail ?| ARRAY['subject', 'identity']), false) AS "byProvider"
+FROM audit_entry WHERE object_id = $1`
 
 /** Teams that the provider names are made: it decides who is in them, and so which there are. False: not let in. */
-async function keepPerson({ time }: Domain, sql: Sql, claims: Claims): Promise<boolean> {
-  const row = await writePerson(sql, claims, newId('user', time.nowMs()))
+async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boolean> {
+  const row = await writePerson(tx, claims, newId('user', time.nowMs()))
   if (!row) return false
   if (claims.teams) {
-    const teams = claims.teams.map((name) => ({ id: newId('team', time.nowMs()), name }))
-    await sql.query(
-      `INSERT INTO team (id, name, account) SELECT t.id, t.name, t.name
-       FROM jsonb_to_recordset($1::text::jsonb) AS t(id text, name text) ORDER BY t.name ON CONFLICT (name) DO NOTHING`,
-      [JSON.stringify(teams)],
-    )
-    await setTeams(sql, row.id, { teams: claims.teams })
+    const data = claims.teams.toSorted().map((name) => ({ id: newId('team', time.nowMs()), name, account: name }))
+    await tx.prisma.team.createMany({ data, skipDuplicates: true })
+    await setTeams(tx, row.id, { teams: claims.teams })
   }
   const { name, level, teams, issuer, subject } = claims
   const detail = { name, level, teams, issuer, subject, by: 'oidc' }
-  await audit(
-    sql,
-    null,
-    [{ action: row.isNew ? 'user.create' : 'user.update', objectId: row.id, detail }],
-    time.nowMs(),
-  )
+  await audit(tx, null, [{ action: row.isNew ? 'user.create' : 'user.update', objectId: row.id, detail }], time.nowMs())
   return true
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newId } from '../../platform/ids.ts'
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { isAtOrBelow, ownAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
@@ -118,13 +118,11 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   demand(viewer, 'user.write')
   const { name } = parseInput(creation, raw)
   const id = newId('team', domain.time.nowMs())
-  await domain.db.transaction(async (sql) => {
-    const rows = await sql.query(
-      'INSERT INTO team (id, name, account) VALUES ($1, $2, $2) ON CONFLICT (name) DO NOTHING RETURNING id',
-      [id, name],
-    )
-    if (rows.length === 0) throw nameTaken(name)
-    await audit(sql, viewer, [{ action: 'team.create', objectId: id, detail: { name } }], domain.time.nowMs())
+  await domain.db.serializable(async (tx) => {
+    const data = { id, name, account: name }
+    const { count } = await tx.prisma.team.createMany({ data, skipDuplicates: true })
+    if (count === 0) throw nameTaken(name)
+    await audit(tx, viewer, [{ action: 'team.create', objectId: id, detail: { name } }], domain.time.nowMs())
   })
   return { id }
 }
@@ -133,18 +131,18 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
 export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
-  await domain.db.transaction(async (sql) => {
-    const before = await lockTeam(sql, id)
+  await domain.db.serializable(async (tx) => {
+    const before = await nameOfTeam(tx, id)
     if (name !== undefined) {
-      const [other] = await sql.query('SELECT id FROM team WHERE name = $1 AND id <> $2', [name, id])
-      if (other) throw nameTaken(name)
-      await sql.query('UPDATE team SET name = $2, account = $2 WHERE id = $1', [id, name])
-      await renameTeamQuotas(sql, before, name)
+      const other = await tx.prisma.team.findUnique({ where: { name } })
+      if (other && other.id !== id) throw nameTaken(name)
+      await tx.prisma.team.update({ where: { id }, data: { name, account: name } })
+      await renameTeamQuotas(tx, before, name)
     }
-    await removeFrom(sql, id, removeMembers ?? [])
-    await addTo(sql, id, addMembers ?? [])
+    await removeFrom(tx, id, removeMembers ?? [])
+    await addTo(tx, id, addMembers ?? [])
     const detail = { name, addMembers, removeMembers }
-    await audit(sql, viewer, [{ action: 'team.update', objectId: id, detail }], domain.time.nowMs())
+    await audit(tx, viewer, [{ action: 'team.update', objectId: id, detail }], domain.time.nowMs())
   })
   return { id }
 }
@@ -152,37 +150,33 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
 /** Jobs stay, and so does the account that they are charged to. */
 export async function deleteTeam(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
-  await domain.db.transaction(async (sql) => {
-    const name = await lockTeam(sql, id)
-    await sql.query('DELETE FROM team WHERE id = $1', [id])
-    await audit(sql, viewer, [{ action: 'team.delete', objectId: id, detail: { name } }], domain.time.nowMs())
+  await domain.db.serializable(async (tx) => {
+    const name = await nameOfTeam(tx, id)
+    await tx.prisma.team.delete({ where: { id } })
+    await audit(tx, viewer, [{ action: 'team.delete', objectId: id, detail: { name } }], domain.time.nowMs())
   })
   return { id }
 }
 
-async function lockTeam(sql: Sql, id: string): Promise<string> {
-  const [team] = await sql.query<{ name: string }>('SELECT name FROM team WHERE id = $1 FOR UPDATE', [id])
+async function nameOfTeam({ prisma }: Tx, id: string): Promise<string> {
+  const team = await prisma.team.findUnique({ where: { id } })
   if (!team) throw new NotFound(`There is no team ${id.slice(0, 64)}`)
   return team.name
 }
 
 const nameTaken = (name: string) => new InvalidInput([{ path: ['name'], message: `There is a team ${name} already` }])
 
-async function removeFrom(sql: Sql, id: string, userIds: readonly string[]): Promise<void> {
-  await sql.query('DELETE FROM team_member WHERE team_id = $1 AND user_id = ANY($2::text[])', [id, userIds])
-  await sql.query('UPDATE "user" SET default_team_id = NULL WHERE default_team_id = $1 AND id = ANY($2::text[])', [
-    id,
-    userIds,
-  ])
+async function removeFrom({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
+  const these = { in: [...userIds] }
+  await prisma.teamMember.deleteMany({ where: { teamId: id, userId: these } })
+  await prisma.user.updateMany({ where: { defaultTeamId: id, id: these }, data: { defaultTeamId: null } })
 }
 
-async function addTo(sql: Sql, id: string, userIds: readonly string[]): Promise<void> {
-  const rows = await sql.query<{ id: string; teams: number }>(
-    `SELECT u.id, (SELECT count(*) FROM team_member m WHERE m.user_id = u.id AND m.team_id <> $2) AS teams
-     FROM "user" u WHERE u.id = ANY($1::text[]) ORDER BY u.id FOR UPDATE OF u`,
-    [userIds, id],
-  )
-  const known = new Map(rows.map((row) => [row.id, row.teams]))
+async function addTo({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
+  const others = { teams: { where: { teamId: { not: id } } } }
+  const where = { id: { in: [...userIds] } }
+  const rows = await prisma.user.findMany({ where, select: { id: true, _count: { select: others } } })
+  const known = new Map(rows.map((row) => [row.id, row._count.teams]))
   const violations = userIds.flatMap((userId, index) => {
     const path = ['addMembers', String(index)]
     const teams = known.get(userId)
@@ -190,10 +184,8 @@ async function addTo(sql: Sql, id: string, userIds: readonly string[]): Promise<
     return teams < teamsOfUserMax ? [] : [{ path, message: `Is in ${teamsOfUserMax} teams already` }]
   })
   if (violations.length > 0) throw new InvalidInput(violations)
-  await sql.query(
-    'INSERT INTO team_member (team_id, user_id) SELECT $1, unnest($2::text[]) ON CONFLICT (team_id, user_id) DO NOTHING',
-    [id, userIds],
-  )
+  const members = userIds.map((userId) => ({ teamId: id, userId }))
+  await prisma.teamMember.createMany({ data: members, skipDuplicates: true })
 }
 
 export interface TeamChoice {
@@ -203,35 +195,28 @@ export interface TeamChoice {
   defaultTeam?: string | null | undefined
 }
 
-/** Writes whose teams they are; the caller holds the user's row. Throws InvalidInput for a team that is not there. */
-export async function setTeams(sql: Sql, userId: string, { teams, defaultTeam }: TeamChoice): Promise<void> {
+/** Writes whose teams they are. Throws InvalidInput for a team that is not there. */
+export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: TeamChoice): Promise<void> {
   if (teams && teams.length > teamsOfUserMax)
     throw new InvalidInput([{ path: ['teams'], message: `Must be at most ${teamsOfUserMax}` }])
-  if (teams) await replaceTeams(sql, userId, teams)
-  if (defaultTeam == null) {
-    await sql.query(
-      `UPDATE "user" u SET default_team_id = NULL WHERE id = $1 AND default_team_id IS NOT NULL
-       AND ($2 OR NOT EXISTS (SELECT FROM team_member m WHERE m.user_id = u.id AND m.team_id = u.default_team_id))`,
-      [userId, defaultTeam === null],
-    )
+  if (teams) await replaceTeams(tx, userId, teams)
+  const { user, team } = tx.prisma
+  if (defaultTeam === undefined) {
+    const isGone = { id: userId, defaultTeam: { members: { none: { userId } } } }
+    await user.updateMany({ where: isGone, data: { defaultTeamId: null } })
     return
   }
-  const updated = await sql.query(
-    `UPDATE "user" SET default_team_id = t.id FROM team t JOIN team_member m ON m.team_id = t.id
-     WHERE "user".id = $1 AND m.user_id = $1 AND t.name = $2 RETURNING t.id`,
-    [userId, defaultTeam],
-  )
-  if (updated.length === 0)
+  const chosen =
+    defaultTeam === null ? null : await team.findFirst({ where: { name: defaultTeam, members: { some: { userId } } } })
+  if (defaultTeam !== null && !chosen)
     throw new InvalidInput([
       { path: ['defaultTeam'], message: `${defaultTeam.slice(0, 64)} is none of the user's teams` },
     ])
+  await user.update({ where: { id: userId }, data: { defaultTeamId: chosen?.id ?? null } })
 }
 
-async function replaceTeams(sql: Sql, userId: string, names: readonly string[]): Promise<void> {
-  const rows = await sql.query<{ id: string; name: string }>(
-    'SELECT id, name FROM team WHERE name = ANY($1::text[]) ORDER BY id FOR SHARE',
-    [names],
-  )
+async function replaceTeams({ prisma }: Tx, userId: string, names: readonly string[]): Promise<void> {
+  const rows = await prisma.team.findMany({ where: { name: { in: [...names] } } })
   const known = new Set(rows.map(({ name }) => name))
   const unknown = names.findIndex((name) => !known.has(name))
   if (unknown >= 0)
@@ -239,9 +224,6 @@ async function replaceTeams(sql: Sql, userId: string, names: readonly string[]):
       { path: ['teams', String(unknown)], message: `There is no team ${names[unknown]?.slice(0, 64)}` },
     ])
   const ids = rows.map(({ id }) => id)
-  await sql.query('DELETE FROM team_member WHERE user_id = $1 AND team_id <> ALL($2::text[])', [userId, ids])
-  await sql.query(
-    'INSERT INTO team_member (team_id, user_id) SELECT unnest($2::text[]), $1 ON CONFLICT (team_id, user_id) DO NOTHING',
-    [userId, ids],
-  )
+  await prisma.teamMember.deleteMany({ where: { userId, teamId: { notIn: ids } } })
+  await prisma.teamMember.createMany({ data: ids.map((teamId) => ({ teamId, userId })), skipDuplicates: true })
 }

@@ -1,14 +1,14 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { createBatcher } from '../../platform/batch.ts'
+import type { Prisma } from '../../platform/generated/client.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAllOf, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { Forbidden, InvalidInput, NotFound } from '../errors.ts'
+import { Forbidden, InvalidInput, NotFound, userNotFound } from '../errors.ts'
 import { parseInput } from '../parse.ts'
-import { userNotFound } from './users.ts'
 
 /**
  * Secrets that stand for people: `berth_`, 10 characters by which the row is found, and 256 random bits. Shown once,
@@ -50,12 +50,12 @@ export async function createToken(
   const expiresAt = endOfToken(viewer, asked ?? null)
   const secret = newSecret()
   const tokenId = newId('token', domain.time.nowMs())
-  await domain.db.transaction(async (sql) => {
-    if (ofOther) await demandHolder(sql, viewer, userId)
-    await demandFuture(sql, expiresAt)
-    await insertToken(sql, { id: tokenId, userId: userId ?? viewer.userId, name, secret, scopes: wanted, expiresAt })
+  await domain.db.serializable(async (tx) => {
+    if (ofOther) await demandHolder(tx, viewer, userId)
+    await demandFuture(tx, expiresAt)
+    await insertToken(tx, { id: tokenId, userId: userId ?? viewer.userId, name, secret, scopes: wanted, expiresAt })
     const detail = { name, userId: userId ?? viewer.userId, scopes: wanted, expiresAt: expiresAt?.toISOString() }
-    await audit(sql, viewer, [{ action: 'token.create', objectId: tokenId, detail }], domain.time.nowMs())
+    await audit(tx, viewer, [{ action: 'token.create', objectId: tokenId, detail }], domain.time.nowMs())
   })
   return { tokenId, secret }
 }
@@ -69,11 +69,8 @@ function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   throw new InvalidInput([{ path: ['expiresAt'], message }])
 }
 
-async function demandHolder(sql: Sql, viewer: Viewer, userId: string): Promise<void> {
-  const [person] = await sql.query<Person & { disabled: boolean }>(
-    'SELECT id, name, level, allow, deny, disabled FROM "user" WHERE id = $1 FOR SHARE',
-    [userId],
-  )
+async function demandHolder({ prisma }: Tx, viewer: Viewer, userId: string): Promise<void> {
+  const person = await prisma.user.findUnique({ where: { id: userId } })
   if (!person) throw userNotFound(userId)
   demandAllOf(viewer, person)
   if (person.disabled) throw new InvalidInput([{ path: ['userId'], message: `${person.name} is disabled` }])
@@ -94,28 +91,29 @@ interface NewToken {
   expiresAt?: Date | null | undefined
 }
 
-async function insertToken(sql: Sql, { id, userId, name, secret, scopes, expiresAt }: NewToken): Promise<void> {
-  await sql.query(
-    `INSERT INTO api_token (id, user_id, name, prefix, hash, scopes, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6::text[]::token_scope[], $7)`,
-    [id, userId, name, prefixOf(secret), hashOf(secret), scopes, expiresAt ?? null],
-  )
+async function insertToken({ prisma }: Tx, { secret, scopes, expiresAt, ...token }: NewToken): Promise<void> {
+  const hash = Uint8Array.from(hashOf(secret))
+  const data = { ...token, prefix: prefixOf(secret), hash, scopes: [...scopes], expiresAt: expiresAt ?? null }
+  await prisma.apiToken.create({ data })
+}
+
+/** Ends those of them that have not ended, at the time of the database. */
+export async function revokeTokens(tx: Tx, which: Prisma.ApiTokenWhereInput): Promise<void> {
+  const tokens = await tx.prisma.apiToken.findMany({ where: { ...which, revokedAt: null }, select: { id: true } })
+  const ids = tokens.map(({ id }) => id)
+  await tx.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = ANY($1::text[])', [ids])
 }
 
 /** Revoking again changes nothing. Without token.any one's own tokens alone are there. */
 export async function revokeToken(domain: Domain, viewer: Viewer, id: string): Promise<{ tokenId: string }> {
-  await domain.db.transaction(async (sql) => {
-    const [token] = await sql.query<Person & { revoked: boolean }>(
-      `SELECT u.id, u.name, u.level, u.allow, u.deny, t.revoked_at IS NOT NULL AS revoked
-       FROM api_token t JOIN "user" u ON u.id = t.user_id WHERE t.id = $1 FOR UPDATE OF t`,
-      [id],
-    )
-    if (!token || (token.id !== viewer.userId && !viewer.granted.has('token.any')))
+  await domain.db.serializable(async (tx) => {
+    const token = await tx.prisma.apiToken.findUnique({ where: { id }, include: { user: true } })
+    if (!token || (token.userId !== viewer.userId && !viewer.granted.has('token.any')))
       throw new NotFound(`There is no token ${id.slice(0, 64)}`)
-    demandRevocation(viewer, token)
-    if (token.revoked) return
-    await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = $1', [id])
-    await audit(sql, viewer, [{ action: 'token.revoke', objectId: id }], domain.time.nowMs())
+    demandRevocation(viewer, token.user)
+    if (token.revokedAt) return
+    await revokeTokens(tx, { id })
+    await audit(tx, viewer, [{ action: 'token.revoke', objectId: id }], domain.time.nowMs())
   })
   domain.wakeups.poke('access')
   return { tokenId: id }
@@ -132,23 +130,16 @@ function demandRevocation(viewer: Viewer, holder: Person): void {
  * there before is revoked: only what the configuration says now is valid.
  */
 export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
-  await db.transaction(async (sql) => {
-    await sql.query(
-      `INSERT INTO "user" (id, name, level) VALUES ($1, 'admin', 'ADMIN') ON CONFLICT (name) DO NOTHING`,
-      [newId('user', time.nowMs())],
-    )
-    const [admin] = await sql.query<{ id: string }>(`SELECT id FROM "user" WHERE name = 'admin' FOR UPDATE`)
-    if (!admin) throw new Error('The user admin is missing')
-    await sql.query(
-      `UPDATE api_token SET revoked_at = berth_now()
-       WHERE user_id = $1 AND prefix LIKE 'sha256\\_%' AND prefix <> $2 AND revoked_at IS NULL`,
-      [admin.id, prefixOf(secret)],
-    )
-    const [known] = await sql.query('SELECT id FROM api_token WHERE prefix = $1', [prefixOf(secret)])
-    if (known) return
+  const prefix = prefixOf(secret)
+  await db.serializable(async (tx) => {
+    const made = { id: newId('user', time.nowMs()), name: 'admin', level: 'ADMIN' } as const
+    await tx.prisma.user.createMany({ data: made, skipDuplicates: true })
+    const { id: userId } = await tx.prisma.user.findUniqueOrThrow({ where: { name: made.name } })
+    await revokeTokens(tx, { userId, prefix: { startsWith: 'sha256_', not: prefix } })
+    if ((await tx.prisma.apiToken.count({ where: { prefix } })) > 0) return
     const id = newId('token', time.nowMs())
-    await insertToken(sql, { id, userId: admin.id, name: 'bootstrap', secret, scopes: tokenScopes })
-    await audit(sql, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
+    await insertToken(tx, { id, userId, name: 'bootstrap', secret, scopes: tokenScopes })
+    await audit(tx, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
   })
 }
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import { Forbidden, InvalidInput, type Violation } from '../errors.ts'
 import { traitsOf } from '../executors.ts'
@@ -59,15 +59,17 @@ export function unixUserViolations({ door, executor, userName, unixUser }: Askin
 }
 
 /** The account decides what jobs may read and write on the machine: only an ADMIN gives it. */
-export async function demandUnixUser(sql: Sql, viewer: Viewer, unixUser: string | null | undefined): Promise<void> {
+export async function demandUnixUser(
+  { prisma }: Tx,
+  viewer: Viewer,
+  unixUser: string | null | undefined,
+): Promise<void> {
   if (unixUser === undefined) return
   if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
   if (unixUser === null) return
   const refuse = (message: string) => new InvalidInput([{ path: ['unixUser'], message }])
   if (unixUser === 'root') throw refuse('must not be root: its jobs could read and change everything of the server')
-  const [pool] = await sql.query<{ name: string }>(
-    'SELECT name FROM pool WHERE $1 = ANY (reserved_unix_users) ORDER BY name LIMIT 1',
-    [unixUser],
-  )
+  const where = { reservedUnixUsers: { has: unixUser } }
+  const pool = await prisma.pool.findFirst({ where, orderBy: { name: 'asc' }, select: { name: true } })
   if (pool) throw refuse(`must not be ${unixUser}: it owns files of the server of pool ${pool.name}`)
 }

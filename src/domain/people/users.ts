@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { newId } from '../../platform/ids.ts'
-import { brokenConstraint, type Sql } from '../../platform/tx.ts'
+import { given } from '../../platform/models.ts'
+import { brokenConstraint, type Tx } from '../../platform/tx.ts'
 import { demand, demandAllOf, isPermission, type Person, userLevels, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, NotFound } from '../errors.ts'
+import { InvalidInput, userNotFound } from '../errors.ts'
 import { parseInput } from '../parse.ts'
 import { setTeams } from './teams.ts'
+import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
 /** People. Nobody is ever removed: jobs and the audit log keep their names; who leaves is disabled. */
@@ -63,17 +65,13 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
   const { allow = [], deny = [], teams = [], defaultTeam = null, ...person } = input
   const id = newId('user', domain.time.nowMs())
   demandAllOf(viewer, { id, name: person.name, level: person.level, allow, deny })
-  await domain.db.transaction(async (sql) => {
-    await demandUnixUser(sql, viewer, person.unixUser)
-    const rows = await sql.query(
-      `INSERT INTO "user" (id, name, level, display_name, email, unix_user, allow, deny)
-       VALUES ($1, $2, $3::user_level, $4, $5, $6, $7, $8) ON CONFLICT (name) DO NOTHING RETURNING id`,
-      [id, person.name, person.level, person.displayName, person.email, person.unixUser, allow, deny],
-    )
-    if (rows.length === 0)
-      throw new InvalidInput([{ path: ['name'], message: `There is a user ${person.name} already` }])
-    await setTeams(sql, id, { teams, defaultTeam })
-    await audit(sql, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.time.nowMs())
+  await domain.db.serializable(async (tx) => {
+    await demandUnixUser(tx, viewer, person.unixUser)
+    const data = given({ ...person, id, allow, deny })
+    const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true })
+    if (count === 0) throw new InvalidInput([{ path: ['name'], message: `There is a user ${person.name} already` }])
+    await setTeams(tx, id, { teams, defaultTeam })
+    await audit(tx, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.time.nowMs())
   })
   return { id }
 }
@@ -81,68 +79,47 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
 export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, ...input } = parseInput(change, raw)
-  const work = async (sql: Sql) => {
-    const before = await lockPerson(sql, id)
+  const { identity, teams, defaultTeam, ...columns } = input
+  const work = async (tx: Tx) => {
+    const before = await readPerson(tx, id)
     const { level = before.level, allow = before.allow, deny = before.deny } = input
     demandAllOf(viewer, before)
     demandAllOf(viewer, { ...before, level, allow, deny })
     demandOther(viewer, id, input.disabled)
-    await demandUnixUser(sql, viewer, input.unixUser)
-    const columns = Object.entries(columnOf).flatMap(([field, column]) => {
-      const value = input[field as keyof typeof columnOf]
-      return value === undefined ? [] : [{ column, value }]
-    })
-    const sets = columns.map(({ column }, i) => `${column} = $${i + 2}`).join(', ')
-    if (sets) await sql.query(`UPDATE "user" SET ${sets} WHERE id = $1`, [id, ...columns.map(({ value }) => value)])
-    if (input.identity !== undefined) await linkIdentity(sql, id, input.identity)
-    await setTeams(sql, id, input)
-    await audit(sql, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
+    await demandUnixUser(tx, viewer, input.unixUser)
+    await tx.prisma.user.update({ where: { id }, data: given(columns) })
+    if (identity !== undefined) await linkIdentity(tx, id, identity)
+    await setTeams(tx, id, { teams, defaultTeam })
+    await audit(tx, viewer, [{ action: 'user.update', objectId: id, detail: input }], domain.time.nowMs())
   }
-  await domain.db.transaction(work, { alsoRetry: isTakenIdentity })
+  await domain.db.serializable(work, { alsoRetry: isTakenIdentity })
   domain.wakeups.poke('access')
   return { id }
 }
 
-const columnOf = {
-  level: 'level',
-  disabled: 'disabled',
-  displayName: 'display_name',
-  email: 'email',
-  unixUser: 'unix_user',
-  allow: 'allow',
-  deny: 'deny',
-} as const
-
-async function linkIdentity(sql: Sql, id: string, identity: Identity | null): Promise<void> {
-  const { issuer = null, subject = null } = identity ?? {}
-  const [other] = await sql.query<{ name: string }>(
-    'SELECT name FROM "user" WHERE oidc_issuer = $1 AND oidc_subject = $2 AND id <> $3',
-    [issuer, subject, id],
-  )
+async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | null): Promise<void> {
+  const linked = { oidcIssuer: identity?.issuer ?? null, oidcSubject: identity?.subject ?? null }
+  const other = identity && (await prisma.user.findFirst({ where: { ...linked, id: { not: id } } }))
   if (other) throw new InvalidInput([{ path: ['identity'], message: `Is already that of the user ${other.name}` }])
-  await sql.query('UPDATE "user" SET oidc_issuer = $2, oidc_subject = $3 WHERE id = $1', [id, issuer, subject])
+  await prisma.user.update({ where: { id }, data: linked })
 }
 
 /** Disables: tokens die, jobs go on and keep their user. */
 export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
-  await domain.db.transaction(async (sql) => {
-    demandAllOf(viewer, await lockPerson(sql, id))
+  await domain.db.serializable(async (tx) => {
+    demandAllOf(viewer, await readPerson(tx, id))
     demandOther(viewer, id, true)
-    await sql.query('UPDATE "user" SET disabled = true WHERE id = $1', [id])
-    await sql.query('UPDATE api_token SET revoked_at = berth_now() WHERE user_id = $1 AND revoked_at IS NULL', [id])
-    await audit(sql, viewer, [{ action: 'user.delete', objectId: id }], domain.time.nowMs())
+    await tx.prisma.user.update({ where: { id }, data: { disabled: true } })
+    await revokeTokens(tx, { userId: id })
+    await audit(tx, viewer, [{ action: 'user.delete', objectId: id }], domain.time.nowMs())
   })
   domain.wakeups.poke('access')
   return { id }
 }
 
-export const userNotFound = (id: string) => new NotFound(`There is no user ${id.slice(0, 64)}`)
-
-async function lockPerson(sql: Sql, id: string): Promise<Person> {
-  const [person] = await sql.query<Person>('SELECT id, name, level, allow, deny FROM "user" WHERE id = $1 FOR UPDATE', [
-    id,
-  ])
+async function readPerson({ prisma }: Tx, id: string): Promise<Person> {
+  const person = await prisma.user.findUnique({ where: { id } })
   if (!person) throw userNotFound(id)
   return person
 }
