@@ -56,6 +56,7 @@ const { version } = about
 const stopMsMax = 7_000
 /** How long a start may go on after the process was told to stop. */
 const startEndMsMax = 1_000
+const startAgainMs = 500
 /** npm forwards signals, so one Ctrl-C arrives twice. */
 const sameSignalMs = 2_000
 
@@ -90,6 +91,7 @@ async function start(starting: Start): Promise<string> {
       if (signal.aborted || isLate || !(error instanceof Unavailable || isUnavailable(error))) throw error
       log.warn({ err: error }, 'the database left during the start; starting again')
       await endAll(running.parts.splice(0), log)
+      await systemClock.sleep(startAgainMs, signal)
     }
   }
 }

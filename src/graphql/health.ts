@@ -45,6 +45,7 @@ type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
 async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
   const spoolFull = await disk.full()
   const full = spoolFull === null ? [] : [spoolFull]
+  const outOfRoom = 'the disk of the database is full: nothing can be stored'
   try {
     const [row] = await db.transaction(
       (sql) => sql.query<{ unfinished: number; leaderless: string[] }>(readinessSql, [leaseTtlMs]),
@@ -53,20 +54,20 @@ async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'fu
     const migrated = row?.unfinished === 0
     const database = (await findRoom()) ? 'ok' : 'full'
     const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no leader: its jobs wait`)
-    const outOfRoom = database === 'ok' ? [] : ['the disk of the database is full: nothing can be stored']
     return {
       ready: migrated && database === 'ok',
       database,
       migrations: migrated ? 'ok' : 'pending',
-      warnings: [...leaderless, ...outOfRoom, ...full],
+      warnings: [...leaderless, ...(database === 'ok' ? [] : [outOfRoom]), ...full],
     }
   } catch (error) {
     log.warn({ err: error }, 'not ready')
-    return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
+    if (!isDiskFull(error)) return { ready: false, database: 'unavailable', migrations: 'unknown', warnings: full }
+    return { ready: false, database: 'full', migrations: 'unknown', warnings: [outOfRoom, ...full] }
   }
 }
 
-const diskFull = '53100'
+const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '53100'
 
 /**
  * Whether the database can write half a megabyte, wherever it is: the rows exceed the memory of the statement, so they
@@ -80,7 +81,7 @@ async function hasRoom(db: Db): Promise<boolean> {
     }, limit)
     return true
   } catch (error) {
-    if (sqlState((error as Error).cause) === diskFull) return false
+    if (isDiskFull(error)) return false
     throw error
   }
 }

@@ -14,6 +14,17 @@ import pg from 'pg'
 export interface Address {
   /** Where the database is now: the embedded one may come back on another port. */
   readonly url: string
+  /** Of the embedded one: the reason why it cannot serve, unless its disk has room. */
+  readonly outOfRoom?: DiskFull | null
+}
+
+/** The same as when PostgreSQL says it, which cannot once it has stopped for that reason. */
+export class DiskFull extends Error {
+  readonly code = '53100'
+
+  constructor(directory: string) {
+    super(`make room in ${directory}, and it goes on by itself`)
+  }
 }
 
 export interface ConnectionOptions {

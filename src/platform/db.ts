@@ -6,12 +6,15 @@ import {
   type Ending,
   endingTransaction,
   inTransaction,
+  isUnavailable,
   type OrdinaryOptions,
   ordinaryTransaction,
   pgSql,
   type Sql,
   type TransactionOptions,
   type Tx,
+  Unavailable,
+  whyUnavailable,
 } from './tx.ts'
 
 /** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
@@ -56,21 +59,33 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
   })
   dropSuspects(pool, log)
   const models = openModels(pool)
+  const sql = pgSql(pool)
+  const explained = <T>(asked: Promise<T>) => asked.catch((error: unknown) => Promise.reject(explain(error, address)))
   return {
     get url() {
       return address.url
     },
+    get outOfRoom() {
+      return address.outOfRoom ?? null
+    },
     pool,
     prisma: models.reads,
-    sql: pgSql(pool),
-    transaction: (work, options) => inTransaction(pool, work, options),
-    serializable: (work, options) => ordinaryTransaction(pool, models, work, options),
-    endingTransaction: (work, options) => endingTransaction(pool, work, options),
+    sql: { query: (...statement) => explained(sql.query(...statement)) },
+    transaction: (work, options) => explained(inTransaction(pool, work, options)),
+    serializable: (work, options) => explained(ordinaryTransaction(pool, models, work, options)),
+    endingTransaction: (work, options) => explained(endingTransaction(pool, work, options)),
     async close() {
       await models.close()
       await pool.end()
     },
   }
+}
+
+/** A PostgreSQL that stopped on a full disk refuses connections: what callers need to know is the disk. */
+function explain(error: unknown, { outOfRoom }: Address): unknown {
+  if (error instanceof Unavailable)
+    return outOfRoom ? new Unavailable(whyUnavailable(outOfRoom), { cause: outOfRoom }) : error
+  return isUnavailable(error) ? (outOfRoom ?? error) : error
 }
 
 /**

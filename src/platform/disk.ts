@@ -32,7 +32,8 @@ export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions): 
     const { bavail, bsize } = await statfs(path)
     const wasFull = isFull
     isFull = bavail * bsize < roomBytesMin
-    if (isFull && !wasFull) log.error({ path }, `the disk of ${holds} is full`)
+    if (isFull && !wasFull)
+      log.error({ path }, `the disk of ${holds} is full: make room there, and what waits goes on by itself`)
     if (!isFull && wasFull) log.warn({ path }, `the disk of ${holds} has room again`)
   }
 

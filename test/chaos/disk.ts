@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { Random } from '../../simulate/random.ts'
 import { type Api, connectApi, jobOf } from '../support/api.ts'
 import { freePort, startBerth } from '../support/berth-process.ts'
 import { ask } from '../support/client.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
+import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
 import { type Scenario, Skipped } from './scenario.ts'
 
@@ -26,7 +25,6 @@ const linesMax = 20_000
 const fullMsMax = 5_000
 /** A full disk stops PostgreSQL only when its journal needs another segment. */
 const crashChance = 0.3
-const journalBytes = 20_000_000
 /** After the disk has room again. */
 const healedMsMax = 60_000
 
@@ -78,7 +76,7 @@ async function playRound({ api, url, dataDir, disk, random, go }: Round) {
 
   await disk.fill()
   await writeFile(go, '')
-  if (random.chance(crashChance)) await crashDatabase(dataDir)
+  if (random.chance(crashChance)) await stopDatabase(dataDir)
   const freeAtMs = performance.now() + random.between(0, fullMsMax)
   let refused = 0
   while (performance.now() < freeAtMs) {
@@ -108,19 +106,4 @@ async function submitSome(url: string): Promise<{ job?: { id: string } } | undef
   const answer = data?.['submitJob'] as { job?: { id: string }; code?: string; message?: string } | undefined
   if (answer && !answer.job) assert.equal(answer.code, 'UNAVAILABLE', answer.message)
   return answer
-}
-
-async function crashDatabase(dataDir: string): Promise<void> {
-  const home = join(dataDir, 'postgres')
-  const [password, port] = await Promise.all([
-    readFile(join(home, 'cluster/password'), 'utf8'),
-    readFile(join(home, 'port'), 'utf8'),
-  ])
-  const client = new pg.Client({ connectionString: `postgresql://berth:${password}@127.0.0.1:${port.trim()}/berth` })
-  const crashed = once(client, 'error')
-  await client.connect()
-  await client.query(`SELECT pg_logical_emit_message(false, 'chaos', repeat('x', ${journalBytes}))`).then(
-    () => client.end(),
-    () => crashed,
-  )
 }

@@ -8,6 +8,7 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { ask } from '../support/client.ts'
 import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
+import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
 
 /** A server whose database and spool are on a disk that fills up. Needs root, for it mounts one. */
@@ -61,7 +62,7 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     await until(() => isOver(job.id), { what: 'the job is over', timeoutMs: 20_000 })
     const isReady = async () => isDeepStrictEqual(await readiness(), allWell)
     await until(isReady, { what: 'all is well again', timeoutMs: 20_000 })
-    expect(server.output().match(/"the disk of the output of jobs is full"/g)).toHaveLength(1)
+    expect(server.output().match(/"the disk of the output of jobs is full: make room there/g)).toHaveLength(1)
     expect(server.output()).not.toContain('"stack"')
   })
 
@@ -75,5 +76,27 @@ describe.skipIf(disk === null)('a disk that is full', () => {
     await disk.free()
     await until(() => isOver(jobId), { what: 'the job is over', timeoutMs: 20_000 })
     expect(faultOf(await logOf(api, jobId), lines)).toBeNull()
+  })
+  test('is named as well when it stopped PostgreSQL itself, which comes back when it has room', async () => {
+    await disk.fill()
+    await stopDatabase(join(disk.path, 'data'))
+    const told: (string | undefined)[] = []
+    for (let asked = 0; asked < 20; asked++) {
+      await disk.fill() // what the server let go
+      told.push((await submit())?.message)
+    }
+    expect(new Set(told)).toEqual(new Set(['The disk of the database is full; try again']))
+    expect(await readiness()).toMatchObject({
+      ready: false,
+      database: 'full',
+      warnings: expect.arrayContaining(['the disk of the database is full: nothing can be stored']),
+    })
+    expect(server.output()).toContain(`make room in ${disk.path}/data/postgres`)
+    await disk.free()
+    const isReady = async () => isDeepStrictEqual(await readiness(), allWell)
+    await until(isReady, { what: 'PostgreSQL is back', timeoutMs: 20_000 })
+    const job = await until(async () => (await submit()).job, { what: 'jobs are accepted again' })
+    await until(() => isOver(job.id), { what: 'the job is over', timeoutMs: 20_000 })
+    expect(server.output()).not.toContain('"stack"')
   })
 })

@@ -1,6 +1,9 @@
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { systemClock } from '../../src/platform/clock.ts'
 import { createDiskWatch } from '../../src/platform/disk.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
@@ -19,7 +22,19 @@ test.skipIf(disk === null)('a disk that fills up is told once, and once when it 
   await disk.free()
   expect(await watch.full()).toBeNull()
   expect(lines).toMatchObject([
-    { path: disk.path, msg: 'the disk of the spool is full' },
+    { path: disk.path, msg: 'the disk of the spool is full: make room there, and what waits goes on by itself' },
     { path: disk.path, msg: 'the disk of the spool has room again' },
   ])
+})
+
+test.skipIf(disk === null)('an embedded PostgreSQL that cannot start on a full disk names the directory', async () => {
+  if (!disk) return
+  await disk.fill()
+  const dataDir = join(disk.path, 'data')
+  const started = startPostgres({ dataDir, log: createLog('silent'), clock: systemClock })
+  await expect(started).rejects.toMatchObject({
+    code: '53100',
+    message: expect.stringContaining(`make room in ${dataDir}`),
+  })
+  await disk.free()
 })

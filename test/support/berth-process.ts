@@ -22,7 +22,8 @@ export interface BerthOptions {
   args?: readonly string[]
 }
 
-const startMsMax = 60_000
+/** On a busy machine a start takes a minute. */
+const startMsMax = 180_000
 
 /** What starts it, for those who wait for something else than its readiness. */
 export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOptions) {

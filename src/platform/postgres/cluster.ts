@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, statfsSync } from 'node:fs'
 import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -26,6 +26,7 @@ const run = promisify(execFile)
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 const logBytesMax = 10 * 1024 * 1024
 const logTailBytes = 2_000
+const roomBytesMin = 1024 * 1024
 const writtenAfterMs = 500
 const connectionsMin = 200
 /** Processes of one data directory that have their connections at once. */
@@ -203,16 +204,34 @@ async function openServerLog(place: Place) {
 
 /** The last words of the server, for the message of an error. */
 export async function serverLogTail(place: Place): Promise<string> {
-  const text = await readFile(logOf(place), 'utf8').catch(absent)
-  return text?.slice(-logTailBytes).trim() ?? ''
+  return (await readServerLog(place)).slice(-logTailBytes).trim()
 }
 
-export async function rememberPort(place: Place, port: number): Promise<void> {
-  await writeFile(join(place.home, 'port'), `${port}\n`)
+const readServerLog = async (place: Place): Promise<string> =>
+  (await readFile(logOf(place), 'utf8').catch(absent)) ?? ''
+
+/** Whether its last words are that it could not write, as far as they could be written themselves. */
+export async function saysOutOfRoom(place: Place): Promise<boolean> {
+  const text = await readServerLog(place)
+  return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }
+
+/** Not even its postmaster.pid and the end of its journal fit. */
+export function hasNoRoom({ home }: Place): boolean {
+  const { bavail, bsize } = statfsSync(home)
+  return bavail * bsize < roomBytesMin
+}
+
+/** On a disk without room it keeps what it was. */
+export async function rememberPort(place: Place, port: number): Promise<void> {
+  if (port !== (await lastPort(place)) && !hasNoRoom(place)) await writeFile(join(place.home, 'port'), `${port}\n`)
+}
+
+const lastPort = async (place: Place): Promise<number> =>
+  Number(await readFile(join(place.home, 'port'), 'utf8').catch(absent))
 
 async function choosePort(place: Place): Promise<number> {
-  const last = Number(await readFile(join(place.home, 'port'), 'utf8').catch(absent))
+  const last = await lastPort(place)
   return (last > 0 && (await freePort(last))) || (await freePort(0)) || 0
 }
 

@@ -3,16 +3,18 @@ import { existsSync } from 'node:fs'
 import type pg from 'pg'
 import { advisoryLocks } from '../advisory-locks.ts'
 import type { Clock } from '../clock.ts'
-import { type Address, createClient, disconnect } from '../connection.ts'
+import { type Address, createClient, DiskFull, disconnect } from '../connection.ts'
 import type { Log } from '../log.ts'
 import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
+  hasNoRoom,
   isOurData,
   isPostmaster,
   readPassword,
   rememberPort,
+  saysOutOfRoom,
   serverLogTail,
   startPostmaster,
   superuser,
@@ -74,25 +76,39 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     connections,
     signal: stopping.signal,
   }
-  let session = await enter(entrance)
+  /** It stopped for want of room, by its own words. */
+  let isFull = false
+  let session = await enter(entrance).catch(async (error: unknown) => Promise.reject((await findOutOfRoom()) ?? error))
   const watching = watch()
 
   async function watch() {
     while (!stopping.signal.aborted) {
       await Promise.race([session.ended, aborted(stopping.signal)])
       if (stopping.signal.aborted) return
-      log.warn('the embedded PostgreSQL ended; looking after it')
+      const full = await findOutOfRoom()
+      if (full) log.error({ err: full }, 'the embedded PostgreSQL has stopped')
+      else log.warn('the embedded PostgreSQL ended; looking after it')
       await comeBack()
     }
   }
+
+  /** Known to everybody who asks until it is back. */
+  async function findOutOfRoom(): Promise<DiskFull | null> {
+    isFull = await saysOutOfRoom(entrance.place)
+    return outOfRoom()
+  }
+
+  const outOfRoom = () => (isFull || hasNoRoom(entrance.place) ? new DiskFull(entrance.place.home) : null)
 
   async function comeBack() {
     while (!stopping.signal.aborted) {
       try {
         session = await enter(entrance)
+        isFull = false
         return log.warn({ port: session.port }, 'the embedded PostgreSQL is back')
       } catch (error) {
-        if (!stopping.signal.aborted) log.error({ err: error }, 'the embedded PostgreSQL does not come back')
+        const full = await findOutOfRoom()
+        if (!stopping.signal.aborted) log.error({ err: full ?? error }, 'the embedded PostgreSQL does not come back')
         await clock.sleep(reenterMs, stopping.signal)
       }
     }
@@ -102,6 +118,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   return {
     get url() {
       return addressOf(session)
+    },
+    get outOfRoom() {
+      return outOfRoom()
     },
     stop() {
       stopping.abort()
