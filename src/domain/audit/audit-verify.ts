@@ -1,3 +1,4 @@
+import type { Db } from '../../platform/db.ts'
 import { readLines } from '../../platform/lines.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { demandToRead, type Viewer } from '../access.ts'
@@ -63,7 +64,7 @@ export async function verifyAudit(
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =
-    (await walk(db.sql, { from, to, expected })) ??
+    (await walk(db, { from, to, expected })) ??
     cutOff(known, heads) ??
     (known.seq > 0 && known.hash !== expected.get(known.seq)
       ? { seq: known.seq, message: 'The head does not fit the one outside the database' }
@@ -87,11 +88,11 @@ interface Walk {
 }
 
 /** Place by place through the range. */
-async function walk(sql: Sql, { from, to, expected }: Walk): Promise<Trouble | null> {
-  let before = await hashBefore(sql, from)
+async function walk(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk): Promise<Trouble | null> {
+  let before = await hashBefore(db, from)
   if (before === null) return { seq: from, message: `The entry ${from - 1} before it is missing` }
   for (let next = from; next <= to; ) {
-    const page = await sql.query<ChainedFields & Head>(
+    const page = await db.sql.query<ChainedFields & Head>(
       `SELECT ${chainedColumns}, a.seq, a.hash FROM audit_entry a WHERE a.seq >= $1 AND a.seq <= $2 ORDER BY a.seq LIMIT $3`,
       [next, to, pageSize],
     )
@@ -121,10 +122,10 @@ function misfit(
   return null
 }
 
-async function hashBefore(sql: Sql, seq: number): Promise<string | null> {
+async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<string | null> {
   if (seq === 1) return hashBeforeAll
-  const [row] = await sql.query<{ hash: string }>('SELECT hash FROM audit_entry WHERE seq = $1', [seq - 1])
-  return row?.hash ?? null
+  const entry = await prisma.auditEntry.findFirst({ where: { seq: seq - 1 } })
+  return entry?.hash ?? null
 }
 
 /** What is missing at the end, whatever range was asked for. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { Prisma } from '../../platform/generated/client.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, userLevels, type Viewer } from '../access.ts'
 import { forgetApplied, lockApplied, rememberApplied } from '../applied.ts'
 import { type AuditRecord, audit } from '../audit/audit.ts'
@@ -8,7 +9,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { parseInput } from '../parse.ts'
 import { patternCharactersMax, patternProblem } from '../pattern.ts'
-import type { ApprovalRule } from './approval-rules.ts'
+import type { ApprovalCondition, ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
 
 /**
@@ -65,9 +66,9 @@ const changedRule = z.strictObject({
 export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
   const rule = completeRule(parseInput(newRule, raw), newId('rule', domain.time.nowMs()))
-  await change(domain, viewer, async (sql) => {
-    await demandName(sql, rule)
-    await writeRule(sql, rule)
+  await change(domain, viewer, async (tx) => {
+    await demandName(tx, rule)
+    await writeRule(tx, rule)
     return { action: 'rule.create', objectId: rule.id, detail: { ...rule } }
   })
   return { id: rule.id }
@@ -77,10 +78,10 @@ export async function updateApprovalRule(domain: Domain, viewer: Viewer, raw: un
   demand(viewer, 'rule.write')
   const { id, ...given } = parseInput(changedRule, raw)
   const fields = Object.fromEntries(Object.entries(given).filter(([, value]) => value != null))
-  await change(domain, viewer, async (sql) => {
-    const rule: ApprovalRule = { ...(await ruleOf(sql, id)), ...fields }
-    await demandName(sql, rule)
-    await writeRule(sql, rule)
+  await change(domain, viewer, async (tx) => {
+    const rule: ApprovalRule = { ...(await ruleOf(tx, id)), ...fields }
+    await demandName(tx, rule)
+    await writeRule(tx, rule)
     return { action: 'rule.update', objectId: id, detail: fields }
   })
   return { id }
@@ -92,9 +93,9 @@ export async function deleteApprovalRule(
   { id }: { id: string },
 ): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
-  await change(domain, viewer, async (sql) => {
-    const rule = await ruleOf(sql, id)
-    await sql.query('DELETE FROM approval_rule WHERE id = $1', [id])
+  await change(domain, viewer, async (tx) => {
+    const rule = await ruleOf(tx, id)
+    await tx.prisma.approvalRule.delete({ where: { id } })
     return { action: 'rule.delete', objectId: id, detail: { name: rule.name } }
   })
   return { id }
@@ -112,51 +113,51 @@ export async function applyApprovalRules(domain: Domain, declared: readonly Decl
     raw,
     rule: completeRule(parseInput(newRule, raw, ['approvalRules', String(index)]), newId('rule', time.nowMs())),
   }))
-  await db.transaction(async (sql) => {
-    await lockApplied(sql)
-    await lockRules(sql)
+  await db.serializable(async (tx) => {
+    await lockApplied(tx)
+    await lockRules(tx)
     for (const { raw, rule } of rules) {
-      if (!(await rememberApplied(sql, appliedKey(rule.name), raw))) continue
-      const id = await declareRule(sql, rule)
-      await audit(sql, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
+      if (!(await rememberApplied(tx, appliedKey(rule.name), raw))) continue
+      const id = await declareRule(tx, rule)
+      await audit(tx, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
       log.info({ rule: rule.name }, 'applied an approval rule of the configuration')
     }
     const ended = await endRules(
-      sql,
+      tx,
       rules.map(({ rule }) => rule.name),
     )
     const records = ended.map(({ id, name }) => ({ action: 'rule.delete', objectId: id, detail: { name } }))
-    await audit(sql, null, records, time.nowMs())
+    await audit(tx, null, records, time.nowMs())
     for (const { name } of ended) log.info({ rule: name }, 'ended an approval rule: the configuration no longer has it')
   })
 }
 
 const appliedKey = (name: string) => `approvalRule/${name}`
 
-async function declareRule(sql: Sql, rule: ApprovalRule): Promise<string> {
-  const [known] = await sql.query<{ id: string }>(
-    'SELECT id FROM approval_rule WHERE $1 IN (name, declared_as) ORDER BY name = $1 DESC LIMIT 1',
-    [rule.name],
-  )
+async function declareRule(tx: Tx, rule: ApprovalRule): Promise<string> {
+  const { name } = rule
+  const { approvalRule } = tx.prisma
+  const known =
+    (await approvalRule.findUnique({ where: { name } })) ??
+    (await approvalRule.findFirst({ where: { declaredAs: name } }))
   const id = known?.id ?? rule.id
-  await writeRule(sql, { ...rule, id })
-  await sql.query('UPDATE approval_rule SET declared_as = name WHERE id = $1', [id])
+  await writeRule(tx, { ...rule, id, declaredAs: name })
   return id
 }
 
 /** Those that the configuration made and no longer has, whatever people call them now. Declared again, a rule is new. */
-async function endRules(sql: Sql, names: readonly string[]): Promise<{ id: string; name: string }[]> {
-  await forgetApplied(sql, appliedKey(''), names)
-  return sql.query(
-    'DELETE FROM approval_rule WHERE declared_as IS NOT NULL AND declared_as <> ALL($1::text[]) RETURNING id, name',
-    [names],
-  )
+async function endRules(tx: Tx, names: readonly string[]): Promise<{ id: string; name: string }[]> {
+  await forgetApplied(tx, appliedKey(''), names)
+  const { approvalRule } = tx.prisma
+  const ended = await approvalRule.findMany({ where: { declaredAs: { not: null, notIn: [...names] } } })
+  await approvalRule.deleteMany({ where: { id: { in: ended.map(({ id }) => id) } } })
+  return ended
 }
 
-async function change(domain: Domain, viewer: Viewer, work: (sql: Sql) => Promise<AuditRecord>): Promise<void> {
-  await domain.db.transaction(async (sql) => {
-    await lockRules(sql)
-    await audit(sql, viewer, [await work(sql)], domain.time.nowMs())
+async function change(domain: Domain, viewer: Viewer, work: (tx: Tx) => Promise<AuditRecord>): Promise<void> {
+  await domain.db.serializable(async (tx) => {
+    await lockRules(tx)
+    await audit(tx, viewer, [await work(tx)], domain.time.nowMs())
   })
 }
 
@@ -174,37 +175,19 @@ const completeRule = (given: z.output<typeof newRule>, id: string): ApprovalRule
   expiresAfterSeconds: given.expiresAfterSeconds ?? expiresAfterSecondsDefault,
 })
 
-async function ruleOf(sql: Sql, id: string): Promise<ApprovalRule> {
-  const [rule] = await sql.query<ApprovalRule>(
-    `SELECT id, name, priority, enabled, condition, exempt_levels::text[] AS "exemptLevels",
-       required_level AS "requiredLevel", expires_after_seconds AS "expiresAfterSeconds" FROM approval_rule WHERE id = $1`,
-    [id],
-  )
+async function ruleOf({ prisma }: Tx, id: string): Promise<ApprovalRule> {
+  const rule = await prisma.approvalRule.findUnique({ where: { id }, omit: { createdAt: true, declaredAs: true } })
   if (!rule) throw new NotFound(`There is no approval rule ${id.slice(0, 64)}`)
-  return rule
+  return { ...rule, condition: rule.condition as ApprovalCondition }
 }
 
-async function demandName(sql: Sql, { id, name }: ApprovalRule): Promise<void> {
-  const [other] = await sql.query('SELECT 1 FROM approval_rule WHERE name = $1 AND id <> $2', [name, id])
-  if (other) throw new InvalidInput([{ path: ['name'], message: 'Another approval rule has this name' }])
+async function demandName({ prisma }: Tx, { id, name }: ApprovalRule): Promise<void> {
+  const other = await prisma.approvalRule.findUnique({ where: { name } })
+  if (other && other.id !== id)
+    throw new InvalidInput([{ path: ['name'], message: 'Another approval rule has this name' }])
 }
 
-async function writeRule(sql: Sql, rule: ApprovalRule): Promise<void> {
-  await sql.query(
-    `INSERT INTO approval_rule (id, name, priority, enabled, condition, exempt_levels, required_level, expires_after_seconds)
-     VALUES ($1, $2, $3, $4, $5, $6::text[]::user_level[], $7::user_level, $8)
-     ON CONFLICT (id) DO UPDATE SET name = excluded.name, priority = excluded.priority, enabled = excluded.enabled,
-       condition = excluded.condition, exempt_levels = excluded.exempt_levels, required_level = excluded.required_level,
-       expires_after_seconds = excluded.expires_after_seconds`,
-    [
-      rule.id,
-      rule.name,
-      rule.priority,
-      rule.enabled,
-      JSON.stringify(rule.condition),
-      rule.exemptLevels,
-      rule.requiredLevel,
-      rule.expiresAfterSeconds,
-    ],
-  )
+async function writeRule({ prisma }: Tx, rule: ApprovalRule & { declaredAs?: string }): Promise<void> {
+  const data = { ...rule, condition: rule.condition as Prisma.InputJsonObject }
+  await prisma.approvalRule.upsert({ where: { id: rule.id }, create: data, update: data })
 }

@@ -169,12 +169,17 @@ function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
 
 /** Of a submission whose key is stored: the job that it would be answered with. */
 export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
-  const [job] = await db.sql.query<{ state: JobState; spec: JobSpec }>('SELECT state, spec FROM job WHERE id = $1', [
-    jobId,
-  ])
+  const job = await db.prisma.job.findUnique({ where: { id: jobId }, select: { state: true, spec: true } })
   if (!job) throw deletedMeanwhile()
-  const { state: wouldBe, spec } = job
-  return { wouldBe, spec, ...nowhere, reasons: [], fit: null, warnings: [], idempotentJobId: jobId }
+  return {
+    wouldBe: job.state,
+    spec: job.spec as unknown as JobSpec,
+    ...nowhere,
+    reasons: [],
+    fit: null,
+    warnings: [],
+    idempotentJobId: jobId,
+  }
 }
 
 async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {

@@ -54,12 +54,11 @@ builder.queryField('jobByNativeId', (t) =>
       nativeId: t.arg.string({ required: true, description: 'Id of the run in the backend.' }),
     },
     async resolve(_root, { executor, nativeId }, { domain, load }) {
-      const [row] = await domain.db.sql.query<{ id: string }>(
-        `SELECT j.id FROM run r JOIN job j ON j.id = r.job_id WHERE r.native_id = $1 AND j.executor = $2
-         ORDER BY r.created_at DESC, r.id DESC LIMIT 1`,
-        [nativeId, executor],
-      )
-      return row ? load.job.load(row.id) : null
+      const run = await domain.db.prisma.run.findFirst({
+        where: { nativeId, job: { executor } },
+        orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      })
+      return run && load.job.load(run.jobId)
     },
   }),
 )
