@@ -98,7 +98,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     return outOfRoom()
   }
 
-  const outOfRoom = () => (isFull || hasNoRoom(entrance.place) ? new DiskFull(entrance.place.home) : null)
+  function outOfRoom(): DiskFull | null {
+    return isFull || hasNoRoom(entrance.place) ? new DiskFull(entrance.place.home) : null
+  }
 
   async function comeBack() {
     while (!stopping.signal.aborted) {
