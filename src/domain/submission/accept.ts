@@ -79,6 +79,15 @@ export interface Deciding {
 }
 
 export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<Decision[]> {
+  const decideNext = await openGroup(deciding, items)
+  return items.map(decideNext)
+}
+
+/** Reads what the group needs. The function it answers decides the items, which must come one by one and in order. */
+export async function openGroup(
+  deciding: Deciding,
+  items: readonly Submission[],
+): Promise<(item: Submission, index: number) => Decision> {
   const { domain, sql } = deciding
   const world = await readWorld(domain, sql, items)
   const nowMs = domain.time.nowMs()
@@ -88,7 +97,7 @@ export async function decideGroup(deciding: Deciding, items: readonly Submission
     ),
   )
   const candidates = await failClosed(domain, () => measure(deciding, world, { items, placed }))
-  return items.map((item, index) => settle(() => decide(item, candidates[index] ?? missing(), world)))
+  return (item, index) => settle(() => decide(item, candidates[index] ?? missing(), world))
 }
 
 interface Measuring {

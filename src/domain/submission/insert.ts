@@ -131,6 +131,7 @@ function formRow({ viewer, pool, policy, spec, cost, teamId, retryOf, opensMs }:
   }
 }
 
+/** Foreign keys are checked when the whole statement is done, so only what needs the sequence of a job waits for its row. */
 const insertSql = `
 WITH lanes AS (${insertLanes('$3')}),
 clock AS MATERIALIZED (SELECT berth_now() AS now),
@@ -159,7 +160,7 @@ inserted AS (
 ),
 first_run AS (
   INSERT INTO run (id, job_id, number, pool, state, interactive_user_id, created_at)
-  SELECT new.run_id, new.id, 1, new.pool, new.state, new.interactive_user, clock.now FROM new JOIN inserted USING (id), clock
+  SELECT new.run_id, new.id, 1, new.pool, new.state, new.interactive_user, clock.now FROM new, clock
 ),
 entry AS (
   INSERT INTO queue_entry (job_id, pool, lane_id, band, bid, sequence, open, eligible_at, run_id, run)
@@ -170,17 +171,17 @@ entry AS (
 waits AS (
   INSERT INTO dependency (job_id, position, on_job_id, "on")
   SELECT new.id, d.ordinality - 1, d.value->>'jobId', d.value->>'on'
-  FROM new JOIN inserted USING (id), jsonb_array_elements(new.spec->'dependsOn') WITH ORDINALITY d WHERE new.depends
+  FROM new, jsonb_array_elements(new.spec->'dependsOn') WITH ORDINALITY d WHERE new.depends
 ),
 keys AS (
   INSERT INTO idempotency_key (user_id, key, payload_hash, hash_version, job_id, created_at, expires_at)
   SELECT new.user_id, new.key, decode(new.key_hash, 'hex'), ${hashVersion}, new.id, clock.now,
     clock.now + new.key_seconds * interval '1 second'
-  FROM new JOIN inserted USING (id), clock WHERE new.key IS NOT NULL
+  FROM new, clock WHERE new.key IS NOT NULL
 ),
 used AS (
   INSERT INTO usage_ledger (job_id, user_id, team_id, account, at, cost)
-  SELECT new.id, new.user_id, new.team_id, new.account, clock.now, coalesce(new.cost, 0) FROM new JOIN inserted USING (id), clock
+  SELECT new.id, new.user_id, new.team_id, new.account, clock.now, coalesce(new.cost, 0) FROM new, clock
 ),
 consumed AS (
   UPDATE slot_reservation SET consumed_at = clock.now, job_id = new.id FROM new, clock
@@ -188,7 +189,7 @@ consumed AS (
 ),
 begun AS (
   INSERT INTO event (job_id, seq, at, type, to_state, psij_state, run, actor_id)
-  SELECT new.id, 1, clock.now, 'CREATED', new.state, new.psij, 1, new.user_id FROM new JOIN inserted USING (id), clock
+  SELECT new.id, 1, clock.now, 'CREATED', new.state, new.psij, 1, new.user_id FROM new, clock
 )
 SELECT id, sequence, (extract(epoch FROM clock.now) * 1000)::float8 AS "createdMs",
   (extract(epoch FROM eligible_at) * 1000)::float8 AS "eligibleMs"

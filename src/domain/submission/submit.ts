@@ -7,7 +7,7 @@ import type { Domain } from '../domain.ts'
 import { Refusal } from '../errors.ts'
 import { endBehindGate, lockGate } from '../gate.ts'
 import { memoryOf } from '../limits/usage-bound.ts'
-import { answeredByKey, type Decision, decideGroup, keysOf } from './accept.ts'
+import { answeredByKey, type Decision, decideGroup, keysOf, openGroup } from './accept.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
 import { type JobRow, readJob } from './stored-job.ts'
@@ -32,7 +32,9 @@ export interface Submitted {
 
 export type SubmitOutcome = Submitted | Refusal | Unavailable
 
-const groupMax = 256
+const groupMax = 512
+/** Of a group, written by one statement: PostgreSQL writes a part while the next one is decided. */
+const partMax = 128
 const triesMax = 8
 
 /** One group per process and database: whoever submits through the same domain shares it. */
@@ -131,9 +133,23 @@ export async function submitInTransaction(domain: Domain, sql: Sql, items: reado
 }
 
 async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Ending<Decision[]>> {
-  const decided = await decideGroup({ domain, sql, memory: memoryOf(domain) }, items)
-  const jobs = decided.flatMap((decision) => ('job' in decision ? [decision.job] : []))
-  return { result: decided, writes: write(domain, sql, jobs).then((stored) => tell(decided, stored)) }
+  const decideNext = await openGroup({ domain, sql, memory: memoryOf(domain) }, items)
+  const decided: Decision[] = []
+  const writes: Promise<void>[] = []
+  while (decided.length < items.length) {
+    const begin = decided.length
+    const part = items.slice(begin, begin + partMax).map((item, index) => decideNext(item, begin + index))
+    decided.push(...part)
+    const stored = store(domain, sql, part)
+    stored.catch(() => undefined) // A later part that cannot be decided leaves nobody to hear of this one.
+    writes.push(stored)
+  }
+  return { result: decided, writes: Promise.all(writes) }
+}
+
+async function store(domain: Domain, sql: Sql, part: readonly Decision[]): Promise<void> {
+  const jobs = part.flatMap((decision) => ('job' in decision ? [decision.job] : []))
+  tell(part, await write(domain, sql, jobs))
 }
 
 function tell(decided: readonly Decision[], jobs: readonly JobRow[]): void {
