@@ -61,8 +61,8 @@ function gatePlugin({ log }: Rooms): Plugin<RequestContext> {
         if (!valid)
           setResult(result.slice(0, errorsMax).map((error: Error) => presentError(validationFailed(error), log)))
       },
-    onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
-      const cost = admit(args, log)
+    async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+      const cost = await admit(args, log)
       if (typeof cost !== 'number') return setResultAndStopExecution(cost)
       setExecuteFn(execute)
       return {
@@ -72,8 +72,8 @@ function gatePlugin({ log }: Rooms): Plugin<RequestContext> {
         },
       }
     },
-    onSubscribe({ args, setResultAndStopExecution }) {
-      const cost = admit(args, log)
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const cost = await admit(args, log)
       if (typeof cost !== 'number') setResultAndStopExecution(cost)
     },
   }
@@ -98,14 +98,14 @@ function validationFailed(error: Error): Error {
 }
 
 /** What the operation costs, or the refusal in the form of a result. */
-function admit(args: ExecutionArgs, log: Rooms['log']): number | ExecutionResult {
+async function admit(args: ExecutionArgs, log: Rooms['log']): Promise<number | ExecutionResult> {
   const { schema, document, operationName, variableValues } = args
   const operation = chosenOperation(document, operationName)
   if (!operation) return 0
   try {
     const { viewer } = args.contextValue as RequestContext
     if (viewer === anonymous) demandLogInPage(document, operation)
-    const coerced = coerceVariables(schema, operation, variableValues ?? {})
+    const coerced = await coerceVariables(schema, operation, variableValues ?? {})
     if ('errors' in coerced) return { errors: coerced.errors.map((error) => presentError(error, log)) }
     const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
     return costOf({ schema, document, operation, values: coerced.values }, costMax)

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
 import type { ExecutionResult } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
@@ -43,8 +44,9 @@ export async function answerPost(engine: Engine, caller: Caller, { request, resp
   if (text === null) return
   const type = ordinary(request)
   const params = type && parseParams(text)
-  // Yoga takes a body that was read already from there.
-  if (!params) return void (await engine(Object.assign(request, { body: text }), response, caller))
+  // Yoga takes a body that was read already from there. It lists the keys of what it finds: of a text, each character.
+  const body = Readable.from([Buffer.from(text)])
+  if (!params) return void (await engine(Object.assign(request, { body }), response, caller))
   const result = await engine.getResultForParams({ params, request: posted }, { ...caller })
   if (!result || Symbol.asyncIterator in result)
     throw new Error('A document that is no subscription was answered by one')

@@ -3,12 +3,15 @@ import {
   GraphQLError,
   type GraphQLInputType,
   type GraphQLSchema,
+  getNullableType,
   isInputType,
+  isListType,
   isNonNullType,
   type OperationDefinitionNode,
   typeFromAST,
   valueFromAST,
 } from 'graphql'
+import { inSlices } from '../platform/slices.ts'
 import { errorsMax } from './errors.ts'
 
 /**
@@ -20,11 +23,11 @@ type Variables = Record<string, unknown>
 
 class TooManyErrors extends Error {}
 
-export function coerceVariables(
+export async function coerceVariables(
   schema: GraphQLSchema,
   { variableDefinitions = [] }: OperationDefinitionNode,
   given: Readonly<Variables>,
-): { values: Variables } | { errors: readonly GraphQLError[] } {
+): Promise<{ values: Variables } | { errors: readonly GraphQLError[] }> {
   const errors: GraphQLError[] = []
   const report = (message: string) => {
     if (errors.push(new GraphQLError(message)) >= errorsMax) throw new TooManyErrors()
@@ -35,7 +38,7 @@ export function coerceVariables(
       const name = variable.name.value
       const type = typeFromAST(schema, typeNode)
       if (!isInputType(type)) report(`Variable "$${name}" has no input type`)
-      else if (Object.hasOwn(given, name)) values[name] = coerced(type, { name, value: given[name] }, report)
+      else if (Object.hasOwn(given, name)) values[name] = await coerced(type, { name, value: given[name] }, report)
       else if (defaultValue) values[name] = valueFromAST(defaultValue, type)
       else if (isNonNullType(type)) report(`Variable "$${name}" of required type "${type}" was not provided.`)
     }
@@ -50,7 +53,17 @@ interface Given {
   value: unknown
 }
 
-const coerced = (type: GraphQLInputType, { name, value }: Given, report: (message: string) => void): unknown =>
+type Report = (message: string) => void
+
+/** The entries of a list in slices: a thousand submissions take a tenth of a second. */
+async function coerced(type: GraphQLInputType, { name, value }: Given, report: Report): Promise<unknown> {
+  const list = getNullableType(type)
+  if (!isListType(list) || !Array.isArray(value)) return coercedOne(type, { name, value }, report)
+  const itemType = list.ofType as GraphQLInputType
+  return inSlices(value, (item, index) => coercedOne(itemType, { name: `${name}[${index}]`, value: item }, report))
+}
+
+const coercedOne = (type: GraphQLInputType, { name, value }: Given, report: Report): unknown =>
   coerceInputValue(value, type, (path, _value, { message }) => {
     const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
     report(`Variable "$${name}${place}": ${message}`)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { inSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { basePriority, maySee, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
@@ -15,7 +16,14 @@ import type { JobState } from '../state.ts'
 import type { NewJob } from './insert.ts'
 import { readJob } from './stored-job.ts'
 import { readSubmission } from './submission.ts'
-import { deletedMeanwhile, outcomeOf, previewSubmission, type SubmitOutcome, submitJobs } from './submit.ts'
+import {
+  deletedMeanwhile,
+  outcomeOf,
+  previewSubmission,
+  readSubmissions,
+  type SubmitOutcome,
+  submitOne,
+} from './submit.ts'
 
 /**
  * Submissions that ask the leader of the pool before anything is stored. A dry run says what would happen and writes
@@ -73,21 +81,16 @@ const looksMax = 3
  */
 export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
   const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settle(work))
-  const wishes = inputs.map(wishOf)
-  const submitted = Promise.all(
-    wishes.flatMap(({ verb, input }) => (verb ? [] : [answered(submitOrdinary(domain, viewer, input))])),
-  )
+  const wishes = await inSlices(inputs, wishOf)
+  const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
+  const readings = await readSubmissions(domain, viewer, ordinary)
+  const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
   const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
   const asked: Outcome[] = []
   for (let i = 0; i < asking.length; i += atOnceMax)
     asked.push(...(await Promise.all(asking.slice(i, i + atOnceMax).map((one) => one()))))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
   return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
-}
-
-async function submitOrdinary(domain: Domain, viewer: Viewer, input: unknown): Promise<Outcome> {
-  const [outcome] = await submitJobs(domain, viewer, [input])
-  return outcome ?? missing()
 }
 
 async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Outcome> {

@@ -1,4 +1,5 @@
 import { createBatcher } from '../../platform/batch.ts'
+import { inSlices } from '../../platform/slices.ts'
 import { brokenConstraint, type Ending, type Sql, sqlState, Unavailable, withRetry } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import { auditAll } from '../audit/audit.ts'
@@ -41,14 +42,26 @@ const triesMax = 8
 const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>()
 
 /** One outcome per input, in order. Refusals are outcomes; anything else rejects. */
-export function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
-  return Promise.all(
-    inputs.map((raw) => submitOne(domain, async () => readSubmission(viewer, raw, domain.time.nowMs()))),
-  )
+export async function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
+  const readings = await readSubmissions(domain, viewer, inputs)
+  return Promise.all(readings.map((read) => submitOne(domain, read)))
 }
 
-/** `read` makes the submission, or throws why it cannot be one. */
-export async function submitOne(domain: Domain, read: () => Promise<Submission>): Promise<SubmitOutcome> {
+/** Makes the submission, or throws why it cannot be one. */
+type Reading = () => Promise<Submission>
+
+/** All of them before the first is submitted, so that they are decided together. */
+export const readSubmissions = (domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Reading[]> =>
+  inSlices(inputs, (raw) => {
+    try {
+      const submission = readSubmission(viewer, raw, domain.time.nowMs())
+      return async () => submission
+    } catch (error) {
+      return () => Promise.reject(error)
+    }
+  })
+
+export async function submitOne(domain: Domain, read: Reading): Promise<SubmitOutcome> {
   try {
     return await groupOf(domain)(await read())
   } catch (error) {
