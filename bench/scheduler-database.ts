@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os'
 import { transition } from '../src/domain/jobs/transition.ts'
-import { plan } from '../src/scheduler/plan/pass.ts'
+import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../src/scheduler/plan/world.ts'
 import { createPlanner, startsPerCommit } from '../src/scheduler/planner.ts'
 import type { Store } from '../src/scheduler/store.ts'
@@ -65,9 +65,9 @@ const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`
 
 async function start(store: Store, world: World, startsMax: number): Promise<number> {
-  world.hear(await store.changes(world))
+  world.hear(await store.changes(world.state.lanes))
   const decisions = plan(world, { startsMax })
-  const committed = await store.commit(decisions, world.settings.revision)
+  const committed = await store.commit(decisions, world.state.settings.revision)
   if (committed.kind !== 'committed') throw new Error(committed.kind)
   if (decisions.needs.length > 0) world.refill(await store.first(decisions.needs))
   return decisions.starts.length
@@ -82,14 +82,14 @@ async function rates(
   const spent = { bare: 0, all: 0 }
   const started = { bare: 0, all: 0 }
   for (let i = 0; i < batches; i++) {
-    world.hear(await store.changes(world))
+    world.hear(await store.changes(world.state.lanes))
     const decisions = plan(world, { startsMax: startsPerCommit })
     if (decisions.needs.length > 0) world.refill(await store.first(decisions.needs))
     let at = performance.now()
-    await commit(domain, leader, { decisions, revision: world.settings.revision })
+    await commit(domain, leader, { decisions, revision: world.state.settings.revision })
     spent.bare += performance.now() - at
     started.bare += decisions.starts.length
-    world.hear(await store.changes(world))
+    world.hear(await store.changes(world.state.lanes))
     at = performance.now()
     started.all += await start(store, world, startsPerCommit)
     spent.all += performance.now() - at

@@ -1,4 +1,11 @@
-import { type Amount, type Counted, count, type Held, heldBack, heldByModel } from '../src/domain/limits/in-use.ts'
+import {
+  type Amount,
+  type Counted,
+  count,
+  type LimitReached,
+  limitReached,
+  modelLimitReached,
+} from '../src/domain/limits/in-use.ts'
 import type { BackOff } from '../src/domain/machines/machines.ts'
 import type { Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
@@ -38,17 +45,19 @@ export function tallyOf(memory: Memory): Map<string, Amount> {
 }
 
 function beyondLimit(memory: Memory, { job, start }: Written): string[] {
-  const held = heldFrom(memory, job, start.placements)
+  const held = limitAgainst(memory, job, start.placements)
   return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
 }
 
 /** The limit that keeps the job from a start right there. */
-function heldFrom(memory: Memory, job: SimulatedJob, placements: Start['placements']): Held | null {
+function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['placements']): LimitReached | null {
   const { rules, pool } = memory.settings
   if (rules.length === 0) return null
   const ceilings = { pool, rules, tally: tallyOf(memory) }
   const counted = countedOf(job)
-  return heldBack(ceilings, counted) ?? heldByModel(ceilings, counted, modelsOf(memory, placements))?.held ?? null
+  return (
+    limitReached(ceilings, counted) ?? modelLimitReached(ceilings, counted, modelsOf(memory, placements))?.limit ?? null
+  )
 }
 
 /** At rest nodes are drained only for jobs that may have them. */
@@ -57,7 +66,7 @@ export function drainedForNothing(memory: Memory): string[] {
     .filter(({ kind }) => kind === 'DRAIN')
     .flatMap(({ jobId, placements }) => {
       const job = memory.jobs.get(jobId)
-      const held = job ? heldFrom(memory, job, placements) : null
+      const held = job ? limitAgainst(memory, job, placements) : null
       return held ? [`Nodes are drained for ${jobId}, which may not have them: ${held.message}`] : []
     })
 }

@@ -1,5 +1,5 @@
 import { isAtOrBelow } from '../src/domain/accounts.ts'
-import { heldBack } from '../src/domain/limits/in-use.ts'
+import { limitReached } from '../src/domain/limits/in-use.ts'
 import { place } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
@@ -94,7 +94,7 @@ function isKept(memory: Memory, job: SimulatedJob): boolean {
     return true
   if (settings.rules.some(({ model }) => model !== null)) return true
   const ceilings = { pool: settings.pool, rules: settings.rules, tally: tallyOf(memory) }
-  return heldBack(ceilings, countedOf(job)) !== null
+  return limitReached(ceilings, countedOf(job)) !== null
 }
 
 /** The first of a lane of a capacity reservation starts wherever the reserved nodes have room, whatever waits before it. */

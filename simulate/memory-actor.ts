@@ -2,7 +2,7 @@ import { basePriority } from '../src/domain/access.ts'
 import { isAtOrBelow, rootOf, shareAccountOf } from '../src/domain/accounts.ts'
 import { QuotaExceeded } from '../src/domain/errors.ts'
 import { laneOf } from '../src/domain/lanes.ts'
-import { type Rule, rulesOf } from '../src/domain/limits/in-use.ts'
+import { type LimitRule, rulesOf } from '../src/domain/limits/in-use.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
 import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
@@ -60,7 +60,7 @@ const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSetting
 
 const startThreshold = ({ starvationThresholdSeconds = 3_600 }: LimitChange) => starvationThresholdSeconds * 1_000
 
-function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): Rule[] {
+function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[] {
   const { maxConcurrent = null, userMaxConcurrent = null, localGpuMaxConcurrent = null } = limits
   const all = {
     maxConcurrent,

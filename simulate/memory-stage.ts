@@ -1,4 +1,4 @@
-import { plan } from '../src/scheduler/plan/pass.ts'
+import { plan } from '../src/scheduler/plan/plan.ts'
 import { createWorld } from '../src/scheduler/plan/world.ts'
 import { drainedForNothing } from './breaches.ts'
 import { invariants, reservedUnused, roomUnused, viewsOff } from './invariants.ts'

@@ -1,7 +1,7 @@
 import { isHolding } from '../src/domain/state.ts'
 import { Fenced } from '../src/platform/leadership.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
-import type { Committed, Heard, LaneBook, Store } from '../src/scheduler/store.ts'
+import type { Committed, Heard, KnownLanes, Store } from '../src/scheduler/store.ts'
 import { breachesOf, evictedTooOften } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
@@ -57,7 +57,7 @@ function show<Row>(shown: Map<string, Row>, changed: ReadonlyMap<string, Row | n
 // ── hearing ──
 
 /** Opens what is due, and hands over what is to be heard; runs, nodes and settings as they are now, each once. */
-function hear(memory: Memory, known: LaneBook): Heard {
+function hear(memory: Memory, known: KnownLanes): Heard {
   const nextDueMs = memory.openGates()
   const { told, nowMs } = memory
   memory.told = []

@@ -2,7 +2,7 @@ import type { Lane } from '../src/domain/lanes.ts'
 import { untouched } from '../src/domain/machines/machines.ts'
 import type { FreeNode, Placement } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
-import { windowSize } from '../src/scheduler/plan/lanes.ts'
+import { windowSize } from '../src/scheduler/plan/lane-window.ts'
 import type {
   Hold,
   LaneState,

@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/jobs/leaving.ts'
 import { loseNodes } from '../domain/jobs/lost-runs.ts'
-import { type HoldingRun, type Limit, markExpired } from '../domain/jobs/runs.ts'
+import { type HoldingRun, markExpired, type TimeLimit } from '../domain/jobs/runs.ts'
 import type { JobState } from '../domain/state.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
 import { Fenced, fence } from '../platform/leadership.ts'
@@ -253,7 +253,7 @@ export class Carrier {
     if (mustEndAt) this.#aside(this.#expire(() => mustEndAt.getTime() - time.nowMs(), 'RESERVATION'))
   }
 
-  async #expire(leftMs: () => number, limit: Limit): Promise<void> {
+  async #expire(leftMs: () => number, limit: TimeLimit): Promise<void> {
     const { clock } = this.#carrying.domain
     for (let left = leftMs(); left > 0 && !this.#dropped.aborted; left = leftMs())
       await clock.sleep(Math.min(left, waitMsMax), this.#dropped)

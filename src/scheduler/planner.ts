@@ -1,7 +1,7 @@
 import { memoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
 import type { Decisions } from './plan/model.ts'
-import { plan } from './plan/pass.ts'
+import { plan } from './plan/plan.ts'
 import { createWorld, type World } from './plan/world.ts'
 import type { Committed, Store } from './store.ts'
 
@@ -72,10 +72,10 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     if (!world) changed = true
     const known = world ?? createWorld(await store.load())
     for (let i = 0; i < hearingsMax; i++) {
-      const heard = await store.changes(known)
-      const rememberedMs = memoryMs(known.settings)
+      const heard = await store.changes(known.state.lanes)
+      const rememberedMs = memoryMs(known.state.settings)
       known.hear(heard)
-      if (memoryMs(known.settings) > rememberedMs) return reload()
+      if (memoryMs(known.state.settings) > rememberedMs) return reload()
       nextDueMs = heard.nextDueMs
       if (heard.changes.length > 0) changed = true
       if (!heard.more) break
@@ -87,14 +87,14 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
   async function decide(): Promise<{ decisions: Decisions; isDone: boolean; committed: Committed | null }> {
     const now = await hear()
     const decisions = await planned(now, store)
-    if (decisions.considered > 0 || (nextMs !== null && nextMs <= now.nowMs)) changed = true
+    if (decisions.considered > 0 || (nextMs !== null && nextMs <= now.state.nowMs)) changed = true
     nextMs = decisions.nextMs
     // What is due and was not looked at would be due for ever: the poll comes back to it.
-    if (decisions.considered === 0 && nextMs !== null && nextMs <= now.nowMs) nextMs = null
-    if (isEmpty(decisions)) return { decisions, isDone: nextMs === null || nextMs > now.nowMs, committed: null }
-    const committed = await store.commit(decisions, now.settings.revision)
-    if (committed.kind === 'committed') now.lose(committed.lost, decisions)
-    else if (committed.kind === 'stale') now.undo(decisions)
+    if (decisions.considered === 0 && nextMs !== null && nextMs <= now.state.nowMs) nextMs = null
+    if (isEmpty(decisions)) return { decisions, isDone: nextMs === null || nextMs > now.state.nowMs, committed: null }
+    const committed = await store.commit(decisions, now.state.settings.revision)
+    if (committed.kind === 'committed') now.ledger.lose(committed.lost, decisions)
+    else if (committed.kind === 'stale') now.ledger.undo(decisions)
     else world = null
     return { decisions, isDone: false, committed }
   }
@@ -137,7 +137,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     waitMs() {
       if (!world) return 0
       const moments = [nextDueMs, nextMs].filter((moment) => moment !== null)
-      return moments.length === 0 ? null : Math.max(0, Math.min(...moments) - world.nowMs)
+      return moments.length === 0 ? null : Math.max(0, Math.min(...moments) - world.state.nowMs)
     },
     forget() {
       world = null
@@ -147,7 +147,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
 
 /** What was heard may have emptied windows that no pass has read on since. */
 async function refilled(world: World, store: Store): Promise<World> {
-  const { needs } = world.order
+  const { needs } = world.state.order
   if (needs.length > 0) world.refill(await store.first(needs))
   return world
 }
@@ -160,7 +160,7 @@ async function planned(world: World, store: Store): Promise<Decisions> {
     world.refill(await store.first(decisions.needs))
     if (!isEmpty(decisions)) return decisions
   }
-  throw new Error(`Lanes of the pool ${world.settings.pool} stay empty however often they are read`)
+  throw new Error(`Lanes of the pool ${world.state.settings.pool} stay empty however often they are read`)
 }
 
 const isEmpty = ({ starts, evictions, holds, refused }: Decisions): boolean =>

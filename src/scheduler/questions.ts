@@ -4,8 +4,8 @@ import { Refusal } from '../domain/errors.ts'
 import { interactiveElsewhere } from '../domain/jobs/one-interactive.ts'
 import { countedBid, laneOf } from '../domain/lanes.ts'
 import { closedGateOf } from '../domain/queue/gates.ts'
-import { placeOf } from '../domain/queue/position.ts'
-import { answerQuestion, holdQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
+import { positionIfAdded } from '../domain/queue/position.ts'
+import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
 import { because } from '../domain/reason.ts'
 import {
   type AskedJob,
@@ -21,7 +21,7 @@ import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate, World } from './plan/world.ts'
 import type { Leader, Pass, Planner } from './planner.ts'
-import { isConflict, startRuns, takeTurn } from './stored/committing.ts'
+import { isConflict, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
  * The leader's answers, each in one transaction under its epoch. What would become of a job is tried out in the world
@@ -79,7 +79,7 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   const candidate = candidateOf(leader.pool, asked)
   const [gate, position] = await Promise.all([
     closedGateOf(domain.db.sql, asked.spec),
-    placeOf(domain.db.sql, candidate.lane, candidate.entry.bid),
+    positionIfAdded(domain.db.sql, candidate.lane, candidate.entry.bid),
   ])
   if (gate) return { wouldBe: 'QUEUED', place: null, reasons: [gate], position }
   const world = await planner.hear()
@@ -88,7 +88,7 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   const { start } = found
   const nodes = [...new Set(start.placements.map(({ node }) => node))]
   const gpuIds = start.placements.flatMap((each) => each.gpuIds)
-  return { wouldBe: 'STARTING', place: { nodes, gpuIds, atMs: world.nowMs }, reasons: [], position }
+  return { wouldBe: 'STARTING', place: { nodes, gpuIds, atMs: world.state.nowMs }, reasons: [], position }
 }
 
 /** Behind all others of its lane. */
@@ -112,8 +112,8 @@ function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; ru
 /** Its entry counts as one that begins to wait now, with the bid that the policy counts. */
 function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
-  const bid = countedBid(world.settings.policy, { interactive: lane.interactive, bid: entry.bid })
-  return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.nowMs } })
+  const bid = countedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
+  return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
 /** An interactive job that would start here may have to give way to one of its user in another pool. */
@@ -177,8 +177,8 @@ async function submitAndStart(answering: Answering, question: NoWaitQuestion & {
   const { domain, leader, planner } = answering
   const world = await planner.hear()
   const start = await domain.db.transaction(async (sql) => {
-    if (!(await takeTurn(sql, leader, world.settings.revision))) throw new Unheard()
-    if (!(await holdQuestion(sql, question.id))) return null
+    if (!(await lockPoolAt(sql, leader, world.state.settings.revision))) throw new Unheard()
+    if (!(await lockQuestion(sql, question.id))) return null
     const { candidate, warnings } = await submitOne({ sql, domain, leader }, question)
     const { entry, lane } = candidate
     if (await isUnheard(sql, leader.pool, entry.jobId)) throw new Unheard()

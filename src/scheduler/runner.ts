@@ -1,5 +1,5 @@
 import { readNowMs } from '../domain/jobs/lost-runs.ts'
-import { type HoldingRun, readHoldingRuns, readRunOrders } from '../domain/jobs/runs.ts'
+import { type HoldingRun, readHoldingRuns, readRunsDue } from '../domain/jobs/runs.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { Sql } from '../platform/tx.ts'
@@ -45,7 +45,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   async function followOrders() {
-    takeUp(await readRunOrders(domain.db.sql, leader))
+    takeUp(await readRunsDue(domain.db.sql, leader))
   }
 
   /** All runs that hold resources: at first those that an earlier leader started, later any that was dropped. */

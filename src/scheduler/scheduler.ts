@@ -6,7 +6,7 @@ import type { Leader } from './planner.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
 import { createStored } from './stored.ts'
-import { createTurns } from './turns.ts'
+import { createTicker } from './ticker.ts'
 import { createWithdrawals, type Withdrawals } from './withdrawals.ts'
 
 /**
@@ -94,7 +94,7 @@ function createTerm(
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
-  const turns = createTurns({ domain, leader, store: createStored(domain, leader) })
+  const turns = createTicker({ domain, leader, store: createStored(domain, leader) })
   const ticks = createLoop({ name: `scheduler ${leader.pool}`, pollMs: turns.pauseMs, clock, log, runOnce: turns.take })
   let unsubscribe = () => {}
   let stopped = false

@@ -9,7 +9,7 @@ export interface Store {
   /** The whole of it, as of one moment; what was to be heard before is forgotten. */
   load(): Promise<Snapshot>
   /** What changed since, in order, and the moment; opens the gates that are due. `lanes`: those that the leader knows. */
-  changes(lanes: LaneBook): Promise<Heard>
+  changes(lanes: KnownLanes): Promise<Heard>
   /** The first entries of these lanes, `windowSize` of each that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
   /** All of it or nothing. Starts of jobs that somebody moved meanwhile, and evictions for them, are left out, and named. */
@@ -18,7 +18,7 @@ export interface Store {
   publish(changes: ViewChanges): Promise<void>
 }
 
-export interface LaneBook {
+export interface KnownLanes {
   has(laneId: string): boolean
 }
 

@@ -4,7 +4,7 @@ import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { Fenced } from '../../src/platform/leadership.ts'
 import type { Decisions, Hold } from '../../src/scheduler/plan/model.ts'
-import { plan } from '../../src/scheduler/plan/pass.ts'
+import { plan } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import type { Store } from '../../src/scheduler/store.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
@@ -40,7 +40,7 @@ const jobOf = async (id: string) =>
 /** Everything that would be decided now, from a world that is loaded for it. */
 async function decided(): Promise<{ decisions: Decisions; revision: number }> {
   const world = createWorld(await store.load())
-  return { decisions: plan(world, { startsMax: 50 }), revision: world.settings.revision }
+  return { decisions: plan(world, { startsMax: 50 }), revision: world.state.settings.revision }
 }
 
 async function commitAll() {

@@ -104,8 +104,8 @@ test('what was heard is not looked at again, though a transaction that is held o
   await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM job')
   for (let i = 0; i < 3; i++) {
     await sql("INSERT INTO pool_change (pool, kind) SELECT 'sim', 'NODES' FROM generate_series(1, 3000)")
-    world.hear(await store.changes(world))
-    world.hear(await store.changes(world)) // sees that there is nothing more
+    world.hear(await store.changes(world.state.lanes))
+    world.hear(await store.changes(world.state.lanes)) // sees that there is nothing more
   }
   /** Entries of the indexes that statements came upon so far. */
   const seen = async () => {
@@ -117,11 +117,11 @@ test('what was heard is not looked at again, though a transaction that is held o
   }
   const seenByOneLook = async () => {
     const before = await seen()
-    world.hear(await store.changes(world))
+    world.hear(await store.changes(world.state.lanes))
     return (await seen()) - before
   }
   // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have some.
   await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that was heard' })
   await sql("INSERT INTO pool_change (pool, kind) VALUES ('sim', 'NODES')")
-  expect((await store.changes(world)).changes).toHaveLength(1)
+  expect((await store.changes(world.state.lanes)).changes).toHaveLength(1)
 })

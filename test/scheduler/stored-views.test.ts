@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { processQueue } from '../../src/domain/queue/process-queue.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
-import { createTurns, type Turns } from '../../src/scheduler/turns.ts'
+import { createTicker, type Ticker } from '../../src/scheduler/ticker.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
@@ -23,11 +23,11 @@ afterEach(async () => {
   await database.close()
 })
 
-async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<Turns> {
+async function begin(options: Parameters<typeof createTestDomain>[1]): Promise<Ticker> {
   it = await createTestDomain(database.db, options)
   await sql("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ('sim', 1, 'test', 'test')")
   await sql("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ('sim', 'infinity')")
-  return createTurns({ domain: it.domain, leader, store: createStored(it.domain, leader) })
+  return createTicker({ domain: it.domain, leader, store: createStored(it.domain, leader) })
 }
 
 const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)

@@ -6,13 +6,13 @@ import { updateLimits } from '../../src/domain/limits/limits.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submitJobs } from '../../src/domain/submission/submit.ts'
 import { Fenced } from '../../src/platform/leadership.ts'
-import { LaneWindow, windowSize } from '../../src/scheduler/plan/lanes.ts'
+import { LaneWindow, windowSize } from '../../src/scheduler/plan/lane-window.ts'
 import type { Change, Decisions } from '../../src/scheduler/plan/model.ts'
-import { plan } from '../../src/scheduler/plan/pass.ts'
+import { plan } from '../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../src/scheduler/plan/world.ts'
 import type { Heard, Store } from '../../src/scheduler/store.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
-import { createTurns } from '../../src/scheduler/turns.ts'
+import { createTicker } from '../../src/scheduler/ticker.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
 
@@ -50,7 +50,7 @@ const ends = async (jobId: string) => {
 /** Everything that would be decided now, from a world that is loaded for it. */
 async function decided(startsMax = 50): Promise<{ decisions: Decisions; revision: number }> {
   const world = createWorld(await store.load())
-  return { decisions: plan(world, { startsMax }), revision: world.settings.revision }
+  return { decisions: plan(world, { startsMax }), revision: world.state.settings.revision }
 }
 
 describe('hearing', () => {
@@ -274,7 +274,7 @@ describe('an idle leader', () => {
   test('writes nothing and locks nothing', async () => {
     await it.submit({ resources: { cpu: 10_000 } })
     await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
-    const turns = createTurns({ domain: it.domain, leader, store, publishEveryMs: 0 })
+    const turns = createTicker({ domain: it.domain, leader, store, publishEveryMs: 0 })
     for (let i = 0; i < 3; i++) await turns.take()
     const before = await written()
     for (let i = 0; i < 20; i++) expect(await turns.take()).toEqual({ considered: 0, started: 0, preempted: 0 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import type { Domain } from '../../src/domain/domain.ts'
-import { type HoldingRun, readHoldingRuns, readRunOrders } from '../../src/domain/jobs/runs.ts'
+import { type HoldingRun, readHoldingRuns, readRunsDue } from '../../src/domain/jobs/runs.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import type { Executor, Observation } from '../../src/executors/executor.ts'
@@ -239,11 +239,11 @@ test('what it starts of a run that goes on is the run of the new leader', async 
 })
 
 test('it reads no orders any more', async () => {
-  expect(await readRunOrders(database.db.sql, { pool: 'sim', epoch: 1 })).toHaveLength(1)
+  expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 1 })).toHaveLength(1)
   await takeOver()
-  expect(await readRunOrders(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
+  expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
   expect(await readHoldingRuns(database.db.sql, { pool: 'sim', epoch: 1 })).toEqual([])
-  expect(await readRunOrders(database.db.sql, { pool: 'sim', epoch: 2 })).toHaveLength(1)
+  expect(await readRunsDue(database.db.sql, { pool: 'sim', epoch: 2 })).toHaveLength(1)
 })
 
 test('a backend that does not answer right after a start is asked again: the run is not taken for one that failed', async () => {

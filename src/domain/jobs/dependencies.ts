@@ -42,7 +42,7 @@ export function satisfied(on: string, state: JobState): boolean | null {
 }
 
 /** The same as a condition in SQL: the dependency `d` on the job `o` holds. */
-export const holdsSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDED', 'FINISHED')
+export const dependencyMetSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDED', 'FINISHED')
   OR o.state = 'FAILED' AND d."on" IN ('FAILED', 'FINISHED')
   OR o.state IN ('INTERRUPTED', 'CANCELLED') AND d."on" = 'FINISHED')`
 
@@ -76,7 +76,7 @@ const openSql = (condition: string) => `
 WITH due AS MATERIALIZED (
   SELECT q.job_id, EXISTS (SELECT FROM dependency d WHERE d.job_id = q.job_id) AS depends FROM queue_entry q
   WHERE NOT q.open AND q.eligible_at <= berth_now() AND ${condition}
-    AND NOT EXISTS (SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${holdsSql})
+    AND NOT EXISTS (SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${dependencyMetSql})
   ORDER BY q.eligible_at LIMIT ${gatesMax}
 ),
 locked AS MATERIALIZED (
@@ -125,7 +125,7 @@ function readHopeless(sql: Sql, among: Hopeless): Promise<HopelessRow[]> {
   return sql.query<HopelessRow>(
     `SELECT DISTINCT ON (j.id) j.id, j.run_number AS run, o.id AS "onJobId", o.state, d."on"
      FROM queue_entry q JOIN dependency d ON d.job_id = q.job_id JOIN job o ON o.id = d.on_job_id JOIN job j ON j.id = q.job_id
-     WHERE ${condition} AND NOT q.open AND o.log_closed AND NOT ${holdsSql} AND j.spec->>'onDependencyFailure' = 'CANCEL'
+     WHERE ${condition} AND NOT q.open AND o.log_closed AND NOT ${dependencyMetSql} AND j.spec->>'onDependencyFailure' = 'CANCEL'
      ORDER BY j.id LIMIT ${gatesMax}`,
     [value],
     name,

@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/tx.ts'
  *
  * The caller pokes `event` and `run` after the commit.
  */
-export interface KeptRoom {
+export interface StoredHold {
   id: string
   jobId: string
   kind: 'PREEMPTION' | 'DRAIN'
@@ -17,8 +17,8 @@ export interface KeptRoom {
   expectedMs: number | null
 }
 
-export interface EvictionOrder {
-  hold: KeptRoom
+export interface EvictionRequest {
+  hold: StoredHold
   claimant: { jobId: string; account: string }
   victims: readonly {
     running: { runId: string; jobId: string; run: number; lane: { account: string } }
@@ -28,7 +28,7 @@ export interface EvictionOrder {
 }
 
 /** Holds of jobs that wait; of others they are left out. One that is there already becomes this one. */
-export async function putHolds(sql: Sql, pool: string, holds: readonly KeptRoom[]): Promise<void> {
+export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<void> {
   if (holds.length === 0) return
   await sql.query(
     `INSERT INTO hold (id, pool, job_id, kind, class, placements, since, expected_at)
@@ -48,17 +48,17 @@ export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<vo
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
 
-export interface Ordering {
+export interface EvictionRequests {
   pool: string
   epoch: number
-  evictions: readonly EvictionOrder[]
+  evictions: readonly EvictionRequest[]
 }
 
 /**
  * Keeps the room and orders the victims to leave: each has its event, with the claimant, and its row in the audit of
  * preemption. Claimants who wait no more have nobody leave, and a victim that has ended meanwhile needs no order.
  */
-export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: Ordering): Promise<void> {
+export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: EvictionRequests): Promise<void> {
   if (evictions.length === 0) return
   const victims = evictions.flatMap(victimRows)
   // Jobs before entries, in the order of their ids, as every move does.
@@ -70,10 +70,10 @@ export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: Ord
   )
   const holds = evictions.map(({ hold }) => hold)
   await putHolds(sql, pool, holds)
-  await sql.query(orderSql, [pool, epoch, JSON.stringify(victims)], 'request_evictions')
+  await sql.query(requestSql, [pool, epoch, JSON.stringify(victims)], 'request_evictions')
 }
 
-const victimRows = ({ claimant, victims }: EvictionOrder) =>
+const victimRows = ({ claimant, victims }: EvictionRequest) =>
   victims.map(({ running: { runId, jobId, run, lane }, tier, shares }) => ({
     id: `preemption_${runId.slice(runId.indexOf('_') + 1)}`,
     runId,
@@ -86,7 +86,7 @@ const victimRows = ({ claimant, victims }: EvictionOrder) =>
     claimant: claimant.account,
   }))
 
-const orderSql = `
+const requestSql = `
 WITH victim AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($3::text::jsonb) AS v(id text, "runId" text, "jobId" text, run int, account text, tier int,
     shares jsonb, "claimantJobId" text, claimant text)

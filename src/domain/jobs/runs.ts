@@ -44,14 +44,14 @@ export const readHoldingRuns = (sql: Sql, { pool, epoch }: Term): Promise<Holdin
   sql.query<HoldingRun>(runsSql(''), [pool, epoch], 'holding_runs')
 
 /** Those that ask for something: to be started, or to be stopped. */
-export const readRunOrders = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
+export const readRunsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
   sql.query<HoldingRun>(
     runsSql(
       `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
         OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
     ),
     [pool, epoch],
-    'run_orders',
+    'runs_due',
   )
 
 /** null: it was removed with its job. */
@@ -81,7 +81,7 @@ export async function saveHandles(sql: Sql, handles: readonly { runId: string; h
 }
 
 /** How these runs got their places: by a preemption, or on nodes that are held for another job. */
-export async function markPlaces(
+export async function markHowStarted(
   sql: Sql,
   runs: readonly { runId: string; wonTier: number | null; backfilledOn: string | null }[],
 ): Promise<void> {
@@ -91,18 +91,18 @@ export async function markPlaces(
     `UPDATE run SET won_tier = p."wonTier", backfilled_on = p."backfilledOn"
      FROM jsonb_to_recordset($1::text::jsonb) AS p("runId" text, "wonTier" int, "backfilledOn" text) WHERE run.id = p."runId"`,
     [JSON.stringify(rows)],
-    'mark_places',
+    'mark_how_started',
   )
 }
 
 /** What set the time of a run: its own maximum, or the hard reservation it runs in. */
-export type Limit = 'MAXIMUM' | 'RESERVATION'
+export type TimeLimit = 'MAXIMUM' | 'RESERVATION'
 
 /**
  * The run's signal is to be sent because its time is over; kept so that a later leader knows why it ended. false: the
  * reservation that set the time is not there any more.
  */
-export async function markExpired(sql: Sql, runId: string, limit: Limit): Promise<boolean> {
+export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET expired_at = coalesce(expired_at, berth_now()) FROM job j
      WHERE run.id = $1 AND j.id = run.job_id AND ($2 = 'MAXIMUM' OR EXISTS (

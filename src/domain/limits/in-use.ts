@@ -33,7 +33,7 @@ export type LimitCode =
   | 'LOCAL_JOB_LIMIT'
   | 'LOCAL_GPU_LIMIT'
 
-export interface Rule {
+export interface LimitRule {
   code: LimitCode
   /** A scope, or with `each` the beginning of several that are counted apart. */
   on: string
@@ -54,12 +54,12 @@ export type Tally = ReadonlyMap<string, Amount>
 
 export interface Ceilings {
   pool: string
-  rules: readonly Rule[]
+  rules: readonly LimitRule[]
   tally: Tally
 }
 
 /** A limit that is reached, as the reason why a job waits. */
-export interface Held {
+export interface LimitReached {
   code: LimitCode
   message: string
   scope: string
@@ -73,8 +73,8 @@ export interface Held {
 // ── rules ──
 
 /** In the order in which they are told: pool, user, team, the limits of scopes, GPUs of the machine. */
-export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): Rule[] {
-  const rule = (code: LimitCode, max: number | null, rest: Partial<Rule> & { on: string }): Rule[] =>
+export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): LimitRule[] {
+  const rule = (code: LimitCode, max: number | null, rest: Partial<LimitRule> & { on: string }): LimitRule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
   const { maxConcurrent, userMaxConcurrent, enableFairShare, teamMaxConcurrent } = limits
   return [
@@ -110,20 +110,20 @@ export interface Holding extends Counted {
   models: readonly string[]
 }
 
-function tallyOf(rules: readonly Rule[], holdings: readonly Holding[]): Tally {
+function tallyOf(rules: readonly LimitRule[], holdings: readonly Holding[]): Tally {
   const tally = new Map<string, Amount>()
   for (const holding of holdings) add(tally, rules, holding)
   return tally
 }
 
 /** Keeps a tally up: `jobs` more, or less if negative. Answers the scopes that they count for. */
-export function count(tally: Map<string, Amount>, rules: readonly Rule[], holding: Holding): readonly string[] {
+export function count(tally: Map<string, Amount>, rules: readonly LimitRule[], holding: Holding): readonly string[] {
   if (rules.length === 0) return []
   add(tally, rules, holding)
   return scopesOf(holding)
 }
 
-function add(tally: Map<string, Amount>, rules: readonly Rule[], { jobs, models, ...job }: Holding): void {
+function add(tally: Map<string, Amount>, rules: readonly LimitRule[], { jobs, models, ...job }: Holding): void {
   const filters = models.length === 0 ? [] : new Set(rules.flatMap(({ model }) => model ?? []))
   for (const scope of scopesOf(job)) {
     grow(tally, scope, { jobs, gpus: jobs * job.gpu })
@@ -148,32 +148,36 @@ const matching = (models: readonly string[], filter: string) =>
   models.filter((model) => model.toLowerCase().includes(filter)).length
 
 /** How much counts for a limit in one of its scopes. */
-export const usedOf = ({ tally }: Ceilings, { model, counts }: Rule, scope: string): number =>
+export const usedOf = ({ tally }: Ceilings, { model, counts }: LimitRule, scope: string): number =>
   tally.get(model === null ? scope : ofModel(scope, model))?.[counts] ?? 0
 
 // ── asking ──
 
 /** The first limit that holds the job back whatever devices it would get; null: none does. */
-export function heldBack({ pool, rules, tally }: Ceilings, job: Counted): Held | null {
+export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): LimitReached | null {
   const scopes = scopesOf(job)
   for (const rule of rules) {
     const key = rule.model === null ? scopeUnder(rule, scopes) : undefined
     const asked = rule.counts === 'jobs' ? 1 : job.gpu
     if (key === undefined || asked === 0) continue
     const used = tally.get(key)?.[rule.counts] ?? 0
-    if (used + asked > rule.max) return held(rule, { pool, job, key, used, asked })
+    if (used + asked > rule.max) return reached(rule, { pool, job, key, used, asked })
   }
   return null
 }
 
 /** The first limit of a GPU model that these devices would break, with the filter of that model. */
-export function heldByModel(ceilings: Ceilings, job: Counted, models: readonly string[]): HeldModel | null {
+export function modelLimitReached(
+  ceilings: Ceilings,
+  job: Counted,
+  models: readonly string[],
+): ModelLimitReached | null {
   for (const over of overModels(ceilings, job, (model) => matching(models, model))) return over
   return null
 }
 
 /** The limits of GPU models that so many GPUs would break, were they all of that model. */
-export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): HeldModel[] => [
+export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] => [
   ...overModels(ceilings, job, () => gpus),
 ]
 
@@ -190,8 +194,8 @@ export function leftOfModels({ rules, tally }: Ceilings, job: Counted): { model:
 
 export const hasModelLimits = ({ rules }: Pick<Ceilings, 'rules'>): boolean => rules.some(({ model }) => model !== null)
 
-export interface HeldModel {
-  held: Held
+export interface ModelLimitReached {
+  limit: LimitReached
   model: string
 }
 
@@ -199,7 +203,7 @@ function* overModels(
   { pool, rules, tally }: Ceilings,
   job: Counted,
   gpusOf: (model: string) => number,
-): Generator<HeldModel, void, void> {
+): Generator<ModelLimitReached, void, void> {
   const scopes = scopesOf(job)
   for (const rule of rules) {
     const key = scopeUnder(rule, scopes)
@@ -208,16 +212,17 @@ function* overModels(
     const counted = ofModel(key, rule.model)
     const used = tally.get(counted)?.[rule.counts] ?? 0
     const asked = rule.counts === 'jobs' ? 1 : gpus
-    if (used + asked > rule.max) yield { held: held(rule, { pool, job, key: counted, used, asked }), model: rule.model }
+    if (used + asked > rule.max)
+      yield { limit: reached(rule, { pool, job, key: counted, used, asked }), model: rule.model }
   }
 }
 
-const scopeUnder = ({ on, each }: Rule, scopes: readonly string[]) =>
+const scopeUnder = ({ on, each }: LimitRule, scopes: readonly string[]) =>
   scopes.find((scope) => (each ? scope.startsWith(on) : scope === on))
 
-type Found = Pick<Held, 'key' | 'used' | 'asked'> & { pool: string; job: Counted }
+type Found = Pick<LimitReached, 'key' | 'used' | 'asked'> & { pool: string; job: Counted }
 
-function held(rule: Rule, { pool, job, key, used, asked }: Found): Held {
+function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): LimitReached {
   const { code, max, counts, model } = rule
   const scope = scopeName(rule.on, { pool, job })
   const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of the model ${model}`
@@ -245,7 +250,7 @@ export async function readCeilings(sql: Sql, pool: string, singleUser: boolean):
 }
 
 /** These limits of the pool and those of its scopes, in the order in which they are told. */
-export const readRules = async (sql: Sql, pool: string, limits: Limits): Promise<Rule[]> =>
+export const readRules = async (sql: Sql, pool: string, limits: Limits): Promise<LimitRule[]> =>
   rulesOf(limits, await readScopeLimits(sql, pool))
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')

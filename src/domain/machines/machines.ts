@@ -71,7 +71,7 @@ export interface Machines {
   /** Of each of them; null: it can never serve the shape. */
   suits(shape: Shape): readonly (Suit | null)[]
   /** Where in that order the node of this id is. */
-  placeOf(nodeId: string): number | undefined
+  indexOf(nodeId: string): number | undefined
   /** With nothing on them; of those that are alike no more than a job of so many copies could need. */
   emptyFor(copies: number): readonly FreeNode[]
   /** What `search` finds out about a shape on these machines with nothing on them: asked once of shapes that are alike. */
@@ -113,7 +113,7 @@ function survey(given: readonly FreeNode[]): Machines {
     kinds.set(key, kind)
     return kind
   })
-  const places = new Map(nodes.map(({ id }, at) => [id, at]))
+  const indexes = new Map(nodes.map(({ id }, at) => [id, at]))
   const suits = remembering<readonly (Suit | null)[]>(devicesText)
   const findSuits = (shape: Shape) => {
     const ofKind = new Map([...kinds.values()].map((kind) => [kind, suitOf(shape, kind)]))
@@ -124,7 +124,7 @@ function survey(given: readonly FreeNode[]): Machines {
   return {
     nodes,
     suits: (shape) => suits(shape, findSuits),
-    placeOf: (nodeId) => places.get(nodeId),
+    indexOf: (nodeId) => indexes.get(nodeId),
     emptyFor,
     ever: (shape, search) => verdicts(shape, () => search(emptyFor(shape.copies))),
   }

@@ -141,14 +141,15 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
 export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   await withNode(domain, id, async (sql, node) => {
-    const [busy] = await sql.query<{ runs: number; heldFor: string | null }>(
+    const [busy] = await sql.query<{ runs: number; holdReasons: string | null }>(
       `SELECT (SELECT count(DISTINCT run_id) FROM allocation WHERE node_id = $1) AS runs,
-         (SELECT min(job_id) FROM hold WHERE placements @> jsonb_build_array(jsonb_build_object('nodeId', $1::text))) AS "heldFor"`,
+         (SELECT min(job_id) FROM hold WHERE placements @> jsonb_build_array(jsonb_build_object('nodeId', $1::text))) AS "holdReasons"`,
       [id],
     )
     const why = busy?.runs
       ? `${busy.runs} run${busy.runs > 1 ? 's hold' : ' holds'} resources of the node ${node.name}; drain it and wait, or cancel them`
-      : busy?.heldFor && `The node ${node.name} is kept for ${busy.heldFor}; cordon it and wait, or cancel that job`
+      : busy?.holdReasons &&
+        `The node ${node.name} is kept for ${busy.holdReasons}; cordon it and wait, or cancel that job`
     if (why) throw new InvalidInput([{ path: ['id'], message: why }])
     await sql.query('DELETE FROM node WHERE id = $1', [id])
     await changed(domain, sql, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })

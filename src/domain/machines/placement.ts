@@ -62,7 +62,7 @@ export const placeOnEmpty = (
 /** The same question asked many times, while runs come and go: how many copies could this node take at once? */
 export interface Fitting {
   nodes: readonly FreeNode[]
-  placeOf(nodeId: string): number | undefined
+  indexOf(nodeId: string): number | undefined
   /** At most as many as the job has. */
   copiesAt(place: number): number
 }
@@ -73,7 +73,7 @@ export function fittingOf(shape: Shape, nodes: readonly FreeNode[], { view }: Pl
   const score = newScore()
   return {
     nodes: machines.nodes,
-    placeOf: machines.placeOf,
+    indexOf: machines.indexOf,
     copiesAt(place) {
       const suit = suits[place]
       const node = machines.nodes[place]

@@ -4,8 +4,8 @@ import { readNodes } from '../machines/nodes.ts'
 import { windowNotOverSql } from '../machines/reservation-window.ts'
 import { holdingSql } from '../state.ts'
 import { type Waiting, waitingOf } from './explain.ts'
+import { type Ending, type FitQuery, fitsAt, type NodesNow, type Reserved } from './fits-at.ts'
 import { type InLine, readLine } from './line.ts'
-import { type Asking, type Ending, type Reserved, type RoomNow, roomAt } from './room.ts'
 
 /**
  * When a waiting job may start. Earliest: when its gates are open and what runs has ended, by its maximum run time, far
@@ -19,14 +19,14 @@ export interface Estimate {
   basis: string
 }
 
-interface Row extends Asking {
+interface Row extends FitQuery {
   jobId: string
   pool: string
   laneId: string
   now: Date
 }
 
-interface PoolNow extends RoomNow {
+interface PoolNow extends NodesNow {
   front: readonly InLine[]
 }
 
@@ -52,7 +52,7 @@ export async function estimatesOf(
       [...new Set(rows.map(({ pool }) => pool))].map(async (pool) => [pool, await readPool(sql, pool)] as const),
     ),
   )
-  const fitsAt = new Map<string, Date | null>()
+  const known = new Map<string, Date | null>()
   return new Map(
     rows.map((row) => {
       const found = waiting.get(row.jobId)
@@ -62,10 +62,10 @@ export async function estimatesOf(
       const opensAt = opening(row.now, found.gates)
       if (opensAt === null) return [row.jobId, null]
       const alike = `${row.laneId}/${opensAt.getTime()}`
-      const room = fitsAt.has(alike) ? (fitsAt.get(alike) ?? null) : roomAt(row, pool, opensAt)
-      fitsAt.set(alike, room)
+      const fitsFrom = known.has(alike) ? (known.get(alike) ?? null) : fitsAt(row, pool, opensAt)
+      known.set(alike, fitsFrom)
       const before = pool.front.findIndex(({ jobId }) => jobId === row.jobId)
-      return [row.jobId, room && estimate(row.now, { room, pool, before })]
+      return [row.jobId, fitsFrom && estimate(row.now, { fitsFrom, pool, before })]
     }),
   )
 }
@@ -78,14 +78,14 @@ export async function estimateOf(
     gates,
     position,
     ...row
-  }: Asking & Pick<Row, 'pool' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
+  }: FitQuery & Pick<Row, 'pool' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
 ): Promise<Estimate | null> {
   const opensAt = opening(row.now, gates)
   if (opensAt === null || reasons.some(({ code }) => timeless.has(code))) return null
   const pool = await readPool(sql, row.pool)
-  const room = roomAt(row, pool, opensAt)
+  const fitsFrom = fitsAt(row, pool, opensAt)
   const before = position - 1 <= pool.front.length ? position - 1 : -1
-  return room && estimate(row.now, { room, pool, before })
+  return fitsFrom && estimate(row.now, { fitsFrom, pool, before })
 }
 
 /** What ends by no clock. */
@@ -98,7 +98,7 @@ const timeless: ReadonlySet<string> = new Set([
 ])
 
 interface Facts {
-  room: Date
+  fitsFrom: Date
   pool: PoolNow
   /** How many of the front come before it; -1: it stands further back. */
   before: number
@@ -111,17 +111,17 @@ function opening(now: Date, gates: Waiting['gates']): Date | null {
   return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
 }
 
-function estimate(now: Date, { room, pool, before }: Facts): Estimate {
+function estimate(now: Date, { fitsFrom, pool, before }: Facts): Estimate {
   const until = allBefore(before, pool, now)
   return until === null
     ? {
-        earliest: room,
+        earliest: fitsFrom,
         latest: null,
         basis: 'The maximum run times of what runs; those of the jobs ahead are not known',
       }
     : {
-        earliest: room,
-        latest: latestOf([room, until]),
+        earliest: fitsFrom,
+        latest: latestOf([fitsFrom, until]),
         basis: 'The maximum run times of what runs and of the jobs ahead',
       }
 }

@@ -1,8 +1,8 @@
 import { isLedSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { holdsSql } from '../jobs/dependencies.ts'
-import { type Ceilings, type Counted, heldBack, readCeilings } from '../limits/in-use.ts'
+import { dependencyMetSql } from '../jobs/dependencies.ts'
+import { type Ceilings, type Counted, limitReached, readCeilings } from '../limits/in-use.ts'
 import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from '../reason.ts'
 import { inWords, type Shape } from '../shape.ts'
 import { type Fit, fitsOf } from './fit.ts'
@@ -62,7 +62,7 @@ function standing(row: WaitingRow): Omit<Waiting, 'reasons'> {
 /** What is known without judging; empty: nobody has looked at it yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(gatesOf(row))
-  const own = [...heldFor(row), ...(row.laneReason ? [row.laneReason] : [])]
+  const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
   if (!row.seen || row.blockedBy === null) return []
   // What stands behind another job may be what could never run: that is judged from the tables.
@@ -70,7 +70,7 @@ function reasonsOf(row: WaitingRow): Reason[] {
   return row.classReason ? [row.classReason] : []
 }
 
-function heldFor({ hold }: WaitingRow): Reason[] {
+function holdReasons({ hold }: WaitingRow): Reason[] {
   if (hold?.kind !== 'PREEMPTION') return []
   return [because('WAITING_FOR_PREEMPTION', 'Waits for jobs that were asked to leave; their room is kept for it')]
 }
@@ -107,7 +107,7 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   const asks = inWords(row.shape)
   if (fit?.couldEverFit === false) return unsatisfiable(asks, row.reservation?.id ?? null)
   if (row.seen && row.blockedBy && row.blockedBy !== row.id) return blockedBy(row.blockedBy)
-  const held = ceilings && heldBack(ceilings, row)
+  const held = ceilings && limitReached(ceilings, row)
   if (held) return limitedBy(held)
   if (row.blockedBy && row.blockedBy !== row.id && !row.interactive) return blockedBy(row.blockedBy)
   if (ahead) return blockedBy(ahead)
@@ -146,7 +146,7 @@ SELECT j.id, j.pool, l.shape, l.interactive, q.eligible_at AS "eligibleAt", j.no
   j.user_id AS "userId", u.name AS "userName", j.team_id AS "teamId", t.name AS team, j.queue, j.project, j.gpu,
   (SELECT a.decided_at FROM approval a WHERE a.job_id = j.id AND a.status = 'APPROVED') AS "approvedAt",
   j.spec->'dependsOn' <> '[]' AS depends,
-  (SELECT o.id FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = j.id AND NOT ${holdsSql}
+  (SELECT o.id FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = j.id AND NOT ${dependencyMetSql}
     ORDER BY d.position LIMIT 1) AS "openDependency",
   ${windowSql('l.reservation_id')} AS reservation,
   v.lane_id IS NOT NULL AS seen, v.reason AS "laneReason", v.considered_at AS "laneAt",

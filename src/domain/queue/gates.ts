@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { holdsSql } from '../jobs/dependencies.ts'
+import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { windowState } from '../machines/reservation-window.ts'
 import { because, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
@@ -22,11 +22,11 @@ export interface GateFacts {
   depends: boolean
   /** The first that is not as it has to be. */
   openDependency: string | null
-  reservation: Window | null
+  reservation: NamedWindow | null
 }
 
 /** Null but for the id: the job names it, and it was removed. */
-interface Window {
+interface NamedWindow {
   id: string
   /** Text of JSON. */
   startsAt: string | null
@@ -50,7 +50,7 @@ export function gatesOf(facts: GateFacts): Gate[] {
   return gates
 }
 
-function windowGate({ id, name, startsAt, endsAt }: Window, now: Date): Gate {
+function windowGate({ id, name, startsAt, endsAt }: NamedWindow, now: Date): Gate {
   const gate = { code: 'RESERVATION_WINDOW', open: false, opensAt: null } as const
   if (startsAt === null || endsAt === null) return { ...gate, detail: `The reservation ${id} was removed` }
   const [starts, ends] = [new Date(startsAt), new Date(endsAt)]
@@ -91,5 +91,5 @@ const unstoredSql = `
 SELECT berth_now() AS now,
   NULL::timestamptz AS "approvedAt", $1::text <> '[]' AS depends,
   (SELECT o.id FROM jsonb_to_recordset($1::text::jsonb) AS d("jobId" text, "on" text) JOIN job o ON o.id = d."jobId"
-    WHERE NOT ${holdsSql} LIMIT 1) AS "openDependency",
+    WHERE NOT ${dependencyMetSql} LIMIT 1) AS "openDependency",
   ${windowSql('$2::text')} AS reservation`

@@ -10,7 +10,7 @@ import {
 } from '../ageing.ts'
 import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
 import { lineMoment } from './line.ts'
-import { countAmongShares } from './share-places.ts'
+import { countAmongShares } from './share-positions.ts'
 import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
 
 /**
@@ -20,7 +20,7 @@ import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
  * and never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
  * that all of a chunk is ahead or nothing; only the few that are neither are counted by their rows.
  *
- * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-places.ts.
+ * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-positions.ts.
  *
  * A place is put together of a few statements, and each sees its own moment, milliseconds from the others: whoever
  * joins or leaves between them may be counted or not. One moment for all would need one connection, on which they wait
@@ -72,7 +72,7 @@ export async function prioritiesOf(sql: Sql, jobIds: readonly string[]): Promise
 }
 
 /** Where a job that is not stored would stand, behind all that are its like. */
-export async function placeOf(
+export async function positionIfAdded(
   sql: Sql,
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
   bid: number,

@@ -93,7 +93,7 @@ export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQ
 }
 
 /** Whether somebody still waits for the answer; until the end of the transaction they do not go. */
-export async function holdQuestion(sql: Sql, id: string): Promise<boolean> {
+export async function lockQuestion(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM question WHERE id = $1 AND deadline > berth_now() AND answer IS NULL FOR UPDATE',
     [id],

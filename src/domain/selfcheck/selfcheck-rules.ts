@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { singleUserKey } from '../applied.ts'
 import { type LaneOf, laneOf } from '../lanes.ts'
-import { type Ceilings, type Rule, readCeilings, usedOf } from '../limits/in-use.ts'
+import { type Ceilings, type LimitRule, readCeilings, usedOf } from '../limits/in-use.ts'
 import { holdingSql } from '../state.ts'
 
 /** The rules of the self-check that need more than one query: limits, and the lanes of waiting jobs. */
@@ -46,7 +46,7 @@ async function revisionOf(sql: Sql, pool: string): Promise<number> {
 
 interface Excess {
   scope: string
-  rule: Rule
+  rule: LimitRule
   used: number
 }
 

@@ -1,7 +1,7 @@
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 import { demandToRead, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
-import { holdsSql } from '../jobs/dependencies.ts'
+import { dependencyMetSql } from '../jobs/dependencies.ts'
 import { interactiveBand } from '../lanes.ts'
 import { holdingSql } from '../state.ts'
 import { brokenLimits, type Finding, wrongLanes } from './selfcheck-rules.ts'
@@ -63,7 +63,7 @@ const ofAll: Readonly<Record<string, string>> = {
   'an entry of the queue is open only when its time has come and its other jobs have ended as asked': `
     SELECT q.job_id AS id, 'from ' || q.eligible_at AS message FROM queue_entry q
     WHERE q.open AND (q.eligible_at > berth_now() OR EXISTS (
-      SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${holdsSql}))`,
+      SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${dependencyMetSql}))`,
   'the tally of a queue is its number of entries': `
     SELECT 'pool_' || pool AS id, 'band ' || band || ', chunk ' || chunk || CASE WHEN open THEN ', open: ' ELSE ', gated: ' END
       || coalesce(t.n, 0) || ' for ' || coalesce(q.n, 0) AS message

@@ -1,12 +1,12 @@
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import { compareFractions, inMillionths, nothing } from './fractions.ts'
-import type { Amounts, Fraction } from './model.ts'
+import type { Fraction, ResourceAmounts } from './model.ts'
 
 export const resources = ['cpu', 'memory', 'gpu'] as const
 
-export const none: Amounts = { cpu: 0, memory: 0, gpu: 0 }
+export const none: ResourceAmounts = { cpu: 0, memory: 0, gpu: 0 }
 
-export const amountsOf = (placements: readonly Placement[]): Amounts =>
+export const amountsOf = (placements: readonly Placement[]): ResourceAmounts =>
   placements.reduce(
     (sum, { cpuMillis, memoryBytes, gpuIds }) => ({
       cpu: sum.cpu + cpuMillis,
@@ -16,7 +16,7 @@ export const amountsOf = (placements: readonly Placement[]): Amounts =>
     none,
   )
 
-export const added = (a: Amounts, b: Amounts, sign: 1 | -1): Amounts => ({
+export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): ResourceAmounts => ({
   cpu: a.cpu + sign * b.cpu,
   memory: a.memory + sign * b.memory,
   gpu: a.gpu + sign * b.gpu,
@@ -28,9 +28,9 @@ export const added = (a: Amounts, b: Amounts, sign: 1 | -1): Amounts => ({
  * order to leave settles the shares at once.
  */
 export class Accounts {
-  private capacity: Amounts = none
+  private capacity: ResourceAmounts = none
   private weights: ReadonlyMap<string, number> = new Map()
-  private readonly held = new Map<string, Amounts>()
+  private readonly held = new Map<string, ResourceAmounts>()
   private readonly shares = new Map<string, Fraction>()
 
   setCapacity(nodes: readonly FreeNode[]): void {
@@ -66,7 +66,7 @@ export class Accounts {
   }
 
   /** As it would be with these added and taken away. */
-  shareWith(account: string, extra: Amounts, without: Amounts): Fraction {
+  shareWith(account: string, extra: ResourceAmounts, without: ResourceAmounts): Fraction {
     const held = added(added(this.held.get(account) ?? none, extra, 1), without, -1)
     return this.shareOf(account, held)
   }
@@ -76,7 +76,7 @@ export class Accounts {
   }
 
   /** Whether these amounts together are at most this part of everything. */
-  isWithin(amounts: readonly Amounts[], part: number): boolean {
+  isWithin(amounts: readonly ResourceAmounts[], part: number): boolean {
     if (part >= 1) return true
     const sum = amounts.reduce((a, b) => added(a, b, 1), none)
     const millionths = part > 0 ? inMillionths(part) : 0n
@@ -86,7 +86,7 @@ export class Accounts {
     )
   }
 
-  private shareOf(account: string, held: Amounts): Fraction {
+  private shareOf(account: string, held: ResourceAmounts): Fraction {
     const weight = inMillionths(this.weightOf(account))
     return resources
       .filter((resource) => this.capacity[resource] > 0 && held[resource] > 0)

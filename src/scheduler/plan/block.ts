@@ -2,14 +2,15 @@ import type { Reason } from '../../domain/reason.ts'
 import { type ClassOrBand, isForGpus } from './classes.ts'
 import { waitingForPreemption } from './consider.ts'
 import { backfillEviction, drainHoldFor, holdId } from './drains.ts'
-import type { Turn } from './lanes.ts'
+import { close, park } from './findings.ts'
+import type { QueuedJob } from './lane-window.ts'
 import type { Eviction, JobClass } from './model.ts'
 import { lots } from './order.ts'
-import type { Pass } from './passing.ts'
 import { evictionFor } from './preemption.ts'
 import { allows, rationOf } from './rations.ts'
+import type { Round } from './round.ts'
 
-/** Jobs of a class that are tried beside a hold in one pass; those behind them wait for the next, which follows at once. */
+/** Jobs of a class that are tried beside a hold in one round; those behind them wait for the next, which follows at once. */
 const backfillsMax = 100
 
 interface Blocked {
@@ -18,66 +19,67 @@ interface Blocked {
 }
 
 /**
- * A head that finds no room: others leave for it, or nodes are drained for it, or its class waits behind it. Jobs of a
- * capacity reservation have nodes of their own and keep nobody waiting, and neither do interactive ones.
+ * What follows when no nodes are found for a head: victims are evicted for it, or nodes are drained for it, or its class
+ * waits behind it. Jobs of a capacity reservation have nodes of their own and block no other job, and neither do
+ * interactive ones.
  */
-export function block(pass: Pass, turn: Turn, { kind, reason }: Blocked): void {
-  const { state, decisions } = pass
-  const { window, entry } = turn
-  if (kind === 'capacity' && !pass.isRehearsal && makeRoom(pass, turn)) {
-    state.park(window, lots.capacity, waitingForPreemption)
+export function block(round: Round, job: QueuedJob, { kind, reason }: Blocked): void {
+  const { state, ledger, decisions } = round
+  const { window, entry } = job
+  if (kind === 'capacity' && !round.isRehearsal && preemptFor(round, job)) {
+    park(state, window, { lot: lots.capacity, reason: waitingForPreemption })
     return
   }
   if (window.class === 'INTERACTIVE' || window.lane.reservationId !== null) {
-    state.park(window, lots.capacity, reason)
+    park(state, window, { lot: lots.capacity, reason })
     return
   }
-  // The next pass may tell somebody to leave for it.
-  if (pass.evicting.has(window.class) && state.holds.get(entry.jobId)?.kind !== 'PREEMPTION') {
-    close(pass, turn, { jobClass: window.class, kind, reason })
+  // The next round may evict victims for it.
+  if (round.evicting.has(window.class) && state.holds.get(entry.jobId)?.kind !== 'PREEMPTION') {
+    closeClass(round, job, { jobClass: window.class, kind, reason })
     return
   }
   const ration = rationOf(state, window)
   const own = state.holds.get(entry.jobId)
-  // Nodes are not kept for a job that may not have their devices any more; it gets others.
-  if (own?.kind === 'DRAIN' && !pass.isRehearsal && !allows(state, ration, own.placements))
-    state.dropHold(decisions, entry.jobId)
+  // Limits may leave it none of these devices any more: it gets other nodes.
+  if (own?.kind === 'DRAIN' && !round.isRehearsal && !allows(state, ration, own.placements))
+    ledger.dropHold(decisions, entry.jobId)
   const head = { lane: window.lane, entry, class: window.class, ration }
-  const drain = kind === 'capacity' && !pass.isRehearsal ? drainHoldFor(state, head) : null
-  if (drain) state.drain(decisions, window.lane, drain)
-  if (drain || isBeside(pass, turn)) {
-    state.park(window, lots.capacity, reason)
+  const drain = kind === 'capacity' && !round.isRehearsal ? drainHoldFor(state, head) : null
+  if (drain) ledger.drain(decisions, window.lane, drain)
+  if (drain || isBeside(round, job)) {
+    park(state, window, { lot: lots.capacity, reason })
     return
   }
-  close(pass, turn, { jobClass: window.class, kind, reason })
+  closeClass(round, job, { jobClass: window.class, kind, reason })
 }
 
-/** Jobs beside a hold are left to the next pass. */
-export const goesOn = ({ backfills }: Pass): boolean => [...backfills.values()].some((tries) => tries > backfillsMax)
+/** Jobs beside a hold are left to the next round. */
+export const goesOn = ({ backfills }: Round): boolean => [...backfills.values()].some((tries) => tries > backfillsMax)
 
-function close(
-  pass: Pass,
-  { window, entry }: Turn,
+function closeClass(
+  round: Round,
+  { window, entry }: QueuedJob,
   { jobClass, kind, reason }: Blocked & { jobClass: JobClass },
 ): void {
-  const { state, evicting, backfills, isRehearsal } = pass
-  state.close(jobClass, {
+  const { state, evicting, backfills, isRehearsal } = round
+  close(state, jobClass, {
     lane: window,
     jobId: entry.jobId,
     reason,
     consideredMs: state.nowMs,
-    forRoom: kind === 'capacity',
-    forThisPass: isRehearsal || evicting.has(jobClass) || backfills.has(jobClass),
+    forCapacity: kind === 'capacity',
+    forThisRound: isRehearsal || evicting.has(jobClass) || backfills.has(jobClass),
   })
 }
 
-/** Whether somebody was told to leave for it. */
-function makeRoom(pass: Pass, { window, entry }: Turn): boolean {
-  const { state, decisions, evicting } = pass
+/** Whether victims are asked to leave for it. */
+function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
+  const { state, ledger, decisions, evicting } = round
   const { lane } = window
   if (state.machines.preemptable === 0) return false
   const own = state.holds.get(entry.jobId)
-  if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || holderBefore(pass, window.class, entry.jobId))
+  if (own ? own.kind !== 'DRAIN' : evicting.has(window.class) || hasDrainOfAnother(round, window.class, entry.jobId))
     return false
   const claim = { lane, entry, class: window.class, ration: rationOf(state, window) }
   const plan = (own && backfillEviction(state, claim)) ?? evictionFor(state, claim)
@@ -95,21 +97,21 @@ function makeRoom(pass: Pass, { window, entry }: Turn): boolean {
     claimant: { jobId: entry.jobId, account: lane.account },
     victims: plan.victims,
   }
-  state.evict(decisions, lane, eviction)
+  ledger.evict(decisions, lane, eviction)
   if (window.class !== 'INTERACTIVE') evicting.add(window.class)
   return true
 }
 
-/** Behind a job that has nodes drained for it, others of its class may only use what it leaves them. */
-function isBeside(pass: Pass, { window, entry }: Turn): boolean {
-  if (pass.state.holds.get(entry.jobId)?.kind === 'DRAIN') return true
-  if (!holderBefore(pass, window.class, entry.jobId)) return false
-  const tries = (pass.backfills.get(window.class) ?? 0) + 1
-  pass.backfills.set(window.class, tries)
+/** Behind a job that has nodes drained for it, other jobs of its class may use only what it leaves them. */
+function isBeside(round: Round, { window, entry }: QueuedJob): boolean {
+  if (round.state.holds.get(entry.jobId)?.kind === 'DRAIN') return true
+  if (!hasDrainOfAnother(round, window.class, entry.jobId)) return false
+  const tries = (round.backfills.get(window.class) ?? 0) + 1
+  round.backfills.set(window.class, tries)
   return tries <= backfillsMax
 }
 
-function holderBefore({ state }: Pass, ofClass: ClassOrBand, jobId: string): boolean {
+function hasDrainOfAnother({ state }: Round, ofClass: ClassOrBand, jobId: string): boolean {
   const reaches = (other: ClassOrBand) =>
     other === ofClass || (state.settings.policy === 'PRIORITY' && isForGpus(other) === isForGpus(ofClass))
   return [...state.holds.values()].some((hold) => hold.kind === 'DRAIN' && hold.jobId !== jobId && reaches(hold.class))

@@ -10,14 +10,14 @@ import {
 } from '../../domain/machines/placement.ts'
 import type { Shape } from '../../domain/shape.ts'
 import { none } from './accounts.ts'
-import type { Amounts, Running, WorldView } from './model.ts'
+import type { ResourceAmounts, Running, WorldView } from './model.ts'
 
 /**
  * The pool as it would be without some of its runs, to try out who has to leave. The nodes of the world are changed
  * meanwhile; `close` leaves them as they were. How many copies of the job fit is kept per node, so taking a run away or
  * putting it back costs no more than a look at its nodes.
  */
-export interface Asking extends Pick<PlaceOptions, 'budget'> {
+export interface Wanted extends Pick<PlaceOptions, 'budget'> {
   shape: Shape
   interactive: boolean
   view: (node: FreeNode) => FreeNode | null
@@ -26,13 +26,13 @@ export interface Asking extends Pick<PlaceOptions, 'budget'> {
 export class Clearing {
   private readonly fitting: Fitting
   private readonly nodes: readonly FreeNode[]
-  private readonly asking: Asking
+  private readonly asking: Wanted
   /** By place of the node. */
   private readonly copies: Int32Array
   private readonly gone = new Set<Running>()
   private total = 0
 
-  constructor({ nodes }: Pick<WorldView, 'nodes'>, asking: Asking) {
+  constructor({ nodes }: Pick<WorldView, 'nodes'>, asking: Wanted) {
     this.nodes = nodes
     this.asking = asking
     this.fitting = fittingOf(asking.shape, nodes, asking)
@@ -47,7 +47,7 @@ export class Clearing {
 
   /** At least one copy does on this node. */
   fitsOn(nodeId: string): boolean {
-    return (this.copies[this.fitting.placeOf(nodeId) ?? -1] ?? 0) > 0
+    return (this.copies[this.fitting.indexOf(nodeId) ?? -1] ?? 0) > 0
   }
 
   /** At least one copy does on one of its nodes. */
@@ -83,9 +83,9 @@ export class Clearing {
   }
 
   /** What one copy lacks on the node, at least. */
-  lacksOn(nodeId: string): Amounts {
+  lacksOn(nodeId: string): ResourceAmounts {
     const { shape, view } = this.asking
-    const node = this.fitting.nodes[this.fitting.placeOf(nodeId) ?? -1]
+    const node = this.fitting.nodes[this.fitting.indexOf(nodeId) ?? -1]
     const seen = node && view(node)
     if (!seen) return none
     const { cpuMillis, memoryBytes } = shape.exclusive ? seen : shape
@@ -113,7 +113,7 @@ export class Clearing {
 
   private shift({ placements }: Running, how: typeof take, touched: (at: number) => void): void {
     for (const placement of placements) {
-      const at = this.fitting.placeOf(placement.nodeId)
+      const at = this.fitting.indexOf(placement.nodeId)
       const node = at === undefined ? undefined : this.fitting.nodes[at]
       if (at === undefined || !node) continue
       how(node, placement)

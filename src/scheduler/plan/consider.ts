@@ -1,14 +1,14 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { type Held, heldBack, heldByModel } from '../../domain/limits/in-use.ts'
+import { type LimitReached, limitReached, modelLimitReached } from '../../domain/limits/in-use.ts'
 import { couldEverFit, place } from '../../domain/machines/placement.ts'
 import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'
-import { isComplete, roomFor } from './holds.ts'
+import { isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
-import type { LaneWindow, Turn } from './lanes.ts'
-import type { Amounts, Hold, Start } from './model.ts'
-import { heldByRation, type Ration, rationOf, unlimited, type View, whole, within } from './rations.ts'
+import type { LaneWindow, QueuedJob } from './lane-window.ts'
+import type { Hold, ResourceAmounts, Start } from './model.ts'
+import { limitBehindRation, type Ration, rationOf, unlimited, type View, whole, within } from './rations.ts'
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
@@ -20,7 +20,7 @@ export const waitingForPreemption: Reason = because(
 /** What becomes of the head of a lane, and what it has to wait for. */
 export type Outcome =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
-  | { kind: 'limited'; held: Held; reason: Reason }
+  | { kind: 'limited'; limit: LimitReached; reason: Reason }
   /** Never, as the pool is. */
   | { kind: 'unsatisfiable'; reason: Reason }
   /** It is tried again whenever something becomes free, and keeps nobody waiting. */
@@ -31,14 +31,14 @@ export type Outcome =
   /** It ends, with this sentence. */
   | { kind: 'refused'; info: string }
 
-export function consider(state: PoolState, turn: Turn): Outcome {
+export function consider(state: PoolState, turn: QueuedJob): Outcome {
   const { window, entry } = turn
   const gate = reservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }
   const personal = window.lane.interactive ? interactiveOutcome(state, window.lane) : null
   if (personal) return personal
-  const held = heldBack(state.ceilings, window.counted)
-  if (held) return { kind: 'limited', held, reason: limitedBy(held) }
+  const limit = limitReached(state.ceilings, window.counted)
+  if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
   const hold = state.holds.get(entry.jobId)
   if (hold?.kind === 'PREEMPTION') return inHold(state, window, hold)
   return overPart(state, window, askedOf(window.lane.shape)) ?? findPlace(state, turn)
@@ -62,8 +62,8 @@ function interactiveOutcome(state: PoolState, lane: Lane): Outcome | null {
 function inHold(state: PoolState, window: LaneWindow, hold: Hold): Outcome {
   if (!isComplete(state, hold)) return { kind: 'waiting', reason: waitingForPreemption }
   const models = state.machines.modelsOf(hold.placements)
-  const over = heldByModel(state.ceilings, window.counted, models)
-  if (over) return { kind: 'waiting', reason: limitedBy(over.held) }
+  const over = modelLimitReached(state.ceilings, window.counted, models)
+  if (over) return { kind: 'waiting', reason: limitedBy(over.limit) }
   const won = state.preemptions.findLast(({ claimantJobId }) => claimantJobId === hold.jobId)
   return {
     kind: 'start',
@@ -71,14 +71,14 @@ function inHold(state: PoolState, window: LaneWindow, hold: Hold): Outcome {
   }
 }
 
-const askedOf = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): Amounts => ({
+const askedOf = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
   cpu: copies * cpuMillis,
   memory: copies * memoryBytes,
   gpu: copies * gpu,
 })
 
 /** Alone it would be too much as well: then it keeps nobody waiting. */
-function overPart(state: PoolState, { lane }: LaneWindow, asked: Amounts): Outcome | null {
+function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Outcome | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
   if (lane.preemptable || lane.interactive) return null
@@ -93,25 +93,25 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: Amounts): Outco
   return { kind: machines.accounts.isWithin([asked], part) ? 'part' : 'unsatisfiable', reason }
 }
 
-function findPlace(state: PoolState, { window, entry }: Turn): Outcome {
+function findPlace(state: PoolState, { window, entry }: QueuedJob): Outcome {
   const { lane } = window
   const ration = rationOf(state, window)
-  const { view, budget, backfilled } = roomFor(state, { lane, entry, ration })
+  const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
   const { freeGpus } = state.machines
   const placements = place(lane.shape, state.nodes, { view, budget, interactive: lane.interactive, freeGpus })
-  if (!placements) return noRoom(state, { window, entry }, ration)
+  if (!placements) return notPlaced(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
   const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }
   return overPart(state, window, amountsOf(placements)) ?? { kind: 'start', start }
 }
 
-function noRoom(state: PoolState, { window, entry }: Turn, ration: Ration): Outcome {
+function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Outcome {
   const { lane } = window
   const asks = inWords(lane.shape)
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
-  const held = heldByRation(state, window)
-  if (held) return { kind: 'waiting', reason: limitedBy(held) }
+  const limit = limitBehindRation(state, window)
+  if (limit) return { kind: 'waiting', reason: limitedBy(limit) }
   return {
     kind: 'capacity',
     reason: keptFromIt(state, { window, entry }, ration) ?? keptByTrouble(state, lane) ?? noCapacity(asks),
@@ -132,7 +132,7 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
 }
 
 /** There is room, but it is kept for others, or more than it may have. */
-function keptFromIt(state: PoolState, { window, entry }: Turn, ration: Ration): Reason | null {
+function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
   const find = (view: View, given = ration) =>
     place(lane.shape, state.nodes, { ...within(given, view), interactive: lane.interactive })
@@ -144,6 +144,6 @@ function keptFromIt(state: PoolState, { window, entry }: Turn, ration: Ration): 
   }
   if (mayUse && find(whole)) return because('RESERVED_NODES', 'What is free is reserved for others')
   const models = ration.budget ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []
-  const over = heldByModel(state.ceilings, counted, models)
-  return over && limitedBy(over.held)
+  const over = modelLimitReached(state.ceilings, counted, models)
+  return over && limitedBy(over.limit)
 }

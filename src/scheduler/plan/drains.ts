@@ -1,7 +1,7 @@
 import { type FreeNode, giveBack, type Placement, place, take } from '../../domain/machines/placement.ts'
 import { amountsOf } from './accounts.ts'
 import { numberOf } from './fractions.ts'
-import { byNode, type Claim, endMs, freedNodes, isVoid, roomFor, subtract } from './holds.ts'
+import { byNode, type Claim, endMs, freedNodes, isVoid, subtract, usableFor } from './holds.ts'
 import type { Eviction, Hold, JobClass, Running, WorldView } from './model.ts'
 import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
@@ -136,7 +136,7 @@ export function backfillEviction(
   claim: Claim,
 ): { placements: Placement[]; victims: Eviction['victims'] } | null {
   const { lane, entry } = claim
-  const { view, budget } = roomFor(world, claim)
+  const { view, budget } = usableFor(world, claim)
   const without = (gone: readonly Running[]) =>
     place(lane.shape, freedNodes(world.nodes, gone), { view, budget, interactive: lane.interactive })
   const chosen: Running[] = []

@@ -1,6 +1,6 @@
 import type { Accounts } from './accounts.ts'
 import { compareFractions } from './fractions.ts'
-import { compareHeads } from './lanes.ts'
+import { compareHeads } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /** The account that uses least first; within one the higher bid, then who came first. */

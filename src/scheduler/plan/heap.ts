@@ -1,7 +1,7 @@
 /** A heap that knows where its items are: the first one at once; joining, leaving and moving in log n. */
 export class Heap<T extends object> {
   private readonly items: T[] = []
-  private readonly places = new Map<T, number>()
+  private readonly indexes = new Map<T, number>()
   private readonly before: (a: T, b: T) => boolean
 
   constructor(before: (a: T, b: T) => boolean) {
@@ -17,7 +17,7 @@ export class Heap<T extends object> {
   }
 
   has(item: T): boolean {
-    return this.places.has(item)
+    return this.indexes.has(item)
   }
 
   /** In no order. */
@@ -27,15 +27,15 @@ export class Heap<T extends object> {
 
   /** Also where the place of an item that is in it has changed. */
   put(item: T): void {
-    const at = this.places.get(item) ?? this.items.push(item) - 1
-    this.places.set(item, at)
+    const at = this.indexes.get(item) ?? this.items.push(item) - 1
+    this.indexes.set(item, at)
     this.down(this.up(at, item), item)
   }
 
   remove(item: T): void {
-    const at = this.places.get(item)
+    const at = this.indexes.get(item)
     if (at === undefined) return
-    this.places.delete(item)
+    this.indexes.delete(item)
     const last = this.items.pop()
     if (last === undefined || last === item) return
     this.items[at] = last
@@ -74,6 +74,6 @@ export class Heap<T extends object> {
 
   private set(at: number, item: T): void {
     this.items[at] = item
-    this.places.set(item, at)
+    this.indexes.set(item, at)
   }
 }

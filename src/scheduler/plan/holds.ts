@@ -21,19 +21,19 @@ export interface Claim {
   ration: Ration
 }
 
-export interface Room extends Pick<PlaceOptions, 'budget'> {
+export interface Usable extends Pick<PlaceOptions, 'budget'> {
   /** What of the node the job may use; the node itself if that is all of it, null if nothing. */
   view(node: FreeNode): FreeNode | null
   /** The job on whose hold it would run there until that job needs it; null: on nobody's. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
-export function roomFor(world: WorldView, claim: Claim): Room {
+export function usableFor(world: WorldView, claim: Claim): Usable {
   const { view, backfilled } = besideHolds(world, claim)
   return { ...within(claim.ration, view), backfilled }
 }
 
-function besideHolds(world: WorldView, { lane, entry }: Claim): Room {
+function besideHolds(world: WorldView, { lane, entry }: Claim): Usable {
   const mayUse = reservedNodes(world, lane)
   const others = [...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
   if (others.length === 0) return { view: mayUse ? (node) => (mayUse(node) ? node : null) : whole, backfilled: nobody }
@@ -45,7 +45,7 @@ function besideHolds(world: WorldView, { lane, entry }: Claim): Room {
       const kept = closed.get(node.id)
       return kept ? beside(world, node, kept) : node
     },
-    backfilled: mayBeEvicted(lane) ? (placements) => holderUnder(world, placements, drained) : nobody,
+    backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, drained) : nobody,
   }
 }
 
@@ -107,7 +107,7 @@ function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): 
   return expectedMs === null ? running.sinceMs < sinceMs : endMs(running) <= expectedMs
 }
 
-function holderUnder(
+function ownerUnder(
   world: WorldView,
   placements: readonly Placement[],
   drained: ReadonlyMap<string, readonly Kept[]>,

@@ -1,5 +1,5 @@
 import type { Lane } from '../../domain/lanes.ts'
-import { type Amount, type Counted, count, type Rule } from '../../domain/limits/in-use.ts'
+import { type Amount, type Counted, count, type LimitRule } from '../../domain/limits/in-use.ts'
 import { untouched } from '../../domain/machines/machines.ts'
 import {
   countFree,
@@ -39,15 +39,15 @@ export class Machines {
   private readonly byNode = new Map<string, Set<Running>>()
   private readonly models = new Map<string, readonly string[]>()
   private byId = new Map<string, FreeNode>()
-  private placeOf = (_nodeId: string): number | undefined => undefined
-  private rules: readonly Rule[] = []
+  private indexOf = (_nodeId: string): number | undefined => undefined
+  private rules: readonly LimitRule[] = []
 
   setNodes(nodes: readonly FreeNode[], nowMs: number): void {
     this.nodes = nodes.map((node) => asOf(nowMs, untouched(node)))
     this.byId = new Map(this.nodes.map((node) => [node.id, node]))
     this.accounts.setCapacity(this.nodes)
     const inOrder = machinesOf(this.nodes)
-    this.placeOf = inOrder.placeOf
+    this.indexOf = inOrder.indexOf
     this.freeGpus = Int32Array.from(inOrder.nodes, countFree)
     for (const run of this.running.values()) {
       this.move(run.placements, take)
@@ -69,7 +69,7 @@ export class Machines {
     return true
   }
 
-  setRules(rules: readonly Rule[]): void {
+  setRules(rules: readonly LimitRule[]): void {
     this.rules = rules
     this.tally.clear()
     for (const run of this.running.values()) this.count(run, 1)
@@ -154,7 +154,7 @@ export class Machines {
       const node = this.byId.get(placement.nodeId)
       if (!node) continue
       how(node, placement)
-      const at = this.placeOf(node.id)
+      const at = this.indexOf(node.id)
       if (at !== undefined) this.freeGpus[at] = countFree(node)
     }
   }
@@ -217,5 +217,5 @@ export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start,
   }
 }
 
-export const isSameRoom = (a: Running, b: Running): boolean =>
+export const isSamePlacement = (a: Running, b: Running): boolean =>
   JSON.stringify(a.placements) === JSON.stringify(b.placements)

@@ -1,5 +1,5 @@
 import type { Lane, Policy } from '../../domain/lanes.ts'
-import type { Rule } from '../../domain/limits/in-use.ts'
+import type { LimitRule } from '../../domain/limits/in-use.ts'
 import type { FreeNode, Placement } from '../../domain/machines/placement.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { Settings } from '../../domain/scheduling.ts'
@@ -87,7 +87,7 @@ export interface PoolSettings extends Settings {
   revision: number
   starvationThresholdMs: number
   /** Limits, in the order in which they are told. */
-  rules: readonly Rule[]
+  rules: readonly LimitRule[]
   /** By account; a missing one is 1. */
   weights: ReadonlyMap<string, number>
   reservations: readonly Reservation[]
@@ -160,7 +160,7 @@ export interface Decisions {
 }
 
 /** Of what is shared: processors in thousandths, bytes of memory, GPUs. */
-export interface Amounts {
+export interface ResourceAmounts {
   cpu: number
   memory: number
   gpu: number
@@ -186,7 +186,7 @@ export interface WorldView {
   /** Runs with a placement on the node. */
   runsOn(nodeId: string): Iterable<Running>
   /** The greatest part of any resource of the pool that the account's runs hold, over its weight; as it would be with `extra` and `without` these amounts. Who was asked to leave counts no more, and the job that its room is kept for does. */
-  share(account: string, change?: { extra?: Amounts; without?: Amounts }): Fraction
+  share(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
 }
 
 /** What would become of a job, and why it would not start. */

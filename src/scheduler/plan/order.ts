@@ -1,14 +1,14 @@
-import { type Ceilings, type Held, hasModelLimits, heldBack } from '../../domain/limits/in-use.ts'
+import { type Ceilings, hasModelLimits, type LimitReached, limitReached } from '../../domain/limits/in-use.ts'
 import type { Reason } from '../../domain/reason.ts'
 import type { Accounts } from './accounts.ts'
+import { ClassQueue } from './class-queue.ts'
 import { batchClasses, type ClassOrBand, isForGpus } from './classes.ts'
 import { fairShare } from './fair-share.ts'
 import { Heap } from './heap.ts'
-import type { LaneWindow } from './lanes.ts'
+import type { LaneWindow } from './lane-window.ts'
 import type { JobClass, PoolSettings } from './model.ts'
-import { interactiveBand, type OrderingPolicy } from './policy.ts'
+import { interactivePolicy, type OrderingPolicy } from './policy.ts'
 import { priority } from './priority.ts'
-import { ClassQueue } from './queues.ts'
 import type { Touched } from './touched.ts'
 
 /** The head that keeps its class waiting, while it is the first of it. */
@@ -18,9 +18,9 @@ export interface Closure {
   reason: Reason
   consideredMs: number
   /** It waits for machines, and not for its part of them. */
-  forRoom: boolean
+  forCapacity: boolean
   /** Something that is done once per pass might open it. */
-  forThisPass: boolean
+  forThisRound: boolean
 }
 
 /** Lots beside those of limits. */
@@ -62,7 +62,7 @@ export class Order {
     this.touched = touched
     this.policy = policyOf(settings, accounts)
     const ordered = (['RESERVED', ...batchClasses] as const).map((name) => [name, new ClassQueue(this.policy)] as const)
-    this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactiveBand)], ...ordered])
+    this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactivePolicy)], ...ordered])
   }
 
   /** The lane's head may be another one: it goes where it belongs. */
@@ -112,7 +112,7 @@ export class Order {
 
   isBefore(a: LaneWindow, b: LaneWindow): boolean {
     if ((a.class === 'INTERACTIVE') !== (b.class === 'INTERACTIVE')) return a.class === 'INTERACTIVE'
-    return (a.class === 'INTERACTIVE' ? interactiveBand : this.policy).compare(a, b) < 0
+    return (a.class === 'INTERACTIVE' ? interactivePolicy : this.policy).compare(a, b) < 0
   }
 
   /** The head that keeps this lane waiting if it is not the first of its class. */
@@ -130,18 +130,18 @@ export class Order {
   reopen(): void {
     if (this.weighs) this.release(lots.capacity)
     this.weighs = false
-    for (const [name, { forThisPass }] of this.closures) if (forThisPass) this.closures.delete(name)
+    for (const [name, { forThisRound }] of this.closures) if (forThisRound) this.closures.delete(name)
   }
 
-  parkOnLimit(lane: LaneWindow, { code, key, asked }: Held): void {
+  parkOnLimit(lane: LaneWindow, { code, key, asked }: LimitReached): void {
     const lot = `${code} ${asked} ${key}`
     this.lotsOf.set(key, (this.lotsOf.get(key) ?? new Set()).add(lot))
     this.queueOf(lane).park(lane, lot)
   }
 
   /** What holds these lanes back holds them no longer, or does again. */
-  touchTurned(): void {
-    for (const queue of this.queues.values()) for (const lane of queue.turned()) this.touched.lane(lane)
+  touchSwitched(): void {
+    for (const queue of this.queues.values()) for (const lane of queue.switched()) this.touched.lane(lane)
   }
 
   /** Something named holds it back, whoever else waits. */
@@ -168,10 +168,10 @@ export class Order {
   /** More is held: a head that a limit holds back now closes its class no more, nor for room one that is over its part. */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
-    for (const [name, { forRoom, lane }] of this.closures) {
+    for (const [name, { forCapacity, lane }] of this.closures) {
       const { preemptable, shape } = lane.lane
-      const isForLess = forRoom && ((isPart && !preemptable) || (ofModels && shape.gpu > 0))
-      if (isForLess || heldBack(ceilings, lane.counted)) this.closures.delete(name)
+      const isForLess = forCapacity && ((isPart && !preemptable) || (ofModels && shape.gpu > 0))
+      if (isForLess || limitReached(ceilings, lane.counted)) this.closures.delete(name)
     }
     this.hasMoved = true
   }
@@ -179,7 +179,7 @@ export class Order {
   /** Others may have to leave now for those who wait for machines: the next pass asks for each of them. */
   weighAgain(): void {
     this.weighs = true
-    for (const closure of this.closures.values()) if (closure.forRoom) closure.forThisPass = true
+    for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
   }
 
   release(lot: string): void {
@@ -206,7 +206,8 @@ export class Order {
     if (!closure || this.queues.get(name)?.first !== closure.lane || closure.lane.head?.jobId !== closure.jobId)
       return undefined
     if (name === lane.class) return closure
-    const reaches = this.settings.policy === 'PRIORITY' && closure.forRoom && isForGpus(name) === isForGpus(lane.class)
+    const reaches =
+      this.settings.policy === 'PRIORITY' && closure.forCapacity && isForGpus(name) === isForGpus(lane.class)
     return reaches && this.policy.compare(closure.lane, lane) < 0 ? closure : undefined
   }
 

@@ -1,4 +1,4 @@
-import { compareHeads, type LaneWindow } from './lanes.ts'
+import { compareHeads, type LaneWindow } from './lane-window.ts'
 
 /** Who is first. It sees heads of lanes alone: inside a lane the order never changes. */
 export interface OrderingPolicy {
@@ -11,7 +11,7 @@ export interface OrderingPolicy {
 }
 
 /** Interactive jobs under either policy. */
-export const interactiveBand: OrderingPolicy = {
+export const interactivePolicy: OrderingPolicy = {
   groupOf: () => '',
   compare: compareHeads,
   age: () => null,

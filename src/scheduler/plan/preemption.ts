@@ -5,9 +5,9 @@ import { Clearing } from './clearing.ts'
 import { fewestFor } from './fewest.ts'
 import { compareFractions, numberOf } from './fractions.ts'
 import { Heap } from './heap.ts'
-import { type Claim, roomFor } from './holds.ts'
-import type { Amounts, Eviction, Fraction, JobClass, Running, WorldView } from './model.ts'
-import { type Claiming, compareVictims, type Rule, rulesFor } from './victims.ts'
+import { type Claim, usableFor } from './holds.ts'
+import type { Eviction, Fraction, JobClass, ResourceAmounts, Running, WorldView } from './model.ts'
+import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
  * Who has to leave so that a job that found no place gets one. The rules (victims.ts) are tried in turn; each takes runs
@@ -30,7 +30,7 @@ export interface EvictionPlan {
 export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan | null {
   const { lane, entry } = claimant
   const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
-  const { view, budget } = roomFor(world, claimant)
+  const { view, budget } = usableFor(world, claimant)
   const asking = { shape: lane.shape, interactive: lane.interactive, view, budget }
   for (const rule of rulesFor(world, claiming)) {
     const eager = eagerFor(world, rule)
@@ -40,7 +40,7 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
   return null
 }
 
-const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): Amounts => ({
+const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmounts => ({
   cpu: copies * cpuMillis,
   memory: copies * memoryBytes,
   gpu: copies * gpu,
@@ -57,7 +57,7 @@ function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number)
 // ── one rule ──
 
 interface Attempt {
-  rule: Rule
+  rule: PreemptionRule
   claiming: Claiming
   clearing: Clearing
   /** Whom the rule would take from, wherever they run. */
@@ -65,7 +65,7 @@ interface Attempt {
 }
 
 /** Groups first: mostly nobody of a group of thousands may leave, and then none of them is asked. */
-function eagerFor(world: WorldView, rule: Rule): Running[] {
+function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const eager = new Map<string, boolean>()
   const isEager = (group: string) => {
     const known = eager.get(group) ?? rule.eagerness(group, none) !== null
@@ -106,7 +106,7 @@ function candidatesFor({ clearing, eager }: Attempt): Running[] {
 interface Group {
   name: string
   waiting: Running[]
-  lost: Amounts
+  lost: ResourceAmounts
   eagerness: Fraction
 }
 
@@ -172,7 +172,7 @@ function settled(world: WorldView, { rule, claiming }: Attempt, { placements, le
   const final = rule.tier === 1 ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule
   const { account } = claiming.lane
   const claimant: [number, number] = [numberOf(world.share(account)), numberOf(world.share(account, { extra: asked }))]
-  const lost = new Map<string, Amounts>()
+  const lost = new Map<string, ResourceAmounts>()
   const victims = leaving.map((running) => {
     const group = final.groupOf(running)
     const before = lost.get(group) ?? none
@@ -193,8 +193,8 @@ function settled(world: WorldView, { rule, claiming }: Attempt, { placements, le
 function sharesOf(
   world: WorldView,
   { lane }: Running,
-  { before, after }: { before: Amounts; after: Amounts },
+  { before, after }: { before: ResourceAmounts; after: ResourceAmounts },
 ): [number, number] {
-  const share = (without: Amounts) => numberOf(world.share(lane.account, { without }))
+  const share = (without: ResourceAmounts) => numberOf(world.share(lane.account, { without }))
   return [share(before), share(after)]
 }

@@ -1,5 +1,5 @@
 import { effectivePriority, nextRiseMs } from '../../domain/ageing.ts'
-import { compareHeads } from './lanes.ts'
+import { compareHeads } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /** The higher priority first, raised by waiting (domain/ageing.ts); of equal ones the earlier submission. */

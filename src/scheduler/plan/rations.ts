@@ -1,10 +1,10 @@
 import {
   type Ceilings,
   fullModels,
-  type Held,
   hasModelLimits,
-  heldByModel,
+  type LimitReached,
   leftOfModels,
+  modelLimitReached,
 } from '../../domain/limits/in-use.ts'
 import {
   type Budget,
@@ -14,7 +14,7 @@ import {
   type PlaceOptions,
   placeOnEmpty,
 } from '../../domain/machines/placement.ts'
-import type { LaneWindow } from './lanes.ts'
+import type { LaneWindow } from './lane-window.ts'
 import type { Machines } from './machines.ts'
 import type { WorldView } from './model.ts'
 import { nodesFor } from './reservations.ts'
@@ -74,15 +74,15 @@ export const allows = (pool: Known, { budget }: Ration, placements: readonly Pla
   budget?.()(pool.machines.modelsOf(placements)) !== false
 
 /** The limit that keeps the job from machines with nothing on them, on which it would fit; null: none does. */
-export function heldByRation(pool: Known, window: LaneWindow): Held | null {
+export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached | null {
   const { shape } = window.lane
   const ration = rationOf(pool, window)
   if (!ration.budget) return null
   const nodes = nodesFor(pool, window.lane)
   if (placeOnEmpty(shape, nodes, within(ration, whole))) return null
   const models = pool.machines.modelsOf(placeOnEmpty(shape, nodes) ?? [])
-  const over = heldByModel(pool.ceilings, window.counted, models)
-  return (over ?? fullModels(pool.ceilings, window.counted, shape.gpu)[0])?.held ?? null
+  const over = modelLimitReached(pool.ceilings, window.counted, models)
+  return (over ?? fullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
 }
 
 /** The view without devices that the job may not have, and how many of the others. */

@@ -1,4 +1,4 @@
-import type { LaneWindow } from './lanes.ts'
+import type { LaneWindow } from './lane-window.ts'
 
 /**
  * What may differ from what readers were shown last, by name, so that what went away is told as well. Until somebody

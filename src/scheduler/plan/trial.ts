@@ -1,11 +1,12 @@
 import { because, blockedBy, type Reason } from '../../domain/reason.ts'
 import { consider } from './consider.ts'
-import { LaneWindow } from './lanes.ts'
+import { LaneWindow } from './lane-window.ts'
 import type { Decisions, LaneState, Verdict, Waiting } from './model.ts'
-import { rehearse } from './pass.ts'
+import { rehearse } from './plan.ts'
+import type { Planned } from './round.ts'
 import type { PoolState } from './state.ts'
 
-/** A job that is not stored, as if it stood in line. */
+/** A job that is not stored, as if it waited in line. */
 export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
   entry: Waiting
 }
@@ -14,23 +15,23 @@ export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
 const startsMax = 1_000
 
 /**
- * What would become of the job at its ordinary place, now: those before it are started, it is looked at, and all of it is
- * taken back.
+ * What would become of the job at its ordinary position, now: the jobs before it are started, it is considered, and all
+ * of it is taken back.
  */
-export function tryOut(state: PoolState, { entry, ...of }: Candidate): Verdict {
+export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
   window.load(1, [entry])
-  const decisions = rehearse(state, { startsMax, before: window })
+  const decisions = rehearse({ state, ledger }, { startsMax, before: window })
   const verdict = isUndecided(decisions) ? othersAhead(decisions) : verdictOn(state, window, entry)
-  state.undo(decisions)
-  // What it found out about others was true of a pass that was taken back.
+  ledger.undo(decisions)
+  // What it found out about other jobs was true of a round that was taken back.
   if (decisions.considered > 0) state.order.freed([])
   return verdict
 }
 
 const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts.length === startsMax
 
-/** No further than lanes are known. */
+/** The position of the job is beyond what is known of the lanes. */
 const othersAhead = ({ starts }: Decisions): Verdict =>
   waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that may start are ahead of it`))
 

@@ -1,30 +1,30 @@
 import type { Lane } from '../../domain/lanes.ts'
 import { memoryMs } from '../../domain/scheduling.ts'
 import { compareFractions } from './fractions.ts'
-import type { Amounts, Fraction, Running, Tier, WorldView } from './model.ts'
+import type { Fraction, ResourceAmounts, Running, Tier, WorldView } from './model.ts'
 
 /**
  * Who may have to leave for whom, and from whom one takes first. A rule sorts the candidates into groups (accounts, or
  * levels) and says how gladly one takes from a group that has lost so much already: the gladdest first, and inside a
  * group those who run on the nodes of a hold, then whoever started last.
  */
-export interface Rule {
+export interface PreemptionRule {
   tier: Tier
   mayLeave(running: Running): boolean
   groupOf(running: Running): string
   /** null: nothing at all is taken from a group that lost this much. */
-  eagerness(group: string, lost: Amounts): Fraction | null
+  eagerness(group: string, lost: ResourceAmounts): Fraction | null
 }
 
 export interface Claiming {
   lane: Lane
   jobId: string
   /** Of all copies together. */
-  asked: Amounts
+  asked: ResourceAmounts
 }
 
 /** In the order in which they are tried. */
-export function rulesFor(world: WorldView, claiming: Claiming): Rule[] {
+export function rulesFor(world: WorldView, claiming: Claiming): PreemptionRule[] {
   const { settings } = world
   if (claiming.lane.interactive) return interactive(world, claiming)
   if (settings.policy === 'PRIORITY') return settings.preemptLowerPriority ? [lowerLevel(world, claiming)] : []
@@ -39,7 +39,7 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 // ── FAIR_SHARE ──
 
 /** The claimant's account holds less even with the job than the victim's has now. */
-function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): Rule {
+function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
   const after = world.share(lane.account, { extra: asked })
   return {
     tier: 1,
@@ -53,7 +53,7 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
  * The account that holds more gives way although the claimant's will hold as much or more then: a slow round robin.
  * Nobody takes part twice within a quantum, unless the two could not swap back.
  */
-function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): Rule {
+function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
   const now = world.share(lane.account)
   const mayClaim = () => !past().rotated.has(jobId)
   const cannotSwapBack = ({ lane: victim }: Running) => !(lane.preemptable || lane.restartable) || !victim.restartable
@@ -88,7 +88,7 @@ const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs 
 // ── PRIORITY ──
 
 /** Levels as they were given, never as waiting raised them: or two jobs would send each other away in turn. */
-function lowerLevel(world: WorldView, { lane }: Claiming): Rule {
+function lowerLevel(world: WorldView, { lane }: Claiming): PreemptionRule {
   const past = pastOf(world)
   return {
     tier: 1,
@@ -103,7 +103,7 @@ const highestLevel = 100
 // ── interactive claimants ──
 
 /** Anybody who can be asked to leave, the own account last; under PRIORITY of a lower level still. */
-function interactive({ settings }: WorldView, { lane }: Claiming): Rule[] {
+function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
   const byLevel = settings.policy === 'PRIORITY'
   if (byLevel && !settings.preemptLowerPriority) return []
   return [

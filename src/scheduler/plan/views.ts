@@ -11,7 +11,7 @@ export class Shown {
   private readonly accounts = new Map<string, AccountRow>()
 
   changes(state: PoolState): ViewChanges {
-    state.order.touchTurned()
+    state.order.touchSwitched()
     const touched = state.touched.take()
     const lanes = touched?.lanes ?? new Set([...this.lanes.keys(), ...state.lanes.keys()])
     const accounts =

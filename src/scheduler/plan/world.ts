@@ -1,23 +1,48 @@
-import type { ViewChanges } from '../store.ts'
-import type { Snapshot, Verdict } from './model.ts'
+import type { Heard, ViewChanges } from '../store.ts'
+import { hear, hearStart, refill } from './hearing.ts'
+import { Ledger } from './ledger.ts'
+import type { Snapshot, Start, Verdict, Waiting } from './model.ts'
 import { PoolState } from './state.ts'
 import { type Candidate, tryOut } from './trial.ts'
 import { Shown } from './views.ts'
 
 export type { Candidate } from './trial.ts'
 
-/** What the leader of a pool keeps for a term. Decisions over it: pass.ts. */
-export class World extends PoolState {
+/**
+ * What the leader of a pool keeps for a term: the state of the pool, the ledger of what is decided over it, and what
+ * readers were shown of it. Decisions over a world: round.ts.
+ */
+export class World {
+  readonly state: PoolState
+  readonly ledger: Ledger
   private readonly shown = new Shown()
 
-  /** What would become of the job at its ordinary place, now; nothing is changed. */
+  constructor(snapshot: Snapshot) {
+    this.state = new PoolState(snapshot)
+    this.ledger = new Ledger(this.state)
+  }
+
+  hear(heard: Heard): void {
+    hear(this.state, heard)
+  }
+
+  refill(first: ReadonlyMap<string, readonly Waiting[]>): void {
+    refill(this.state, first)
+  }
+
+  /** A job was submitted and started in one transaction. */
+  started(start: Start): void {
+    hearStart(this.state, start)
+  }
+
+  /** What would become of the job at its ordinary position, now; nothing is changed. */
   tryOut(candidate: Candidate): Verdict {
     return tryOut(this, candidate)
   }
 
   /** Rows that changed since the last call. */
   views(): ViewChanges {
-    return this.shown.changes(this)
+    return this.shown.changes(this.state)
   }
 }
 

@@ -2,7 +2,7 @@ import { tellRuns } from '../../domain/changes.ts'
 import type { Domain } from '../../domain/domain.ts'
 import { dropHolds, putHolds, requestEvictions } from '../../domain/jobs/holds.ts'
 import { interactiveElsewhere, postponeInteractive } from '../../domain/jobs/one-interactive.ts'
-import { markPlaces } from '../../domain/jobs/runs.ts'
+import { markHowStarted } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
 import { leadingSql, overEpoch } from '../../platform/leadership.ts'
@@ -23,7 +23,7 @@ export async function commit(
 ): Promise<Committed> {
   try {
     const committed = await domain.db.transaction(async (sql): Promise<Committed> => {
-      if (!(await takeTurn(sql, leader, revision))) return { kind: 'stale' }
+      if (!(await lockPoolAt(sql, leader, revision))) return { kind: 'stale' }
       return { kind: 'committed', lost: await write(sql, { domain, leader }, decisions) }
     })
     if (committed.kind === 'committed') tell(domain, decisions)
@@ -43,13 +43,13 @@ export async function commit(
 export const isConflict = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
 /** First statement of every decision. Throws Fenced; false: what it was decided by has changed. */
-export async function takeTurn(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
-  const [row] = await sql.query<{ leads: boolean; revision: number }>(turnSql, [pool, epoch], 'take_turn')
+export async function lockPoolAt(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
+  const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, [pool, epoch], 'lock_pool_at')
   if (!row?.leads) throw overEpoch(pool, epoch)
   return row.revision === revision
 }
 
-const turnSql = `
+const lockPoolSql = `
 WITH led AS MATERIALIZED (
   SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE
 )
@@ -132,7 +132,7 @@ export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: numbe
     .filter(({ entry }) => won.has(entry.jobId))
     .map(({ entry, ...start }) => ({ runId: entry.runId, ...start }))
   if (runs.length > 0) await allocate(sql, runs)
-  await markPlaces(
+  await markHowStarted(
     sql,
     runs.filter(({ wonTier, backfilledOn }) => wonTier !== null || backfilledOn !== null),
   )

@@ -5,7 +5,7 @@ import { fence, leadingSql, overEpoch } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
 import type { Leader } from '../planner.ts'
-import type { Heard, LaneBook } from '../store.ts'
+import type { Heard, KnownLanes } from '../store.ts'
 import { readNewLanes, readRuns, readSettings } from './reading.ts'
 
 /**
@@ -19,7 +19,7 @@ import { readNewLanes, readRuns, readSettings } from './reading.ts'
 export interface Ear {
   /** Gates of time have been opened until this moment. */
   begin(openedUntilMs: number): void
-  listen(lanes: LaneBook): Promise<Heard>
+  listen(lanes: KnownLanes): Promise<Heard>
 }
 
 /** Rows of one transaction. */
@@ -106,7 +106,7 @@ SELECT EXISTS (SELECT ${leadingSql('$1', '$2')}) AS leads, (extract(epoch FROM b
 interface Hearing {
   domain: Domain
   leader: Leader
-  lanes: LaneBook
+  lanes: KnownLanes
   /** null: none is due. */
   gates: DueGates | null
   heardXact: number

@@ -6,7 +6,7 @@ import { windowNotOverSql } from '../../domain/machines/reservation-window.ts'
 import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
-import { windowSize } from '../plan/lanes.ts'
+import { windowSize } from '../plan/lane-window.ts'
 import type { Hold, LaneState, PastPreemption, PoolSettings, Reservation, Running, Waiting } from '../plan/model.ts'
 
 /** What a leader plans with, read from the tables. No function here locks or writes a row. */

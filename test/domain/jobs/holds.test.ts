@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { dropHolds, type EvictionOrder, putHolds, requestEvictions } from '../../../src/domain/jobs/holds.ts'
+import { dropHolds, type EvictionRequest, putHolds, requestEvictions } from '../../../src/domain/jobs/holds.ts'
 import { takeLeave } from '../../../src/domain/jobs/leaving.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'
 import { openTestDomain } from '../../support/domain.ts'
@@ -25,7 +25,7 @@ async function running(spec: Record<string, unknown> = { preemptable: true }) {
 
 const placement = { nodeId: 'node_1', node: 'n1', replica: 0, cpuMillis: 1, memoryBytes: 1, gpuIds: [] }
 
-function evictionOf(claimant: string, victims: { jobId: string; runId: string }[], tier = 1): EvictionOrder {
+function evictionOf(claimant: string, victims: { jobId: string; runId: string }[], tier = 1): EvictionRequest {
   return {
     hold: {
       id: `hold_${claimant}`,
@@ -45,7 +45,7 @@ function evictionOf(claimant: string, victims: { jobId: string; runId: string }[
   }
 }
 
-const order = (evictions: EvictionOrder[]) =>
+const order = (evictions: EvictionRequest[]) =>
   database.db.transaction((sql) => requestEvictions(sql, { pool: 'sim', epoch: 1, evictions }))
 const leave = (run: { runId: string; jobId: string }) => database.db.transaction((sql) => takeLeave(sql, run))
 const asked = (runId: string) =>

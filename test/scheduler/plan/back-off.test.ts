@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FreeNode } from '../../../src/domain/machines/placement.ts'
 import type { Decisions, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import {
   heard,
@@ -36,7 +36,7 @@ describe('a node that backs off', () => {
     expect(pass(of)).toMatchObject({ starts: [], nextMs: 1_000 })
     expect(at(of, 1_000)).toEqual(['j1'])
     expect(at(of, 5_000)).toEqual([])
-    expect(of.order.closures.get('CPU')?.reason.message).toBe(
+    expect(of.state.order.closures.get('CPU')?.reason.message).toBe(
       'Node n1 could not start a run, and another one is tried there first: no space',
     )
   })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { createLog } from '../../../src/platform/log.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { createPlanner } from '../../../src/scheduler/planner.ts'
 import type { Store } from '../../../src/scheduler/store.ts'

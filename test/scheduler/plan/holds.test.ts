@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
 import { place } from '../../../src/domain/machines/placement.ts'
 import { backfillEviction, drainDueMs, drainHoldFor } from '../../../src/scheduler/plan/drains.ts'
-import { type Claim, isComplete, isVoid, roomFor } from '../../../src/scheduler/plan/holds.ts'
+import { type Claim, isComplete, isVoid, usableFor } from '../../../src/scheduler/plan/holds.ts'
 import type { Hold, JobClass, Waiting } from '../../../src/scheduler/plan/model.ts'
 import { unlimited } from '../../../src/scheduler/plan/rations.ts'
 import { gpus, node, v100 } from '../../support/machines.ts'
@@ -21,7 +21,7 @@ const head = (of: Lane, jobId = 'job_head', ofClass: JobClass = 'GPUN') => ({ ..
 
 /** Where the job would go now; whom it would be backfilled on. */
 function placed(pool: TestPool, of: Lane, jobId?: string) {
-  const room = roomFor(pool, claim(of, jobId))
+  const room = usableFor(pool, claim(of, jobId))
   const placements = place(of.shape, pool.nodes, { view: room.view })
   return placements && { gpuIds: placements.map(({ gpuIds }) => gpuIds), on: room.backfilled(placements) }
 }

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
-import type { Rule } from '../../../src/domain/limits/in-use.ts'
-import { windowSize } from '../../../src/scheduler/plan/lanes.ts'
+import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import { windowSize } from '../../../src/scheduler/plan/lane-window.ts'
 import type { PoolSettings, Waiting } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { lane, n8, settings, snapshot, waiting } from '../../support/planning.ts'
 
@@ -44,7 +44,7 @@ const jobs = fc
     })
   })
 
-const rule = (on: string, max: number): Rule => ({
+const rule = (on: string, max: number): LimitRule => ({
   code: on === 'pool' ? 'GLOBAL_LIMIT' : 'USER_LIMIT',
   on,
   each: on !== 'pool',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Lane } from '../../../src/domain/lanes.ts'
-import type { Rule } from '../../../src/domain/limits/in-use.ts'
+import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
 import type { Decisions, Running } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { gpus, h100, node, v100 } from '../../support/machines.ts'
 import {
@@ -17,7 +17,7 @@ import {
   waiting,
 } from '../../support/planning.ts'
 
-const atMost = (max: number): Rule[] => [
+const atMost = (max: number): LimitRule[] => [
   { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', max, model: 'v100' },
 ]
 const two = [node('a', { devices: gpus(v100, 4) }), node('b', { devices: gpus(h100, 2) })]

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { place } from '../../../src/domain/machines/placement.ts'
-import { roomFor } from '../../../src/scheduler/plan/holds.ts'
+import { usableFor } from '../../../src/scheduler/plan/holds.ts'
 import { interactiveVerdict } from '../../../src/scheduler/plan/interactive.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { unlimited } from '../../../src/scheduler/plan/rations.ts'
 import { nextWindowMs, nodesFor, reservationGate } from '../../../src/scheduler/plan/reservations.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
@@ -24,7 +24,7 @@ function poolAt(nowMs: number): TestPool {
 function open(pool: TestPool, asks: LaneAsks = {}): string[] {
   const of = lane('a', asks)
   const entry = { jobId: 'job_1', laneId: of.id, runId: 'run_1', run: 1, bid: 0, sequence: 1, sinceMs: 0 }
-  const { view } = roomFor(pool, { lane: of, entry, ration: unlimited })
+  const { view } = usableFor(pool, { lane: of, entry, ration: unlimited })
   return pool.nodes.flatMap((one) => (place(of.shape, [one], { view }) ? [one.name] : []))
 }
 

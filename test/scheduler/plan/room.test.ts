@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createLog } from '../../../src/platform/log.ts'
 import type { Hold, Running, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld } from '../../../src/scheduler/plan/world.ts'
 import { createPlanner } from '../../../src/scheduler/planner.ts'
 import type { Store } from '../../../src/scheduler/store.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Rule } from '../../../src/domain/limits/in-use.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { Shown } from '../../../src/scheduler/plan/views.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import type { Views } from '../../../src/scheduler/store.ts'
@@ -32,7 +32,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant('limit' as const), max: fc.nat(4) }),
 )
 
-const rules = (max: number): Rule[] => [
+const rules = (max: number): LimitRule[] => [
   { code: 'USER_LIMIT', on: 'user:', each: true, counts: 'jobs', model: null, max },
 ]
 
@@ -82,7 +82,7 @@ class Watched {
         return
       }
       case 'end': {
-        const runId = [...this.world.running.keys()][of.which]
+        const runId = [...this.world.state.running.keys()][of.which]
         if (runId !== undefined) this.hear({ kind: 'RUN', runId, running: null })
         return
       }
@@ -90,7 +90,7 @@ class Watched {
         this.pass()
         return
       case 'undone':
-        this.world.undo(plan(this.world, { startsMax: 2 }))
+        this.world.ledger.undo(plan(this.world, { startsMax: 2 }))
         return
       case 'show':
         this.show()
@@ -156,8 +156,8 @@ test.each(['PRIORITY', 'FAIR_SHARE'] as const)('%s: rows that changed make up al
       const of = new Watched(policy)
       for (const one of steps) of.do(one)
       of.show()
-      of.world.touched.everything()
-      const anew = new Shown().changes(of.world)
+      of.world.state.touched.everything()
+      const anew = new Shown().changes(of.world.state)
       expect(of.shown).toEqual({ lanes: anew.lanes, classes: anew.classes, accounts: anew.accounts })
     }),
     { numRuns: 400 },

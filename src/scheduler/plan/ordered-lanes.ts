@@ -1,5 +1,5 @@
 import { Heap } from './heap.ts'
-import type { LaneWindow } from './lanes.ts'
+import type { LaneWindow } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 interface Group {
@@ -11,7 +11,7 @@ interface Group {
  * Lanes in the order of the policy. Two levels: when the use of an account changes, its group moves and its lanes do not,
  * however many it has.
  */
-export class Line {
+export class OrderedLanes {
   private readonly policy: OrderingPolicy
   private readonly groups: Heap<Group>
   private readonly byName = new Map<string, Group>()

@@ -27,7 +27,7 @@ const keptMax = 4 * windowSize
 export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
 
 /** A job whose turn it is. */
-export interface Turn {
+export interface QueuedJob {
   window: LaneWindow
   entry: Waiting
 }

@@ -1,6 +1,6 @@
 import { Heap } from './heap.ts'
-import type { LaneWindow } from './lanes.ts'
-import { Line } from './line.ts'
+import type { LaneWindow } from './lane-window.ts'
+import { OrderedLanes } from './ordered-lanes.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
@@ -10,24 +10,24 @@ import type { OrderingPolicy } from './policy.ts'
  */
 interface Lot {
   key: string
-  line: Line
-  /** When `turned` was asked last. */
+  line: OrderedLanes
+  /** When `switched` was asked last. */
   slept: boolean
 }
 
 export class ClassQueue {
   private readonly policy: OrderingPolicy
-  private readonly main: Line
+  private readonly main: OrderedLanes
   private readonly lots = new Map<string, Lot>()
   private readonly where = new Map<LaneWindow, Lot | null>()
   /** Lines in which a group has lanes. */
-  private readonly byGroup = new Map<string, Set<Line>>()
+  private readonly byGroup = new Map<string, Set<OrderedLanes>>()
   /** The main line and the lots that are awake, none of them empty. */
-  private readonly awake: Heap<Line>
+  private readonly awake: Heap<OrderedLanes>
 
   constructor(policy: OrderingPolicy) {
     this.policy = policy
-    this.main = new Line(policy)
+    this.main = new OrderedLanes(policy)
     this.awake = new Heap(
       (a, b) => a.first !== undefined && b.first !== undefined && policy.compare(a.first, b.first) < 0,
     )
@@ -76,7 +76,7 @@ export class ClassQueue {
       return
     }
     this.remove(lane)
-    const lot = this.lots.get(key) ?? { key, line: new Line(this.policy), slept: true }
+    const lot = this.lots.get(key) ?? { key, line: new OrderedLanes(this.policy), slept: true }
     this.awake.remove(lot.line)
     this.lots.set(key, lot)
     this.enter(lot.line, lane)
@@ -105,14 +105,14 @@ export class ClassQueue {
   }
 
   /** Of lots that sleep now and did not at the last call, or did and do not. */
-  turned(): LaneWindow[] {
-    const turned: LaneWindow[] = []
+  switched(): LaneWindow[] {
+    const switched: LaneWindow[] = []
     for (const lot of this.lots.values()) {
       const sleeps = !this.awake.has(lot.line)
-      if (sleeps !== lot.slept) turned.push(...lot.line.all())
+      if (sleeps !== lot.slept) switched.push(...lot.line.all())
       lot.slept = sleeps
     }
-    return turned
+    return switched
   }
 
   /** What the group holds is about to change: its lines step aside, and the answer puts them where they belong then. */
@@ -126,14 +126,14 @@ export class ClassQueue {
     }
   }
 
-  private enter(line: Line, lane: LaneWindow): void {
+  private enter(line: OrderedLanes, lane: LaneWindow): void {
     line.put(lane)
     const group = this.policy.groupOf(lane)
     const lines = this.byGroup.get(group) ?? new Set()
     this.byGroup.set(group, lines.add(line))
   }
 
-  private quit(line: Line, lane: LaneWindow): void {
+  private quit(line: OrderedLanes, lane: LaneWindow): void {
     line.remove(lane)
     const group = this.policy.groupOf(lane)
     const lines = this.byGroup.get(group)

@@ -7,7 +7,7 @@ import type { Shape } from '../shape.ts'
  * reservations leave it. The same as scheduler/plan/reservations.ts says of one moment: a job of a reservation has its nodes
  * within its window, any other job has a reserved node before the window if it ends in time, and after it.
  */
-export interface Asking {
+export interface FitQuery {
   shape: Shape
   reservationId: string | null
   /** null: nobody knows how long it may run. */
@@ -26,7 +26,7 @@ export interface Reserved extends Window {
   nodes: readonly string[]
 }
 
-export interface RoomNow {
+export interface NodesNow {
   nodes: readonly FreeNode[]
   /** In the order of their ends. */
   endings: readonly Ending[]
@@ -39,20 +39,20 @@ interface Ended {
 }
 
 /** Not before `from`; null: not by the end of what has a known end. */
-export function roomAt(asking: Asking, { nodes, endings, reserved }: RoomNow, from: Date): Date | null {
+export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, from: Date): Date | null {
   const known = endings.flatMap(({ endsAt, placements }) => (endsAt ? [{ endsMs: endsAt.getTime(), placements }] : []))
-  const begins = stretches(asking, reserved, from.getTime())
+  const begins = stretches(query, reserved, from.getTime())
   for (const [index, fromMs] of begins.entries()) {
-    const open = nodes.filter(isOpen(asking, reserved, fromMs))
+    const open = nodes.filter(isOpen(query, reserved, fromMs))
     const untilMs = begins[index + 1] ?? Number.POSITIVE_INFINITY
-    const roomMs = firstRoom(asking.shape, open, { known, fromMs, untilMs })
+    const roomMs = firstFit(query.shape, open, { known, fromMs, untilMs })
     if (roomMs !== null) return new Date(roomMs)
   }
   return null
 }
 
 /** When nodes open or close for the job; in between they stay as they are. */
-function stretches({ reservationId, runSeconds }: Asking, reserved: readonly Reserved[], fromMs: number): number[] {
+function stretches({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], fromMs: number): number[] {
   const cuts = reserved.flatMap(({ id, startsMs, endsMs }) => {
     if (reservationId !== null) return id === reservationId ? [startsMs, endsMs] : []
     return runSeconds === null ? [endsMs] : [startsMs - runSeconds * 1_000 + 1, endsMs]
@@ -60,7 +60,7 @@ function stretches({ reservationId, runSeconds }: Asking, reserved: readonly Res
   return [fromMs, ...[...new Set(cuts)].filter((cut) => cut > fromMs).toSorted((a, b) => a - b)]
 }
 
-function isOpen({ reservationId, runSeconds }: Asking, reserved: readonly Reserved[], atMs: number) {
+function isOpen({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], atMs: number) {
   if (reservationId !== null) {
     const own = reserved.find((each) => each.id === reservationId && windowState(each, atMs) === 'OPEN')
     return ({ name }: FreeNode) => own?.nodes.includes(name) ?? false
@@ -75,7 +75,7 @@ interface Stretch {
   untilMs: number
 }
 
-function firstRoom(shape: Shape, nodes: readonly FreeNode[], { known, fromMs, untilMs }: Stretch): number | null {
+function firstFit(shape: Shape, nodes: readonly FreeNode[], { known, fromMs, untilMs }: Stretch): number | null {
   const fits = (ended: number) => place(shape, after(nodes, known.slice(0, ended))) !== null
   let low = known.filter(({ endsMs }) => endsMs <= fromMs).length
   if (fits(low)) return fromMs

@@ -9,13 +9,13 @@ import type { Store } from './store.ts'
  * What a leader does whenever it is woken: hears, decides, answers, and shows what changed. A pool that does not plan by
  * itself decides only for those who ask for a pass.
  */
-export interface Turns {
+export interface Ticker {
   take(): Promise<Pass>
   /** How long nothing can happen without a wake-up. */
   pauseMs(): number
 }
 
-export interface TurnsOptions {
+export interface TickerOptions {
   domain: Domain
   leader: Leader
   store: Store
@@ -25,14 +25,14 @@ export interface TurnsOptions {
 
 const pollMs = 1_000
 /** Others are heard and answered between so many commits. */
-const roundsPerTurn = 20
+const roundsPerTick = 20
 /** Who asks for a pass waits for all of it, as long as anybody waits. */
 const roundsPerPass = 10_000
 const publishMs = 250
 
 const nothing: Pass = { considered: 0, started: 0, preempted: 0 }
 
-export function createTurns({ domain, leader, store, publishEveryMs = publishMs }: TurnsOptions): Turns {
+export function createTicker({ domain, leader, store, publishEveryMs = publishMs }: TickerOptions): Ticker {
   const { clock, log } = domain
   const planner = createPlanner(store, { log, pool: leader.pool })
   let leads = true
@@ -54,9 +54,9 @@ export function createTurns({ domain, leader, store, publishEveryMs = publishMs 
   async function turn(): Promise<Pass> {
     const questions = await openQuestions(domain, leader.pool)
     const asked = questions.some(({ kind }) => kind === 'PASS')
-    const { settings } = await planner.hear()
+    const { settings } = (await planner.hear()).state
     goesOn = false
-    const pass = settings.automatic || asked ? await decide(asked ? roundsPerPass : roundsPerTurn) : null
+    const pass = settings.automatic || asked ? await decide(asked ? roundsPerPass : roundsPerTick) : null
     // Who asked for a pass reads next what became of it.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Asking, type Ending, type Reserved, roomAt } from '../../../src/domain/queue/room.ts'
+import { type FitQuery, type Ending, fitsAt, type Reserved } from '../../../src/domain/queue/fits-at.ts'
 import { node, shape } from '../../support/machines.ts'
 
 /** Two machines of one core; n1 is taken until 100 s, n2 until 200 s. */
@@ -28,9 +28,9 @@ const reserved = (startsAt: number, endsAt: number, names: string[]): Reserved =
   endsMs: endsAt * 1_000,
 })
 
-function roomOf(windows: Reserved[], { from = 0, ...asks }: Partial<Asking> & { from?: number } = {}) {
+function roomOf(windows: Reserved[], { from = 0, ...asks }: Partial<FitQuery> & { from?: number } = {}) {
   const asking = { shape: shape(), reservationId: null, runSeconds: 50, ...asks }
-  const room = roomAt(asking, { nodes, endings, reserved: windows }, at(from))
+  const room = fitsAt(asking, { nodes, endings, reserved: windows }, at(from))
   return room && room.getTime() / 1_000
 }
 
@@ -40,7 +40,7 @@ test('there is room when enough of what runs has ended, and not before its gates
   expect(roomOf([], { from: 150 })).toBe(150)
   expect(roomOf([], { shape: shape({ copies: 3 }) })).toBeNull()
   const untold = { nodes, endings: [ending('n1', null)], reserved: [] }
-  expect(roomAt({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
+  expect(fitsAt({ shape: shape(), reservationId: null, runSeconds: 50 }, untold, at(0))).toBeNull()
 })
 
 describe('a reservation that it has no part in', () => {

@@ -1,7 +1,7 @@
-import type { LaneWindow } from './lanes.ts'
+import type { LaneWindow } from './lane-window.ts'
 
 /** The lanes of a pool, by id and by account. */
-export class LaneBook extends Map<string, LaneWindow> {
+export class LanesByAccount extends Map<string, LaneWindow> {
   readonly ofAccount = new Map<string, Set<LaneWindow>>()
 
   override set(id: string, window: LaneWindow): this {

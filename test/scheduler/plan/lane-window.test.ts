@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { compareEntries, LaneWindow, windowSize } from '../../../src/scheduler/plan/lanes.ts'
+import { compareEntries, LaneWindow, windowSize } from '../../../src/scheduler/plan/lane-window.ts'
 import type { Waiting } from '../../../src/scheduler/plan/model.ts'
 import { lane, waiting } from '../../support/planning.ts'
 

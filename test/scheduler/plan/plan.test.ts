@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Rule } from '../../../src/domain/limits/in-use.ts'
+import type { LimitRule } from '../../../src/domain/limits/in-use.ts'
 import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
-import { plan } from '../../../src/scheduler/plan/pass.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
 import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
 import { heard, lane, laneOf, n8, placedOn, settings, snapshot, startedJobs, waiting } from '../../support/planning.ts'
 
@@ -10,7 +10,7 @@ const started = (of: World, startsMax = 100) => startedJobs(plan(of, { startsMax
 const fair = (more: Parameters<typeof settings>[0] = {}) =>
   settings({ policy: 'FAIR_SHARE', nonPreemptableFraction: 1, ...more })
 
-const rule = (code: Rule['code'], on: string, max: number, more: Partial<Rule> = {}): Rule => ({
+const rule = (code: LimitRule['code'], on: string, max: number, more: Partial<LimitRule> = {}): LimitRule => ({
   code,
   on,
   max,
@@ -51,7 +51,7 @@ describe('PRIORITY', () => {
       laneOf(lane('cpu'), [4]),
     ])
     expect(started(of)).toEqual(['j1', 'j4'])
-    expect(of.order.closures.get('GPUN')).toMatchObject({ jobId: 'j2', reason: { code: 'NO_CAPACITY' } })
+    expect(of.state.order.closures.get('GPUN')).toMatchObject({ jobId: 'j2', reason: { code: 'NO_CAPACITY' } })
     expect(plan(of, { startsMax: 10 }).considered).toBe(0)
   })
 })
@@ -116,7 +116,7 @@ describe('FAIR_SHARE', () => {
       { settings: fair({ nonPreemptableFraction: 0.25 }) },
     )
     expect(started(of)).toEqual(['j1', 'j4', 'j2'])
-    expect(of.order.closures.get('GPU1')).toMatchObject({ jobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
+    expect(of.state.order.closures.get('GPU1')).toMatchObject({ jobId: 'j3', reason: { code: 'NON_PREEMPTABLE_POOL' } })
   })
 
   it('passes over what could never fit (55)', () => {
@@ -169,13 +169,13 @@ describe('what was not committed', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
     const decisions = plan(of, { startsMax: 10 })
     expect(startedJobs(decisions)).toEqual(['j1'])
-    of.undo(decisions)
+    of.ledger.undo(decisions)
     expect(started(of)).toEqual(['j1'])
   })
 
   it('gives its room to the next when somebody moved the job', () => {
     const of = world([laneOf(lane('a', { shape: { gpu: 8 } }), [1, 2])])
-    of.lose(['j1'], plan(of, { startsMax: 10 }))
+    of.ledger.lose(['j1'], plan(of, { startsMax: 10 }))
     expect(started(of)).toEqual(['j2'])
     of.hear(heard([{ kind: 'LEFT', jobId: 'j1', laneId: 'a' }]))
     expect(started(of)).toEqual([])

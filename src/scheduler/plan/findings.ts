@@ -1,0 +1,38 @@
+import type { LimitReached } from '../../domain/limits/in-use.ts'
+import type { Reason } from '../../domain/reason.ts'
+import type { LaneWindow } from './lane-window.ts'
+import type { JobClass } from './model.ts'
+import type { Closure } from './order.ts'
+import type { PoolState } from './state.ts'
+
+/**
+ * What was found out about a lane that cannot start its head: it is parked, or it closes its class. A finding is no
+ * decision: it is not committed and not taken back, and lasts until something changes that it depends on.
+ */
+
+/** The lane is looked at again when what the lot stands for changes. */
+export function park(state: PoolState, window: LaneWindow, { lot, reason }: { lot: string; reason: Reason }): void {
+  state.order.park(window, lot)
+  explain(state, window, reason)
+}
+
+export function parkOnLimit(
+  state: PoolState,
+  window: LaneWindow,
+  { limit, reason }: { limit: LimitReached; reason: Reason },
+): void {
+  state.order.parkOnLimit(window, limit)
+  explain(state, window, reason)
+}
+
+/** The class waits behind the head of this lane. */
+export function close(state: PoolState, jobClass: JobClass, closure: Closure): void {
+  state.order.close(jobClass, closure)
+  explain(state, closure.lane, null)
+}
+
+function explain(state: PoolState, window: LaneWindow, reason: Reason | null): void {
+  state.touched.lane(window)
+  window.reason = reason
+  window.consideredMs = state.nowMs
+}

@@ -1,0 +1,86 @@
+import type { Heard } from '../store.ts'
+import { isSamePlacement, runOf } from './machines.ts'
+import type { Change, Running, Start, Waiting } from './model.ts'
+import type { PoolState } from './state.ts'
+
+/**
+ * What the leader hears becomes true in the state. Changes come in the order of their commits, and hearing one twice
+ * changes nothing: a start that was decided here is heard of again as LEFT and RUN.
+ */
+export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
+  state.nowMs = Math.max(state.nowMs, nowMs)
+  // A hold that was dropped for a job that left could come back by an undo until now.
+  for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
+  for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
+  for (const change of changes) apply(state, change)
+  for (const change of changes) if (change.kind === 'LEFT') state.forgetIfOver(change.laneId)
+}
+
+/** The first entries of lanes, read after everything that was heard. */
+export function refill(state: PoolState, first: ReadonlyMap<string, readonly Waiting[]>): void {
+  for (const [laneId, entries] of first) {
+    state.lanes.get(laneId)?.refill(entries)
+    state.reorder(laneId)
+    state.forgetIfOver(laneId)
+  }
+}
+
+/** A job was submitted and started in one transaction: it never waited in the window of its lane. */
+export function hearStart(state: PoolState, start: Start): void {
+  state.lanes.get(start.lane.id)?.takeUnseen(start.entry)
+  state.addRun(runOf(start, state.nowMs))
+}
+
+function apply(state: PoolState, change: Change): void {
+  switch (change.kind) {
+    case 'JOINED':
+      join(state, change.entry)
+      return
+    case 'LEFT':
+      state.lanes.get(change.laneId)?.leave(change.jobId)
+      state.left.add(change.jobId)
+      if (state.holds.has(change.jobId)) state.order.freed([]) // its lane was parked for that
+      state.reorder(change.laneId)
+      return
+    case 'RUN':
+      hearRun(state, change.runId, change.running)
+      return
+    case 'NODES':
+      state.setNodes(change.nodes)
+      return
+    case 'SETTINGS':
+      state.setSettings(change.settings)
+      return
+    default:
+      change satisfies never
+  }
+}
+
+function join(state: PoolState, entry: Waiting): void {
+  const window = state.lanes.get(entry.laneId)
+  if (!window) throw new Error(`Job ${entry.jobId} joined lane ${entry.laneId}, which was never read`)
+  // Its LEFT was heard already, or is about an entry that was never counted.
+  if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
+  window.join(entry)
+  state.left.delete(entry.jobId)
+  const hold = state.holds.get(entry.jobId)
+  if (hold) state.putHold(hold, window.lane)
+  state.reorder(entry.laneId)
+}
+
+function hearRun(state: PoolState, runId: string, running: Running | null): void {
+  const known = state.running.get(runId)
+  if (known?.leaving && running && !running.leaving) spare(state, known)
+  if (known && running && isSamePlacement(known, running)) {
+    state.replaceRun(known, running)
+    return
+  }
+  state.endRun(runId)
+  if (running) state.addRun(running)
+}
+
+/** Its preemption was withdrawn: it counts as never asked to leave. */
+function spare(state: PoolState, { jobId }: Running): void {
+  const at = state.preemptions.findLastIndex(({ victimJobId }) => victimJobId === jobId)
+  state.preemptions = state.preemptions.filter((_, index) => index !== at)
+}

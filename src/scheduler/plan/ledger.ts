@@ -1,0 +1,117 @@
+import type { Lane } from '../../domain/lanes.ts'
+import type { QueuedJob } from './lane-window.ts'
+import { runOf } from './machines.ts'
+import type { Decisions, Eviction, Hold, Start } from './model.ts'
+import type { PoolState } from './state.ts'
+
+/**
+ * Decisions and their undoing. A decision is true in the state as soon as it is entered here, so the next one is made
+ * with what it leaves; how to take it back is kept beside it until the decisions are forgotten.
+ *
+ * `undo` takes all of them back, the last one first, and leaves the state as it was; what was found out about lanes
+ * meanwhile is not a decision and stays. It must come before anything else is heard. `lose` takes back those of jobs that
+ * were moved by another transaction, after the rest was committed.
+ */
+export class Ledger {
+  private readonly state: PoolState
+  private readonly inverses = new WeakMap<Decisions, (() => void)[]>()
+
+  constructor(state: PoolState) {
+    this.state = state
+  }
+
+  /** The job starts. */
+  start(decisions: Decisions, { window, entry }: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
+    this.take(decisions, { window, entry })
+    if (this.state.holds.has(entry.jobId)) this.dropHold(decisions, entry.jobId)
+    const start = { lane: window.lane, entry, ...given }
+    this.state.addRun(runOf(start, this.state.nowMs))
+    this.inverted(decisions, () => this.state.endRun(entry.runId))
+    decisions.starts.push(start)
+  }
+
+  /** The job ends before it began. */
+  refuse(decisions: Decisions, turn: QueuedJob, info: string): void {
+    this.take(decisions, turn)
+    decisions.refused.push({ entry: turn.entry, info })
+  }
+
+  /** The victims are asked to leave, and their place is held for the claimant. */
+  evict(decisions: Decisions, lane: Lane, eviction: Eviction): void {
+    const { state } = this
+    const { hold, victims } = eviction
+    for (const { running } of victims) {
+      state.replaceRun(running, { ...running, leaving: true })
+      this.inverted(decisions, () => state.replaceRun(state.running.get(running.runId), running))
+    }
+    const before = state.preemptions
+    const claimantJobId = hold.jobId
+    const more = victims.map(({ running: { jobId: victimJobId }, tier }) => ({ victimJobId, tier }))
+    state.preemptions = [...before, ...more.map((one) => ({ atMs: state.nowMs, claimantJobId, ...one }))]
+    this.inverted(decisions, () => {
+      state.preemptions = before
+    })
+    this.hold(decisions, lane, hold)
+    decisions.evictions.push(eviction)
+  }
+
+  /** Nodes are drained for a head. */
+  drain(decisions: Decisions, lane: Lane, hold: Hold): void {
+    this.hold(decisions, lane, hold)
+    decisions.holds.put.push(hold)
+  }
+
+  dropHold(decisions: Decisions, jobId: string): void {
+    const lane = this.state.machines.ownerOf(jobId)
+    const hold = this.state.dropHold(jobId)
+    if (!hold) return
+    decisions.holds.put = decisions.holds.put.filter((put) => put.jobId !== jobId)
+    decisions.holds.drop.push(jobId)
+    this.inverted(decisions, () => this.state.putHold(hold, lane))
+  }
+
+  /** None of these decisions was committed. */
+  undo(decisions: Decisions): void {
+    for (const inverse of this.inverses.get(decisions)?.toReversed() ?? []) inverse()
+    this.inverses.delete(decisions)
+  }
+
+  /** Another transaction moved these jobs before they could start, or before others were asked to leave for them. */
+  lose(jobIds: readonly string[], { starts }: Decisions): void {
+    const lost = new Set(jobIds)
+    for (const jobId of lost) this.state.dropHold(jobId)
+    for (const { entry, lane } of starts) {
+      if (!lost.has(entry.jobId)) continue
+      this.state.endRun(entry.runId)
+      this.state.lanes.get(lane.id)?.lose(entry.jobId)
+      this.state.reorder(lane.id)
+    }
+  }
+
+  private take(decisions: Decisions, { window, entry }: QueuedJob): void {
+    const { state } = this
+    window.take(entry)
+    state.order.put(window, state.nowMs)
+    this.inverted(decisions, () => {
+      window.putBack(entry)
+      state.order.put(window, state.nowMs)
+    })
+  }
+
+  private hold(decisions: Decisions, lane: Lane, hold: Hold): void {
+    const { state } = this
+    const before = state.holds.get(hold.jobId)
+    state.putHold(hold, lane)
+    if (before) state.order.freed([])
+    // Beside drained nodes, jobs of the class are tried in another way.
+    state.order.closures.clear()
+    state.order.hasMoved = true
+    this.inverted(decisions, () => (before ? state.putHold(before, lane) : state.dropHold(hold.jobId)))
+  }
+
+  private inverted(decisions: Decisions, inverse: () => void): void {
+    const inverses = this.inverses.get(decisions) ?? []
+    inverses.push(inverse)
+    this.inverses.set(decisions, inverses)
+  }
+}

@@ -1,0 +1,94 @@
+import { because } from '../../domain/reason.ts'
+import { block, goesOn } from './block.ts'
+import { consider, type Outcome } from './consider.ts'
+import { park, parkOnLimit } from './findings.ts'
+import { isVoid } from './holds.ts'
+import type { LaneWindow, QueuedJob } from './lane-window.ts'
+import type { Decisions } from './model.ts'
+import { lots } from './order.ts'
+import { newRound, type Planned, type Round } from './round.ts'
+import { lookAgainMs, soonest } from './timing.ts'
+
+/**
+ * One round: the first job in order that may start, again and again, until no job is left that could or `startsMax` did.
+ * It ends early at a lane whose next entries must be read (`needs`), since one of them might be first. What is found out
+ * about the other lanes (parked, or closing their class) lasts until it changes: a round in which nothing changed
+ * considers no job.
+ */
+export function plan(planned: Planned, { startsMax }: { startsMax: number }): Decisions {
+  const round = newRound(planned, false)
+  const { state } = round
+  state.age()
+  state.order.reopen()
+  dropOverHolds(round)
+  for (const job of state.takeOwnersDue()) settle(round, job, consider(state, job))
+  return run(round, { startsMax, before: null })
+}
+
+/** The same for the jobs before a lane, but no job is evicted, gets nodes held, or is refused. To be taken back. */
+export function rehearse(
+  planned: Planned,
+  { startsMax, before }: { startsMax: number; before: LaneWindow },
+): Decisions {
+  return run(newRound(planned, true), { startsMax, before })
+}
+
+function run(round: Round, { startsMax, before }: { startsMax: number; before: LaneWindow | null }): Decisions {
+  const { state, decisions } = round
+  while (decisions.starts.length < startsMax && state.order.dry.size === 0) {
+    const window = state.order.next()
+    if (!window?.head || (before && state.order.isBefore(before, window))) break
+    decisions.considered++
+    const job = { window, entry: window.head }
+    settle(round, job, consider(state, job))
+  }
+  decisions.needs = state.order.needs
+  state.lookAgainMs = lookAgainMs(state)
+  decisions.nextMs = goesOn(round) ? state.nowMs : soonest([state.order.nextMs, state.lookAgainMs])
+  return decisions
+}
+
+function settle(round: Round, job: QueuedJob, outcome: Outcome): void {
+  const { state, ledger, decisions } = round
+  const { window } = job
+  switch (outcome.kind) {
+    case 'start':
+      ledger.start(decisions, job, outcome.start)
+      return
+    case 'refused':
+      if (round.isRehearsal)
+        park(state, window, { lot: lots.capacity, reason: because('INTERACTIVE_QUOTA', outcome.info) })
+      else ledger.refuse(decisions, job, outcome.info)
+      return
+    case 'limited':
+      giveUpHold(round, job)
+      parkOnLimit(state, window, outcome)
+      return
+    case 'unsatisfiable':
+      giveUpHold(round, job)
+      park(state, window, { lot: lots.unsatisfiable, reason: outcome.reason })
+      return
+    case 'waiting':
+      giveUpHold(round, job)
+      park(state, window, { lot: lots.capacity, reason: outcome.reason })
+      return
+    case 'part':
+    case 'capacity':
+      block(round, job, outcome)
+      return
+    default:
+      outcome satisfies never
+  }
+}
+
+/** Nodes are not drained for a job that could not start on them. What victims left for it stays its own: they are gone. */
+function giveUpHold({ state, ledger, decisions }: Round, { entry }: QueuedJob): void {
+  if (state.holds.get(entry.jobId)?.kind === 'DRAIN') ledger.dropHold(decisions, entry.jobId)
+}
+
+function dropOverHolds({ state, ledger, decisions }: Round): void {
+  const over = new Set(state.overHolds)
+  for (const [jobId, hold] of state.holds)
+    if (hold.kind === 'PREEMPTION' && isVoid(state, hold, state.machines.ownerOf(jobId))) over.add(jobId)
+  for (const jobId of over) ledger.dropHold(decisions, jobId)
+}
