@@ -107,7 +107,7 @@ builder.node(PoolRef, {
   loadMany: (ids, { load }) => Promise.all(ids.map((id) => load.pool.load(nameOf(id)))),
   fields: (t) => ({
     name: t.exposeString('name', { description: 'Name in the configuration.' }),
-    policy: t.expose('policy', { type: PoolPolicy, description: 'EvictionRequests policy.' }),
+    policy: t.expose('policy', { type: PoolPolicy, description: 'Ordering policy.' }),
     executors: t.exposeStringList('executors', {
       description: 'Executors that use its nodes, in order of preference.',
     }),

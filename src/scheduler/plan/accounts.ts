@@ -23,14 +23,14 @@ export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): Res
 })
 
 /**
- * What the accounts of a pool hold, as a share of its healthy nodes: the greatest part of any resource over the account's
- * weight. Whoever was asked to leave counts as gone, and the job that its room is kept for as if it were there: so an
- * order to leave settles the shares at once.
+ * What the accounts of a pool use, as a share of its healthy nodes: the greatest part of any resource over the account's
+ * weight. A run that was asked to leave counts as gone, and the job that its resources are used for as if it ran: so a
+ * preemption changes the shares at once.
  */
 export class Accounts {
   private capacity: ResourceAmounts = none
   private weights: ReadonlyMap<string, number> = new Map()
-  private readonly held = new Map<string, ResourceAmounts>()
+  private readonly used = new Map<string, ResourceAmounts>()
   private readonly shares = new Map<string, Fraction>()
 
   setCapacity(nodes: readonly FreeNode[]): void {
@@ -49,26 +49,26 @@ export class Accounts {
   }
 
   change(account: string, placements: readonly Placement[], sign: 1 | -1): void {
-    const left = added(this.held.get(account) ?? none, amountsOf(placements), sign)
-    if (resources.some((resource) => left[resource] !== 0)) this.held.set(account, left)
-    else this.held.delete(account)
+    const left = added(this.used.get(account) ?? none, amountsOf(placements), sign)
+    if (resources.some((resource) => left[resource] !== 0)) this.used.set(account, left)
+    else this.used.delete(account)
     this.shares.delete(account)
   }
 
   share(account: string): Fraction {
-    const held = this.held.get(account)
-    if (!held) return nothing
+    const used = this.used.get(account)
+    if (!used) return nothing
     const known = this.shares.get(account)
     if (known) return known
-    const share = this.shareOf(account, held)
+    const share = this.shareOf(account, used)
     this.shares.set(account, share)
     return share
   }
 
   /** As it would be with these added and taken away. */
   shareWith(account: string, extra: ResourceAmounts, without: ResourceAmounts): Fraction {
-    const held = added(added(this.held.get(account) ?? none, extra, 1), without, -1)
-    return this.shareOf(account, held)
+    const used = added(added(this.used.get(account) ?? none, extra, 1), without, -1)
+    return this.shareOf(account, used)
   }
 
   weightOf(account: string): number {
@@ -86,11 +86,11 @@ export class Accounts {
     )
   }
 
-  private shareOf(account: string, held: ResourceAmounts): Fraction {
+  private shareOf(account: string, used: ResourceAmounts): Fraction {
     const weight = inMillionths(this.weightOf(account))
     return resources
-      .filter((resource) => this.capacity[resource] > 0 && held[resource] > 0)
-      .map((resource) => ({ num: BigInt(held[resource]) * 1_000_000n, den: BigInt(this.capacity[resource]) * weight }))
+      .filter((resource) => this.capacity[resource] > 0 && used[resource] > 0)
+      .map((resource) => ({ num: BigInt(used[resource]) * 1_000_000n, den: BigInt(this.capacity[resource]) * weight }))
       .reduce((a, b) => (compareFractions(a, b) < 0 ? b : a), nothing)
   }
 }

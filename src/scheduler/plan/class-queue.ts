@@ -4,9 +4,9 @@ import { OrderedLanes } from './ordered-lanes.ts'
 import type { OrderingPolicy } from './policy.ts'
 
 /**
- * The lanes of one class. Those of which a named thing says that they cannot start stand in the *lot* of that thing, in
- * order too, and are looked at again when it changes: a lot that wakes offers its first lane beside the others, and when
- * that one is told the same again, nobody of the lot can start and all of it sleeps. So nobody pays for the length of a lot.
+ * The lanes of one class. Lanes that cannot start because of one named thing stand in the *lot* of that thing, in order
+ * too, and are considered again when it changes: a lot that wakes offers its first lane beside the others. If that lane
+ * still cannot start for the same thing, no lane of the lot can, and all of it sleeps. So the length of a lot costs nothing.
  */
 interface Lot {
   key: string
@@ -41,7 +41,7 @@ export class ClassQueue {
     return this.where.keys()
   }
 
-  /** Its head is another one, or moved: the lane finds its place. Without a head it has none. */
+  /** Its head is another one, or moved: the lane is put where it belongs. Without a head it is removed. */
   put(lane: LaneWindow): void {
     if (!lane.head) {
       this.remove(lane)
@@ -68,7 +68,7 @@ export class ClassQueue {
     if (lot) this.lots.delete(lot.key)
   }
 
-  /** The lane cannot start because of what `key` names; and so can nobody else of its lot. */
+  /** The lane cannot start because of what `key` names, and neither can any other lane of that lot. */
   park(lane: LaneWindow, key: string): void {
     const before = this.where.get(lane)
     if (before?.key === key) {
@@ -83,7 +83,7 @@ export class ClassQueue {
     this.where.set(lane, lot)
   }
 
-  /** What was said of the lane when it was parked still holds. */
+  /** What was found out about the lane when it was parked is still true. */
   sleeps(lane: LaneWindow): boolean {
     const lot = this.where.get(lane)
     return lot != null && !this.awake.has(lot.line)
@@ -94,7 +94,7 @@ export class ClassQueue {
     if (lot) this.awake.put(lot.line)
   }
 
-  /** Each lane of the lot is looked at for itself. */
+  /** Each lane of the lot is considered for itself. */
   release(key: string): readonly LaneWindow[] {
     const lanes = this.lots.get(key)?.line.all() ?? []
     for (const lane of lanes) {
@@ -115,7 +115,7 @@ export class ClassQueue {
     return switched
   }
 
-  /** What the group holds is about to change: its lines step aside, and the answer puts them where they belong then. */
+  /** What the group uses is about to change: its lines are taken out, and the answer puts them back where they belong then. */
   setAside(group: string): () => void {
     const lines = [...(this.byGroup.get(group) ?? [])]
     const offered = lines.filter((line) => this.awake.has(line))

@@ -1,7 +1,7 @@
 import type { Lane } from '../../domain/lanes.ts'
 import type { JobClass } from './model.ts'
 
-/** Interactive jobs are outside the classes: they come first and block nobody. */
+/** Interactive jobs are outside the classes: they come first and block no other job. */
 export type ClassOrBand = JobClass | 'INTERACTIVE'
 
 export const batchClasses: readonly JobClass[] = [

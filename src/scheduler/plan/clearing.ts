@@ -13,10 +13,12 @@ import { none } from './accounts.ts'
 import type { ResourceAmounts, Running, WorldView } from './model.ts'
 
 /**
- * The pool as it would be without some of its runs, to try out who has to leave. The nodes of the world are changed
- * meanwhile; `close` leaves them as they were. How many copies of the job fit is kept per node, so taking a run away or
- * putting it back costs no more than a look at its nodes.
+ * The pool as it would be without some of its runs, to try out which runs have to leave. The nodes of the world are
+ * changed meanwhile; `close` leaves them as they were. How many copies of the job fit is kept per node, so taking a run
+ * away or putting it back costs no more than a look at its nodes.
  */
+
+/** What has to fit. */
 export interface Wanted extends Pick<PlaceOptions, 'budget'> {
   shape: Shape
   interactive: boolean
@@ -26,23 +28,23 @@ export interface Wanted extends Pick<PlaceOptions, 'budget'> {
 export class Clearing {
   private readonly fitting: Fitting
   private readonly nodes: readonly FreeNode[]
-  private readonly asking: Wanted
-  /** By place of the node. */
+  private readonly wanted: Wanted
+  /** By index of the node. */
   private readonly copies: Int32Array
   private readonly gone = new Set<Running>()
   private total = 0
 
-  constructor({ nodes }: Pick<WorldView, 'nodes'>, asking: Wanted) {
+  constructor({ nodes }: Pick<WorldView, 'nodes'>, wanted: Wanted) {
     this.nodes = nodes
-    this.asking = asking
-    this.fitting = fittingOf(asking.shape, nodes, asking)
+    this.wanted = wanted
+    this.fitting = fittingOf(wanted.shape, nodes, wanted)
     this.copies = new Int32Array(nodes.length)
     for (const at of nodes.keys()) this.count(at)
   }
 
-  /** All copies find a place. */
+  /** All copies fit. */
   get fits(): boolean {
-    return this.total >= this.asking.shape.copies
+    return this.total >= this.wanted.shape.copies
   }
 
   /** At least one copy does on this node. */
@@ -77,14 +79,14 @@ export class Clearing {
     this.gone.clear()
   }
 
-  place(): Placement[] | null {
-    const { shape, ...options } = this.asking
+  placements(): Placement[] | null {
+    const { shape, ...options } = this.wanted
     return place(shape, this.nodes, options)
   }
 
   /** What one copy lacks on the node, at least. */
   lacksOn(nodeId: string): ResourceAmounts {
-    const { shape, view } = this.asking
+    const { shape, view } = this.wanted
     const node = this.fitting.nodes[this.fitting.indexOf(nodeId) ?? -1]
     const seen = node && view(node)
     if (!seen) return none

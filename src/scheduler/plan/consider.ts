@@ -17,22 +17,22 @@ export const waitingForPreemption: Reason = because(
   'Waits until those who were asked to leave for it have gone',
 )
 
-/** What becomes of the head of a lane, and what it has to wait for. */
+/** What becomes of a waiting job, and what it has to wait for. */
 export type Outcome =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
   /** Never, as the pool is. */
   | { kind: 'unsatisfiable'; reason: Reason }
-  /** It is tried again whenever something becomes free, and keeps nobody waiting. */
+  /** It is tried again whenever something becomes free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
-  /** Those that nobody can ask to leave have their part already. */
+  /** Runs that cannot be preempted have their part of the pool already. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
-  /** It ends, with this sentence. */
+  /** It ends with this message. */
   | { kind: 'refused'; info: string }
 
-export function consider(state: PoolState, turn: QueuedJob): Outcome {
-  const { window, entry } = turn
+export function consider(state: PoolState, job: QueuedJob): Outcome {
+  const { window, entry } = job
   const gate = reservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }
   const personal = window.lane.interactive ? interactiveOutcome(state, window.lane) : null
@@ -41,7 +41,7 @@ export function consider(state: PoolState, turn: QueuedJob): Outcome {
   if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
   const hold = state.holds.get(entry.jobId)
   if (hold?.kind === 'PREEMPTION') return inHold(state, window, hold)
-  return overPart(state, window, askedOf(window.lane.shape)) ?? findPlace(state, turn)
+  return overPart(state, window, askedOf(window.lane.shape)) ?? findPlacements(state, job)
 }
 
 function interactiveOutcome(state: PoolState, lane: Lane): Outcome | null {
@@ -77,7 +77,7 @@ const askedOf = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmount
   gpu: copies * gpu,
 })
 
-/** Alone it would be too much as well: then it keeps nobody waiting. */
+/** A job that alone would be more than that part blocks no other job. */
 function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Outcome | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
@@ -93,7 +93,7 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   return { kind: machines.accounts.isWithin([asked], part) ? 'part' : 'unsatisfiable', reason }
 }
 
-function findPlace(state: PoolState, { window, entry }: QueuedJob): Outcome {
+function findPlacements(state: PoolState, { window, entry }: QueuedJob): Outcome {
   const { lane } = window
   const ration = rationOf(state, window)
   const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
@@ -118,7 +118,7 @@ function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ratio
   }
 }
 
-/** There is room where starts have just failed. */
+/** It would fit on a node where starts have just failed. */
 function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reason | null {
   if (nodes.every(({ backOff }) => backOff === null)) return null
   const found = place(
@@ -131,7 +131,7 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
   return node?.backOff ? troubled(node.name, node.backOff) : null
 }
 
-/** There is room, but it is kept for others, or more than it may have. */
+/** It would fit on what is free, but that is held or reserved for others, or more than limits leave it. */
 function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
   const find = (view: View, given = ration) =>
@@ -139,8 +139,8 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
   const mayUse = reservedNodes(state, lane)
   const others = [...state.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
   if (others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))) {
-    const holder = others[0]?.jobId ?? null
-    return because('HOLD', `What is free is kept for the job ${holder}`, holder)
+    const owner = others[0]?.jobId ?? null
+    return because('HOLD', `What is free is kept for the job ${owner}`, owner)
   }
   if (mayUse && find(whole)) return because('RESERVED_NODES', 'What is free is reserved for others')
   const models = ration.budget ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []

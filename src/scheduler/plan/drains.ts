@@ -7,13 +7,15 @@ import { within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * Drain holds, against starvation: a head that waited too long gets the nodes that free soonest, one hold per class, so
- * no more than six in a pool. A hold keeps clear of what others hold: of two jobs of several copies each none can have a
- * part of what the other waits for.
+ * Drain holds, against starvation: a head that waited too long gets the nodes that free soonest. There is one hold per
+ * class, so no more than six in a pool. A hold takes nothing that another hold has: of two jobs with several copies,
+ * neither can have a part of what the other waits for.
  *
- * How long a head waited counts from the moment it could start, not from when it became the head: that is in the
- * database, so a new leader grants the same holds at the same times.
+ * The wait of a head counts from the moment at which it could start, not from when it became the head: that moment is in
+ * the database, so a new leader grants the same holds at the same times.
  */
+
+/** A head that may get a hold. */
 export interface Head extends Claim {
   class: JobClass
 }
@@ -63,7 +65,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
     .map((running) => ({ running, endMs: expectedEndMs(world, running) }))
     .sort((a, b) => compare(a.endMs, b.endMs) || a.running.sinceMs - b.running.sinceMs)
   const { lane } = head
-  const room = within(head.ration, untouched(world, head))
+  const usable = within(head.ration, untouched(world, head))
   const nodes = new Map(world.nodes.map((node) => [node.id, node]))
   const gone = order.map(({ running: { placements } }) =>
     placements.flatMap((placement) => {
@@ -71,12 +73,12 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
       return node ? [{ node, placement }] : []
     }),
   )
-  // The world's own nodes, put back at once: of copies everything about machines would have to be found out again.
+  // The world's own nodes, put back at once: for copies, everything that is known of the machines would be found out again.
   const withEnds = (count: number) => {
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
     try {
-      return place(lane.shape, world.nodes, { ...room, interactive: lane.interactive })
+      return place(lane.shape, world.nodes, { ...usable, interactive: lane.interactive })
     } finally {
       for (const { node, placement } of ended) take(node, placement)
     }
@@ -94,7 +96,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
   return { placements: best, expectedMs: expected !== undefined && Number.isFinite(expected) ? expected : null }
 }
 
-/** What leaves, or should have ended, will be gone in a moment: a grace, and its report. */
+/** A run that leaves, or should have ended, is expected to be gone after a grace period and its report. */
 const overrunMs = 30_000
 
 function expectedEndMs({ nowMs }: WorldView, running: Running): number {
@@ -104,7 +106,7 @@ function expectedEndMs({ nowMs }: WorldView, running: Running): number {
 
 const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1)
 
-/** Of other holds nothing may be counted on, however soon they are expected to be over. */
+/** The node without what other holds have, however soon they are expected to be over. */
 function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) => FreeNode | null {
   const mayUse = reservedNodes(world, lane)
   const kept = byNode([...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId))
@@ -128,8 +130,8 @@ function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) =
 // ── backfill has to leave ──
 
 /**
- * Who has to leave when the holder needs nothing but the room of those that were backfilled on its hold: the most
- * recently started first, and nobody whose room is not needed. null: their room would not be enough.
+ * Which backfilled runs have to leave when the owner of the hold needs nothing but what they use: the most recently
+ * started first, and no run whose resources are not needed. null: all of them would not be enough.
  */
 export function backfillEviction(
   world: WorldView,

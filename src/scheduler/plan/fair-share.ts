@@ -3,7 +3,7 @@ import { compareFractions } from './fractions.ts'
 import { compareHeads } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
-/** The account that uses least first; within one the higher bid, then who came first. */
+/** The account with the smallest share first; within one the higher bid, then the earlier submission. */
 export function fairShare(accounts: Accounts): OrderingPolicy {
   return {
     groupOf: ({ lane }) => lane.account,

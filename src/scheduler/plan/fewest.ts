@@ -45,7 +45,7 @@ function fewestOf(budget: Budget, candidates: readonly Running[]): Running[] | n
 }
 
 interface NodeSet {
-  /** Who loses least first. */
+  /** The run that loses least work first. */
   runs: Running[]
   /** Fewer of them cannot be enough. */
   atLeast: number
@@ -68,7 +68,7 @@ function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): 
 const lostMs = ({ nowMs }: WorldView, running: Running | undefined): number =>
   running ? nowMs - (running.startedMs ?? running.sinceMs) : 0
 
-/** As many as cover what is lacking of the resource that needs most of them; null: all of them do not make room. */
+/** As many as cover what is lacking of the resource that needs most of them; null: all of them are not enough. */
 function leastOn(clearing: Clearing, nodeId: string, runs: readonly Running[]): number | null {
   const lacks = clearing.lacksOn(nodeId)
   clearing.removeAll(runs)
@@ -117,7 +117,7 @@ function fewestOn(budget: Budget, { runs, atLeast, best }: NodeSet & { best: Fou
   return null
 }
 
-/** Whoever loses least stands in front: where those who follow lose too much, so do all after them. */
+/** Runs are in the order of the work they lose: where the next one loses too much, so do all after it. */
 function descend(depth: Depth, from: number, lost: number): void {
   const { budget, runs, count, chosen } = depth
   const missing = count - chosen.length

@@ -1,4 +1,4 @@
-/** A heap that knows where its items are: the first one at once; joining, leaving and moving in log n. */
+/** A heap that knows where its items are: it answers the first one at once, and adds, removes and moves one in log n. */
 export class Heap<T extends object> {
   private readonly items: T[] = []
   private readonly indexes = new Map<T, number>()
@@ -25,7 +25,7 @@ export class Heap<T extends object> {
     return this.items
   }
 
-  /** Also where the place of an item that is in it has changed. */
+  /** Adds the item, or moves it where its order has changed. */
   put(item: T): void {
     const at = this.indexes.get(item) ?? this.items.push(item) - 1
     this.indexes.set(item, at)

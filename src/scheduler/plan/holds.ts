@@ -6,14 +6,16 @@ import { type Ration, whole, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
- * Holds keep parts of nodes for one waiting job. A PREEMPTION hold is exactly what its victims leave behind: nobody else
- * touches it, not even for the seconds of their grace. A DRAIN hold is what a head that waited too long will get when
- * those before it end: its devices and amounts may be used by jobs that end before it is expected to be complete, and by
- * preemptable ones, which are marked as backfilled and leave when the holder needs nothing but their room; all others
- * have what is beside it.
+ * A hold keeps parts of nodes for one waiting job, its owner. A PREEMPTION hold is exactly what the victims leave behind:
+ * no other job uses it, not even for the seconds of their grace. A DRAIN hold is what a head that waited too long will
+ * get when the runs on those nodes end. Jobs that end before the hold is expected to be complete may use it, and so may
+ * preemptable ones, which are marked as backfilled and leave when the owner needs nothing but what they use. All other
+ * jobs have what is beside it.
  *
- * How they are granted: drains.ts.
+ * How drain holds are granted: drains.ts.
  */
+
+/** A job that wants nodes. */
 export interface Claim {
   lane: Lane
   entry: Waiting
@@ -24,7 +26,7 @@ export interface Claim {
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
   /** What of the node the job may use; the node itself if that is all of it, null if nothing. */
   view(node: FreeNode): FreeNode | null
-  /** The job on whose hold it would run there until that job needs it; null: on nobody's. */
+  /** The job on whose hold it would run there until that job needs it; null: on no hold. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
@@ -36,7 +38,8 @@ export function usableFor(world: WorldView, claim: Claim): Usable {
 function besideHolds(world: WorldView, { lane, entry }: Claim): Usable {
   const mayUse = reservedNodes(world, lane)
   const others = [...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
-  if (others.length === 0) return { view: mayUse ? (node) => (mayUse(node) ? node : null) : whole, backfilled: nobody }
+  if (others.length === 0)
+    return { view: mayUse ? (node) => (mayUse(node) ? node : null) : whole, backfilled: onNoHold }
   const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, hold)))
   const drained = byNode(others.filter(({ kind }) => kind === 'DRAIN'))
   return {
@@ -45,12 +48,12 @@ function besideHolds(world: WorldView, { lane, entry }: Claim): Usable {
       const kept = closed.get(node.id)
       return kept ? beside(world, node, kept) : node
     },
-    backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, drained) : nobody,
+    backfilled: mayBeEvicted(lane) ? (placements) => ownerUnder(world, placements, drained) : onNoHold,
   }
 }
 
 const mayBeEvicted = ({ preemptable, interactive }: Lane) => preemptable && !interactive
-const nobody = () => null
+const onNoHold = () => null
 
 /** What one hold keeps of one node. */
 export interface Kept {
@@ -69,7 +72,7 @@ function mayBackfill({ nowMs }: WorldView, lane: Lane, { kind, expectedMs }: Hol
   return lane.runSeconds !== null && expectedMs !== null && nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
 
-/** The node without held devices, and with no more cores and memory free than will be left over beside the holders. */
+/** The node without held devices, and with no more cores and memory free than the owners of the holds will leave. */
 function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
   const left = leftBeside(world, node, kept)
   const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
@@ -98,8 +101,8 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
 }
 
 /**
- * Whether the run will be gone when the holder needs its room. Where nobody knows when that is, those that ran before the
- * hold was made are what it waits for, and those that began after it stay.
+ * Whether the run will be gone when the owner of the hold needs what it uses. Where that moment is not known, the owner
+ * waits for the runs that were there before the hold was made, and the later ones stay.
  */
 function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
   if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
@@ -156,7 +159,7 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   })
 }
 
-/** When it ends at the latest, as far as anybody knows. */
+/** When it ends at the latest; infinity: it has no maximum run time. */
 export function endMs({ lane, startedMs, sinceMs }: Running): number {
   return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }

@@ -4,14 +4,14 @@ import { because, type Reason } from '../../domain/reason.ts'
 import type { WorldView } from './model.ts'
 
 /**
- * One interactive run per user. Who has one in this pool is known here; who has one in another is found when the start is
+ * One interactive run per user. The runs of this pool are known here; a run of the user in another pool is found when the start is
  * committed (domain/jobs/one-interactive.ts), and the partial unique index has the last word.
  */
 export type InteractiveVerdict =
   | { kind: 'GO' }
-  /** The only one is on its way out: people end one and submit the next at once. */
+  /** The only one is ending: people cancel one and submit the next at once. */
   | { kind: 'WAIT'; reason: Reason }
-  /** It ends, with this sentence. */
+  /** It ends with this message. */
   | { kind: 'REFUSE'; info: string }
 
 export function interactiveVerdict(world: Pick<WorldView, 'running'>, lane: Lane): InteractiveVerdict {

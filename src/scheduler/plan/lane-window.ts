@@ -5,8 +5,8 @@ import { type ClassOrBand, classOf } from './classes.ts'
 import type { LaneState, Waiting } from './model.ts'
 
 /**
- * The first entries of a lane. The rest stays in the database and is read when these are gone (`dry`). What is shown by
- * a read may be heard of later, and what was started is still to be heard of as LEFT:
+ * The first entries of a lane. The rest stays in the database and is read when these are gone (`dry`). An entry that a
+ * read showed may be heard of later, and one that was started is still to be heard of as LEFT:
  *
  * - `whole`: every entry that the database had at the last read is here. Then the entries themselves are the count.
  * - otherwise `told` counts what was heard: each JOINED and LEFT is delivered once, and one that repeats what an entry
@@ -26,7 +26,7 @@ const keptMax = 4 * windowSize
 /** How lanes of a pool are ordered by what does not change with time. */
 export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
 
-/** A job whose turn it is. */
+/** A waiting job, in the window of its lane. */
 export interface QueuedJob {
   window: LaneWindow
   entry: Waiting
@@ -140,7 +140,7 @@ export class LaneWindow {
     this.insert(entry)
   }
 
-  /** Somebody moved it before it could start: what became of it is still to be heard. */
+  /** Another transaction moved it before it could start: what became of it is still to be heard. */
   lose(jobId: string): void {
     this.taken.delete(jobId)
     this.count()

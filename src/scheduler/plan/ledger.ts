@@ -31,12 +31,12 @@ export class Ledger {
   }
 
   /** The job ends before it began. */
-  refuse(decisions: Decisions, turn: QueuedJob, info: string): void {
-    this.take(decisions, turn)
-    decisions.refused.push({ entry: turn.entry, info })
+  refuse(decisions: Decisions, job: QueuedJob, info: string): void {
+    this.take(decisions, job)
+    decisions.refused.push({ entry: job.entry, info })
   }
 
-  /** The victims are asked to leave, and their place is held for the claimant. */
+  /** The victims are asked to leave, and what they use is held for the claimant. */
   evict(decisions: Decisions, lane: Lane, eviction: Eviction): void {
     const { state } = this
     const { hold, victims } = eviction

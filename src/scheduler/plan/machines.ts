@@ -13,8 +13,8 @@ import { Accounts, added, amountsOf, none } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 
 /**
- * What the pool has and who holds it. What is free is never told from outside: it is what the nodes have less what the
- * runs hold that are known here, so a run counts exactly from its start to its end, wherever either was decided.
+ * What the pool has and which runs hold it. What is free is never read: it is what the nodes have less what the runs hold
+ * that are known here, so a run counts exactly from its start to its end, in whichever process either was decided.
  */
 export class Machines {
   /** In the order in which they were started. */
@@ -26,13 +26,13 @@ export class Machines {
   nodes: FreeNode[] = []
   /** How many GPUs are free on each, in the order of their names. */
   freeGpus = new Int32Array()
-  /** What is held by those whom nobody can ask to leave, and who are not interactive; or promised to them. */
+  /** What is used by, or held for, jobs that cannot be preempted and are not interactive. */
   unpreemptable = none
   /** Runs of each account that has any. */
   readonly runsOf = new Map<string, number>()
-  /** Runs whose room others left. */
+  /** Runs that started on what victims of a preemption left. */
   won = 0
-  /** Runs that can be asked to leave. */
+  /** Runs that can be preempted. */
   preemptable = 0
   /** The lanes of the jobs that have holds. */
   private readonly owners = new Map<string, Lane>()
@@ -81,7 +81,7 @@ export class Machines {
     return this.enter(run)
   }
 
-  /** It keeps its place in the order of starts, by which those who have to leave are chosen. */
+  /** The run keeps its place in the order of starts, by which victims are chosen. */
   replace(known: Running, run: Running): void {
     this.withdraw(known)
     this.add(run)
@@ -115,7 +115,7 @@ export class Machines {
     return scopes
   }
 
-  /** In place of the one that the job has. */
+  /** Replaces the hold that the job has. */
   putHold(hold: Hold, lane: Lane | undefined): void {
     this.dropHold(hold.jobId)
     this.holds.set(hold.jobId, hold)
@@ -176,7 +176,7 @@ export class Machines {
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
-  /** What others leave for a job counts as its own. */
+  /** What victims leave for a job counts as its own. */
   private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
     if (kind !== 'PREEMPTION' || !lane) return

@@ -7,11 +7,11 @@ import type { HoldingState } from '../../domain/state.ts'
 
 /**
  * The words of the planner. A leader keeps a *world* of its pool: loaded once when it takes over (`Snapshot`), then kept up
- * by what it hears (`Change`). `plan` decides over it and takes what it gives away at once; `Decisions` go to the store,
- * which commits them under the leader's epoch. No I/O and no clock in this folder: times are milliseconds of the database's.
+ * by what it hears (`Change`). `plan` decides over it, and each decision is true in it at once; the store commits the
+ * `Decisions` under the leader's epoch. This folder has no I/O and no clock: times are the database's, in milliseconds.
  */
 
-/** Whom a blocked head keeps waiting. Interactive jobs are outside the classes and block nobody. */
+/** Jobs among which a blocked head blocks the others. Interactive jobs are outside the classes and block no other job. */
 export type JobClass = 'CPU' | 'CPU_PREEMPTABLE' | 'GPU1' | 'GPU1_PREEMPTABLE' | 'GPUN' | 'GPUN_PREEMPTABLE'
 
 /** An open entry of the queue. The order of a lane is (-bid, sequence). */
@@ -42,7 +42,7 @@ export interface Running {
   leaving: boolean
   /** The job of the hold on whose nodes it runs until that job needs them. */
   backfilledOn: string | null
-  /** The tier of the preemption that made its room; null: the room was free. */
+  /** The tier of the preemption that freed its placements; null: they were free. */
   wonTier: Tier | null
 }
 
@@ -57,7 +57,7 @@ export interface Hold {
   /** Of a PREEMPTION: exactly what the job will be given. Of a DRAIN: the nodes and amounts it waits for; devices may change. */
   placements: readonly Placement[]
   sinceMs: number
-  /** When it is expected to be complete; null: nobody knows. */
+  /** When it is expected to be complete; null: not known. */
   expectedMs: number | null
 }
 
@@ -132,7 +132,7 @@ export interface Start {
   backfilledOn: string | null
 }
 
-/** Runs that have to leave, and the hold that keeps their room. */
+/** Runs that have to leave, and the hold on what they use. */
 export interface Eviction {
   hold: Hold
   claimant: { jobId: string; account: string }
@@ -149,7 +149,7 @@ export interface Decisions {
   evictions: Eviction[]
   /** New drain holds, and the jobs whose holds are over. */
   holds: { put: Hold[]; drop: string[] }
-  /** Interactive jobs of users who have one: they end, with this sentence. */
+  /** Interactive jobs of users who have one: they end with this message. */
   refused: { entry: Waiting; info: string }[]
   /** Lanes whose next entries must be read before the pass can go on. */
   needs: string[]
@@ -176,7 +176,7 @@ export interface Fraction {
 export interface WorldView {
   readonly nowMs: number
   readonly settings: PoolSettings
-  /** As they are now: what running runs take is gone. `take` and `giveBack` (placement.ts) change them; whoever tries something out puts it back. */
+  /** As they are now, without what runs use. `take` and `giveBack` (placement.ts) change them; code that tries something out puts it back. */
   readonly nodes: readonly FreeNode[]
   /** In the order in which they were started. */
   readonly running: ReadonlyMap<string, Running>
@@ -185,7 +185,7 @@ export interface WorldView {
   readonly preemptions: readonly PastPreemption[]
   /** Runs with a placement on the node. */
   runsOn(nodeId: string): Iterable<Running>
-  /** The greatest part of any resource of the pool that the account's runs hold, over its weight; as it would be with `extra` and `without` these amounts. Who was asked to leave counts no more, and the job that its room is kept for does. */
+  /** The greatest part of any resource of the pool that the account's runs hold, over its weight; as it would be with `extra` and `without` these amounts. Runs that were asked to leave do not count, and the jobs that what they use is held for do. */
   share(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
 }
 

@@ -19,7 +19,7 @@ export interface Closure {
   consideredMs: number
   /** It waits for machines, and not for its part of them. */
   forCapacity: boolean
-  /** Something that is done once per pass might open it. */
+  /** Something that is done once per round might open it. */
   forThisRound: boolean
 }
 
@@ -44,7 +44,7 @@ const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
  */
 export class Order {
   readonly closures = new Map<JobClass, Closure>()
-  /** More or less is held than when those with a hold were looked at last. */
+  /** Resources were taken or freed since the owners of holds were considered last. */
   hasMoved = true
   private weighs = false
   /** Lanes whose next entries must be read. */
@@ -65,7 +65,7 @@ export class Order {
     this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactivePolicy)], ...ordered])
   }
 
-  /** The lane's head may be another one: it goes where it belongs. */
+  /** The lane's head may be another one: the lane is put where it belongs. */
   put(lane: LaneWindow, nowMs: number): void {
     this.touched.lane(lane)
     if (lane.dry) this.dry.add(lane)
@@ -126,7 +126,7 @@ export class Order {
     this.closures.set(jobClass, closure)
   }
 
-  /** A pass begins. */
+  /** A round begins. */
   reopen(): void {
     if (this.weighs) this.release(lots.capacity)
     this.weighs = false
@@ -139,12 +139,12 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** What holds these lanes back holds them no longer, or does again. */
+  /** Readers are to be shown the lanes that were parked, or are parked no more, since the last call. */
   touchSwitched(): void {
     for (const queue of this.queues.values()) for (const lane of queue.switched()) this.touched.lane(lane)
   }
 
-  /** Something named holds it back, whoever else waits. */
+  /** The lane cannot start because of something named, whatever else waits. */
   isParked(lane: LaneWindow): boolean {
     return this.queueOf(lane).sleeps(lane)
   }
@@ -153,7 +153,7 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** Less is held, and less counts for these scopes. */
+  /** Resources were freed, and less counts for these scopes. */
   freed(scopes: readonly string[]): void {
     this.closures.clear()
     this.hasMoved = true
@@ -165,7 +165,7 @@ export class Order {
     }
   }
 
-  /** More is held: a head that a limit holds back now closes its class no more, nor for room one that is over its part. */
+  /** Resources were taken: a head that a limit stops now closes its class no more, and neither does one that is over its part. */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {
@@ -176,7 +176,7 @@ export class Order {
     this.hasMoved = true
   }
 
-  /** Others may have to leave now for those who wait for machines: the next pass asks for each of them. */
+  /** Runs may have to leave now for jobs that wait for machines: the next round asks for each of these jobs. */
   weighAgain(): void {
     this.weighs = true
     for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
@@ -186,7 +186,7 @@ export class Order {
     for (const queue of this.queues.values()) for (const lane of queue.release(lot)) this.touched.lane(lane)
   }
 
-  /** What the account holds changes: its lanes find their places again. */
+  /** What the account uses changes: its lanes are put where they belong again. */
   moving<T>(account: string, change: () => T): T {
     this.touched.account(account)
     const moves = [...this.queues.values()].map((queue) => queue.setAside(account))

@@ -33,7 +33,7 @@ export class OrderedLanes {
     return this.groups.all().flatMap(({ lanes }) => [...lanes.all()])
   }
 
-  /** Also where its place has changed. */
+  /** Adds the lane, or moves it where its order has changed. */
   put(lane: LaneWindow): void {
     const name = this.policy.groupOf(lane)
     const group = this.byName.get(name) ?? { name, lanes: new Heap((a, b) => this.policy.compare(a, b) < 0) }
@@ -53,7 +53,7 @@ export class OrderedLanes {
     }
   }
 
-  /** What the group holds has changed. */
+  /** What the group uses has changed. */
   move(name: string): void {
     const group = this.byName.get(name)
     if (group) this.groups.put(group)

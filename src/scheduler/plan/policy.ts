@@ -1,8 +1,8 @@
 import { compareHeads, type LaneWindow } from './lane-window.ts'
 
-/** Who is first. It sees heads of lanes alone: inside a lane the order never changes. */
+/** Which lane is first. A policy compares heads of lanes only: inside a lane the order never changes. */
 export interface OrderingPolicy {
-  /** Lanes of a group keep their order among each other whatever the others use. */
+  /** Lanes of a group keep their order among each other whatever other groups use. */
   groupOf(lane: LaneWindow): string
   /** Negative: `a` is before `b`. Both have a head. */
   compare(a: LaneWindow, b: LaneWindow): number

@@ -10,14 +10,16 @@ import type { Eviction, Fraction, JobClass, ResourceAmounts, Running, WorldView 
 import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './victims.ts'
 
 /**
- * Who has to leave so that a job that found no place gets one. The rules (victims.ts) are tried in turn; each takes runs
- * away, one after another, until all copies of the job fit, then puts back whoever need not leave after all, last taken
- * first, and asks for each of the rest once more whether it may be taken. If the job does not fit even without all of
- * them, nobody leaves.
+ * Which runs have to leave so that a job without a placement gets one. The rules (victims.ts) are tried one after the
+ * other. Each takes runs away until all copies of the job fit, then puts back the runs that need not leave after all, the
+ * last taken first, and asks for each of the rest once more whether it may be taken. If the job does not fit even without
+ * all of them, no run leaves.
  *
- * Whoever is leaving already counts as gone in the shares, but its room is kept for the job that it leaves for: it is no
- * room here. The world is as before afterwards; whoever commits the plan changes it.
+ * A run that is leaving already counts as gone in the shares, but what it uses is held for the job that it leaves for, and
+ * is not free here. The world is as before afterwards; the ledger changes it when the plan is entered.
  */
+
+/** The job for which runs have to leave. */
 export interface Claimant extends Claim {
   class: JobClass | 'INTERACTIVE'
 }
@@ -31,10 +33,10 @@ export function evictionFor(world: WorldView, claimant: Claimant): EvictionPlan 
   const { lane, entry } = claimant
   const claiming: Claiming = { lane, jobId: entry.jobId, asked: askedBy(lane.shape) }
   const { view, budget } = usableFor(world, claimant)
-  const asking = { shape: lane.shape, interactive: lane.interactive, view, budget }
+  const wanted = { shape: lane.shape, interactive: lane.interactive, view, budget }
   for (const rule of rulesFor(world, claiming)) {
     const eager = eagerFor(world, rule)
-    const plan = eager.length > 0 && tryRule(world, { rule, claiming, clearing: new Clearing(world, asking), eager })
+    const plan = eager.length > 0 && tryRule(world, { rule, claiming, clearing: new Clearing(world, wanted), eager })
     if (plan) return withinBudget(world, plan.victims.length) ? plan : null
   }
   return null
@@ -60,11 +62,11 @@ interface Attempt {
   rule: PreemptionRule
   claiming: Claiming
   clearing: Clearing
-  /** Whom the rule would take from, wherever they run. */
+  /** Runs that the rule would take, wherever they are. */
   eager: readonly Running[]
 }
 
-/** Groups first: mostly nobody of a group of thousands may leave, and then none of them is asked. */
+/** Groups first: mostly no run of a group of thousands may leave, and then the rule is not asked for each of them. */
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const eager = new Map<string, boolean>()
   const isEager = (group: string) => {
@@ -87,7 +89,7 @@ function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
     const leaving = fewest ?? takeInOrder(attempt, candidates)
     if (!leaving) return null
     for (const running of leaving) clearing.remove(running)
-    const placements = clearing.place()
+    const placements = clearing.placements()
     return placements && settled(world, attempt, { placements, leaving })
   } finally {
     clearing.close()
@@ -110,7 +112,7 @@ interface Group {
   eagerness: Fraction
 }
 
-/** One after another from the gladdest group until the job fits, then back whoever need not leave; null: it never does. */
+/** One after another from the best group until the job fits, then back those that need not leave; null: it never fits. */
 function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
@@ -137,13 +139,13 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
   return spare(clearing, taken)
 }
 
-/** Groups that are alike: by who would be the next to leave. */
+/** Groups that are alike: by the run that would be the next to leave. */
 function compareNext(a: Group, b: Group): number {
   const [first, second] = [a.waiting.at(-1), b.waiting.at(-1)]
   return (first && second && compareVictims(first, second)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Whoever need not leave stays, last taken first; those in whose place nothing fits need not in any case. */
+/** Runs that need not leave stay, the last taken first; a run on whose nodes no copy fits need not leave in any case. */
 function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
   const leaving = new Set(taken)
   for (const running of taken) {
@@ -166,7 +168,7 @@ interface Chosen {
   leaving: readonly Running[]
 }
 
-/** With what the job is really given: an exclusive one gets more than it asks for. null: the rule does not hold for it. */
+/** With what the job is really given: an exclusive one gets more than it asks for. null: the rule does not allow that. */
 function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
   const asked = amountsOf(placements)
   const final = rule.tier === 1 ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule

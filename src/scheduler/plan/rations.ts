@@ -21,8 +21,8 @@ import { nodesFor } from './reservations.ts'
 
 /**
  * What limits of GPU models leave a job. Devices of a model of which it may have no more are not there for it: another
- * model may serve as well, and then it waits for that one like everybody. Only if nothing would be left for it on machines
- * with nothing on them the limit is what it waits for; so what is found out about a job does not depend on when it was
+ * model may serve as well, and then it waits for that one like any job. Only if nothing would be left for it on empty
+ * machines, the limit is what it waits for; so what is found out about a job does not depend on when it was
  * looked at.
  */
 export interface Ration {
@@ -39,7 +39,7 @@ interface Known extends Pick<WorldView, 'nodes' | 'settings'> {
 
 export const unlimited: Ration = { full: [] }
 
-/** What of a node a job may use, whoever runs there. */
+/** What of a node a job may use, whatever runs there. */
 export type View = (node: FreeNode) => FreeNode | null
 
 export function rationOf(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {

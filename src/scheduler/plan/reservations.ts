@@ -6,10 +6,11 @@ import type { Reservation, WorldView } from './model.ts'
 
 /**
  * Capacity reservations: nodes for the jobs of a project in a window of time. Jobs of a reservation wait for its window
- * and run on its nodes alone. Whoever is not of it uses those nodes only as long as the window has not begun, and only
- * with jobs that end before it does; so inside the window its jobs are ahead of all others there, whatever their order.
- * Jobs of a reservation are outside the rule of the blocked head: they neither block a class nor are blocked by one.
+ * and run on its nodes alone. Other jobs use those nodes only before the window begins, and only if they end before that
+ * (domain/machines/reservation-window.ts); so inside the window its jobs are ahead of all others there, whatever their
+ * order. Jobs of a reservation are outside the rule of the blocked head: they neither block a class nor wait behind one.
  */
+
 type World = Pick<WorldView, 'nowMs' | 'settings'>
 
 /** Why the jobs of the lane cannot start at this time, and when that may change; null: nothing of this keeps them. */
@@ -39,7 +40,7 @@ export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => bo
   return closed.size === 0 ? null : ({ name }) => !closed.has(name)
 }
 
-/** The nodes that the jobs of the lane could ever have, whoever runs there now. */
+/** The nodes that the jobs of the lane could ever have, whatever runs there now. */
 export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lane): readonly FreeNode[] {
   if (lane.reservationId === null) return world.nodes
   const own = world.settings.reservations.find(({ id }) => id === lane.reservationId)

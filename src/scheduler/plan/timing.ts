@@ -4,7 +4,7 @@ import { budgetMs } from './preemption.ts'
 import { nextWindowMs } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
-/** When time alone may open what is closed: whoever waits for machines is looked at again then. null: never. */
+/** When time alone may open what is closed: jobs that wait for machines are considered again then. null: never. */
 export function lookAgainMs(state: PoolState): number | null {
   const moments = [nextWindowMs(state), state.machines.nextTryMs, ...drains(state), ...preemptions(state)]
   return soonest(moments.filter((moment) => moment !== null && moment > state.nowMs))
@@ -23,7 +23,7 @@ function drains(state: PoolState): (number | null)[] {
   return [...due, ...overdue]
 }
 
-/** While anybody waits: when somebody may be asked to leave who may not be asked now. */
+/** While jobs wait: when a run may be preempted that may not be now. */
 function preemptions({ lanes, machines, preemptions: past, settings, nowMs }: PoolState): number[] {
   if (lanes.size === 0 || machines.preemptable === 0) return []
   const { rotationQuantumMs, minRunBeforePreemptMs, maxPreemptionsPerMinute } = settings

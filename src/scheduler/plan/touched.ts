@@ -1,8 +1,8 @@
 import type { LaneWindow } from './lane-window.ts'
 
 /**
- * What may differ from what readers were shown last, by name, so that what went away is told as well. Until somebody
- * asks, and after changes that concern everybody, all may.
+ * What may differ from what readers were shown last, by name, so that what went away is told as well. Before the first
+ * call, and after a change that concerns every lane, all of it may.
  */
 export class Touched {
   private isAll = true

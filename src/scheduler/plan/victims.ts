@@ -4,10 +4,11 @@ import { compareFractions } from './fractions.ts'
 import type { Fraction, ResourceAmounts, Running, Tier, WorldView } from './model.ts'
 
 /**
- * Who may have to leave for whom, and from whom one takes first. A rule sorts the candidates into groups (accounts, or
- * levels) and says how gladly one takes from a group that has lost so much already: the gladdest first, and inside a
- * group those who run on the nodes of a hold, then whoever started last.
+ * Which runs may have to leave for a job, and which of them first. A rule sorts the candidates into groups (accounts, or
+ * levels) and ranks each group by what it has lost already: the best group gives first. Inside a group, runs on the nodes
+ * of a hold come first, then the run that started last.
  */
+
 export interface PreemptionRule {
   tier: Tier
   mayLeave(running: Running): boolean
@@ -38,7 +39,7 @@ export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
 
 // ── FAIR_SHARE ──
 
-/** The claimant's account holds less even with the job than the victim's has now. */
+/** The share of the claimant's account, even with the job, is smaller than the victim's is now. */
 function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): PreemptionRule {
   const after = world.share(lane.account, { extra: asked })
   return {
@@ -50,8 +51,8 @@ function strict(world: WorldView, { lane, asked }: Claiming, past: () => Past): 
 }
 
 /**
- * The account that holds more gives way although the claimant's will hold as much or more then: a slow round robin.
- * Nobody takes part twice within a quantum, unless the two could not swap back.
+ * The account with the greater share gives way although the claimant's will be as great or greater then: a slow rotation.
+ * No job takes part twice within a quantum, unless the two could not swap back.
  */
 function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past): PreemptionRule {
   const now = world.share(lane.account)
@@ -72,7 +73,7 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
 
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 
-/** Whoever got its place by a rotation keeps it for a quantum; nobody is sent away more often than he has to be. */
+/** A run that started by a rotation is safe for a quantum, and no job is evicted more often than the settings say. */
 function isBatchVictim(world: WorldView, running: Running, past: () => Past): boolean {
   const { nowMs, settings } = world
   return (
@@ -87,7 +88,7 @@ const isRecent = ({ nowMs, settings }: WorldView, atMs: number) => nowMs - atMs 
 
 // ── PRIORITY ──
 
-/** Levels as they were given, never as waiting raised them: or two jobs would send each other away in turn. */
+/** Levels as they were given, never as waiting raised them: else two jobs would evict each other again and again. */
 function lowerLevel(world: WorldView, { lane }: Claiming): PreemptionRule {
   const past = pastOf(world)
   return {
@@ -102,7 +103,7 @@ const highestLevel = 100
 
 // ── interactive claimants ──
 
-/** Anybody who can be asked to leave, the own account last; under PRIORITY of a lower level still. */
+/** Any run that can be preempted, the own account's last; under PRIORITY only of a lower level. */
 function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
   const byLevel = settings.policy === 'PRIORITY'
   if (byLevel && !settings.preemptLowerPriority) return []
@@ -125,7 +126,7 @@ interface Past {
   evictions: ReadonlyMap<string, number>
 }
 
-/** Looked up once, and only if somebody is asked about. */
+/** Looked up once, and only if a rule asks. */
 function pastOf(world: WorldView): () => Past {
   let known: Past | null = null
   return () => {
@@ -147,9 +148,9 @@ function findPast({ preemptions, nowMs, settings }: WorldView): Past {
 }
 
 /**
- * Who leaves before whom in one group. Runs that were committed together have the same time, and then the order in which
- * they were started counts, which is the order of the world's runs: with any other, jobs of several resources have been
- * seen to send each other away without end (30 of 100,000 random clusters).
+ * Which run of a group leaves first. Runs that were committed together have the same time, and then the order in which
+ * they were started counts, which is the order of the world's runs: with any other, jobs of several resources evicted
+ * each other without end (30 of 100,000 random clusters).
  */
 export const compareVictims = (a: Running, b: Running): number =>
   Number(b.backfilledOn !== null) - Number(a.backfilledOn !== null) || b.sinceMs - a.sinceMs
