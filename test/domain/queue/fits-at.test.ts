@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type FitQuery, type Ending, fitsAt, type Reserved } from '../../../src/domain/queue/fits-at.ts'
+import { type Ending, type FitQuery, fitsAt, type Reserved } from '../../../src/domain/queue/fits-at.ts'
 import { node, shape } from '../../support/machines.ts'
 
 /** Two machines of one core; n1 is taken until 100 s, n2 until 200 s. */

@@ -28,23 +28,23 @@ function running(account: string, gpuIds: readonly number[]): Running {
   }
 }
 
-describe('room that others would have to leave', () => {
+describe('what victims would have to leave', () => {
   const claimant = laneOf(lane('small', { shape: { gpu: 2 } }), [1])
   const full: Partial<Snapshot> = { lanes: [claimant], running: [running('big', eight)] }
   const models = { code: 'GPU_LIMIT', on: 'queue:default', each: false, counts: 'gpus', model: 'v100' } as const
 
-  it('is made for whoever may have it', () => {
+  it('is freed for a job that may have it', () => {
     const { evictions } = plan(createWorld(snapshot({ ...full, settings: fair() })), { startsMax: 10 })
     expect(evictions.map(({ victims }) => victims.map(({ running: { jobId } }) => jobId))).toEqual([['job-big']])
   })
 
-  it('is not made of GPUs of a model of which the job may have no more', () => {
+  it('is not GPUs of a model of which the job may have no more', () => {
     const rules = [{ ...models, max: 8 }]
     const { evictions } = plan(createWorld(snapshot({ ...full, settings: fair({ rules }) })), { startsMax: 10 })
     expect(evictions).toEqual([])
   })
 
-  it('is kept no longer once its nodes are reserved for others', () => {
+  it('is held no longer once its nodes are reserved for others', () => {
     const [victim] = full.running ?? []
     const hold: Hold = {
       id: 'hold_1',
@@ -66,7 +66,7 @@ describe('room that others would have to leave', () => {
 })
 
 describe('a run that is spared', () => {
-  it('counts no more among those who had to leave', () => {
+  it('counts no more as a victim', () => {
     const [spared] = [running('big', eight)]
     const past = { atMs: 0, tier: 1, claimantJobId: 'gone', victimJobId: spared.jobId } as const
     const of = createWorld(
@@ -84,7 +84,7 @@ describe('a run that is spared', () => {
 })
 
 describe('a quantum that grows', () => {
-  it('makes the leader read again whom it had forgotten', async () => {
+  it('makes the leader read again the preemptions that it had forgotten', async () => {
     let loads = 0
     const told = [[{ kind: 'SETTINGS', settings: fair({ rotationQuantumMs: 100_000 }) } as const]]
     const store: Store = {
