@@ -157,10 +157,13 @@ interface OwnedJob {
 export const maySee = (viewer: Viewer, job: { userId: string }): boolean =>
   viewer.permissions.has('job.view.all') || (viewer.permissions.has('job.view.own') && job.userId === viewer.userId)
 
+export const mayOver = (viewer: Viewer, { userId }: { userId: string }, verb: 'cancel' | 'delete'): boolean =>
+  viewer.permissions.has(`job.${verb}.all`) || (userId === viewer.userId && viewer.permissions.has(`job.${verb}.own`))
+
 /** `own` suffices for one's own jobs, `all` is needed for others'; a job that may not be seen is not found. */
 export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
-  if (viewer.permissions.has(`job.${verb}.all`)) return
+  if (mayOver(viewer, job, verb)) return
   demand(viewer, job.userId === viewer.userId ? `job.${verb}.own` : `job.${verb}.all`)
 }
 

@@ -1,3 +1,4 @@
+import { Unavailable } from '../platform/tx.ts'
 import type { Reason } from './reason.ts'
 
 /**
@@ -21,6 +22,33 @@ export type ProblemCode =
 export abstract class Refusal extends Error {
   abstract readonly code: ProblemCode
   readonly retryable: boolean = false
+}
+
+/** Verbs over many answer a refusal for each; everything else that is thrown stays thrown. */
+export function orRefusal<T>(work: () => T): T | Refusal {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refusal) return error
+    throw error
+  }
+}
+
+/** The same of what waits for the database. That it cannot serve now is an answer too. */
+export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Refusal || error instanceof Unavailable) return error
+    throw error
+  }
+}
+
+/** The outcome of the one item of a verb over many: its refusal is thrown again. */
+export function only<T>([outcome]: readonly (T | Refusal)[]): T {
+  if (outcome === undefined) throw new Error('No outcome')
+  if (outcome instanceof Refusal) throw outcome
+  return outcome
 }
 
 export interface Violation {

@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader'
 import { maySee, seesPeople, type Viewer, visibleTo } from '../domain/access.ts'
+import { readLeft } from '../domain/control/allowed-actions.ts'
 import { readApprovals } from '../domain/control/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { readVisibleQuotas } from '../domain/limits/quotas.ts'
@@ -170,6 +171,10 @@ function ruleLoaders(domain: Domain, viewer: Viewer) {
     approvalOfJob: byKey(
       (jobIds) => readApprovals(sql, 'job_id', jobIds),
       (approval) => approval.jobId,
+    ),
+    leftOfJob: byKey(
+      (jobIds) => readLeft(sql, jobIds),
+      ({ jobId }) => jobId,
     ),
     approvalRule: byKey(
       (ids) => prisma.approvalRule.findMany({ where: { id: { in: ids } } }),

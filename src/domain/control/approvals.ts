@@ -2,6 +2,7 @@ import type { Approval } from '../../platform/generated/client.ts'
 import { newId } from '../../platform/ids.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
+import { jobChangeSql } from '../jobs/job-change.ts'
 import { transition } from '../jobs/transition.ts'
 import type { ApprovalNeed } from './approval-rules.ts'
 
@@ -44,14 +45,18 @@ requested AS (
   SELECT id, job_id, reason, rule_name, required_level, requested_by, clock.now, clock.now + expires_after * interval '1 second'
   FROM new, clock
 ),
-later AS (
-  UPDATE job SET version = version + 1 FROM new WHERE job.id = new.job_id
-  RETURNING job.id, job.version, new.requested_by, new.reason, new.rule_name, new.required_level
-)
-INSERT INTO event (job_id, seq, at, type, message, run, actor_id, metadata)
-SELECT id, version, clock.now, 'APPROVAL_REQUESTED', reason, 1, requested_by,
-  jsonb_build_object('rule', rule_name, 'requiredLevel', required_level)
-FROM later, clock`
+${jobChangeSql({
+  jobs: 'FROM new, clock WHERE job.id = new.job_id',
+  type: 'APPROVAL_REQUESTED',
+  event: {
+    at: 'clock.now',
+    message: 'new.reason',
+    run: '1',
+    actor_id: 'new.requested_by',
+    metadata: `jsonb_build_object('rule', new.rule_name, 'requiredLevel', new.required_level)`,
+  },
+})}
+SELECT 1 FROM told`
 
 /** Ends the open requests of jobs that were cancelled by the same transaction. */
 export async function cancelApprovals(sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> {

@@ -1,10 +1,11 @@
 import { demandOver, type Viewer } from '../access.ts'
+import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, jobNotFound, Refusal } from '../errors.ts'
+import { InvalidInput, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
 import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
-import { isFinal } from '../state.ts'
+import { stateCategory } from '../state.ts'
 import { cancelApprovals } from './approvals.ts'
 
 /**
@@ -25,9 +26,7 @@ export interface Cancelled {
 const reasonMax = 1_000
 
 export async function cancelJob(domain: Domain, viewer: Viewer, input: CancelInput): Promise<Cancelled> {
-  const [outcome] = await cancelJobs(domain, viewer, [input])
-  if (outcome instanceof Refusal || !outcome) throw outcome ?? new Error('No outcome')
-  return outcome
+  return only(await cancelJobs(domain, viewer, [input]))
 }
 
 /** One outcome per input, in order, in one transaction. */
@@ -59,17 +58,15 @@ export async function cancelJobs(
 
 type Decided = { move: Move } | { outcome: Cancelled | Refusal }
 
-function decide(viewer: Viewer, input: CancelInput, job: JobHead | undefined, first: boolean): Decided {
-  const refusal = refuse(viewer, input, job)
-  if (refusal) return { outcome: refusal }
-  if (!job || !first || isFinal(job.state) || job.state === 'CANCELLING')
-    return { outcome: { jobId: input.jobId, changed: false } }
-  const waiting = job.state === 'BLOCKED' || job.state === 'QUEUED'
+function decide(viewer: Viewer, input: CancelInput, head: JobHead | undefined, first: boolean): Decided {
+  const job = orRefusal(() => demandCancel(viewer, input, head))
+  if (job instanceof Refusal) return { outcome: job }
+  if (!first || !accepts('CANCEL', job.state)) return { outcome: { jobId: input.jobId, changed: false } }
   const move: Move = {
     jobId: job.id,
     run: job.run,
     from: job.state,
-    to: waiting ? 'CANCELLED' : 'CANCELLING',
+    to: stateCategory[job.state] === 'WAITING' ? 'CANCELLED' : 'CANCELLING',
     reason: 'CANCELLED',
     info: input.reason || `Cancelled by ${viewer.userName}`,
     actorId: viewer.userId,
@@ -77,17 +74,12 @@ function decide(viewer: Viewer, input: CancelInput, job: JobHead | undefined, fi
   return { move }
 }
 
-function refuse(viewer: Viewer, input: CancelInput, job: JobHead | undefined): Refusal | undefined {
-  try {
-    if (!job) throw jobNotFound(input.jobId)
-    demandOver(viewer, job, 'cancel')
-    demandVersion(job, input.expectedVersion)
-    demandReason(input.reason)
-    return undefined
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
+function demandCancel(viewer: Viewer, input: CancelInput, job: JobHead | undefined): JobHead {
+  if (!job) throw jobNotFound(input.jobId)
+  demandOver(viewer, job, 'cancel')
+  demandVersion(job, input.expectedVersion)
+  demandReason(input.reason)
+  return job
 }
 
 function demandReason(reason: string | null | undefined): void {

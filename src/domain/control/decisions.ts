@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, maySee, type UserLevel, userLevels, type Viewer } from '../access.ts'
+import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { ApprovalNotAllowed, Forbidden, InvalidState, jobNotFound, Refusal } from '../errors.ts'
+import { ApprovalNotAllowed, Forbidden, InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { jobChangeSql } from '../jobs/job-change.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
 import { parseInput } from '../parse.ts'
@@ -66,21 +68,7 @@ export const approveJob = async (domain: Domain, viewer: Viewer, raw: unknown): 
 export const rejectJob = async (domain: Domain, viewer: Viewer, raw: unknown): Promise<Decided> =>
   only(await rejectJobs(domain, viewer, [raw]))
 
-function only([outcome]: readonly (Decided | Refusal)[]): Decided {
-  if (!outcome || outcome instanceof Refusal) throw outcome ?? new Error('No outcome')
-  return outcome
-}
-
 const parsed = (read: (raw: unknown) => Decision) => (raw: unknown) => orRefusal(() => read(raw))
-
-function orRefusal<T>(work: () => T): T | Refusal {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal) return error
-    throw error
-  }
-}
 
 async function decideAll(
   domain: Domain,
@@ -156,7 +144,8 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
   demand(viewer, 'job.approve')
   if (isOwn(viewer, job.userId, domain.singleUser)) throw new ApprovalNotAllowed()
   if (job.requiredLevel && !suffices(viewer.level, job.requiredLevel)) throw new Forbidden(`level:${job.requiredLevel}`)
-  if (job.state !== 'BLOCKED' || !job.open || decided.has(jobId)) throw notOpen(jobId)
+  if (!accepts(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
+    throw notOpen(jobId)
   demandVersion(job, expectedVersion)
   const by = `${verdict === 'APPROVED' ? 'Approved' : 'Rejected'} by ${viewer.userName}`
   return {
@@ -235,9 +224,16 @@ decided AS (
   WHERE approval.job_id = a.job_id AND approval.status = 'PENDING' AND approval.expires_at > clock.now
   RETURNING a.*
 ),
-later AS (
-  UPDATE job SET version = version + 1 FROM decided d WHERE job.id = d.job_id RETURNING d.*, job.version, job.run_number
-)
-INSERT INTO event (job_id, seq, at, type, reason, message, run, actor_id, metadata)
-SELECT job_id, version, clock.now, 'APPROVAL_DECIDED', verdict::text, info, run_number, $2, jsonb_build_object('comment', words)
-FROM later, clock RETURNING job_id AS "jobId"`
+${jobChangeSql({
+  jobs: 'FROM decided d, clock WHERE job.id = d.job_id',
+  type: 'APPROVAL_DECIDED',
+  event: {
+    at: 'clock.now',
+    reason: 'd.verdict::text',
+    message: 'd.info',
+    run: 'job.run_number',
+    actor_id: '$2',
+    metadata: `jsonb_build_object('comment', d.words)`,
+  },
+})}
+SELECT job_id AS "jobId" FROM told`

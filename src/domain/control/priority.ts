@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, maySee, type Viewer } from '../access.ts'
+import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { lockGate } from '../gate.ts'
+import { jobChangeSql } from '../jobs/job-change.ts'
 import { lockJobs } from '../jobs/job-head.ts'
 import { bandOf, insertLanes, type Lane, type LaneOf, laneOf } from '../lanes.ts'
 import { parseInput } from '../parse.ts'
@@ -29,7 +31,7 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
     const job = (await lockJobs(sql, [jobId])).get(jobId)
     if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
     demand(viewer, 'job.priority')
-    if (job.state !== 'BLOCKED' && job.state !== 'QUEUED')
+    if (!accepts('SET_PRIORITY', job.state))
       throw new InvalidState(`The job is ${job.state}; only a priority of what waits can be set`, jobId)
     const before = await readPriority(sql, jobId)
     if (before.override === priority) return
@@ -76,10 +78,11 @@ async function write(sql: Sql, viewer: Viewer, { jobId, before, override, lane }
 
 const writeSql = `
 WITH lanes AS (${insertLanes('$5')}),
-changed AS (
-  UPDATE job SET priority_override = $2, lane_id = $3, version = version + 1 WHERE id = $1
-  RETURNING id, version, run_number
-),
+${jobChangeSql({
+  jobs: 'WHERE job.id = $1',
+  set: ['priority_override = $2', 'lane_id = $3'],
+  type: 'PRIORITY_CHANGED',
+  event: { message: '$6::text', run: 'job.run_number', actor_id: '$7::text', metadata: '$8::jsonb' },
+})},
 moved AS (UPDATE queue_entry SET lane_id = $3, band = $4 FROM changed WHERE job_id = changed.id)
-INSERT INTO event (job_id, seq, at, type, message, run, actor_id, metadata)
-SELECT id, version, berth_now(), 'PRIORITY_CHANGED', $6, run_number, $7, $8::jsonb FROM changed`
+SELECT 1 FROM told`

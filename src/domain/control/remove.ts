@@ -1,9 +1,9 @@
 import { demandOver, type Viewer } from '../access.ts'
+import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
-import { isFinal } from '../state.ts'
 
 /** Removes a final job with its runs, events and logs. */
 export async function deleteJob(
@@ -16,11 +16,9 @@ export async function deleteJob(
     if (!job) throw jobNotFound(jobId)
     demandOver(viewer, job, 'delete')
     demandVersion(job, expectedVersion)
-    if (!isFinal(job.state)) throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
-    const [dependent] = await sql.query<{ id: string }>(
-      'SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = $1 AND NOT j.log_closed LIMIT 1',
-      [jobId],
-    )
+    if (!accepts('DELETE', job.state))
+      throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
+    const [dependent] = await sql.query<{ id: string }>(`${awaitingSql('$1')} LIMIT 1`, [jobId])
     if (dependent) throw new InvalidState(`The job ${dependent.id} waits for it; cancel that one first`, jobId)
     await sql.query('DELETE FROM dependency WHERE on_job_id = $1', [jobId])
     await sql.query('DELETE FROM job WHERE id = $1', [jobId])
@@ -30,3 +28,7 @@ export async function deleteJob(
   domain.wakeups.poke('log')
   return { id: jobId }
 }
+
+/** The jobs that are not over and depend on this one. */
+export const awaitingSql = (jobId: string) =>
+  `SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = ${jobId} AND NOT j.log_closed`

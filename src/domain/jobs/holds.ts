@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
+import { jobChangeSql } from './job-change.ts'
 
 /**
  * Room that is kept for waiting jobs, and the orders to leave that make it; verbs of the leader, in its open transaction.
@@ -97,17 +98,17 @@ ordered AS (
     AND EXISTS (SELECT FROM hold h WHERE h.job_id = v."claimantJobId")
   RETURNING v.*
 ),
-changed AS (
-  UPDATE job SET version = job.version + 1, state_reason = 'PREEMPTING',
-    state_info = 'It has to leave for the job ' || o."claimantJobId"
-  FROM ordered o WHERE job.id = o."jobId" RETURNING job.id, job.version, o.*
-),
-told AS (
-  INSERT INTO event (job_id, seq, at, type, reason, message, run, metadata)
-  SELECT "jobId", version, berth_now(), 'PREEMPT_REQUESTED', 'PREEMPTING', 'It has to leave for the job ' || "claimantJobId", run,
-    jsonb_build_object('claimantJobId', "claimantJobId", 'claimantAccount', claimant, 'tier', tier)
-  FROM changed
-),
+${jobChangeSql({
+  jobs: 'FROM ordered o WHERE job.id = o."jobId"',
+  set: [`state_reason = 'PREEMPTING'`, `state_info = 'It has to leave for the job ' || o."claimantJobId"`],
+  type: 'PREEMPT_REQUESTED',
+  event: {
+    reason: `'PREEMPTING'`,
+    message: `'It has to leave for the job ' || o."claimantJobId"`,
+    run: 'o.run',
+    metadata: `jsonb_build_object('claimantJobId', o."claimantJobId", 'claimantAccount', o.claimant, 'tier', o.tier)`,
+  },
+})},
 audited AS (
   INSERT INTO preemption (id, pool, epoch, tier, claimant_job_id, claimant, victim_job_id, victim_run_id, victim, shares)
   SELECT id, $1, $2, tier, "claimantJobId", claimant, "jobId", "runId", account, shares FROM ordered

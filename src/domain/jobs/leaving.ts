@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
+import { jobChangeSql } from './job-change.ts'
 
 /**
  * The moment at which a victim of preemption can no longer be spared: the runner asks for it right before it sends the
@@ -42,11 +43,10 @@ WITH spared AS (
   UPDATE run SET preempt_requested_at = NULL WHERE id = $1 RETURNING id, job_id, number, pool
 ),
 forgotten AS (DELETE FROM preemption WHERE victim_run_id = $1),
-changed AS (
-  UPDATE job SET version = version + 1, state_reason = NULL, state_info = NULL FROM spared WHERE job.id = spared.job_id
-  RETURNING job.id, job.version, spared.number
-),
-told AS (
-  INSERT INTO event (job_id, seq, at, type, message, run) SELECT id, version, berth_now(), 'PREEMPT_WITHDRAWN', $2, number FROM changed
-)
+${jobChangeSql({
+  jobs: 'FROM spared WHERE job.id = spared.job_id',
+  set: ['state_reason = NULL', 'state_info = NULL'],
+  type: 'PREEMPT_WITHDRAWN',
+  event: { message: '$2', run: 'spared.number' },
+})}
 INSERT INTO pool_change (pool, kind, run_id) SELECT pool, 'RUN', id FROM spared`

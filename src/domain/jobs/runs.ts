@@ -2,6 +2,7 @@ import { leadingSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { JobSpec } from '../spec.ts'
 import { holdingSql, type JobState } from '../state.ts'
+import { jobChangeSql } from './job-change.ts'
 
 /** What the leader of a pool needs to know of the runs it carries, and the few facts it keeps with them. */
 export interface HoldingRun {
@@ -155,9 +156,11 @@ export async function recordLateReport(
   sql: Sql,
   { jobId, run, message }: { jobId: string; run: number; message: string },
 ): Promise<void> {
-  await sql.query(
-    `WITH later AS (UPDATE job SET version = version + 1 WHERE id = $1 RETURNING id, version)
-     INSERT INTO event (job_id, seq, at, type, run, message) SELECT id, version, berth_now(), 'LATE_REPORT', $2, $3 FROM later`,
-    [jobId, run, message],
-  )
+  await sql.query(`WITH ${lateReportSql} SELECT 1 FROM told`, [jobId, run, message])
 }
+
+const lateReportSql = jobChangeSql({
+  jobs: 'WHERE job.id = $1',
+  type: 'LATE_REPORT',
+  event: { run: '$2::int', message: '$3::text' },
+})

@@ -3,6 +3,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { measuredCostSql } from '../cost.ts'
 import { interactiveBand } from '../lanes.ts'
 import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState, type StateReason } from '../state.ts'
+import { nextVersionSql } from './job-change.ts'
 
 /**
  * The one function that moves jobs. Each move is a compare-and-set on (state, run number, optionally version): it
@@ -123,7 +124,7 @@ priced AS MATERIALIZED (
 ),
 moved AS (
   UPDATE job SET
-    state = m."to", state_reason = m.reason, state_info = m.info, version = job.version + 1,
+    state = m."to", state_reason = m.reason, state_info = m.info, ${nextVersionSql},
     run_number = job.run_number + CASE WHEN m.again THEN 1 ELSE 0 END,
     exit_code = m.exit_code,
     turn = CASE WHEN m.loses_turn THEN nextval(pg_get_serial_sequence('job', 'sequence')) ELSE job.turn END,

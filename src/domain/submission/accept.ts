@@ -8,7 +8,7 @@ import {
   readRules,
 } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
-import { QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
+import { orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
 import { readNamedJobs } from '../jobs/dependencies.ts'
 import { type Limits, limitsOf } from '../limits/limits.ts'
 import {
@@ -182,12 +182,8 @@ export const keysOf = (items: readonly Submission[]) =>
   items.flatMap(({ viewer: { userId }, key }) => (key ? [{ userId, key: key.key }] : []))
 
 function settle<T>(work: () => T): T | { refusal: Refusal } {
-  try {
-    return work()
-  } catch (error) {
-    if (error instanceof Refusal) return { refusal: error }
-    throw error
-  }
+  const result = orRefusal(work)
+  return result instanceof Refusal ? { refusal: result } : result
 }
 
 /** The job of an earlier submission with the same key, or the conflict with it. */

@@ -1,17 +1,18 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, maySee, type Viewer } from '../access.ts'
+import { accepts, needsOwnEnvironment } from '../actions.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, InvalidState, jobNotFound } from '../errors.ts'
+import { InvalidInput, InvalidState, jobNotFound, settled } from '../errors.ts'
 import { submissionFields } from '../input.ts'
 import { demandVersion } from '../jobs/job-head.ts'
 import { parseInput } from '../parse.ts'
 import type { JobSpec } from '../spec.ts'
-import { isFinal, type JobState } from '../state.ts'
+import type { JobState } from '../state.ts'
 import { answeredByKey } from './accept.ts'
 import { readKeys } from './keys.ts'
 import { respec } from './respec.ts'
-import { dryRunOfHit, type Outcome, settle, submit } from './start-now.ts'
+import { dryRunOfHit, type Outcome, submit } from './start-now.ts'
 import { keyOf } from './submission.ts'
 import { outcomeOf } from './submit.ts'
 
@@ -39,7 +40,7 @@ export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Pr
   if (known && input.dryRun && 'hit' in known) return dryRunOfHit(domain, known.hit)
   const answered = known && (await outcomeOf(domain, known))
   if (answered) return answered
-  const submission = await settle(readRetry(domain, viewer, input))
+  const submission = await settled(readRetry(domain, viewer, input))
   if (submission instanceof Error) return submission
   const [outcome] = await submit(domain, viewer, [submission])
   return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? missing())
@@ -74,10 +75,13 @@ async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Pro
   const original = await readOriginal(domain.db.sql, jobId)
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
   demandVersion(original, expectedVersion)
-  if (!isFinal(original.state))
+  if (!accepts('RETRY', original.state))
     throw new InvalidState(`The job is ${original.state}; only one that is over can be retried`, jobId)
   const changes = { ...(original.userId === viewer.userId ? {} : { account: null, team: null }), ...overrides }
-  if (original.userId !== viewer.userId && original.spec.environment.length > 0 && !('environment' in changes))
+  if (
+    needsOwnEnvironment(viewer, { ...original, hasEnvironment: original.spec.environment.length > 0 }) &&
+    !('environment' in changes)
+  )
     throw new InvalidInput([
       { path: ['overrides', 'environment'], message: "Must be given: the variables of another's job are not yours" },
     ])

@@ -3,7 +3,7 @@ import { inSlices } from '../../platform/slices.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { basePriority, maySee, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
-import { Refusal, Rejected } from '../errors.ts'
+import { Rejected, settled } from '../errors.ts'
 import { laneOf } from '../lanes.ts'
 import { type Estimate, estimateOf } from '../queue/estimate.ts'
 import { type Fit, fitOf, isThere } from '../queue/fit.ts'
@@ -80,7 +80,7 @@ const looksMax = 3
  * others it is an outcome as well, for the jobs of the others are stored, and whoever sent them must learn of them.
  */
 export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
-  const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settle(work))
+  const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settled(work))
   const wishes = await inSlices(inputs, wishOf)
   const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
   const readings = await readSubmissions(domain, viewer, ordinary)
@@ -95,7 +95,7 @@ export async function submit(domain: Domain, viewer: Viewer, inputs: readonly un
 
 async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Outcome> {
   try {
-    return await settle(work)
+    return await settled(work)
   } catch (error) {
     log.error({ err: error }, 'a submission among others failed')
     return new Unavailable('This submission could not be decided; the others are not concerned', { cause: error })
@@ -112,16 +112,6 @@ function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
   if (!parsed.success) return { verb: null, input: raw }
   const { dryRun: dry, noWait, ...input } = parsed.data
   return { verb: dry ? dryRun : noWait ? startNow : null, input }
-}
-
-/** Refusals are answers. */
-export async function settle<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof Refusal || error instanceof Unavailable) return error
-    throw error
-  }
 }
 
 function missing(): never {

@@ -5,7 +5,7 @@ import type { Viewer } from '../access.ts'
 import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
 import type { Domain } from '../domain.ts'
-import { Refusal } from '../errors.ts'
+import { type Refusal, settled } from '../errors.ts'
 import { endBehindGate, lockGate } from '../gate.ts'
 import { memoryOf } from '../limits/usage-bound.ts'
 import { answeredByKey, type Decision, decideGroup, keysOf, openGroup } from './accept.ts'
@@ -61,14 +61,8 @@ export const readSubmissions = (domain: Domain, viewer: Viewer, inputs: readonly
     }
   })
 
-export async function submitOne(domain: Domain, read: Reading): Promise<SubmitOutcome> {
-  try {
-    return await groupOf(domain)(await read())
-  } catch (error) {
-    if (error instanceof Refusal || error instanceof Unavailable) return error
-    throw error
-  }
-}
+export const submitOne = (domain: Domain, read: Reading): Promise<SubmitOutcome> =>
+  settled(read().then(groupOf(domain)))
 
 function groupOf(domain: Domain) {
   const known = groups.get(domain)

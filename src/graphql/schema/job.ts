@@ -1,9 +1,9 @@
 import { maySee } from '../../domain/access.ts'
+import { allowedActions } from '../../domain/control/allowed-actions.ts'
 import { satisfied } from '../../domain/jobs/dependencies.ts'
 import { isAlive, psijState, stateCategory } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import type { Dependency } from '../../platform/generated/client.ts'
-import { allowedActions } from '../allowed-actions.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { encodeCursor } from '../cursor.ts'
@@ -185,7 +185,8 @@ builder.node(JobRef, {
       description: 'Actions that you may take now.',
       async resolve(job, _args, { viewer, load, domain: { singleUser } }) {
         const approval = job.state === 'BLOCKED' ? await load.approvalOfJob.load(job.id) : null
-        return allowedActions(viewer, job, { approval, singleUser })
+        const left = isAlive(job.state) ? null : await load.leftOfJob.load(job.id)
+        return allowedActions(viewer, { ...job, approval, left }, singleUser)
       },
     }),
     runs: t.field({

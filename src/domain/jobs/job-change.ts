@@ -1,0 +1,34 @@
+/**
+ * A change of a job that is no move: the job gets its next version, and the event of that number says what changed.
+ * Moves do the same in the statement of transition.ts.
+ */
+export const nextVersionSql = 'version = job.version + 1'
+
+interface JobChange {
+  /** The changed jobs: what follows SET in an UPDATE of `job`, from FROM or WHERE on. */
+  jobs: string
+  /** Columns of the job that change with its version. */
+  set?: readonly string[]
+  type:
+    | 'APPROVAL_DECIDED'
+    | 'APPROVAL_REQUESTED'
+    | 'LATE_REPORT'
+    | 'PREEMPT_REQUESTED'
+    | 'PREEMPT_WITHDRAWN'
+    | 'PRIORITY_CHANGED'
+  /** Columns of the event as expressions over the job and `jobs`. `at` is the moment of the statement if it is left out. */
+  event: Partial<Record<'at' | 'reason' | 'message' | 'run' | 'actor_id' | 'metadata', string>>
+}
+
+/** Two parts of a WITH: `changed` has the jobs (id, version), `told` their events (job_id). */
+export function jobChangeSql({ jobs, set = [], type, event }: JobChange): string {
+  const columns = Object.entries({ at: 'berth_now()', ...event })
+  const named = columns.map(([column, value]) => `${value} AS ${column}`)
+  const names = columns.map(([column]) => column)
+  return `changed AS (
+  UPDATE job SET ${[nextVersionSql, ...set].join(', ')} ${jobs} RETURNING job.id, job.version, ${named.join(', ')}
+),
+told AS (
+  INSERT INTO event (job_id, seq, type, ${names.join(', ')}) SELECT id, version, '${type}', ${names.join(', ')} FROM changed RETURNING job_id
+)`
+}
