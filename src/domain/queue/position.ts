@@ -49,7 +49,7 @@ interface Asked {
 
 export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
   const [asked, tallies] = await Promise.all([
-    sql.query<Asked>(askedSql, [jobIds], 'asked_positions'),
+    sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions'),
     readTallies(sql, jobIds),
   ])
   const chunks = Map.groupBy(tallies, ({ pool }) => pool)

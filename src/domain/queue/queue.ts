@@ -52,7 +52,7 @@ export async function poolNumbers(
   pool: string | null,
   users: readonly string[],
 ): Promise<QueueNumbers> {
-  const [row] = await db.sql.query<Omit<QueueNumbers, 'limits'>>(
+  const [row] = await db.sql.query<Omit<QueueNumbers, 'limits' | 'depth' | 'running' | 'blocked'>>(
     numbersSql,
     [pool, users, peopleMax, shortMax, startsMax],
     'queue_numbers',

@@ -16,15 +16,17 @@ export interface Chunk {
   sinceMaxMs: number | null
 }
 
+type PoolChunk = Chunk & { pool: string }
+
 /** As berth_chunk() divides. */
 export const chunkSize = 2_048
 
 export const readTally = (sql: Sql, pool: string): Promise<Chunk[]> =>
-  sql.query<Chunk>(tallySql('pool = $1'), [pool], 'queue_tally')
+  sql.query<PoolChunk>(tallySql('pool = $1'), [pool], 'queue_tally')
 
 /** Of the pools that order by priority in which these jobs wait. */
-export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<(Chunk & { pool: string })[]> =>
-  sql.query(tallySql(poolsOfSql), [jobIds], 'queue_tallies')
+export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
+  sql.query<PoolChunk>(tallySql(poolsOfSql), [jobIds], 'queue_tallies')
 
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
   WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`

@@ -30,7 +30,7 @@ export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: I
   return {
     ...unbegun,
     id,
-    sequence: BigInt(sequence),
+    sequence,
     userId: viewer.userId,
     name: spec.name,
     labels: Object.fromEntries(spec.labels.map(({ key, value }) => [key, value])),
@@ -45,7 +45,7 @@ export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: I
     laneId,
     estimatedCost: spec.estimatedCost,
     cpuMillis: cpuMillis * copies,
-    memoryBytes: BigInt(memoryBytes * copies),
+    memoryBytes: memoryBytes * copies,
     gpu: gpu * copies,
     notBefore: spec.notBefore === null ? null : new Date(spec.notBefore),
     createdAt: new Date(createdMs),
@@ -59,7 +59,7 @@ const unbegun = {
   state: 'QUEUED',
   stateReason: null,
   stateInfo: null,
-  version: 1n,
+  version: 1,
   runNumber: 1,
   priorityOverride: null,
   turn: null,
@@ -76,7 +76,11 @@ const unbegun = {
 // ── reading ──
 
 /** A job without its spec. */
-export type JobRow = Omit<Job, 'spec'>
+export type JobRow = {
+  [Column in Exclude<keyof Job, 'spec'>]: bigint extends Job[Column]
+    ? number | Exclude<Job[Column], bigint>
+    : Job[Column]
+}
 
 /**
  * Every column but the spec, which may have 4 MiB, under its name in the model. Prisma's own read of the same rows takes

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidInput, type Refusal } from '../../../src/domain/errors.ts'
+import { readJob } from '../../../src/domain/submission/stored-job.ts'
 import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
@@ -54,8 +55,7 @@ describe('an accepted submission', () => {
     const outcomes = await submitJobs(it.domain, it.admin, [{ spec }, { spec: plain }])
     for (const outcome of outcomes) {
       if (outcome instanceof Error) throw outcome
-      const { spec: _, ...row } = await database.db.prisma.job.findUniqueOrThrow({ where: { id: outcome.jobId } })
-      expect(outcome.job).toEqual(row)
+      expect(outcome.job).toEqual(await readJob(it.domain, outcome.jobId))
     }
     const [blocked] = await submitJobs(it.domain, it.admin, [{ spec: plain, requiresApproval: true }])
     expect(blocked).toMatchObject({ job: { state: 'BLOCKED' } })
