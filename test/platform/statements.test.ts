@@ -1,0 +1,134 @@
+import pg from 'pg'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { openProgram } from '../support/program.ts'
+import type { Reader } from '../support/readers.ts'
+import { type Statement, statementsOf } from '../support/statements.ts'
+
+/**
+ * Every hand-written statement is prepared against the migrated schema, in each of its forms, and its columns are
+ * compared with what its reader names. So a column that is renamed in one place alone is found without running the
+ * statement.
+ */
+let database: TestDatabase
+let client: pg.Client
+let statements: Statement[]
+/** Names of types of columns, as a reader has them. */
+let types: ReadonlyMap<number, string>
+
+/** 4 s on an idle machine; the compiler answers one question at a time, and each waits its turn on a busy one. */
+const loadMsMax = 120_000
+
+beforeAll(async () => {
+  database = await createDatabase()
+  client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  types = await readTypes()
+  using program = openProgram()
+  statements = statementsOf(program)
+}, loadMsMax)
+afterAll(async () => {
+  await client.end()
+  await database.close()
+})
+
+test('every statement fits the schema, and its reader names its columns', async () => {
+  expect(statements.length).toBeGreaterThan(100)
+  expect(await complaints(statements)).toEqual([])
+})
+
+test('a column that is renamed is found, and a reader that names another one', async () => {
+  const lists = statements.filter(({ texts }) => texts.some((text) => /FROM capacity_reservation\b/.test(text)))
+  await client.query('ALTER TABLE capacity_reservation RENAME starts_at TO begins_at')
+  expect(await complaints(lists)).toContainEqual(expect.stringMatching(/starts_at"? does not exist/))
+
+  const reader = [new Map([['nmae', { isOptional: false, types: new Set(['string']) }]])]
+  const misspelt = { place: 'here', parsesInt8: true, texts: ['SELECT name FROM pool'], reader }
+  expect(await complaints([misspelt])).toEqual(['here: nobody reads the column name', 'here: there is no column nmae'])
+  const number = [new Map([['name', { isOptional: false, types: new Set(['number']) }]])]
+  expect(await complaints([{ ...misspelt, reader: number }])).toEqual(['here: name is a string, read as number'])
+})
+
+async function complaints(about: readonly Statement[]): Promise<string[]> {
+  const found = new Set<string>()
+  for (const { place, texts, reader, parsesInt8 } of about)
+    for (const text of texts) {
+      const columns = await describe(text).catch((error: Error) => error)
+      const wrong =
+        columns instanceof Error
+          ? [`${columns.message}: ${text}`]
+          : compare(parsesInt8 ? columns : columns.map(asText), reader)
+      for (const what of wrong) found.add(`${place}: ${what}`)
+    }
+  return [...found]
+}
+
+/** A count of 64 bits reaches a reader without `Sql` as text. */
+const asText = (column: pg.FieldDef): pg.FieldDef =>
+  column.dataTypeID === pg.types.builtins.INT8 ? { ...column, dataTypeID: pg.types.builtins.TEXT } : column
+
+function compare(columns: readonly pg.FieldDef[], reader: Reader): string[] {
+  if (reader.length === 0) return []
+  const names = new Set(columns.map(({ name }) => name))
+  const missing = reader.map((form) =>
+    [...form].flatMap(([name, { isOptional }]) => (isOptional || names.has(name) ? [] : [name])),
+  )
+  return [
+    ...[...names]
+      .filter((name) => !reader.some((form) => form.has(name)))
+      .map((name) => `nobody reads the column ${name}`),
+    ...(missing.some((form) => form.length === 0) ? [] : missing.flat().map((name) => `there is no column ${name}`)),
+    ...columns.flatMap((column) => reader.flatMap((form) => misread(column, form))),
+  ]
+}
+
+function misread({ name, dataTypeID }: pg.FieldDef, form: Reader[number]): string[] {
+  const type = types.get(dataTypeID) ?? 'anything'
+  const wrong = [...(form.get(name)?.types ?? [])].filter(
+    (read) => ![read, 'anything'].includes(type) && read !== 'anything',
+  )
+  return wrong.map((read) => `${name} is a ${type}, read as ${read}`)
+}
+
+/** What readers get, by what PostgreSQL calls it; what is not here may be anything. */
+const readAs: Readonly<Record<string, string>> = {
+  int2: 'number',
+  int4: 'number',
+  int8: 'number',
+  float4: 'number',
+  float8: 'number',
+  numeric: 'string',
+  bool: 'boolean',
+  text: 'string',
+  varchar: 'string',
+  uuid: 'string',
+  bytea: 'Buffer',
+  timestamptz: 'Date',
+}
+
+async function readTypes(): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await client.query<{ oid: number; name: string; typtype: string; typcategory: string }>(
+    'SELECT oid, typname AS name, typtype, typcategory FROM pg_type',
+  )
+  const nameOf = ({ name, typtype, typcategory }: (typeof rows)[number]) =>
+    typcategory === 'A' ? 'array' : typtype === 'e' ? 'string' : readAs[name]
+  return new Map(rows.map((row) => [row.oid, nameOf(row) ?? 'anything']))
+}
+
+/** The columns that a statement would answer: it is parsed and described, and never runs. */
+const describe = (text: string): Promise<pg.FieldDef[]> =>
+  new Promise((resolve, reject) => {
+    let columns: pg.FieldDef[] = []
+    client.query({
+      submit(connection: pg.Connection) {
+        connection.parse({ text, name: '', types: [] }, true)
+        connection.describe({ type: 'S', name: '' }, true)
+        connection.sync()
+      },
+      handleRowDescription(message: { fields: pg.FieldDef[] }) {
+        columns = message.fields
+      },
+      handleError: reject,
+      handleReadyForQuery: () => resolve(columns),
+    } as unknown as pg.Submittable)
+  })

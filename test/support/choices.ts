@@ -1,0 +1,35 @@
+/**
+ * Every branch of a computation that has several outcomes, without every combination of them: it is run again and
+ * again, and each alternative of each point of choice is taken in one run at least. A point that is met twice in a run
+ * is decided alike.
+ */
+export interface Choices {
+  /** An index below `count`. */
+  choose(point: unknown, count: number): number
+}
+
+const runsMax = 500
+
+export function runsOf<T>(work: (choices: Choices) => T): T[] {
+  const results: T[] = []
+  const seen = new Map<unknown, number>()
+  const wanted: ReadonlyMap<unknown, number>[] = [new Map()]
+  for (const decided of wanted) {
+    if (results.length === runsMax) throw new Error(`More than ${runsMax} runs`)
+    const taken = new Map<unknown, number>()
+    results.push(
+      work({
+        choose(point, count) {
+          const index = taken.get(point) ?? decided.get(point) ?? 0
+          if (!seen.has(point)) {
+            seen.set(point, count)
+            for (let other = 1; other < count; other++) wanted.push(new Map([...taken, [point, other]]))
+          }
+          taken.set(point, index)
+          return index
+        },
+      }),
+    )
+  }
+  return results
+}

@@ -1,0 +1,140 @@
+import {
+  type ArrowFunction,
+  type BindingElement,
+  type CallExpression,
+  type ConstructorDeclaration,
+  type FunctionDeclaration,
+  type FunctionExpression,
+  type Identifier,
+  isArrayBindingPattern,
+  isBindingElement,
+  isCallExpression,
+  isClassDeclaration,
+  isConstructorDeclaration,
+  isForOfStatement,
+  isFunctionDeclaration,
+  isIdentifier,
+  isParameterDeclaration,
+  isPropertyAccessExpression,
+  isVariableDeclaration,
+  type NewExpression,
+  type Node,
+  type ParameterDeclaration,
+  type VariableDeclaration,
+} from 'typescript/unstable/ast'
+import type { Symbol as Named } from 'typescript/unstable/sync'
+import type { Choices } from './choices.ts'
+import type { Program } from './program.ts'
+import { isUnknown, memberOf, Unknown, unlessRefused, type Value } from './values.ts'
+
+export type AnyFunction = ArrowFunction | ConstructorDeclaration | FunctionDeclaration | FunctionExpression
+
+/** What names stand for where nothing is being called: constants, functions, and the arguments of callers. */
+export class Names {
+  readonly #program: Program
+  readonly #choices: Choices
+  readonly #evaluate: (node: Node) => Value
+  /** By the number of the symbol. */
+  readonly #known = new Map<number, Value>()
+
+  constructor(program: Program, choices: Choices, evaluate: (node: Node) => Value) {
+    this.#program = program
+    this.#choices = choices
+    this.#evaluate = evaluate
+  }
+
+  value(symbol: Named): Value {
+    if (!this.#known.has(symbol.id)) {
+      this.#known.set(symbol.id, new Unknown(`${symbol.name}, which needs itself,`))
+      this.#known.set(
+        symbol.id,
+        unlessRefused(() => this.#declared(symbol)),
+      )
+    }
+    return this.#known.get(symbol.id)
+  }
+
+  #declared(symbol: Named): Value {
+    const declaration = this.#program.declarationOf(symbol)
+    if (declaration && !declaration.getSourceFile().isDeclarationFile) {
+      if (isFunctionDeclaration(declaration)) return this.#evaluate(declaration)
+      if (isVariableDeclaration(declaration)) return this.#variable(declaration)
+      if (isBindingElement(declaration)) return this.element(declaration, this.#source(declaration))
+      if (isParameterDeclaration(declaration)) return this.#argument(declaration)
+    }
+    return new Unknown(symbol.name)
+  }
+
+  #variable(declaration: VariableDeclaration): Value {
+    if (declaration.initializer) return this.#evaluate(declaration.initializer)
+    const loop = declaration.parent.parent
+    return loop && isForOfStatement(loop) ? this.anyOf(this.#evaluate(loop.expression), loop) : new Unknown(declaration)
+  }
+
+  anyOf(list: Value, point: Node): Value {
+    if (isUnknown(list)) return list
+    const items = [...(list as Iterable<Value>)]
+    return items.length === 0 ? new Unknown(point) : items[this.#choices.choose(point, items.length)]
+  }
+
+  /** What a pattern takes apart. */
+  #source(element: BindingElement): Value {
+    const owner = element.parent.parent
+    if (isBindingElement(owner)) return this.element(owner, this.#source(owner))
+    if (isParameterDeclaration(owner)) return this.#argument(owner)
+    return isVariableDeclaration(owner) ? this.#variable(owner) : new Unknown(owner)
+  }
+
+  /** One part of what a pattern takes apart. */
+  element(element: BindingElement, source: Value): Value {
+    const { parent: pattern, propertyName, name, dotDotDotToken, initializer } = element
+    const index = isArrayBindingPattern(pattern) ? pattern.elements.indexOf(element) : undefined
+    if (dotDotDotToken) return Array.isArray(source) ? source.slice(index) : source
+    const value = memberOf(source, index ?? ((propertyName ?? name) as Identifier).text, element)
+    return value === undefined && initializer ? this.#evaluate(initializer) : value
+  }
+
+  /** The argument of one of the callers, the same one for all parameters. */
+  #argument(parameter: ParameterDeclaration): Value {
+    const owner = parameter.parent as AnyFunction
+    const index = owner.parameters.indexOf(parameter)
+    const call = this.#callerOf(owner)
+    if (!call) return this.oneOf(parameter.name, this.#item(owner, index))
+    const given = call.arguments?.[index] ?? parameter.initializer
+    return given ? this.oneOf(parameter.name, this.#evaluate(given)) : undefined
+  }
+
+  #callerOf(owner: AnyFunction): CallExpression | NewExpression | undefined {
+    const name = calledAs(owner)
+    const calls = name ? this.#program.callsOf(name).filter((call) => !isInside(call, owner)) : []
+    return calls[this.#choices.choose(owner, calls.length)]
+  }
+
+  /** `list.map((item) => …)` */
+  #item(owner: AnyFunction, index: number): Value {
+    const call = owner.parent
+    const isItem = index === 0 && isCallExpression(call) && isPropertyAccessExpression(call.expression)
+    if (!isItem || !/^(map|flatMap|filter)$/.test(call.expression.name.text)) return new Unknown(owner)
+    return this.anyOf(this.#evaluate(call.expression.expression), call)
+  }
+
+  /** Of an unknown one of the values that its type allows, if it lists them. */
+  oneOf(node: Node, value: Value): Value {
+    if (!isUnknown(value)) return value
+    const listed = this.#program.valuesOf(node)
+    return listed ? listed[this.#choices.choose(node, listed.length)] : value
+  }
+}
+
+/** The name under which a function is called, if it has one. */
+function calledAs(owner: AnyFunction): Identifier | undefined {
+  if (isFunctionDeclaration(owner)) return owner.name
+  const { parent } = owner
+  if (isConstructorDeclaration(owner)) return isClassDeclaration(parent) ? parent.name : undefined
+  return isVariableDeclaration(parent) && isIdentifier(parent.name) ? parent.name : undefined
+}
+
+function isInside(node: Node, outer: Node): boolean {
+  for (let at: Node | undefined = node; at; at = at.parent) if (at === outer) return true
+  return false
+}

@@ -1,0 +1,97 @@
+import {
+  type CallExpression,
+  isCallExpression,
+  isPropertyAccessExpression,
+  type Node,
+  type PropertyAccessExpression,
+} from 'typescript/unstable/ast'
+import { runsOf } from './choices.ts'
+import { Evaluator } from './evaluate.ts'
+import { nodesIn, type Program, placeOf } from './program.ts'
+import { type Reader, readerOf } from './readers.ts'
+import { isRefused, isUnknown, unlessRefused, type Value } from './values.ts'
+
+/** A hand-written statement of the product, as its source has it. */
+export interface Statement {
+  /** file:line */
+  place: string
+  /** Every text that it may have, one branch of each condition at least. */
+  texts: readonly string[]
+  reader: Reader
+  /** `Sql` makes numbers of 64 bits; a client of its own leaves them as text. */
+  parsesInt8: boolean
+}
+
+/** What makes `Sql`, or speaks to a server before it has the schema: not statements over its tables. */
+const apart = /src\/platform\/(db|tx|models|together|migrate|wakeup|postgres\/postgres)\.ts$/
+
+/** Every statement; throws with all of those whose text or rows cannot be known from the source. */
+export function statementsOf(program: Program): Statement[] {
+  const hidden: string[] = []
+  const statements = queriesOf(program).flatMap((query) => {
+    try {
+      return [readStatement(program, query)]
+    } catch (error) {
+      hidden.push(`unknown statement at ${placeOf(query)}: ${(error as Error).message}`)
+      return []
+    }
+  })
+  if (hidden.length > 0) throw new Error(hidden.join('\n'))
+  return statements
+}
+
+/** `query` of an `Sql` or a client, called or not: one that is handed on would be called where nobody sees it. */
+const queriesOf = (program: Program): PropertyAccessExpression[] =>
+  program.files
+    .filter(({ fileName }) => !apart.test(fileName))
+    .flatMap((file) => [...nodesIn(file)])
+    .flatMap((node) => (isPropertyAccessExpression(node) ? [node] : []))
+    .filter(({ name }) => name.text === 'query' && isOfDatabase(program, name))
+
+function isOfDatabase(program: Program, name: Node): boolean {
+  const file = fileOf(program, name)
+  return file !== undefined && [sqlFile, '/@types/pg/index.d.ts'].some((end) => file.endsWith(end))
+}
+
+const sqlFile = '/src/platform/tx.ts'
+
+function fileOf(program: Program, name: Node): string | undefined {
+  const symbol = program.named(name)
+  return symbol && program.declarationOf(symbol)?.getSourceFile().fileName
+}
+
+function readStatement(program: Program, query: PropertyAccessExpression): Statement {
+  const call = query.parent
+  if (!isCallExpression(call) || call.expression !== query) throw new Error('it is not called here')
+  return {
+    place: placeOf(query),
+    texts: textsOf(program, call),
+    reader: readerOf(program.checker, call),
+    parsesInt8: fileOf(program, query.name)?.endsWith(sqlFile) === true,
+  }
+}
+
+function textsOf(program: Program, call: CallExpression): string[] {
+  const texts = knownTexts(branchesOf(program, call))
+  if (texts.length === 1) return texts
+  const reached = knownTexts(branchesOf(program, call, (evaluator) => evaluator.reaches(call)))
+  if (reached.length === 0 && texts.length === 0) throw new Error('no branch leads to it')
+  return reached.length > 0 ? reached : texts
+}
+
+/** What the text comes to in each branch that counts. */
+const branchesOf = (program: Program, call: CallExpression, counts: (evaluator: Evaluator) => boolean = () => true) =>
+  runsOf((choices) => {
+    const evaluator = new Evaluator(program, choices)
+    const [text] = call.arguments
+    return unlessRefused(() => (text && counts(evaluator) ? evaluator.value(text) : ''))
+  })
+
+function knownTexts(branches: readonly Value[]): string[] {
+  const texts = new Set<string>()
+  for (const text of branches) {
+    if (typeof text === 'string') texts.add(text)
+    else if (!isRefused(text)) throw new Error(isUnknown(text) ? `its text needs ${text.origin}` : 'its text is none')
+  }
+  return [...texts].filter(Boolean)
+}

@@ -1,0 +1,92 @@
+import { type Node, SyntaxKind } from 'typescript/unstable/ast'
+import { Prisma } from '../../src/platform/generated/client.ts'
+
+/** Values as `evaluate.ts` knows them: those of JavaScript, and those that only a run of the product knows. */
+export type Value = unknown
+
+/** Has no value in a text: whoever puts it into one learns where it came from. */
+export class Unknown {
+  readonly #from: Node | string
+  constructor(from: Node | string) {
+    this.#from = from
+  }
+  get origin(): string {
+    return typeof this.#from === 'string' ? this.#from : this.#from.getText()
+  }
+  [Symbol.toPrimitive](): never {
+    throw new NotKnown(this)
+  }
+}
+
+export class NotKnown extends Error {
+  override name = 'NotKnown'
+  readonly value: Unknown
+  constructor(value: Unknown) {
+    super(`${value.origin} is not known`)
+    this.value = value
+  }
+}
+
+/** A branch that ends in a refusal comes to nothing. */
+export class Refused extends Error {
+  override name = 'Refused'
+}
+
+const refused = new Unknown('what a branch refused')
+
+export const isRefused = (value: Value): boolean => value === refused
+
+export function unlessRefused(work: () => Value): Value {
+  try {
+    return work()
+  } catch (error) {
+    if (error instanceof Refused) return refused
+    throw error
+  }
+}
+
+export const isUnknown = (value: Value): value is Unknown => value instanceof Unknown
+
+/** Marks an object that may have further members. */
+const open = Symbol('open')
+
+/** An object of which `rest` may have set any member. */
+export const extended = (object: object, rest: Value): object =>
+  Object.assign(object, isUnknown(rest) ? { [open]: rest } : rest)
+
+export function memberOf(object: Value, key: string | number, from: Node | string): Value {
+  if (isUnknown(object)) return object
+  if (object === null || object === undefined) return new Unknown(from)
+  const members = object as Record<string | number | symbol, Value>
+  return members[key] === undefined && members[open] ? new Unknown(from) : members[key]
+}
+
+/** What the language and the generated model give under these names. */
+export const natives: Readonly<Record<string, Value>> = {
+  Object,
+  Math,
+  JSON,
+  String,
+  Number,
+  Array,
+  Boolean,
+  Prisma,
+  undefined,
+}
+
+export const makers: Readonly<Record<string, new (items: never) => Value>> = { Map, Set }
+
+/** Binary operators, for known operands. */
+export const operators: Partial<Record<SyntaxKind, (a: number, b: number) => Value>> = {
+  [SyntaxKind.PlusToken]: (a, b) => a + b,
+  [SyntaxKind.MinusToken]: (a, b) => a - b,
+  [SyntaxKind.AsteriskToken]: (a, b) => a * b,
+  [SyntaxKind.SlashToken]: (a, b) => a / b,
+  [SyntaxKind.EqualsEqualsEqualsToken]: (a, b) => a === b,
+  [SyntaxKind.ExclamationEqualsEqualsToken]: (a, b) => a !== b,
+  [SyntaxKind.EqualsEqualsToken]: (a, b) => (a ?? null) === (b ?? null),
+  [SyntaxKind.LessThanToken]: (a, b) => a < b,
+  [SyntaxKind.LessThanEqualsToken]: (a, b) => a <= b,
+  [SyntaxKind.GreaterThanToken]: (a, b) => a > b,
+  [SyntaxKind.GreaterThanEqualsToken]: (a, b) => a >= b,
+}
