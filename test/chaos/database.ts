@@ -15,7 +15,7 @@ import { ask } from '../support/client.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 import { withDirectory } from './directory.ts'
-import type { Scenario } from './scenario.ts'
+import { here, type Scenario } from './scenario.ts'
 
 /** A database that is cut off, freezes or starts again: calls end, and work goes on soon after it answers. */
 export const database: readonly Scenario[] = [
@@ -41,7 +41,7 @@ async function submit(url: string): Promise<string | null> {
   const beganMs = performance.now()
   const answer = await ask(url, submission)
   const ms = performance.now() - beganMs
-  assert.ok(ms < answerMsMax, `an answer took ${Math.round(ms)} ms`)
+  assert.ok(ms < here(answerMsMax), `an answer took ${Math.round(ms)} ms`)
   const id: string | undefined = answer.data?.['submitJob']?.job?.id
   if (id === undefined) assert.match(JSON.stringify(answer), /UNAVAILABLE/)
   return id ?? null
@@ -54,7 +54,7 @@ const stateOf = async (url: string, id: string) =>
 async function demandWork(urls: readonly string[]): Promise<number> {
   const beganMs = performance.now()
   for (const url of urls) {
-    const timeoutMs = goesOnMsMax - (performance.now() - beganMs)
+    const timeoutMs = here(goesOnMsMax) - (performance.now() - beganMs)
     const id = await until(() => submit(url), { what: 'a job is taken', timeoutMs })
     await until(async () => (await stateOf(url, id)) === 'SUCCEEDED', { what: `${id} has ended`, timeoutMs })
   }
@@ -71,7 +71,7 @@ async function demandAllDone(databaseUrl: string): Promise<void> {
   await withDatabase(databaseUrl, async (client) => {
     const open = async () =>
       (await client.query("SELECT id, state FROM job WHERE state NOT IN ('SUCCEEDED', 'FAILED', 'CANCELLED')")).rows
-    await until(async () => (await open()).length === 0, { what: 'all jobs have ended', timeoutMs: doneMsMax })
+    await until(async () => (await open()).length === 0, { what: 'all jobs have ended', timeoutMs: here(doneMsMax) })
     assert.deepEqual(await findings(pgSql(client)), [])
   })
 }
@@ -146,7 +146,7 @@ async function withEmbedded(work: (embedded: Embedded) => Promise<void>): Promis
     const server = await startBerth({ dataDir: directory, port: await freePort() })
     const place = { home: join(directory, 'postgres'), bin: '', account: null }
     const postmaster = async () => {
-      const found = await until(() => findPostmaster(place), { what: 'PostgreSQL runs', timeoutMs: goesOnMsMax })
+      const found = await until(() => findPostmaster(place), { what: 'PostgreSQL runs', timeoutMs: here(goesOnMsMax) })
       return found.pid
     }
     try {
@@ -190,7 +190,7 @@ async function freezePostgres({ seed, seconds, log }: Context): Promise<void> {
     for (; rounds === 0 || performance.now() < endMs; rounds++) {
       const frozen = await processesOf(await postmaster())
       signal(frozen, 'SIGSTOP')
-      const ready = fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(answerMsMax) })
+      const ready = fetch(`${server.url}/readyz`, { signal: AbortSignal.timeout(here(answerMsMax)) })
       await Promise.all([sleep(random.between(1_000, 20_000)), submit(server.url), submit(server.url), ready])
       signal(frozen, 'SIGCONT')
       slowest = Math.max(slowest, await demandWork([server.url]))

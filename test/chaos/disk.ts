@@ -11,7 +11,7 @@ import { faultOf, logOf, numberedLines } from '../support/numbered-lines.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/small-disk.ts'
 import { stopDatabase } from '../support/stopped-database.ts'
 import { until } from '../support/until.ts'
-import { type Scenario, Skipped } from './scenario.ts'
+import { here, type Scenario, Skipped } from './scenario.ts'
 
 /** A server whose database and spool are on one disk, which fills up while jobs print and people submit. */
 export const disk: readonly Scenario[] = [{ name: 'disk-full', run: fillDisk }]
@@ -71,7 +71,10 @@ async function playRound({ api, url, dataDir, disk, random, go }: Round) {
   const command = ['sh', '-c', numberedLines(count), 'sh', go]
   const ids = await api.submitAll(Array.from({ length: jobsPerRound }, () => ({ command })))
   const reach = async (id: string, state: string) =>
-    until(async () => (await jobOf(api, id)).state === state, { what: `${id} is ${state}`, timeoutMs: healedMsMax })
+    until(async () => (await jobOf(api, id)).state === state, {
+      what: `${id} is ${state}`,
+      timeoutMs: here(healedMsMax),
+    })
   for (const id of ids) await reach(id, 'RUNNING')
 
   await disk.fill()
@@ -95,7 +98,7 @@ async function playRound({ api, url, dataDir, disk, random, go }: Round) {
     gaps += written.gaps.length
   }
   const isReady = async () => (await fetch(`${url}/readyz`)).ok
-  await until(isReady, { what: 'the server is ready', timeoutMs: healedMsMax })
+  await until(isReady, { what: 'the server is ready', timeoutMs: here(healedMsMax) })
   return { refused, gaps }
 }
 

@@ -12,7 +12,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { observe, runOf } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { type Scenario, Skipped } from './scenario.ts'
+import { here, type Scenario, Skipped } from './scenario.ts'
 
 /** Jobs that attack their supervision, several at once, under servers that come and go. */
 export const supervision: readonly Scenario[] = [
@@ -100,7 +100,7 @@ async function demandOver(executor: Executor, runId: string): Promise<void> {
     const seen = await observe(executor, runId).catch(() => null)
     return seen?.state === 'ended' || seen?.state === 'gone'
   }
-  await until(isOver, { what: `${runId} is over`, timeoutMs: overMs })
+  await until(isOver, { what: `${runId} is over`, timeoutMs: here(overMs) })
   const marks = { variable: `BERTH_RUN_ID=${runId}` }
   const alive = (await seeAll()).filter(({ pid }) => beganWith(pid, marks))
   assert.deepEqual(alive, [], `${runId} is said to be over`)
