@@ -9,7 +9,9 @@ set +o posix 2>/dev/null
 _berth_in=$1 _berth_pre=$2 _berth_post=$3 _berth_count=$4
 shift 4
 _berth_code=0 _berth_reading= _berth_options=$(set +o)
-trap : TERM HUP
+# What a job may send to its group, and survive.
+_berth_signals='HUP INT QUIT ALRM USR1 USR2 PIPE VTALRM PROF XCPU'
+trap : TERM $_berth_signals
 trap _berth_leave EXIT
 
 # A preLaunch that ends the job is a failure: the command did not run. The code of a rank that failed stands.
@@ -46,12 +48,14 @@ _berth_source() {
 }
 
 # Prints the exit code of each rank when it ends. (What `wait` answers after a signal, shells do not agree on.)
+# A new subshell has no traps: until it has set its own, what the ranks before it send is ignored.
 _berth_ranks() {
+  trap '' $_berth_signals
   BERTH_RANK=0
   export BERTH_RANK
   while [ "$BERTH_RANK" -lt "$_berth_count" ]; do
     {
-      trap : TERM HUP
+      trap : TERM $_berth_signals
       (exec "$@" <"${_berth_in:-/dev/null}" >&7 2>&9 7>&- 9>&-)
       echo "$?"
     } &

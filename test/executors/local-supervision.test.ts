@@ -1,7 +1,7 @@
 import { fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, statSync } from 'node:fs'
-import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { observe, read, runOf, untilEnded, untilState } from './runs.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /** What jobs do to their own supervision, with real processes: in a cgroup of their own, and where none can be made. */
 let directory: string
@@ -105,6 +105,18 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     const script = `trap '' ${signals.join(' ')}; for s in ${signals.join(' ')}; do kill -$s 0; done; exit 9`
     expect(await finish(sh(script))).toMatchObject({ exitCode: 9, signal: null })
     expect(await finish(sh(script, { stdoutPath: join(directory, 'copy') }))).toMatchObject({ exitCode: 9 })
+  })
+
+  it('that sends signals to its group beside a preLaunch, or from one of its ranks, has its own exit code', async () => {
+    const preLaunch = join(directory, 'pre.sh')
+    await writeFile(preLaunch, ':')
+    const signals = 'USR1 USR2 ALRM PIPE HUP INT QUIT TERM VTALRM PROF XCPU'
+    const script = `trap '' ${signals}; for s in ${signals}; do kill -$s 0; done; exit 9`
+    expect(await finish(sh(script, { preLaunch }))).toMatchObject({ exitCode: 9, signal: null })
+    const both = `d=${directory}; : >"$d/$BERTH_RANK"; until [ -e "$d/0" ] && [ -e "$d/1" ]; do sleep 0.05; done`
+    const ranks = `trap '' ${signals}; ${both}; [ "$BERTH_RANK" = 1 ] || for s in ${signals}; do kill -$s 0; done; exit 8`
+    const resources = resourcesOf({ processCount: 2 })
+    expect(await finish(sh(ranks, { launcher: 'multiple', resources }))).toMatchObject({ exitCode: 8, signal: null })
   })
 
   it('that kills the sleeps of its shim does not bring its deadline nearer', async () => {
