@@ -135,7 +135,7 @@ export class DatabaseActor implements Actor {
         await setScopeLimit(domain, admin, { pool, scope: 'QUEUE', name: 'default', ...action.model })
         return
       case 'PLAN':
-        await domain.db.transaction((sql) => applyPlanning(sql, pool, action.planning))
+        await domain.db.locking((tx) => applyPlanning(tx, pool, action.planning))
         return
       case 'RESERVE':
         return await this.reserve(action.reserving)

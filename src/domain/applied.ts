@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Sql } from '../platform/tx.ts'
+import { Prisma } from '../platform/generated/client.ts'
+import type { Sql, Tx } from '../platform/tx.ts'
 
 /**
  * Values of the configuration are put into the database when they are new or when the configuration says something else
@@ -17,21 +18,19 @@ export interface Applied {
 }
 
 /** Compares with what was applied last, and remembers the new value; null: it is the same. */
-export async function rememberApplied(sql: Sql, key: string, declared: unknown): Promise<Applied | null> {
-  const value = JSON.parse(JSON.stringify(declared)) as unknown
-  const [known] = await sql.query<{ value: unknown }>('SELECT value FROM applied_setting WHERE key = $1', [key])
+export async function rememberApplied({ prisma }: Tx, key: string, declared: unknown): Promise<Applied | null> {
+  const { appliedSetting } = prisma
+  const value = JSON.parse(JSON.stringify(declared)) as Prisma.InputJsonValue | null
+  const known = await appliedSetting.findUnique({ where: { key } })
   if (known && isDeepStrictEqual(known.value, value)) return null
-  await sql.query(
-    `INSERT INTO applied_setting (key, value, applied_at) VALUES ($1, $2, berth_now())
-     ON CONFLICT (key) DO UPDATE SET value = excluded.value, applied_at = excluded.applied_at`,
-    [key, JSON.stringify(value)],
-  )
+  // Made anew, for the time at which it was applied is the default of the column.
+  await appliedSetting.deleteMany({ where: { key } })
+  await appliedSetting.create({ data: { key, value: value ?? Prisma.JsonNull } })
   return { last: known?.value }
 }
 
 /** Of the keys that begin with `prefix`, forgets those that do not end in one of the names. */
-export const forgetApplied = (sql: Sql, prefix: string, names: readonly string[]) =>
-  sql.query(
-    'DELETE FROM applied_setting WHERE starts_with(key, $1) AND substr(key, length($1) + 1) <> ALL($2::text[])',
-    [prefix, names],
-  )
+export const forgetApplied = ({ prisma }: Tx, prefix: string, names: readonly string[]) =>
+  prisma.appliedSetting.deleteMany({
+    where: { key: { startsWith: prefix, notIn: names.map((name) => prefix + name) } },
+  })

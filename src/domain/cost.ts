@@ -1,4 +1,5 @@
-import type { Sql } from '../platform/tx.ts'
+import { Prisma } from '../platform/generated/client.ts'
+import type { Tx } from '../platform/tx.ts'
 import { rememberApplied } from './applied.ts'
 import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
@@ -45,9 +46,9 @@ export const measuredCostSql = (ended: string) => `
     + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM device_claim c WHERE c.run_id = run.id)), 0)`
 
 /** The rates of a pool as the configuration says them, where that is new or changed; answers whether it is. */
-export async function applyRates(sql: Sql, pool: string, rates: Rates | null): Promise<boolean> {
-  const applied = await rememberApplied(sql, `rates/${pool}`, rates)
+export async function applyRates(tx: Tx, pool: string, rates: Rates | null): Promise<boolean> {
+  const applied = await rememberApplied(tx, `rates/${pool}`, rates)
   if (!applied || (rates === null && applied.last === undefined)) return false
-  await sql.query('UPDATE pool SET rates = $2::jsonb WHERE name = $1', [pool, rates && JSON.stringify(rates)])
+  await tx.prisma.pool.update({ where: { name: pool }, data: { rates: rates ? { ...rates } : Prisma.DbNull } })
   return true
 }

@@ -1,4 +1,4 @@
-import type { Ending, Sql } from '../platform/tx.ts'
+import type { Ending, Sql, Tx } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 
 /**
@@ -11,8 +11,15 @@ const triesMax = 8
 
 export const lockGate = (sql: Sql) => sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
 
-export const behindGate = <T>(domain: Domain, work: (sql: Sql) => Promise<T>): Promise<T> =>
-  endBehindGate(domain, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }))
+/** For rows that submissions are decided by. */
+export const behindGate = <T>({ db }: Domain, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.serializable(
+    async (tx) => {
+      const [, result] = await Promise.all([lockGate(tx), work(tx)])
+      return result
+    },
+    { tries: triesMax },
+  )
 
 /** The last writes go with the commit. `again`: further failures after which the same transaction may well succeed. */
 export const endBehindGate = <T>(

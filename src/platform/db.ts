@@ -25,8 +25,13 @@ export interface Db extends Address {
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** SERIALIZABLE, with Prisma's models: how ordinary rows are written. */
-  serializable<T>(work: (tx: Tx) => Promise<T>, options?: OrdinaryOptions): Promise<T>
+  /** With models: how ordinary rows are written. A conflict is found by PostgreSQL, and the transaction runs again. */
+  serializable<T>(work: (tx: Tx) => Promise<T>, options?: Omit<OrdinaryOptions, 'isolation'>): Promise<T>
+  /**
+   * With models, READ COMMITTED: for rows that hot paths write as well, such as nodes and pools. It locks them first;
+   * SERIALIZABLE would run again for each start that was committed meanwhile.
+   */
+  locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** Its last writes go with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
@@ -72,7 +77,9 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
     prisma: models.reads,
     sql: { query: (...statement) => explained(sql.query(...statement)) },
     transaction: (work, options) => explained(inTransaction(pool, work, options)),
-    serializable: (work, options) => explained(ordinaryTransaction(pool, models, work, options)),
+    serializable: (work, options) =>
+      explained(ordinaryTransaction(pool, models, work, { ...options, isolation: 'SERIALIZABLE' })),
+    locking: (work) => explained(ordinaryTransaction(pool, models, work)),
     endingTransaction: (work, options) => explained(endingTransaction(pool, work, options)),
     async close() {
       await models.close()

@@ -12,7 +12,7 @@ export interface Sql {
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>
 }
 
-/** A SERIALIZABLE transaction: statements and models over one connection. */
+/** A transaction with statements and models over one connection. */
 export interface Tx extends Sql {
   readonly prisma: Models
 }
@@ -154,9 +154,9 @@ export const inTransaction = <T>(
   endingTransaction(pool, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }), options)
 
 /** Without `statementMsMax`: models have the limit of every connection. */
-export type OrdinaryOptions = Pick<TransactionOptions, 'tries' | 'alsoRetry'>
+export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax'>
 
-/** The same for ordinary rows. A conflict with another of its kind is found by PostgreSQL, and it runs again. */
+/** The same for ordinary rows, with models. */
 export const ordinaryTransaction = <T>(
   pool: pg.Pool,
   models: ModelClient,
@@ -172,7 +172,7 @@ export const ordinaryTransaction = <T>(
       ])
       return { result, writes: Promise.resolve() }
     },
-    { ...options, isolation: 'SERIALIZABLE' },
+    options,
   )
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { rememberApplied } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
@@ -188,7 +188,7 @@ async function writeLimits(sql: Sql, { pool, change, unset }: Written): Promise<
  * The limits that the configuration names for a pool: each that is new or differs from what was applied last is put into
  * the database, and one that is no longer named becomes unset. What was changed at run time since stays.
  */
-export async function applyLimits(sql: Sql, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
+export async function applyLimits(sql: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
   const applied = await rememberApplied(sql, `limits/${pool}`, declared)
   const last = (applied?.last ?? {}) as Record<string, unknown>
   if (!applied || (Object.keys(declared).length === 0 && Object.keys(last).length === 0)) return false

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { newId } from '../../platform/ids.ts'
-import { isUnavailable, type Sql, Unavailable } from '../../platform/tx.ts'
+import { isUnavailable, type Sql, type Tx, Unavailable } from '../../platform/tx.ts'
 import { demand, type UserLevel, type Viewer } from '../access.ts'
 import { ownAccount } from '../accounts.ts'
 import { lockApplied, rememberApplied } from '../applied.ts'
@@ -115,20 +115,15 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
   const { key = null, ...rest } = parseInput(createInput, raw)
   const rule: QuotaRule = { ...rest, key }
   demandSense(rule)
-  return behindGate(domain, async (sql) => {
-    await demandNamed(sql, rule)
+  return behindGate(domain, async (tx) => {
+    await demandNamed(tx, rule)
     const id = newId('quota', domain.time.nowMs())
-    const rows = await sql.query(`${insertSql} ON CONFLICT DO NOTHING RETURNING 1`, [id, ...valuesOf(rule), null])
-    if (rows.length === 0) throw twice(rule)
-    await audit(sql, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.time.nowMs())
+    const { count } = await tx.prisma.quota.createMany({ data: { ...rule, id }, skipDuplicates: true })
+    if (count === 0) throw twice(rule)
+    await audit(tx, viewer, [{ action: 'quota.create', objectId: id, detail: { ...rule } }], domain.time.nowMs())
     return id
   })
 }
-
-const insertSql = `INSERT INTO quota (id, type, action, scope, key, "limit", declared_as, created_at)
-  VALUES ($1, $2::quota_type, $3::quota_action, $4::quota_scope, $5, $6::float8, $7, berth_now())`
-
-const valuesOf = ({ type, action, scope, key, limit: value }: QuotaRule) => [type, action, scope, key, value]
 
 const twice = ({ type, action, scope }: QuotaRule) =>
   new InvalidInput([
@@ -136,59 +131,51 @@ const twice = ({ type, action, scope }: QuotaRule) =>
   ])
 
 /** A quota on a name that nobody has would limit nobody, silently. Accounts are free words. */
-async function demandNamed(sql: Sql, { scope, key }: QuotaRule): Promise<void> {
+async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {
   if (scope !== 'USER' && scope !== 'TEAM') return
-  const found = await sql.query(`SELECT 1 FROM ${scope === 'USER' ? '"user"' : 'team'} WHERE name = $1`, [key])
-  if (found.length === 0) throw new NotFound(`There is no ${scope.toLowerCase()} ${key?.slice(0, 64)}`)
+  const where = { name: key ?? '' }
+  const found = await (scope === 'USER' ? prisma.user.count({ where }) : prisma.team.count({ where }))
+  if (found === 0) throw new NotFound(`There is no ${scope.toLowerCase()} ${key?.slice(0, 64)}`)
 }
 
 export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'quota.write')
   const change = parseInput(updateInput, raw)
-  return behindGate(domain, async (sql) => {
-    const before = await quotaOf(sql, change.id)
-    const rule = { ...before, action: change.action ?? before.action, limit: change.limit ?? before.limit }
+  return behindGate(domain, async (tx) => {
+    const { quota } = tx.prisma
+    const { id, ...before } = await quotaOf(tx, change.id)
+    const detail = { action: change.action ?? before.action, limit: change.limit ?? before.limit }
+    const rule = { ...before, ...detail }
     demandSense(rule)
-    const others = await sql.query(
-      `SELECT 1 FROM quota WHERE id <> $1 AND type = $2::quota_type AND action = $3::quota_action
-         AND scope = $4::quota_scope AND key IS NOT DISTINCT FROM $5`,
-      [change.id, rule.type, rule.action, rule.scope, rule.key],
-    )
-    if (others.length > 0) throw twice(rule)
-    await sql.query('UPDATE quota SET action = $2::quota_action, "limit" = $3::float8 WHERE id = $1', [
-      change.id,
-      rule.action,
-      rule.limit,
-    ])
-    const detail = { action: rule.action, limit: rule.limit }
-    await audit(sql, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.time.nowMs())
+    const { limit: _, ...kind } = rule
+    if (await quota.findFirst({ where: { ...kind, id: { not: id } } })) throw twice(rule)
+    await quota.update({ where: { id }, data: detail })
+    await audit(tx, viewer, [{ action: 'quota.update', objectId: change.id, detail }], domain.time.nowMs())
     return change.id
   })
 }
 
 /** A team takes its ceilings along; those that a former team of that name left behind go. */
-export async function renameTeamQuotas(sql: Sql, before: string, name: string): Promise<void> {
+export async function renameTeamQuotas({ prisma }: Tx, before: string, name: string): Promise<void> {
   if (before === name) return
-  await sql.query("DELETE FROM quota WHERE scope = 'TEAM' AND key = $1", [name])
-  await sql.query("UPDATE quota SET key = $2 WHERE scope = 'TEAM' AND key = $1", [before, name])
+  await prisma.quota.deleteMany({ where: { scope: 'TEAM', key: name } })
+  await prisma.quota.updateMany({ where: { scope: 'TEAM', key: before }, data: { key: name } })
 }
 
 export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'quota.write')
-  await behindGate(domain, async (sql) => {
-    const { type, action, scope, key, limit: value } = await quotaOf(sql, id)
-    await sql.query('DELETE FROM quota WHERE id = $1', [id])
-    const detail = { type, action, scope, key, limit: value }
-    await audit(sql, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())
+  await behindGate(domain, async (tx) => {
+    const { id: _, ...detail } = await quotaOf(tx, id)
+    await tx.prisma.quota.delete({ where: { id } })
+    await audit(tx, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())
   })
   return { id }
 }
 
-async function quotaOf(sql: Sql, id: string): Promise<QuotaRule> {
-  const [row] = await sql.query<QuotaRule>(
-    `SELECT type::text AS type, action::text AS action, scope::text AS scope, key, "limit" FROM quota WHERE id = $1`,
-    [id],
-  )
+const ruleFields = { id: true, type: true, action: true, scope: true, key: true, limit: true } as const
+
+async function quotaOf({ prisma }: Tx, id: string): Promise<QuotaRule & { id: string }> {
+  const row = await prisma.quota.findUnique({ where: { id }, select: ruleFields })
   if (!row) throw new NotFound(`There is no quota ${id.slice(0, 64)}`)
   return row
 }
@@ -200,41 +187,38 @@ async function quotaOf(sql: Sql, id: string): Promise<QuotaRule> {
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
   for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
   const { db, time, log } = domain
-  await db.transaction(async (sql) => {
-    await lockApplied(sql)
-    const applied = await rememberApplied(sql, 'quotas', declared)
+  await db.serializable(async (tx) => {
+    await lockApplied(tx)
+    const applied = await rememberApplied(tx, 'quotas', declared)
     if (!applied) return
     const last = new Map(((applied.last ?? []) as QuotaRule[]).map((rule) => [nameOf(rule), rule.limit]))
     const changed = declared.filter((rule) => last.get(nameOf(rule)) !== rule.limit)
-    for (const rule of changed) await declareQuota(sql, rule, time.nowMs())
-    const ended = await endQuotas(sql, declared)
+    for (const rule of changed) await declareQuota(tx, rule, time.nowMs())
+    const ended = await endQuotas(tx, declared)
     const records = [
       ...changed.map((rule) => ({ action: 'quota.create', objectId: null, detail: { ...rule } })),
       ...ended.map(({ id, ...rule }) => ({ action: 'quota.delete', objectId: id, detail: { ...rule } })),
     ]
-    await audit(sql, null, records, time.nowMs())
+    await audit(tx, null, records, time.nowMs())
     for (const quota of changed) log.info({ quota }, 'applied a quota of the configuration')
     for (const quota of ended) log.info({ quota }, 'ended a quota: the configuration no longer has it')
   })
 }
 
 /** In place of the one of its kind, and of what people made of it. */
-async function declareQuota(sql: Sql, rule: QuotaRule, nowMs: number): Promise<void> {
-  const { type, action, scope, key } = rule
-  await sql.query(
-    `DELETE FROM quota WHERE declared_as = $5 OR type = $1::quota_type AND action = $2::quota_action
-       AND scope = $3::quota_scope AND key IS NOT DISTINCT FROM $4`,
-    [type, action, scope, key, nameOf(rule)],
-  )
-  await sql.query(insertSql, [newId('quota', nowMs), ...valuesOf(rule), nameOf(rule)])
+async function declareQuota({ prisma }: Tx, rule: QuotaRule, nowMs: number): Promise<void> {
+  const { limit: _, ...kind } = rule
+  const declaredAs = nameOf(rule)
+  await prisma.quota.deleteMany({ where: { OR: [{ declaredAs }, kind] } })
+  await prisma.quota.create({ data: { ...rule, id: newId('quota', nowMs), declaredAs } })
 }
 
 /** Those that the configuration made and no longer has. */
-const endQuotas = (sql: Sql, declared: readonly QuotaRule[]): Promise<(QuotaRule & { id: string })[]> =>
-  sql.query(
-    `DELETE FROM quota WHERE declared_as IS NOT NULL AND declared_as <> ALL($1::text[])
-     RETURNING id, type::text AS type, action::text AS action, scope::text AS scope, key, "limit"`,
-    [declared.map(nameOf)],
-  )
+async function endQuotas({ prisma }: Tx, declared: readonly QuotaRule[]): Promise<(QuotaRule & { id: string })[]> {
+  const where = { declaredAs: { not: null, notIn: declared.map(nameOf) } }
+  const ended = await prisma.quota.findMany({ where, select: ruleFields })
+  await prisma.quota.deleteMany({ where })
+  return ended
+}
 
 const nameOf = ({ type, action, scope, key }: QuotaRule) => JSON.stringify([type, action, scope, key])

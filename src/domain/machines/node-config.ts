@@ -1,5 +1,5 @@
 import { newId } from '../../platform/ids.ts'
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { rememberApplied } from '../applied.ts'
 import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
 
@@ -24,7 +24,7 @@ interface Declared {
 }
 
 /** Answers the names of nodes that were changed. The caller has the lock of what was applied. */
-export async function applyNodes(sql: Sql, { pool, nodes, nowMs }: Declared): Promise<string[]> {
+export async function applyNodes(sql: Tx, { pool, nodes, nowMs }: Declared): Promise<string[]> {
   const changed: string[] = []
   for (const node of nodes) {
     if (!(await rememberApplied(sql, keyOf(pool, node.name), node))) continue
@@ -48,7 +48,7 @@ export const statesUnlessLost = `
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
 
 /** Those that the configuration named last time, and names no more. */
-async function goneOf(sql: Sql, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
+async function goneOf(sql: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
   const names = nodes.map(({ name }) => name)
   const applied = await rememberApplied(sql, `nodes/${pool}`, names)
   const last = (applied?.last ?? []) as string[]

@@ -1,4 +1,4 @@
-import type { Sql } from '../../platform/tx.ts'
+import type { Tx } from '../../platform/tx.ts'
 import { rememberApplied } from '../applied.ts'
 import { tellSettings } from '../changes.ts'
 import { interactiveBand, type Policy } from '../lanes.ts'
@@ -13,26 +13,23 @@ export interface DeclaredPlanning {
 }
 
 /** Puts it into the pool's row when it is new or other than what was applied last. */
-export async function applyPlanning(sql: Sql, pool: string, declared: DeclaredPlanning): Promise<boolean> {
-  if (!(await rememberApplied(sql, `planning/${pool}`, declared))) return false
-  await lockPool(sql, pool)
-  await sql.query('UPDATE pool SET scheduling = $2, weights = $3 WHERE name = $1', [
-    pool,
-    JSON.stringify(declared.scheduling),
-    JSON.stringify(declared.weights),
-  ])
-  await tellSettings(sql, pool)
+export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlanning): Promise<boolean> {
+  if (!(await rememberApplied(tx, `planning/${pool}`, declared))) return false
+  await lockPool(tx, pool)
+  const data = { scheduling: { ...declared.scheduling }, weights: { ...declared.weights } }
+  await tx.prisma.pool.update({ where: { name: pool }, data })
+  await tellSettings(tx, pool)
   return true
 }
 
 /** The policy of a pool that is there. Bids that did not count before count now, and the other way round. */
-export async function changePolicy(sql: Sql, pool: string, policy: Policy): Promise<void> {
-  const changed = await sql.query(
-    'UPDATE pool SET policy = $2::pool_policy WHERE name = $1 AND policy <> $2::pool_policy RETURNING 1',
-    [pool, policy],
-  )
-  if (changed.length === 0) return
-  await sql.query(
+export async function changePolicy(tx: Tx, pool: string, policy: Policy): Promise<void> {
+  const { count } = await tx.prisma.pool.updateMany({
+    where: { name: pool, policy: { not: policy } },
+    data: { policy },
+  })
+  if (count === 0) return
+  await tx.query(
     `UPDATE queue_entry SET bid = CASE WHEN $2 = 'FAIR_SHARE' THEN coalesce((job.spec->>'bid')::int, 0) ELSE 0 END
      FROM job WHERE job.id = queue_entry.job_id AND queue_entry.pool = $1 AND band <> ${interactiveBand}
        AND coalesce((job.spec->>'bid')::int, 0) <> 0`,

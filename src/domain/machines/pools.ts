@@ -1,6 +1,6 @@
 import { newId } from '../../platform/ids.ts'
 import { leaseTtlMs } from '../../platform/leadership.ts'
-import type { Sql } from '../../platform/tx.ts'
+import type { Tx } from '../../platform/tx.ts'
 import { lockApplied, rememberApplied, singleUserKey } from '../applied.ts'
 import { tellLimits } from '../changes.ts'
 import { applyRates, type Rates } from '../cost.ts'
@@ -38,58 +38,59 @@ export async function applyPools(
   domain: Domain,
   { pools, queues }: { pools: readonly DeclaredPool[]; queues: readonly DeclaredQueue[] },
 ): Promise<void> {
-  await domain.db.transaction(async (sql) => {
-    await lockApplied(sql)
-    for (const pool of pools) await applyDeclared(domain, sql, pool)
-    if (await rememberApplied(sql, 'queues', queues)) await applyQueues(sql, queues)
-    await applyMode(sql, domain.singleUser)
+  await domain.db.locking(async (tx) => {
+    await lockApplied(tx)
+    for (const pool of pools) await applyDeclared(domain, tx, pool)
+    if (await rememberApplied(tx, 'queues', queues)) await applyQueues(tx, queues)
+    await applyMode(tx, domain.singleUser)
   })
   domain.wakeups.poke('queue')
 }
 
-async function applyDeclared(domain: Domain, sql: Sql, declared: DeclaredPool): Promise<void> {
+async function applyDeclared(domain: Domain, tx: Tx, declared: DeclaredPool): Promise<void> {
   const { nodes, limits = {}, rates = null, scheduling = {}, weights = {}, ...pool } = declared
-  if (await rememberApplied(sql, `pool/${pool.name}`, pool)) {
-    await applyPool(sql, pool)
+  if (await rememberApplied(tx, `pool/${pool.name}`, pool)) {
+    await applyPool(tx, pool)
     domain.log.info({ pool: pool.name }, 'applied a pool of the configuration')
   }
-  const changed = await applyNodes(sql, { pool: pool.name, nodes, nowMs: domain.time.nowMs() })
+  const changed = await applyNodes(tx, { pool: pool.name, nodes, nowMs: domain.time.nowMs() })
   if (changed.length > 0)
     domain.log.info({ pool: pool.name, nodes: changed }, 'applied nodes of a pool of the configuration')
-  if (await applyPlanning(sql, pool.name, { scheduling, weights }))
+  if (await applyPlanning(tx, pool.name, { scheduling, weights }))
     domain.log.info({ pool: pool.name, scheduling, weights }, 'applied how a pool of the configuration is planned')
-  if (await applyLimits(sql, pool.name, limits, domain.time.nowMs()))
+  if (await applyLimits(tx, pool.name, limits, domain.time.nowMs()))
     domain.log.info({ pool: pool.name, limits }, 'applied the limits of a pool of the configuration')
-  if (await applyRates(sql, pool.name, rates))
+  if (await applyRates(tx, pool.name, rates))
     domain.log.info({ pool: pool.name, rates }, 'applied the rates of a pool of the configuration')
 }
 
-async function applyPool(sql: Sql, pool: Omit<DeclaredPool, 'nodes'>): Promise<void> {
-  await sql.query(
-    `INSERT INTO pool (name, policy, executors, relax_replicas) VALUES ($1, $2::pool_policy, $3, $4)
-     ON CONFLICT (name) DO UPDATE SET executors = excluded.executors, relax_replicas = excluded.relax_replicas`,
-    [pool.name, pool.policy, pool.executors, pool.relaxReplicas],
-  )
-  await changePolicy(sql, pool.name, pool.policy)
-  await tellLimits(sql, pool.name)
+async function applyPool(
+  tx: Tx,
+  { name, policy, executors, relaxReplicas }: Omit<DeclaredPool, 'nodes'>,
+): Promise<void> {
+  const data = { executors: [...executors], relaxReplicas }
+  await tx.prisma.pool.upsert({ where: { name }, create: { ...data, name, policy }, update: data })
+  await changePolicy(tx, name, policy)
+  await tellLimits(tx, name)
 }
 
 /** Limits that nobody set are another number in another mode. */
-async function applyMode(sql: Sql, singleUser: boolean): Promise<void> {
-  if (!(await rememberApplied(sql, singleUserKey, singleUser))) return
-  const pools = await sql.query<{ name: string }>('SELECT name FROM pool ORDER BY name FOR NO KEY UPDATE')
-  for (const { name } of pools) await tellLimits(sql, name)
+async function applyMode(tx: Tx, singleUser: boolean): Promise<void> {
+  if (!(await rememberApplied(tx, singleUserKey, singleUser))) return
+  const pools = await tx.query<{ name: string }>('SELECT name FROM pool ORDER BY name FOR NO KEY UPDATE')
+  for (const { name } of pools) await tellLimits(tx, name)
 }
 
-async function applyQueues(sql: Sql, queues: readonly DeclaredQueue[]): Promise<void> {
-  const rows = queues.map((queue, position) => ({ ...queue, position }))
-  await sql.query('DELETE FROM submission_queue')
-  await sql.query(
-    `INSERT INTO submission_queue (name, pool, is_default, position, native)
-     SELECT q.name, q.pool, q.position = 0, q.position, q.native
-     FROM jsonb_to_recordset($1::jsonb) AS q(name text, pool text, position int, native jsonb)`,
-    [JSON.stringify(rows)],
-  )
+async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Promise<void> {
+  const data = queues.map(({ name, pool, native }, position) => ({
+    name,
+    poolName: pool,
+    isDefault: position === 0,
+    position,
+    native: { ...native },
+  }))
+  await prisma.submissionQueue.deleteMany()
+  await prisma.submissionQueue.createMany({ data })
 }
 
 /** The data directory of this process, as pools are bound to it. */
@@ -125,11 +126,9 @@ RETURNING 1`
 
 /** The user of single-user mode. */
 export async function ensureLocalUser({ db, time }: Domain, name: string): Promise<string> {
-  await db.sql.query(`INSERT INTO "user" (id, name, level) VALUES ($1, $2, 'ADMIN') ON CONFLICT (name) DO NOTHING`, [
-    newId('user', time.nowMs()),
-    name,
-  ])
-  const [row] = await db.sql.query<{ id: string }>('SELECT id FROM "user" WHERE name = $1', [name])
-  if (!row) throw new Error('The local user is missing')
-  return row.id
+  const data = { id: newId('user', time.nowMs()), name, level: 'ADMIN' } as const
+  return db.serializable(async ({ prisma }) => {
+    await prisma.user.createMany({ data, skipDuplicates: true })
+    return (await prisma.user.findUniqueOrThrow({ where: { name } })).id
+  })
 }
