@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { NodeState } from '../../platform/generated/enums.ts'
 import { newId } from '../../platform/ids.ts'
-import type { Sql } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import { tellNodes, tellSettings } from '../changes.ts'
@@ -50,12 +51,12 @@ export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Pro
   const node = parseInput(nodeInput, raw)
   const devices = devicesOf(node)
   const id = newId('node', domain.time.nowMs())
-  await domain.db.transaction(async (sql) => {
-    await lockPool(sql, node.pool)
-    await demandRoom(sql, node)
-    await insertNode(sql, { id, node, devices })
+  await domain.db.locking(async (tx) => {
+    await lockPool(tx, node.pool)
+    await demandRoom(tx, node)
+    await insertNode(tx, { id, node, devices })
     const { pool: _, ...detail } = node
-    await changed(domain, sql, { viewer, pool: node.pool, action: 'node.add', id, detail })
+    await changed(domain, tx, { viewer, pool: node.pool, action: 'node.add', id, detail })
   })
   domain.wakeups.poke('queue')
   return { id }
@@ -76,17 +77,13 @@ function devicesOf({ gpus }: NodeInput) {
     .map((gpu, index) => ({ index, ...gpu }))
 }
 
-async function demandRoom(sql: Sql, { pool, name: wanted }: NodeInput): Promise<void> {
-  const [row] = await sql.query<{ directory: string | null; count: number; taken: boolean }>(
-    `SELECT p.directory, (SELECT count(*) FROM node n WHERE n.pool = p.name) AS count,
-       EXISTS (SELECT FROM node n WHERE n.pool = p.name AND n.name = $2) AS taken
-     FROM pool p WHERE p.name = $1`,
-    [pool, wanted],
-  )
+async function demandRoom({ prisma }: Tx, { pool, name: wanted }: NodeInput): Promise<void> {
+  const row = await prisma.pool.findUnique({ where: { name: pool }, include: { _count: { select: { nodes: true } } } })
+  const taken = await prisma.poolNode.count({ where: { poolName: pool, name: wanted } })
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [field], message }])
   if (row?.directory) throw refuse('pool', `The pool ${pool} is one machine: its executor runs jobs nowhere else`)
-  if (row?.taken) throw refuse('name', `The pool ${pool} has a node ${wanted} already`)
-  if ((row?.count ?? 0) >= nodesPerPool) throw refuse('pool', `A pool has at most ${nodesPerPool} nodes`)
+  if (taken > 0) throw refuse('name', `The pool ${pool} has a node ${wanted} already`)
+  if ((row?._count.nodes ?? 0) >= nodesPerPool) throw refuse('pool', `A pool has at most ${nodesPerPool} nodes`)
 }
 
 interface NewNode {
@@ -95,28 +92,16 @@ interface NewNode {
   devices: ReturnType<typeof devicesOf>
 }
 
-async function insertNode(sql: Sql, { id, node, devices }: NewNode): Promise<void> {
+async function insertNode({ prisma }: Tx, { id, node, devices }: NewNode): Promise<void> {
   const cpuMillis = Math.round(node.cpu * 1_000)
+  const memoryBytes = BigInt(node.memoryGib * gib)
   const cpuModel = node.cpuModel?.toLowerCase() ?? null
-  await sql.query(
-    `WITH new AS (
-       INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)
-       VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7) RETURNING id)
-     INSERT INTO device (node_id, device, model, memory_gib, tensor_cores, cuda)
-     SELECT new.id, d.index, d.model, d."memoryGib", d."tensorCores", d.cuda
-     FROM new, jsonb_to_recordset($8::jsonb)
-       AS d(index int, model text, "memoryGib" float8, "tensorCores" boolean, cuda text[])`,
-    [
-      id,
-      node.pool,
-      node.name,
-      cpuMillis,
-      node.memoryGib * gib,
-      cpuModel,
-      node.infiniband ?? false,
-      JSON.stringify(devices),
-    ],
-  )
+  const infiniband = node.infiniband ?? false
+  const capacity = { cpuMillis, memoryBytes, freeCpu: cpuMillis, freeMemory: memoryBytes }
+  await prisma.poolNode.create({
+    data: { id, poolName: node.pool, name: node.name, cpuModel, infiniband, ...capacity },
+  })
+  await prisma.device.createMany({ data: devices.map((device) => ({ ...device, nodeId: id })) })
 }
 
 const stateInput = z.strictObject({
@@ -128,11 +113,11 @@ const stateInput = z.strictObject({
 export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const { id, state } = parseInput(stateInput, raw)
-  await withNode(domain, id, async (sql, node) => {
+  await withNode(domain, id, async (tx, node) => {
     if (node.state === state) return
-    await sql.query(`UPDATE node SET ${statesUnlessLost} WHERE id = $1`, [id, state])
+    await tx.query(`UPDATE node SET ${statesUnlessLost} WHERE id = $1`, [id, state])
     const detail = { name: node.name, from: node.state, to: state }
-    await changed(domain, sql, { viewer, pool: node.pool, action: 'node.update', id, detail })
+    await changed(domain, tx, { viewer, pool: node.pool, action: 'node.update', id, detail })
   })
   return { id }
 }
@@ -140,8 +125,8 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
 /** Refused while a run holds something of it, or something of it is kept for a job: cordon it first. */
 export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'node.write')
-  await withNode(domain, id, async (sql, node) => {
-    const [busy] = await sql.query<{ runs: number; holdReasons: string | null }>(
+  await withNode(domain, id, async (tx, node) => {
+    const [busy] = await tx.query<{ runs: number; holdReasons: string | null }>(
       `SELECT (SELECT count(DISTINCT run_id) FROM allocation WHERE node_id = $1) AS runs,
          (SELECT min(job_id) FROM hold WHERE placements @> jsonb_build_array(jsonb_build_object('nodeId', $1::text))) AS "holdReasons"`,
       [id],
@@ -151,8 +136,8 @@ export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: s
       : busy?.holdReasons &&
         `The node ${node.name} is kept for ${busy.holdReasons}; cordon it and wait, or cancel that job`
     if (why) throw new InvalidInput([{ path: ['id'], message: why }])
-    await sql.query('DELETE FROM node WHERE id = $1', [id])
-    await changed(domain, sql, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })
+    await tx.prisma.poolNode.delete({ where: { id } })
+    await changed(domain, tx, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })
   })
   return { id }
 }
@@ -161,21 +146,18 @@ interface NodeHead {
   pool: string
   name: string
   /** Of one that is LOST: what it was before, and will be again. */
-  state: 'READY' | 'CORDONED' | 'DRAINING'
+  state: NodeState
 }
 
 /** Under the lock of its pool. */
-async function withNode(domain: Domain, id: string, work: (sql: Sql, node: NodeHead) => Promise<void>): Promise<void> {
-  await domain.db.transaction(async (sql) => {
-    const read = () =>
-      sql.query<NodeHead>('SELECT pool, name, coalesce(state_before, state)::text AS state FROM node WHERE id = $1', [
-        id,
-      ])
-    const [found] = await read()
-    if (found) await lockPool(sql, found.pool)
-    const [node] = found ? await read() : []
+async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHead) => Promise<void>): Promise<void> {
+  await domain.db.locking(async (tx) => {
+    const read = () => tx.prisma.poolNode.findUnique({ where: { id } })
+    const found = await read()
+    if (found) await lockPool(tx, found.poolName)
+    const node = found && (await read())
     if (!node) throw new NotFound(`There is no node ${id.slice(0, 64)}`)
-    await work(sql, node)
+    await work(tx, { pool: node.poolName, name: node.name, state: node.stateBefore ?? node.state })
   })
   domain.wakeups.poke('queue')
 }

@@ -1,5 +1,5 @@
 import { newId } from '../../platform/ids.ts'
-import type { Sql, Tx } from '../../platform/tx.ts'
+import type { Tx } from '../../platform/tx.ts'
 import { rememberApplied } from '../applied.ts'
 import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
 
@@ -24,19 +24,19 @@ interface Declared {
 }
 
 /** Answers the names of nodes that were changed. The caller has the lock of what was applied. */
-export async function applyNodes(sql: Tx, { pool, nodes, nowMs }: Declared): Promise<string[]> {
+export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Promise<string[]> {
   const changed: string[] = []
   for (const node of nodes) {
-    if (!(await rememberApplied(sql, keyOf(pool, node.name), node))) continue
+    if (!(await rememberApplied(tx, keyOf(pool, node.name), node))) continue
     // What holds a device may count for other limits then: those of another model. First, for a leader takes its turn first.
-    if (changed.length === 0) await tellLimits(sql, pool)
-    await applyNode(sql, pool, { ...node, id: newId('node', nowMs) })
+    if (changed.length === 0) await tellLimits(tx, pool)
+    await applyNode(tx, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)
   }
-  const gone = await goneOf(sql, pool, nodes)
-  if (gone.length > 0 && changed.length === 0) await tellSettings(sql, pool)
-  if (gone.length > 0) await dropNodes(sql, pool, gone)
-  if (changed.length + gone.length > 0) await tellNodes(sql, pool)
+  const gone = await goneOf(tx, pool, nodes)
+  if (gone.length > 0 && changed.length === 0) await tellSettings(tx, pool)
+  if (gone.length > 0) await dropNodes(tx, pool, gone)
+  if (changed.length + gone.length > 0) await tellNodes(tx, pool)
   return [...changed, ...gone]
 }
 
@@ -48,32 +48,29 @@ export const statesUnlessLost = `
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
 
 /** Those that the configuration named last time, and names no more. */
-async function goneOf(sql: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
+async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
   const names = nodes.map(({ name }) => name)
-  const applied = await rememberApplied(sql, `nodes/${pool}`, names)
+  const applied = await rememberApplied(tx, `nodes/${pool}`, names)
   const last = (applied?.last ?? []) as string[]
   return last.filter((name) => !names.includes(name))
 }
 
 /** One goes when nothing runs on it; until then it takes nothing new. Named again, it is new. */
-async function dropNodes(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
+async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promise<void> {
   const keys = names.map((name) => keyOf(pool, name))
-  await sql.query('DELETE FROM applied_setting WHERE key = ANY($1::text[])', [keys])
-  await sql.query(`UPDATE node SET ${statesUnlessLost} WHERE pool = $1 AND name = ANY($3::text[])`, [
+  await tx.prisma.appliedSetting.deleteMany({ where: { key: { in: keys } } })
+  await tx.query(`UPDATE node SET ${statesUnlessLost} WHERE pool = $1 AND name = ANY($3::text[])`, [
     pool,
     'DRAINING',
     names,
   ])
-  await sql.query(
-    `DELETE FROM node WHERE pool = $1 AND name = ANY($2::text[])
-       AND NOT EXISTS (SELECT FROM allocation a WHERE a.node_id = node.id)`,
-    [pool, names],
-  )
+  const idle = { poolName: pool, name: { in: [...names] }, allocations: { none: {} } }
+  await tx.prisma.poolNode.deleteMany({ where: idle })
 }
 
 /** What runs hold stays taken; a node that shrank below it is full until they end. */
-async function applyNode(sql: Sql, pool: string, node: DeclaredNode & { id: string }): Promise<void> {
-  const [row] = await sql.query<{ id: string }>(
+async function applyNode(tx: Tx, pool: string, node: DeclaredNode & { id: string }): Promise<void> {
+  const [row] = await tx.query<{ id: string }>(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)
      VALUES ($1, $2, $3, $4, $5, $4, $5, $6, $7)
      ON CONFLICT (pool, name) DO UPDATE SET state = CASE node.state WHEN 'LOST' THEN node.state ELSE 'READY' END,
@@ -85,11 +82,9 @@ async function applyNode(sql: Sql, pool: string, node: DeclaredNode & { id: stri
      RETURNING id`,
     [node.id, pool, node.name, node.cpuMillis, node.memoryBytes, node.cpuModel, node.infiniband],
   )
-  await sql.query('DELETE FROM device WHERE node_id = $1', [row?.id])
-  await sql.query(
-    `INSERT INTO device (node_id, device, model, memory_gib, tensor_cores, cuda)
-     SELECT $1, d.index, d.model, d."memoryGib", d."tensorCores", d.cuda
-     FROM jsonb_to_recordset($2::jsonb) AS d(index int, model text, "memoryGib" float8, "tensorCores" boolean, cuda text[])`,
-    [row?.id, JSON.stringify(node.devices)],
-  )
+  const nodeId = row?.id ?? node.id
+  await tx.prisma.device.deleteMany({ where: { nodeId } })
+  await tx.prisma.device.createMany({
+    data: node.devices.map(({ cuda, ...device }) => ({ ...device, cuda: [...cuda], nodeId })),
+  })
 }
