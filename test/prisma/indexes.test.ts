@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { code } from '../support/sources.ts'
+
+/**
+ * Every index that is no constraint costs each insertion into its table, so each names a statement of the product that
+ * reads by it: a text that stands in src/, and the statement, or the part of it that matters. Plans are made without
+ * sequential scans, because the tables of a test are small.
+ */
+interface Need {
+  text: string
+  statement: string
+}
+
+const need = (text: string, statement = text): Need => ({ text, statement })
+
+const newest = (table: string, by: string, where = '') =>
+  `SELECT id FROM ${table} ${where} ORDER BY ${by} DESC, id DESC LIMIT 20`
+
+const ofAccount = (table: string, rest: string) =>
+  `SELECT * FROM ${table} t WHERE t.account ~>~ ($1 || '.') AND t.account ~<~ ($1 || '/') AND ${rest}`
+
+const alive = 'AND NOT t.log_closed'
+const inWindow = 'AND t.at > clock.now - s.hours'
+
+const needs: Readonly<Record<string, Need>> = {
+  account_tally_pool_part_idx: need(
+    'JOIN account_tally t ON t.pool = $1 AND t.part = p.part',
+    'SELECT sum(entries) FROM account_tally WHERE pool = $1 AND part = $2',
+  ),
+  account_total_pool_idx: need(
+    'FROM account_total WHERE pool = $1',
+    'SELECT account, sum(entries) FROM account_total WHERE pool = $1 GROUP BY account',
+  ),
+  allocation_node_id_idx: need('SELECT count(DISTINCT run_id) FROM allocation WHERE node_id = $1'),
+  api_token_user_id_idx: need(
+    'SELECT * FROM api_token WHERE api_token.user_id = parent.id',
+    'SELECT * FROM api_token WHERE api_token.user_id = $1',
+  ),
+  approval_requested_at_id_idx: need('a.requested_at', newest('approval', 'requested_at')),
+  approval_status_expires_at_idx: need(
+    "a.status = 'PENDING' AND a.expires_at <= berth_now()",
+    "SELECT job_id FROM approval a WHERE a.status = 'PENDING' AND a.expires_at <= now() ORDER BY a.expires_at LIMIT $1",
+  ),
+  audit_entry_of_actor: need(
+    'actor_id',
+    'SELECT id FROM audit_entry WHERE actor_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 20',
+  ),
+  audit_entry_of_object: need(
+    'object_id',
+    'SELECT id FROM audit_entry WHERE object_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 20',
+  ),
+  audit_entry_unchained_idx: need(
+    'FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1',
+    'SELECT * FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1',
+  ),
+  dependency_on_job_id_idx: need('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])'),
+  device_claim_run_id_idx: need(
+    'SELECT count(*) FROM device_claim c WHERE c.run_id = run.id',
+    'SELECT count(*) FROM device_claim c WHERE c.run_id = $1',
+  ),
+  event_without_position: need(
+    'SELECT job_id, seq, at FROM event WHERE position IS NULL ORDER BY job_id, seq LIMIT $1',
+  ),
+  hold_pool_idx: need('FROM hold WHERE pool = $1', 'SELECT * FROM hold WHERE pool = $1'),
+  idempotency_key_expires_at_idx: need(
+    'SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1',
+  ),
+  // By its foreign key.
+  idempotency_key_job_id_idx: need('DELETE FROM job WHERE id = $1', 'DELETE FROM idempotency_key WHERE job_id = $1'),
+  job_alive_of_account: need(alive, ofAccount('job', 'NOT t.log_closed')),
+  job_alive_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
+  job_alive_of_user: need(alive, 'SELECT count(*) FROM job t WHERE t.user_id = $1 AND NOT t.log_closed'),
+  job_created_at_id_idx: need('j.created_at', newest('job', 'created_at')),
+  job_finished: need(
+    'SELECT id FROM job WHERE log_closed AND finished_at < $1',
+    'SELECT id FROM job WHERE log_closed AND finished_at < $1 ORDER BY finished_at LIMIT 1000',
+  ),
+  job_of_team: need('EXISTS (SELECT FROM job t WHERE ', 'SELECT EXISTS (SELECT FROM job t WHERE t.team_id = $1)'),
+  job_user_id_created_at_id_idx: need('j.created_at', newest('job', 'created_at', 'WHERE user_id = $1')),
+  lane_of_account: need(
+    'l.pool = $1 AND l.account = a.account AND NOT l.interactive',
+    'SELECT id FROM lane l WHERE l.pool = $1 AND l.account = $2 AND NOT l.interactive',
+  ),
+  lane_of_user: need('SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY pool'),
+  lane_overridden: need('SELECT DISTINCT priority AS band FROM lane WHERE pool = $1 AND overridden'),
+  lane_pool_idx: need('JOIN lane l ON l.pool = chosen.name', 'SELECT l.user_id FROM lane l WHERE l.pool = $1'),
+  lane_view_pool_idx: need(
+    'JOIN lane_view v ON v.pool = chosen.name',
+    'SELECT sum(waiting) FROM lane_view v WHERE v.pool = $1',
+  ),
+  pool_change_pool_xact_idx: need('SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2'),
+  preemption_pool_at_idx: need(
+    'FROM preemption WHERE pool = $1 AND at > berth_now()',
+    'SELECT * FROM preemption WHERE pool = $1 AND at > now()',
+  ),
+  question_pool_deadline_idx: need(
+    'WHERE pool = $1 AND deadline > berth_now() AND answer IS NULL',
+    'SELECT id FROM question WHERE pool = $1 AND deadline > now() AND answer IS NULL',
+  ),
+  queue_entry_due: need(
+    'q.pool = $1 AND NOT q.open AND q.eligible_at >',
+    'SELECT eligible_at FROM queue_entry q WHERE q.pool = $1 AND NOT q.open AND q.eligible_at > $2 ORDER BY 1 LIMIT 1',
+  ),
+  queue_entry_in_lane: need(
+    'AND e.open ORDER BY -e.bid, e.sequence LIMIT',
+    'SELECT * FROM queue_entry e WHERE e.lane_id = $1 AND e.open ORDER BY -e.bid, e.sequence LIMIT 20',
+  ),
+  queue_entry_pool_band_bid_sequence_idx: need(
+    'SELECT lane_id, sequence FROM queue_entry WHERE pool = $1 AND band = b.band AND bid = g.bid',
+    'SELECT lane_id, sequence FROM queue_entry WHERE pool = $1 AND band = $2 AND bid = $3',
+  ),
+  queue_tally_pool_idx: need('SELECT open FROM queue_tally WHERE pool = $1 GROUP BY open'),
+  run_by_native_id: need('where: { nativeId, job: { executor } }', 'SELECT r.job_id FROM run r WHERE r.native_id = $1'),
+  run_holding: need(
+    'ORDER BY r.scheduled_at, r.id',
+    "SELECT id FROM run WHERE pool = $1 AND state IN ('STARTING', 'RUNNING', 'CANCELLING')",
+  ),
+  run_lost: need(
+    'r.pool = $1 AND r.lost_at IS NOT NULL',
+    'SELECT id FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL',
+  ),
+  run_scheduled: need(
+    "FROM run WHERE pool = name AND scheduled_at > berth_now() - interval '24 hours' ORDER BY scheduled_at DESC",
+    'SELECT * FROM run WHERE pool = $1 AND scheduled_at > now() ORDER BY scheduled_at DESC LIMIT 100',
+  ),
+  slot_reservation_made: need(
+    'SELECT id FROM slot_reservation WHERE created_at < berth_now()',
+    "SELECT id FROM slot_reservation WHERE created_at < now() - interval '3 days'",
+  ),
+  slot_reservation_open: need(
+    'r.user_id = s.id AND r.consumed_at IS NULL AND r.released_at IS NULL',
+    'SELECT count(*) FROM slot_reservation r WHERE r.user_id = $1 AND r.consumed_at IS NULL AND r.released_at IS NULL',
+  ),
+  slot_reservation_user_id_created_at_id_idx: need(
+    "from: 'slot_reservation s'",
+    newest('slot_reservation', 'created_at', 'WHERE user_id = $1'),
+  ),
+  team_member_user_id_idx: need(
+    'FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
+    'SELECT t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
+  ),
+  usage_ledger_at: need(
+    'SELECT job_id FROM usage_ledger WHERE at < berth_now()',
+    "SELECT job_id FROM usage_ledger WHERE at < now() - interval '3 days'",
+  ),
+  usage_ledger_of_account: need(inWindow, ofAccount('usage_ledger', 't.at > $2')),
+  usage_ledger_of_team: need(inWindow, 'SELECT sum(cost) FROM usage_ledger t WHERE t.team_id = $1 AND t.at > $2'),
+  usage_ledger_user_id_at_idx: need(
+    inWindow,
+    'SELECT sum(cost) FROM usage_ledger t WHERE t.user_id = $1 AND t.at > $2',
+  ),
+}
+
+/** What was made long ago, of many people: of a short table every index costs less than one of blocks. */
+const oldRowsSql = `
+WITH ledger AS (
+  INSERT INTO usage_ledger (job_id, user_id, account, at, cost)
+  SELECT 'job_' || n, 'user_' || n, 'ml', berth_now() - n * interval '1 minute', 0 FROM generate_series(5000, 1, -1) n
+)
+INSERT INTO slot_reservation (id, user_id, created_at, expires_at)
+SELECT 'slot_' || n, 'user_' || n, berth_now() - n * interval '1 minute', berth_now() FROM generate_series(5000, 1, -1) n`
+
+/** Jobs of one team that are over: without any, all indexes on teams cost the same. */
+const jobsOfATeamSql = `
+WITH person AS (INSERT INTO "user" (id, name, level) VALUES ('user_1', 'ada', 'LEAD')),
+team AS (INSERT INTO team (id, name, account) VALUES ('team_1', 'ml', 'ml'))
+INSERT INTO job (id, user_id, spec, state, pool, queue, executor, account, base_priority, cpu_millis, memory_bytes, gpu,
+  team_id, lane_id, created_at, finished_at, log_closed)
+SELECT 'job_' || n, 'user_1', '{}', 'SUCCEEDED', 'p', 'q', 'local', 'ml', 0, 1, 1, 0, 'team_1',
+  '00000000-0000-0000-0000-000000000000', berth_now(), berth_now(), true FROM generate_series(1, 1000) n`
+
+const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text }) => text)
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createDatabase()
+  for (const statement of [jobsOfATeamSql, oldRowsSql, 'ANALYZE usage_ledger, slot_reservation'])
+    await database.db.sql.query(statement)
+})
+afterAll(() => database.close())
+
+describe('indexes', () => {
+  it('are all named here, but for constraints', async () => {
+    const found = await database.db.sql.query<{ name: string }>(
+      `SELECT c.relname AS name FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
+       WHERE c.relnamespace = 'public'::regnamespace AND NOT i.indisunique`,
+    )
+    expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(needs).sort())
+  })
+
+  it.each(Object.entries(needs))('%s is what a statement reads by', async (index, { text, statement }) => {
+    expect(source.filter((each) => each.includes(text))).not.toEqual([])
+    const plan = await database.db.transaction(async (sql) => {
+      await sql.query('SET LOCAL enable_seqscan = off')
+      return sql.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`)
+    })
+    expect(JSON.stringify(plan)).toContain(`"${index}"`)
+  })
+})
