@@ -35,6 +35,8 @@ export interface Carrying {
 
 const retryMsMax = 5_000
 const reInspectMs = 50
+/** For the rest of the log of a run that is gone. */
+const goneLogMsMax = 60_000
 /** A deadline is looked at so often, in case the database's clock was set. */
 const waitMsMax = 10_000
 
@@ -94,8 +96,8 @@ export class Carrier {
   async observed(observation: Observation, atMs: number): Promise<void> {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
+      if (this.#gone === null) this.#aside(this.#giveUpLog())
       this.#gone = lost
-      this.#lost.abort()
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
       await this.#report({ kind: 'seen', observation })
@@ -110,6 +112,12 @@ export class Carrier {
     if (this.#silentSince === null || atMs - this.#silentSince < this.#carrying.nodeLostAfterMs) return null
     this.#silent = true
     return { state: 'gone' }
+  }
+
+  /** What is left of the output of a run that is gone is read first: a restart of the machine leaves its spool. */
+  async #giveUpLog(): Promise<void> {
+    if (!this.#silent) await this.#carrying.domain.clock.sleep(goneLogMsMax, this.#dropped)
+    this.#lost.abort()
   }
 
   async #carry(): Promise<void> {
