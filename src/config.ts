@@ -211,7 +211,7 @@ function readArguments(argv: readonly string[], env: Environment): Arguments {
     return { config: values.config ?? (env.BERTH_CONFIG || undefined), singleUser: values['single-user'] ?? false }
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('. ')[0] ?? '') : String(error)
-    const remedy = 'use --config file.yaml, and --single-user to give up all users'
+    const remedy = 'use --config file.yaml, or --single-user to remove all users'
     throw new ConfigError([{ path: 'command line', reason, remedy }])
   }
 }
@@ -267,8 +267,8 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
   if (!oidc || levels === (oidc.levelClaim !== undefined)) return []
   return [
     levels
-      ? { path: 'auth.oidc.levels', reason: 'stands without levelClaim', remedy: 'name the claim to look up in it' }
-      : { path: 'auth.oidc.levelClaim', reason: 'stands without levels', remedy: 'say which value is which level' },
+      ? { path: 'auth.oidc.levels', reason: 'needs levelClaim', remedy: 'name the claim whose values it maps' }
+      : { path: 'auth.oidc.levelClaim', reason: 'needs levels', remedy: 'map each value to a level' },
   ]
 }
 

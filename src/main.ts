@@ -89,7 +89,7 @@ async function start(starting: Start): Promise<string> {
     } catch (error) {
       const isLate = systemClock.monotonicMs() - beganMs > arrivalMsMax
       if (signal.aborted || isLate || !(error instanceof Unavailable || isUnavailable(error))) throw error
-      log.warn({ err: error }, 'the database left during the start; starting again')
+      log.warn({ err: error }, 'lost the database during the start; starting again')
       await endAll(running.parts.splice(0), log)
       await systemClock.sleep(startAgainMs, signal)
     }
@@ -232,7 +232,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
       const idFile = join(resolve(config.dataDir), 'id')
       domain.log.warn(
         { pool: pool.name },
-        `this pool belongs to another data directory: its jobs run there. If that is gone for good, put its id (column directory of table pool) into ${idFile}`,
+        `this pool belongs to another data directory, where its jobs run. If that directory is lost for good, write its id (column directory of table pool) into ${idFile}`,
       )
       continue
     }
@@ -334,15 +334,14 @@ const days = (ms: number | null): number | null => (ms === null ? null : Math.ro
 /** false: parts were left as they are. The embedded PostgreSQL has limits of its own: it may have much to write. */
 async function takeDown({ parts, postgres }: Running, log: Log): Promise<boolean> {
   const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(stopMsMax).then(() => false)])
-  if (!isClean)
-    log.error({ withinMs: stopMsMax }, 'not every part stopped cleanly; the next start finds out what is open')
+  if (!isClean) log.error({ withinMs: stopMsMax }, 'some components did not stop cleanly; the next start recovers them')
   await postgres?.stop()
   return isClean
 }
 
 async function endAll(parts: readonly TakeDown[], log: Log): Promise<true> {
   for (const end of parts.toReversed())
-    await end().catch((error: unknown) => log.error({ err: error }, 'a part did not stop cleanly'))
+    await end().catch((error: unknown) => log.error({ err: error }, 'a component did not stop cleanly'))
   return true
 }
 
@@ -357,7 +356,7 @@ async function main(): Promise<void> {
     if (stoppingSinceMs !== undefined && systemClock.monotonicMs() - stoppingSinceMs < sameSignalMs) return
     if (stoppingSinceMs !== undefined) process.exit(1)
     stoppingSinceMs = systemClock.monotonicMs()
-    log.info({ signal }, 'stopping; jobs go on')
+    log.info({ signal }, 'stopping; jobs continue')
     void stop()
   }
 

@@ -206,11 +206,11 @@ describe('refusals', () => {
     ['approvalRules: [{ name: a, condition: { cost: 1 } }]', /^approvalRules\[0\].condition.cost: is not a known key/],
     [
       'approvalRules: [{ name: a, condition: { name: "^(a$" } }]',
-      'approvalRules[0].condition.name: "^(a$" is no safe pattern: There is a ( without its ); for example "train-*"; docs/quotas.md says what is known',
+      'approvalRules[0].condition.name: "^(a$" is not a supported pattern: Unmatched (; for example "train-*"; docs/quotas.md lists all conditions',
     ],
     [
       `approvalRules: [{ name: ${'n'.repeat(256)}, condition: { firstJob: true } }]`,
-      /is not a text of 1 to 255 characters/,
+      /is not a string of 1 to 255 characters/,
     ],
     ['pools: [{ name: a, rates: { cpuHour: 1, currency: EUR } }]', /^pools\[0\].rates.gpuHour: is missing/],
     [
@@ -221,22 +221,22 @@ describe('refusals', () => {
     ['server: { prot: 1 }', 'server.prot: is not a known key; did you mean port?'],
     ['colour: red', /^colour: is not a known key; the keys here are server, /],
     ['server: { port: 99999 }', /^server.port: 99999 is not a whole number from 0 to 65535; for example 4000/],
-    ['server: { roles: [web] }', 'server.roles[0]: "web" is not known here; use api or scheduler'],
+    ['server: { roles: [web] }', 'server.roles[0]: "web" is not a known value; use api or scheduler'],
     ['server: { roles: [] }', /^server.roles: is empty/],
     ['server: { allowedOrigins: ["https://a.org/x"] }', /^server.allowedOrigins\[0\]: .* is not an origin/],
-    ['server: 5', /^server: 5 is not a map of keys/],
+    ['server: 5', /^server: 5 is not a YAML mapping/],
     ['server: { limits: { costPerMinute: 1 } }', 'server.limits: is not available in this version; remove it'],
     [
       'auth: { oidc: { issuer: "https://id.org", audience: b, levels: { admins: ADMIN } } }',
-      'auth.oidc.levels: stands without levelClaim; name the claim to look up in it',
+      'auth.oidc.levels: needs levelClaim; name the claim whose values it maps',
     ],
     [
       'auth: { oidc: { issuer: "https://id.org", audience: b, levelClaim: level } }',
-      'auth.oidc.levelClaim: stands without levels; say which value is which level',
+      'auth.oidc.levelClaim: needs levels; map each value to a level',
     ],
     [
       'auth: { oidc: { issuer: "https://id.org", audience: b, levelClaim: l, levels: { a: BOSS } } }',
-      /^auth.oidc.levels.a: "BOSS" is not known here; use VIEWER or/,
+      /^auth.oidc.levels.a: "BOSS" is not a known value; use VIEWER or/,
     ],
     ['auth: { bootstrapToken: "two words here" }', /^auth.bootstrapToken: the value is not a secret/],
     ['quotas: [{ type: JOBS_PER_DAY, action: BLOCK, scope: USER, limit: 1 }]', /quotas\[0\].key: is missing/],
@@ -250,7 +250,7 @@ describe('refusals', () => {
     ['retention: { logsDays: 0 }', /^retention.logsDays: 0 is not a whole number from 1/],
     [
       'pools: [{ name: a, policy: LOTTERY }]',
-      /^pools\[0\].policy: "LOTTERY" is not known here; use PRIORITY or FAIR_SHARE/,
+      /^pools\[0\].policy: "LOTTERY" is not a known value; use PRIORITY or FAIR_SHARE/,
     ],
     [
       'pools: [{ name: a, scheduling: { rotationQuantumSeconds: -2 } }]',
@@ -265,13 +265,16 @@ describe('refusals', () => {
       'pools: [{ name: a, executors: [slurm] }]',
       /^pools\[0\].executors\[0\]: "slurm" is not available in this version/,
     ],
-    ['pools: [{ name: a, executors: [lokal] }]', /"lokal" is not known here; use local or simulated/],
-    ['pools: [{ name: a, executor: local, executors: [local] }]', /^pools\[0\].executor: stands beside executors/],
-    ['pools: [{ name: a }, { name: a }]', /^pools\[1\].name: "a" is there twice/],
-    ['pools: [{ name: a, executor: simulated }]', /^pools\[0\].nodes: a simulated pool has only the nodes/],
+    ['pools: [{ name: a, executors: [lokal] }]', /"lokal" is not a known value; use local or simulated/],
+    [
+      'pools: [{ name: a, executor: local, executors: [local] }]',
+      /^pools\[0\].executor: cannot be combined with executors/,
+    ],
+    ['pools: [{ name: a }, { name: a }]', /^pools\[1\].name: "a" is defined twice/],
+    ['pools: [{ name: a, executor: simulated }]', /^pools\[0\].nodes: a simulated pool needs declared nodes/],
     ['pools: [{ name: a, nodes: [] }]', /^pools\[0\].nodes: a local pool is one machine, not 0/],
     ['queues: [{ name: q, pool: gone }]', 'queues[0].pool: there is no pool "gone"; use local'],
-    ['queues: [{ name: q, pool: local }, { name: q, pool: local }]', /^queues\[1\].name: "q" is there twice/],
+    ['queues: [{ name: q, pool: local }, { name: q, pool: local }]', /^queues\[1\].name: "q" is defined twice/],
   ])('%s', (yaml, told) => {
     expect(refusal(yaml)).toEqual([typeof told === 'string' ? told : expect.stringMatching(told)])
   })
@@ -279,7 +282,7 @@ describe('refusals', () => {
   it('tells simulated executors that they stand alone', () => {
     const nodes = 'nodes: [{ name: n, cpu: 1, memoryGib: 1 }]'
     expect(refusal(`pools: [{ name: a, executors: [local, simulated], ${nodes} }]`)).toEqual([
-      expect.stringMatching(/simulated stands alone/),
+      expect.stringMatching(/simulated must be the only executor of a pool/),
     ])
   })
 

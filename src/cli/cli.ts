@@ -24,9 +24,7 @@ export interface OutputOptions {
 
 /** `-o` is the same everywhere. */
 export function withOutput(command: Command): Command {
-  return command.addOption(
-    new Option('-o, --output <format>', 'how the answer is printed').choices(formats).default('table'),
-  )
+  return command.addOption(new Option('-o, --output <format>', 'output format').choices(formats).default('table'))
 }
 
 export async function printJobs({ terminal }: Cli, jobs: readonly JobRowFragment[], format: Format): Promise<void> {

@@ -20,7 +20,7 @@ export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, o
       ['missing', fit?.missing.join('; ')],
       ['position', queuePosition?.toString()],
       ['may start', startText(estimatedStart)],
-      ['its key answers', idempotentJob?.id],
+      ['job of the key', idempotentJob?.id],
     ]),
   )
 }

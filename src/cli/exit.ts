@@ -35,13 +35,12 @@ export function stopFor(problem: ProblemFragment): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
-  const permission = 'requiredPermission' in problem ? `you need ${problem.requiredPermission}` : undefined
-  return new Stop(exitCodeOf(problem.code, problem.retryable), message, permission ?? nextSteps[problem.code])
+  return new Stop(exitCodeOf(problem.code, problem.retryable), message, nextSteps[problem.code])
 }
 
 /** A request that brought no data. */
 export function stopForFailure(failure: RequestFailed): Stop {
-  const log = failure.requestId ? `the server's log has it under ${failure.requestId}` : undefined
+  const log = failure.requestId ? `see request id ${failure.requestId} in the log of the server` : undefined
   return new Stop(exitCodeOf(failure.code, failure.retryable), failure.message, nextSteps[failure.code] ?? log)
 }
 
@@ -67,8 +66,9 @@ function exitCodeOf(code: string, retryable: boolean): number {
 }
 
 const nextSteps: Readonly<Record<string, string>> = {
-  UNREACHABLE: 'start one with "berth up", or set BERTH_URL',
+  UNREACHABLE: 'start a server with "berth up", or set BERTH_URL',
   UNAUTHENTICATED: 'set BERTH_TOKEN',
+  FORBIDDEN: 'use a token that has it, or ask an administrator',
   NOT_FOUND: 'see "berth ls"',
   INVALID_STATE: 'see "berth info JOB"',
   UNAVAILABLE: 'try again in a moment',

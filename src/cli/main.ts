@@ -72,7 +72,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 
 function createProgram(): Command {
   const program = new Command('berth')
-    .description('Submit jobs, and watch them live.')
+    .description('Submit jobs and watch them live.')
     .enablePositionalOptions()
     .exitOverride()
     .version(packageJson.version)

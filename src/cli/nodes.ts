@@ -16,7 +16,7 @@ const poolsOf = async (cli: Cli) => (await cli.connection().request(PoolNamesDoc
 
 async function readPage(cli: Cli, variables: { pool: string; first: number; after: string | null }) {
   const { node } = await cli.connection().request(PoolNodesDocument, variables)
-  if (node?.__typename !== 'Pool') throw new Stop(exitCodes.notFound, 'the pool went away')
+  if (node?.__typename !== 'Pool') throw new Stop(exitCodes.notFound, 'the pool was removed')
   return node.nodes
 }
 
@@ -26,7 +26,7 @@ export async function poolMeant(cli: Cli, named: string | undefined): Promise<st
   const pools = await poolsOf(cli)
   const [only] = pools
   if (!only || pools.length > 1)
-    throw usage('the pool is not said', `give --pool: ${pools.map(({ name }) => name).join(', ')}`)
+    throw usage('the pool is missing', `give --pool: ${pools.map(({ name }) => name).join(', ')}`)
   return only.name
 }
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from 'commander'
 
 /** Arguments that are numbers. */
 export function readWhole(given: string): number {
-  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError('It must be a whole number from 0.')
+  if (!/^\d{1,15}$/.test(given)) throw new InvalidArgumentError('It must be an integer from 0.')
   return Number(given)
 }
 
@@ -14,6 +14,6 @@ export function readAmount(given: string): number {
 
 export const readUpTo = (max: number) => (given: string) => {
   const count = readWhole(given)
-  if (count < 1 || count > max) throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`)
+  if (count < 1 || count > max) throw new InvalidArgumentError(`It must be an integer from 1 to ${max}.`)
   return count
 }

@@ -70,7 +70,7 @@ export function buildSpec({ yaml, flags, command, cwd, env }: SpecSources): JobS
 function parseSpec(yaml: string): JobSpecInput {
   const parsed = parseValue(yaml, 'the job file')
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw usage('the job file is not a map of keys', 'see what "berth submit --print-spec -- command" prints')
+    throw usage('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
   return parsed as JobSpecInput
 }
 
@@ -128,7 +128,7 @@ function labelsFromFlags({ tag = [], label = [] }: SpecFlags) {
 /** `NAME=value`, or `NAME` to pass on one's own. */
 function variable(item: string, env: SpecSources['env']) {
   const [name = '', value = env[name]] = splitOnce(item)
-  if (value === undefined) throw usage(`${name} is not set here`, `write --env ${name}=value`)
+  if (value === undefined) throw usage(`${name} is not set in your environment`, `write --env ${name}=value`)
   return { name, value }
 }
 
@@ -146,7 +146,7 @@ function assign(spec: JobSpecInput, assignment: string): void {
   let target = spec as Record<string, unknown>
   for (const key of keys) {
     const inner = target[key] ?? {}
-    if (typeof inner !== 'object' || Array.isArray(inner)) throw usage(`--set ${path}: ${key} is not a map of keys`)
+    if (typeof inner !== 'object' || Array.isArray(inner)) throw usage(`--set ${path}: ${key} is not a YAML mapping`)
     target[key] = inner
     target = inner as Record<string, unknown>
   }

@@ -19,7 +19,7 @@ export interface LogView {
 /** The job, or the stop that says it is not there. Also tells at once when no server answers. */
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
-  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id}, or it is not yours to see`, 'see "berth ls"')
+  if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id} that you may see`, 'see "berth ls"')
   return job
 }
 
@@ -53,10 +53,10 @@ export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Pr
         terminal.say(gapText(message))
         break
       case 'RunChanged':
-        if (message.newRun.number > 1) terminal.say(`run ${message.newRun.number} begins`)
+        if (message.newRun.number > 1) terminal.say(`run ${message.newRun.number} starts`)
         break
       case 'StreamReset':
-        terminal.say(`the log begins anew (${message.resetReason})`)
+        terminal.say(`the log starts again (${message.resetReason})`)
         break
       case 'StreamHeartbeat':
         break
@@ -87,5 +87,7 @@ export async function printEvent({ terminal }: Cli, event: JobEventRowFragment):
 
 /** Leaving is not stopping, and says so. */
 export function detachOnInterrupt(cli: Cli, id: string): void {
-  cli.leaveOnInterrupt(`detached; ${id} goes on: "berth logs -f ${id}" comes back, "berth cancel ${id}" stops it`)
+  cli.leaveOnInterrupt(
+    `detached; job ${id} continues: "berth logs -f ${id}" follows it again, "berth cancel ${id}" cancels it`,
+  )
 }

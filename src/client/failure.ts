@@ -33,7 +33,7 @@ export function failureOf(errors: readonly GraphqlError[]): RequestFailed {
   const [first] = errors
   return new RequestFailed(
     first?.extensions?.code ?? 'INTERNAL_SERVER_ERROR',
-    errors.map((error) => error.message).join('; ') || 'The server refused without saying why',
+    errors.map((error) => error.message).join('; ') || 'The server refused the request without a reason',
     { requestId: first?.extensions?.requestId ?? null },
   )
 }

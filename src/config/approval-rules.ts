@@ -11,8 +11,8 @@ const yearSeconds = 31_536_000
 const pattern = (example: string) =>
   z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
     error: ({ input }) => {
-      const why = typeof input === 'string' ? patternProblem(input) : 'is not a text'
-      return refusal(`${JSON.stringify(input)} ${why}`, `for example ${example}; docs/quotas.md says what is known`)
+      const why = typeof input === 'string' ? patternProblem(input) : 'is not a string'
+      return refusal(`${JSON.stringify(input)} ${why}`, `for example ${example}; docs/quotas.md lists all conditions`)
     },
   })
 
@@ -46,7 +46,7 @@ export function checkApprovalRules(rules: readonly ApprovalRuleConfig[]): Config
     const set = Object.values(rule.condition).filter((each) => each !== undefined).length
     if (set !== 1) return at('condition', `has ${set} conditions`, 'give exactly one, for example { costAbove: 50 }')
     if (rules.findIndex(({ name }) => name === rule.name) < index)
-      return at('name', `${JSON.stringify(rule.name)} is there twice`, 'give it another name')
+      return at('name', `${JSON.stringify(rule.name)} is defined twice`, 'give it another name')
     return []
   })
 }

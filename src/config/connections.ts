@@ -31,7 +31,7 @@ export function tooManyConnections(wanted: Wanted, { available, maxConnections }
   const beside = needed - wanted.connections
   return {
     path: 'database.connections',
-    reason: `${wanted.connections} and ${beside} beside them are more than the ${available} that this role may have (max_connections ${maxConnections})`,
+    reason: `${wanted.connections} connections and ${beside} others exceed the ${available} that this role may open (max_connections ${maxConnections})`,
     remedy: `set it to at most ${available - beside}, or raise max_connections, or the limit of the role or the database`,
   }
 }

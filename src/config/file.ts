@@ -35,7 +35,7 @@ const coresMax = 100_000
 /** Fewer wait for each other: streams, submissions and the planner share them. */
 const connectionsMin = 6
 
-const days = whole(1, 36_500, '30, or null for ever').nullable()
+const days = whole(1, 36_500, '30, or null for forever').nullable()
 const limit = whole(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
 
 const limits = section({

@@ -13,7 +13,7 @@ export function duplicates(path: string, items: readonly { name: string }[]): Co
       : [
           {
             path: `${path}[${i}].name`,
-            reason: `${JSON.stringify(name)} is there twice`,
+            reason: `${JSON.stringify(name)} is defined twice`,
             remedy: 'give it another name',
           },
         ],
@@ -24,13 +24,14 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const at = (key: string, reason: string, remedy: string) => ({ path: `pools[${index}].${key}`, reason, remedy })
   const executors = executorsOf(pool)
   const problems: ConfigProblem[] = duplicates(`pools[${index}].nodes`, pool.nodes ?? [])
-  if (pool.executor && pool.executors) problems.push(at('executor', 'stands beside executors', 'keep one of the two'))
+  if (pool.executor && pool.executors)
+    problems.push(at('executor', 'cannot be combined with executors', 'keep one of the two'))
   if (executors.length === 0) problems.push(at('executors', 'is empty', 'name at least one executor'))
   if (new Set(executors).size < executors.length)
     problems.push(at('executors', 'names an executor twice', 'name each once'))
   const executor = executors.find((name) => !sharesMachine(name)) ?? executors[0] ?? executorDefault
   if (!sharesMachine(executor) && new Set(executors).size > 1)
-    problems.push(at('executors', `${executor} stands alone`, 'give it a pool of its own'))
+    problems.push(at('executors', `${executor} must be the only executor of a pool`, 'define another pool for it'))
   const wrong = wrongNodes(executor, pool.nodes)
   if (wrong) problems.push(at('nodes', ...wrong))
   return problems
@@ -47,7 +48,7 @@ function wrongNodes(executor: BuiltExecutor, nodes: PoolEntry['nodes']): [reason
       return [`a ${executor} pool is one machine, not ${nodes.length}`, 'declare one node, or none']
     case 'DECLARED':
       if (nodes?.length) return null
-      return [`a ${executor} pool has only the nodes that are declared`, 'declare at least one']
+      return [`a ${executor} pool needs declared nodes`, 'declare at least one node']
     case 'BACKEND':
       return nodes ? [`the backend ${executor} tells the nodes of its pool`, 'remove them'] : null
     default:

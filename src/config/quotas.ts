@@ -26,15 +26,15 @@ export function checkQuotas(quotas: readonly QuotaEntry[]): ConfigProblem[] {
   return quotas.flatMap((quota, index) => {
     const { type, scope, key, limit } = quota
     const at = (field: string, reason: string, remedy: string) => [{ path: `quotas[${index}]${field}`, reason, remedy }]
-    if (scope === 'GLOBAL' && key !== undefined) return at('.key', 'stands beside the scope GLOBAL', 'remove it')
+    if (scope === 'GLOBAL' && key !== undefined) return at('.key', 'must be omitted with scope GLOBAL', 'remove it')
     if (scope !== 'GLOBAL' && key === undefined)
       return at('.key', 'is missing', `name the ${scope.toLowerCase()} that it limits`)
     if (scope === 'LEVEL' && !levels.includes(key ?? ''))
-      return at('.key', `${JSON.stringify(key)} is no level`, `use ${levels.join(' or ')}`)
+      return at('.key', `${JSON.stringify(key)} is not a level`, `use ${levels.join(' or ')}`)
     if (!type.startsWith('COST') && !Number.isInteger(limit))
-      return at('.limit', `${limit} is no whole number`, 'round it')
+      return at('.limit', `${limit} is not a whole number`, 'round it')
     if (quotas.findIndex((other) => kind(other) === kind(quota)) < index)
-      return at('', 'is there twice', 'keep one of each type, action, scope and key')
+      return at('', 'is defined twice', 'keep one of each type, action, scope and key')
     return []
   })
 }

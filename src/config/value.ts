@@ -57,7 +57,7 @@ export function word<const Words extends readonly string[]>(words: Words, later:
   return z.custom<Words[number]>((input) => words.some((known) => known === input), {
     error: ({ input }) =>
       refusal(
-        `${JSON.stringify(input)} ${later.some((known) => known === input) ? notYet : 'is not known here'}`,
+        `${JSON.stringify(input)} ${later.some((known) => known === input) ? notYet : 'is not a known value'}`,
         `use ${words.join(' or ')}`,
       ),
   })
@@ -84,7 +84,8 @@ export const flag = value<boolean>(
 export const matching = (what: string, pattern: RegExp, example: string) =>
   value<string>({ what, example }, (input) => typeof input === 'string' && pattern.test(input))
 export const text = (example: string) => matching('a text', /\S/, example)
-export const shortText = (example: string) => matching('a text of 1 to 255 characters', /^(?=.*\S).{1,255}$/s, example)
+export const shortText = (example: string) =>
+  matching('a string of 1 to 255 characters', /^(?=.*\S).{1,255}$/s, example)
 export const name = (example: string) =>
   matching('a name: a letter or digit, then up to 62 of these and ". _ -"', /^[a-z0-9][\w.-]{0,62}$/i, example)
 export const url = (protocols: readonly string[], expected: Expected) =>
@@ -95,7 +96,7 @@ export const list = <Item extends z.ZodType>(item: Item) =>
 
 const notAMap = ({ input }: { input?: unknown }) =>
   refusal(
-    `${input === undefined ? 'nothing' : JSON.stringify(input)} is not a map of keys`,
+    `${input === undefined ? 'nothing' : JSON.stringify(input)} is not a YAML mapping`,
     'write it as { key: value }',
   )
 

@@ -80,9 +80,17 @@ export class Forbidden extends Refusal {
   readonly code = 'FORBIDDEN'
   readonly requiredPermission: string
   constructor(requiredPermission: string) {
-    super(`This needs the permission ${requiredPermission}`)
+    super(missingWords(requiredPermission))
     this.requiredPermission = requiredPermission
   }
+}
+
+/** `scope:X` and `level:X` name what the token and the user lack. */
+function missingWords(required: string): string {
+  const [kind, name] = required.split(':')
+  if (kind === 'scope') return `Your token needs the scope ${name}`
+  if (kind === 'level') return `You need the level ${name} or above`
+  return `You need the permission ${required}`
 }
 
 export class InvalidState extends Refusal {
@@ -100,7 +108,7 @@ export class VersionConflict extends Refusal {
   readonly code = 'VERSION_CONFLICT'
   readonly jobId: string
   constructor(jobId: string, expected: number, actual: number) {
-    super(`The job is at version ${actual}, not ${expected}: look at it again before deciding`)
+    super(`The job is at version ${actual}, not ${expected}; read the job again before you change it`)
     this.jobId = jobId
   }
 }
@@ -110,7 +118,9 @@ export class IdempotencyConflict extends Refusal {
   override name = 'IdempotencyConflict'
   readonly code = 'IDEMPOTENCY_CONFLICT'
   constructor(key: string) {
-    super(`The key ${JSON.stringify(key)} was used for another submission; take another key, or send the same payload`)
+    super(
+      `The key ${JSON.stringify(key)} was used for a different submission; use another key, or send the same payload`,
+    )
   }
 }
 
@@ -146,7 +156,9 @@ export class ReservationExpired extends Refusal {
   override name = 'ReservationExpired'
   readonly code = 'RESERVATION_EXPIRED'
   constructor(id: string) {
-    super(`The slot reservation ${id.slice(0, 64)} cannot be used; reserve another`)
+    super(
+      `The slot reservation ${id.slice(0, 64)} cannot be used: it is expired, consumed, released, or not yours; reserve another slot`,
+    )
   }
 }
 
@@ -155,7 +167,7 @@ export class ApprovalNotAllowed extends Refusal {
   override name = 'ApprovalNotAllowed'
   readonly code = 'APPROVAL_NOT_ALLOWED'
   constructor() {
-    super('It is your own job: somebody else must decide')
+    super('You cannot decide on your own job; ask another approver')
   }
 }
 
@@ -170,7 +182,7 @@ export class Rejected extends Refusal {
   readonly code = 'REJECTED'
   readonly reasons: readonly Reason[]
   constructor(reasons: readonly Reason[]) {
-    super(reasons[0]?.message ?? 'It cannot start now')
+    super(reasons[0]?.message ?? 'The job cannot start now')
     this.reasons = reasons
   }
 }

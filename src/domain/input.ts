@@ -27,7 +27,7 @@ export const exitCodesMax = 255
 const listOf = <Item extends z.ZodType>(item: Item, itemsMax: number) =>
   z.array(item).max(itemsMax, `must have at most ${itemsMax.toLocaleString('en-US')} entries`)
 
-const filter = text(255).refine((value) => value !== '!', 'a bare ! names nothing to exclude')
+const filter = text(255).refine((value) => value !== '!', 'must name what to exclude after !')
 const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
 const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
 
@@ -66,7 +66,7 @@ const spec = z.strictObject({
   handler: path.nullish(),
   input: json.nullish(),
   image: text(1024).nullish(),
-  workdir: path.regex(/^(\/|~\/|~$)/, 'must be absolute or begin with ~/').nullish(),
+  workdir: path.regex(/^(\/|~\/|~$)/, 'must be an absolute path or start with ~/').nullish(),
   environment: listOf(
     z.strictObject({
       name: text(1024).refine((name) => !name.includes('='), 'must not contain ='),
@@ -87,10 +87,7 @@ const spec = z.strictObject({
     .strictObject({
       name: z
         .string()
-        .regex(
-          /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/,
-          'must be a name by RFC 1035: a–z, 0–9 and -, beginning with a letter',
-        )
+        .regex(/^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be an RFC 1035 label: a–z, 0–9 and -, starting with a letter')
         .nullish(),
       ports: listOf(
         z.strictObject({ port, targetPort: port.nullish(), protocol: z.enum(['TCP', 'UDP']).nullish() }),
@@ -133,7 +130,7 @@ const spec = z.strictObject({
 
 const key = z
   .string()
-  .regex(/^\P{Cc}*$/u, 'must not have control characters')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   .refine((value) => value.length > 0 && [...value].length <= 255, 'must have 1 … 255 characters')
 
 /** What comes with a submission beside its payload. */

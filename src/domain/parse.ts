@@ -29,6 +29,6 @@ export function forbiddenText(value: unknown, at: readonly string[]): Violation[
 
 function textViolation(value: string, path: readonly string[]): Violation[] {
   if (value.includes('\0')) return [{ path, message: 'Must not contain the character NUL' }]
-  if (!value.isWellFormed()) return [{ path, message: 'Must be well-formed Unicode: it has half of a surrogate pair' }]
+  if (!value.isWellFormed()) return [{ path, message: 'Must be well-formed Unicode: it has a lone surrogate' }]
   return []
 }

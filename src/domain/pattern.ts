@@ -45,7 +45,7 @@ const anyCase =
 
 function patternOf(text: string, widen: Widen): Pattern {
   if (text.length === 0 || text.length > patternCharactersMax)
-    throw new BadPattern(`A pattern has 1 … ${patternCharactersMax} characters`)
+    throw new BadPattern(`must have 1 … ${patternCharactersMax} characters`)
   return isExpression(text) ? expression(text.slice(1, -1), widen) : parseGlob(text)
 }
 
@@ -69,7 +69,7 @@ export function patternProblem(text: string): string | null {
     parsePattern(text)
     return null
   } catch (error) {
-    if (error instanceof BadPattern) return `is no safe pattern: ${error.message}`
+    if (error instanceof BadPattern) return `is not a supported pattern: ${error.message}`
     throw error
   }
 }
@@ -91,7 +91,7 @@ interface Source {
 
 function parseExpression(source: Source): Tree {
   const tree = parseChoice(source)
-  if (source.at < source.text.length) throw new BadPattern('There is a ) without its (')
+  if (source.at < source.text.length) throw new BadPattern('Unmatched )')
   return tree
 }
 
@@ -126,9 +126,9 @@ function parseOne(source: Source): Tree {
 }
 
 function parseGroup(source: Source): Tree {
-  if (taken(source, '?') && !taken(source, ':')) throw new BadPattern('Of the groups (?…) only (?:…) is known')
+  if (taken(source, '?') && !taken(source, ':')) throw new BadPattern('Only (?:…) groups are supported')
   const inner = parseChoice(source)
-  if (!taken(source, ')')) throw new BadPattern('There is a ( without its )')
+  if (!taken(source, ')')) throw new BadPattern('Unmatched (')
   return inner
 }
 
@@ -143,7 +143,7 @@ function parseRepeat(part: Tree, source: Source): Tree {
   const [least, most] = next === '{' ? parseBraces(source) : (amounts[next] ?? [])
   if (least === undefined || most === undefined) return part
   if (next !== '{') source.at++
-  if (/^[*+?{]$/.test(peek(source) ?? '')) throw new BadPattern('One repetition cannot follow another')
+  if (/^[*+?{]$/.test(peek(source) ?? '')) throw new BadPattern('A repetition cannot follow another repetition')
   return { kind: 'repeat', part, least, most }
 }
 
@@ -166,7 +166,7 @@ function parseEscape(source: Source): Test {
   const character = take(source)
   const known = classes[character.toLowerCase()]
   if (known) return character === character.toLowerCase() ? known : (each) => !known(each)
-  if (/^[A-Za-z0-9]$/.test(character)) throw new BadPattern(`\\${character} is not known`)
+  if (/^[A-Za-z0-9]$/.test(character)) throw new BadPattern(`\\${character} is not supported`)
   return source.widen(literal(character))
 }
 
@@ -174,7 +174,7 @@ function parseClass(source: Source): Test {
   const negated = taken(source, '^')
   const tests: Test[] = []
   while (!taken(source, ']')) tests.push(parseRange(source))
-  if (tests.length === 0) throw new BadPattern('A class [] is empty')
+  if (tests.length === 0) throw new BadPattern('The class [] is empty')
   return (character) => tests.some((test) => test(character)) !== negated
 }
 
@@ -185,7 +185,7 @@ function parseRange(source: Source): Test {
   if (!isRange) return source.widen(literal(first))
   source.at++
   const last = take(source)
-  if (last === '\\' || last < first) throw new BadPattern(`There is no range ${first}-${last}`)
+  if (last === '\\' || last < first) throw new BadPattern(`Invalid range ${first}-${last}`)
   return source.widen((character) => character >= first && character <= last)
 }
 
@@ -193,7 +193,7 @@ const peek = ({ text, at }: Source): string | undefined => text[at]
 
 function take(source: Source): string {
   const character = source.text[source.at++]
-  if (character === undefined) throw new BadPattern('It ends too early')
+  if (character === undefined) throw new BadPattern('The pattern ends too early')
   return character
 }
 
@@ -206,7 +206,7 @@ function taken(source: Source, character: string): boolean {
 // ── from tree to steps ──
 
 function write(tree: Tree, steps: Step[]): void {
-  if (steps.length > stepsMax) throw new BadPattern('Its repetitions are too large')
+  if (steps.length > stepsMax) throw new BadPattern('The repetitions are too large')
   switch (tree.kind) {
     case 'one':
       steps.push({ test: tree.test })

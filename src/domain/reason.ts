@@ -30,9 +30,9 @@ export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'j
 export const unsatisfiable = (asks: string, reservationId: string | null) =>
   because(
     'UNSATISFIABLE',
-    `No node of ${reservationId === null ? 'the pool' : `the reservation ${reservationId}`} could ever give ${asks}`,
+    `No node of ${reservationId === null ? 'the pool' : `reservation ${reservationId}`} can ever provide ${asks}`,
   )
-export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `The job ${jobId} is ahead of it`, jobId)
+export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
 interface Troubled {
   untilMs: number
   /** Since `untilMs` one run at a time is tried. */
@@ -45,17 +45,17 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
     'NODE_BACKS_OFF',
     isOver
       ? `Node ${node} could not start a run, and another one is tried there first: ${why}`
-      : `Node ${node} could not start a run and gets none before ${new Date(untilMs).toISOString()}: ${why}`,
+      : `Node ${node} could not start a run and is not used before ${new Date(untilMs).toISOString()}: ${why}`,
   )
-export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waits for ${asks} to become free`)
+export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
 /** The same for somebody who may not see the job that it waits for: they learn that there is one, and nothing of it. */
 export const unnamed = (reason: Reason): Reason =>
   reason.jobId === null
     ? reason
-    : { ...reason, jobId: null, message: unnamedMessages[reason.code] ?? 'Waits for another job' }
+    : { ...reason, jobId: null, message: unnamedMessages[reason.code] ?? 'Waiting for another job' }
 
 const unnamedMessages: Readonly<Record<string, string>> = {
-  CLASS_BLOCKED: 'Another job is ahead of it',
-  HOLD: 'What is free is kept for another job',
+  CLASS_BLOCKED: 'Waiting behind another job',
+  HOLD: 'The free resources are held for another job',
 }

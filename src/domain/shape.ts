@@ -53,9 +53,9 @@ const bytesMax = Number.MAX_SAFE_INTEGER
 export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violation[] {
   const found: Violation[] = []
   const refuse = (field: string, message: string) => found.push({ path: ['spec', 'resources', field], message })
-  if (copies * cpuMillis > coresMax * 1000) refuse('cpu', 'All copies together ask more than 1,000,000 cores')
-  if (copies * memoryBytes > bytesMax) refuse('memoryBytes', 'All copies together ask more than 8 PiB')
-  if (copies * gpu > gpusMax) refuse('gpu', 'All copies together ask more than 1,000,000 GPUs')
+  if (copies * cpuMillis > coresMax * 1000) refuse('cpu', 'All replicas together must request at most 1,000,000 cores')
+  if (copies * memoryBytes > bytesMax) refuse('memoryBytes', 'All replicas together must request at most 8 PiB')
+  if (copies * gpu > gpusMax) refuse('gpu', 'All replicas together must request at most 1,000,000 GPUs')
   return found
 }
 

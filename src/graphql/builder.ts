@@ -33,7 +33,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   scopeAuth: {
     authScopes: ({ viewer }) => ({ known: viewer !== anonymous }),
     authorizeOnSubscribe: true,
-    unauthorizedError: () => refusal('UNAUTHENTICATED', 'Log in first'),
+    unauthorizedError: () => refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token'),
   },
   // Costs are counted once, before execution (limits.ts); the fields only carry their weights.
   complexity: { disabled: true },

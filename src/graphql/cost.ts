@@ -45,7 +45,7 @@ export function costOf(asked: Asked, costMax: number = limits.costMax): number {
   if (cost > costMax)
     throw refusal(
       'QUERY_TOO_COMPLEX',
-      `The query costs ${cost}; ${costMax} is allowed. Ask for shorter pages or fewer fields`,
+      `The query costs ${cost}; the limit is ${costMax}. Request shorter pages or fewer fields`,
     )
   return cost
 }

@@ -44,7 +44,7 @@ export function decodeCursor<K extends Kind>(kind: K, cursor: string): z.output<
   return parsed.data as z.output<(typeof kinds)[K]>
 }
 
-export const invalidCursor = () => refusal('INVALID_CURSOR', 'This is no cursor of this list or stream')
+export const invalidCursor = () => refusal('INVALID_CURSOR', 'Invalid cursor: it belongs to another list or stream')
 
 function readJson(cursor: string): unknown {
   if (cursor.length > textMax || !/^[A-Za-z0-9_-]+$/.test(cursor)) throw invalidCursor()

@@ -24,7 +24,7 @@ const flushMsMax = 500
 const retryAfterSeconds = 2
 
 export const stoppingText = 'The server is stopping; try again'
-const lateText = 'The server is stopping and waits no longer: the request may or may not have been carried out'
+const lateText = 'The server stopped before the request completed; it may or may not have been carried out'
 
 export function createDrain(clock: Clock, drainMsMax = drainMsDefault): Drain {
   const open = new Set<ServerResponse>()

@@ -117,5 +117,6 @@ async function admit(args: ExecutionArgs, log: Rooms['log']): Promise<number | E
 /** What a caller without a token may ask: fields of serverInfo, without variables, so nothing is coerced for it. */
 function demandLogInPage(document: DocumentNode, operation: OperationDefinitionNode): void {
   const allowed = [...rootFieldsOf(document, operation)].every((name) => ['serverInfo', '__typename'].includes(name))
-  if (!allowed || (operation.variableDefinitions ?? []).length > 0) throw refusal('UNAUTHENTICATED', 'Log in first')
+  if (!allowed || (operation.variableDefinitions ?? []).length > 0)
+    throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
 }

@@ -75,7 +75,7 @@ function rootCause(error: unknown): unknown {
 const sqlRefusals: Readonly<Record<string, Description>> = {
   '22021': { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' },
   '22P05': { message: 'Text must not contain the character NUL', code: 'BAD_REQUEST' },
-  '22008': { message: 'This is no cursor of this list or stream', code: 'INVALID_CURSOR' },
+  '22008': { message: 'Invalid cursor: it belongs to another list or stream', code: 'INVALID_CURSOR' },
 }
 
 interface Description {

@@ -27,11 +27,11 @@ export function turnedAway({ host, origin, 'sec-fetch-site': site }: Caller, rul
   const name = host === undefined ? null : hostName(host)
   if (host === undefined || name === null) return 'The Host header is missing or malformed'
   if (rules.singleUser && !isLoopback(name) && !isAllowedHost(host, name, rules))
-    return `The host ${name} is not served; add it to server.allowedHosts`
+    return `Host ${name} is not allowed; add it to server.allowedHosts`
   if (origin !== undefined && !isAllowedOrigin(origin, host, rules))
-    return 'Requests from this origin are not served; add it to server.allowedOrigins'
+    return 'Requests from this origin are not allowed; add the origin to server.allowedOrigins'
   if (origin === undefined && site !== undefined && !ownSites.includes(String(site)))
-    return 'Requests of other sites are not served; open the address itself'
+    return 'Cross-site requests are not allowed; open the address directly'
   return null
 }
 

@@ -45,7 +45,7 @@ type Probe = Pick<Domain, 'db' | 'log'> & { findRoom: () => Promise<boolean> }
 async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'full'>): Promise<Readiness> {
   const spoolFull = await disk.full()
   const full = spoolFull === null ? [] : [spoolFull]
-  const outOfRoom = 'the disk of the database is full: nothing can be stored'
+  const outOfRoom = 'the disk of the database is full'
   try {
     const [row] = await db.transaction(
       (sql) => sql.query<{ unfinished: number; leaderless: string[] }>(readinessSql, [leaseTtlMs]),
@@ -53,7 +53,7 @@ async function readiness({ db, log, findRoom }: Probe, disk: Pick<DiskWatch, 'fu
     )
     const migrated = row?.unfinished === 0
     const database = (await findRoom()) ? 'ok' : 'full'
-    const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no leader: its jobs wait`)
+    const leaderless = (row?.leaderless ?? []).map((pool) => `pool ${pool} has no scheduler: its jobs wait`)
     return {
       ready: migrated && database === 'ok',
       database,

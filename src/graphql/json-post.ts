@@ -64,10 +64,10 @@ async function bodyOf({ viewer }: Caller, exchange: Exchange): Promise<string | 
   if (typeof body === 'object') return body.text
   if (body === 'gone') return null
   if (body === 'too many values')
-    refuse(exchange, 400, `The body holds more than ${limits.bodyValuesMax} values; send it in parts`)
+    refuse(exchange, 400, `The body contains more than ${limits.bodyValuesMax} values; send it in several requests`)
   else if (viewer === anonymous)
-    refuse(exchange, 401, `Log in first: without a token a body has ${bytesMax} bytes at most`)
-  else refuse(exchange, 413, `The body is larger than ${bytesMax} bytes; send it in parts`)
+    refuse(exchange, 401, `Authentication required: without a token the body is limited to ${bytesMax} bytes`)
+  else refuse(exchange, 413, `The body is larger than ${bytesMax} bytes; send it in several requests`)
   return null
 }
 

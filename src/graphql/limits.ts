@@ -54,7 +54,7 @@ const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 export function parseWithinLimits(text: string): DocumentNode {
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.documentBytesMax)
-    throw tooComplex(`The document has ${bytes} bytes; ${limits.documentBytesMax} are allowed`)
+    throw tooComplex(`The document has ${bytes} bytes; the limit is ${limits.documentBytesMax}`)
   const source = new Source(text, 'GraphQL request')
   try {
     checkTokens(source)
@@ -95,11 +95,11 @@ function checkShape(document: DocumentNode): void {
     if (definition.kind !== Kind.OPERATION_DEFINITION) continue
     const { depth, aliases, fields } = measure(definition.selectionSet)
     if (depth > limits.depthMax)
-      throw refusal('QUERY_TOO_DEEP', `The query is ${depth} levels deep; ${limits.depthMax} are allowed`)
+      throw refusal('QUERY_TOO_DEEP', `The query is ${depth} levels deep; the limit is ${limits.depthMax}`)
     if (aliases > limits.aliasesMax)
-      throw tooComplex(`The query has ${aliases} aliases; ${limits.aliasesMax} are allowed`)
+      throw tooComplex(`The query has ${aliases} aliases; the limit is ${limits.aliasesMax}`)
     if (fields > limits.rootFieldsMax)
-      throw tooComplex(`The query has ${fields} root fields; ${limits.rootFieldsMax} are allowed`)
+      throw tooComplex(`The query has ${fields} root fields; the limit is ${limits.rootFieldsMax}`)
   }
 }
 

@@ -37,7 +37,7 @@ export function createJwtCheck(rules: OidcRules, time: Time): (jwt: string) => P
   function readKeys() {
     keys ??= discoverKeys(rules.issuer).catch((error: unknown) => {
       keys = undefined
-      throw new Unavailable('The OpenID provider does not answer', { cause: error })
+      throw new Unavailable('The OpenID provider does not respond', { cause: error })
     })
     return keys
   }
@@ -65,14 +65,14 @@ async function discoverKeys(issuer: string) {
   const response = await fetch(url, { signal: AbortSignal.timeout(answerMsMax) })
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
   const found = discovery.parse(await response.json())
-  if (found.issuer !== issuer) throw new Error(`${url} speaks for another issuer`)
+  if (found.issuer !== issuer) throw new Error(`${url} belongs to another issuer`)
   return createRemoteJWKSet(new URL(found.jwks_uri), { timeoutDuration: answerMsMax, cooldownDuration: keysCooldownMs })
 }
 
 function verdictOf(error: unknown): JwtVerdict {
   if (error instanceof errors.JWTExpired) return 'expired'
   const provider = error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid || !isJose(error)
-  if (provider) throw new Unavailable('The OpenID provider does not answer', { cause: error })
+  if (provider) throw new Unavailable('The OpenID provider does not respond', { cause: error })
   return 'unknown'
 }
 

@@ -32,7 +32,10 @@ export function createPeerCheck(log: Log): PeerCheck {
     const owner = await readOwners(socket)
     if (owner === 'unknowable') return null
     if (owner === 0 || owner === own) return null
-    log.warn({ uid: owner }, 'another account of this machine was turned away: single-user mode serves its own alone')
+    log.warn(
+      { uid: owner },
+      'refused another account of this machine: single-user mode serves only its own account and root',
+    )
     return refusalOf(owner)
   }
 
@@ -46,8 +49,8 @@ export function createPeerCheck(log: Log): PeerCheck {
 }
 
 const refusalOf = (owner: number | 'gone') =>
-  `${owner === 'gone' ? 'The account of this connection is not known' : `The account with uid ${owner} is not served`}: ` +
-  'without users Berth serves the account that started it, and root. To share it, start it with users: ' +
+  `${owner === 'gone' ? 'The account of this connection is unknown' : `The account with uid ${owner} is not allowed`}: ` +
+  'in single-user mode Berth serves only the account that started it, and root. To share the server, start it with users: ' +
   'docs/users-and-tokens.md, auth.bootstrapToken'
 
 /** A uid; `gone`: nobody holds the other end; `unknowable`: this system does not tell. */

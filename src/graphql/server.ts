@@ -65,7 +65,7 @@ export function createServer(options: ServerOptions): Server {
   const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
   const http = createHttpServer({ ServerResponse: patientResponse(passOver) }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
-      if (drain.answered(response)) return log.debug({ err: error }, 'a request went on after its answer')
+      if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
       log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()
       else answer(response, 500, 'An unexpected error occurred')
@@ -74,9 +74,9 @@ export function createServer(options: ServerOptions): Server {
   const peers = config.singleUser ? createPeerCheck(log) : null
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', (error) => log.debug({ err: error }, 'an upgrade broke'))
+    socket.on('error', (error) => log.debug({ err: error }, 'a WebSocket upgrade broke'))
     upgrade(request, socket, head).catch((error: unknown) => {
-      log.error({ err: error }, 'an upgrade failed')
+      log.error({ err: error }, 'a WebSocket upgrade failed')
       socket.destroy()
     })
   })
@@ -140,7 +140,7 @@ export function createServer(options: ServerOptions): Server {
       return await authenticate({ authorization, ip: socket.remoteAddress ?? null })
     } catch (error) {
       if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
-      log.warn({ err: error }, 'nobody can say now who asks')
+      log.warn({ err: error }, 'authentication is unavailable')
       return 'unavailable'
     }
   }
@@ -183,7 +183,7 @@ function answer(response: ServerResponse, status: number, text: string) {
 }
 
 function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
-  const message = why === 'expired' ? 'The token has expired; get a fresh one' : 'The token is not known here'
+  const message = why === 'expired' ? 'The token has expired; get a new one' : 'The token is unknown or revoked'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
   response.setHeader('cache-control', 'no-store')
   answerJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })

@@ -68,7 +68,7 @@ const farewells = {
 
 const tooManyStrangers = {
   status: '503 Service Unavailable',
-  reason: `At most ${limits.strangersPerAddressMax} connections of one address may wait for their log-in; try again`,
+  reason: `At most ${limits.strangersPerAddressMax} unauthenticated connections per address are allowed; try again`,
 } as const
 
 export function createSockets({ engine, authenticate, guests, keepAliveMs, log }: SocketOptions): Sockets {
@@ -105,11 +105,11 @@ export function createSockets({ engine, authenticate, guests, keepAliveMs, log }
     payload: SubscribePayload,
   ): Promise<SocketArgs | GraphQLError[]> {
     try {
-      if (!viewer) throw refusal('UNAUTHENTICATED', 'Log in first')
+      if (!viewer) throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
       if (Object.keys(subscriptions).length > limits.subscriptionsPerConnectionMax)
         throw refusal(
           'SUBSCRIPTION_LIMIT',
-          `A connection carries at most ${limits.subscriptionsPerConnectionMax} operations at a time`,
+          `A connection can carry at most ${limits.subscriptionsPerConnectionMax} operations at a time`,
         )
       return await enveloped(engine, viewer, payload)
     } catch (error) {
@@ -174,7 +174,10 @@ async function connect(
   const admit = (viewer: Viewer) => {
     const giveBack = people.take(viewer.userId)
     if (giveBack === null) {
-      socket.close(closeCodes.tryAgain, `At most ${limits.socketsPerPersonMax} connections for each person`)
+      socket.close(
+        closeCodes.tryAgain,
+        `At most ${limits.socketsPerPersonMax} connections per user are allowed; close some first`,
+      )
       return false
     }
     const forget = guests.enter(viewer, close)

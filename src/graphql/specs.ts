@@ -37,7 +37,7 @@ export function createSpecs(sql: Sql): Specs {
   return {
     async load(jobId) {
       const found = await texts.load(jobId)
-      if (!found) throw new NotFound('It was deleted meanwhile')
+      if (!found) throw new NotFound('The object was deleted meanwhile')
       const isFirst = shownBytes === 0
       shownBytes += found.bytes
       if (found.text === null || (shownBytes > limits.specBytesMax && !isFirst)) throw tooMany()
@@ -50,7 +50,7 @@ export function createSpecs(sql: Sql): Specs {
 const tooMany = () =>
   refusal(
     'QUERY_TOO_COMPLEX',
-    `The specs of this request have more than ${limits.specBytesMax} bytes. Ask for shorter pages, or for one job at a time`,
+    `The specs of this request exceed ${limits.specBytesMax} bytes; request shorter pages or one job at a time`,
   )
 
 /** Texts in order until there are too many bytes; null for jobs that are gone. */

@@ -65,7 +65,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
 const tooMany = () =>
   refusal(
     'SUBSCRIPTION_LIMIT',
-    `You have ${limits.subscriptionsPerPersonMax} subscriptions open, the most that a person may have; close some first`,
+    `You have ${limits.subscriptionsPerPersonMax} open subscriptions, the maximum per user; close some first`,
   )
 
 /** Runs at most `max` at a time, in the order in which they came. */
@@ -102,7 +102,7 @@ async function executeEvent(
     const result = await runEvent(async () => execute({ ...args, contextValue: createContext(live, viewer) }))
     const missed = result.errors?.find(saysUnavailable)
     if (!missed || signal.aborted) return withFewErrors(result)
-    log.warn({ err: missed }, 'an event waits for the database')
+    log.warn({ err: missed }, 'waiting for the database to read an event')
     await clock.sleep(retryMs, signal)
   }
 }

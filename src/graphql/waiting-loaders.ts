@@ -25,7 +25,7 @@ export function waitingLoaders(domain: Domain, viewer: Viewer) {
     }),
     limitsOfPool: new DataLoader<string, Limits>(async (pools) => {
       const limits = await limitsOf(sql, pools, domain.singleUser)
-      return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} went away`))
+      return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
     holdsOfPool: byPool<HoldRow>((pools) =>
       sql.query<HoldRow>(holdsSql('h.pool = ANY($1::text[])'), [pools], 'holds_of_pools'),

@@ -13,7 +13,7 @@ export async function steadily<T>(log: Log, read: () => Promise<T>): Promise<T |
     return await read()
   } catch (error) {
     if (!(error instanceof Unavailable) && !isUnavailable(error)) throw error
-    log.warn({ err: error }, 'a stream waits for the database')
+    log.warn({ err: error }, 'a stream is waiting for the database')
     return undefined
   }
 }

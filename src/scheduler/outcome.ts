@@ -117,7 +117,7 @@ function ended(job: ReportedJob, end: Ended): Step {
 
 /** Without a maximum of its own it can only have been the reservation, though that was removed since. */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob): string {
-  if ((expired && endsWithReservation) || maxRunTimeSeconds === 0) return 'Its capacity reservation is over'
+  if ((expired && endsWithReservation) || maxRunTimeSeconds === 0) return 'Its capacity reservation has ended'
   return `It ran for its maximum of ${maxRunTimeSeconds} s`
 }
 

@@ -127,7 +127,10 @@ async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate)
   return waiting.length === 0 ? verdict : { start: null, reason: endsElsewhere, becomes: 'QUEUED' }
 }
 
-const endsElsewhere = because('INTERACTIVE_QUOTA', "Waits until the user's interactive job in another pool has ended")
+const endsElsewhere = because(
+  'INTERACTIVE_QUOTA',
+  'Waiting for an interactive job in another pool to end: each user may run one at a time',
+)
 
 // ── now, or not at all ──
 
@@ -136,7 +139,7 @@ class NotNow extends Error {
   override name = 'NotNow'
   readonly answer: NoWaitAnswer
   constructor(answer: NoWaitAnswer) {
-    super('The job does not start now')
+    super('The job cannot start now')
     this.answer = answer
   }
 }

@@ -169,7 +169,7 @@ describe('ending', () => {
     child.kill('SIGINT')
     expect(await ended).toBe(130)
     const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
-    expect(written.stderr).toContain(`detached; ${id} goes on`)
+    expect(written.stderr).toContain(`detached; job ${id} continues`)
     expect((await berth('info', id, '-o', 'json')).stdout).toContain('"state": "RUNNING"')
     await berth('cancel', id)
   })
@@ -191,7 +191,7 @@ describe('a restart of the server', () => {
     }
     expect(await follow.ended).toBe(0)
     expect(follow.written.stdout).toBe(Array.from({ length: 3_000 }, (_, i) => `line ${i + 1}\n`).join(''))
-    expect((await berth('up')).stdout).toMatch(/^Berth .* runs already at /)
+    expect((await berth('up')).stdout).toMatch(/^Berth .* is already running at /)
   }, 120_000)
 
   it('without one, the code is 4 and the line says what to do', async () => {

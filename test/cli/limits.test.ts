@@ -68,12 +68,14 @@ it('a dry run says what would be; noWait starts now or is refused, and stores no
   expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(/^may start +from \d{4}-/m)
   const never = await berth('submit', '--dry-run', '--cpu', '5000', '--', 'true')
   expect(never.stdout).toMatch(/^missing +5000 cpu on one node: \d+ are free$/m)
-  expect(never.stderr).toMatch(/^berth: No node of the pool could ever give 5000 cpu, /m)
+  expect(never.stderr).toMatch(/^berth: No node of the pool can ever provide 5000 cpu, /m)
   const ran = await berth('submit', '--no-wait', '--follow', '--', 'echo', 'at once')
   expect(ran).toMatchObject({ code: 0, stdout: 'at once\n' })
   await berth('limits', 'set', '--max-concurrent', '0')
-  const paused = expect.stringMatching(/^berth: The pool local is paused/)
+  const paused = expect.stringMatching(/^berth: Pool local is paused/)
   expect(await berth('submit', '--no-wait', '--', 'true')).toMatchObject({ code: 3, stdout: '', stderr: paused })
-  expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(/^because +The pool local is paused$/m)
+  expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(
+    /^because +Pool local is paused: its limit maxConcurrent is 0$/m,
+  )
   expect((await database.db.sql.query('SELECT id FROM job')).length).toBe(1)
 })

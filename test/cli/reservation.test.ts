@@ -72,7 +72,7 @@ it('nodes are reserved, listed, used by the jobs that name the reservation, and 
   })
   expect(await berth('reservation', 'create', 'again', '--project', 'p', '--node', 'n2', ...window)).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('is in the reservation course at that time'),
+    stderr: expect.stringContaining('is in reservation course at that time; choose another node or window'),
   })
   expect(await berth('reservation', 'create', 'x', '--project', 'p', '--node', 'n1', '--from', 'soon')).toMatchObject({
     code: 2,

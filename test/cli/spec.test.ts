@@ -49,13 +49,13 @@ describe('the spec of a submission', () => {
       { name: 'MINE', value: 'mine' },
       { name: 'EMPTY', value: '' },
     ])
-    expect(() => build({ env: ['NOT_THERE'] })).toThrow('NOT_THERE is not set here')
+    expect(() => build({ env: ['NOT_THERE'] })).toThrow('NOT_THERE is not set in your environment')
   })
 
   it('sets any field, in YAML', () => {
     const spec = build({ set: ['resources.gpuModel=[a100, h100]', 'resumable=true', 'name=007x'] }, ['x'])
     expect(spec).toMatchObject({ resources: { gpuModel: ['a100', 'h100'] }, resumable: true, name: '007x' })
-    expect(() => build({ set: ['command.a=1'] }, ['x'])).toThrow('command is not a map')
+    expect(() => build({ set: ['command.a=1'] }, ['x'])).toThrow('command is not a YAML mapping')
     expect(() => build({ set: ['name'] })).toThrow('no "="')
   })
 
@@ -73,7 +73,7 @@ describe('the spec of a submission', () => {
   })
 
   it.each(['- a', 'text', ''])('refuses %j as a job file', (yaml) => {
-    expect(() => build({}, [], yaml)).toThrow('not a map of keys')
+    expect(() => build({}, [], yaml)).toThrow('not a YAML mapping')
   })
 
   it('refuses what is not YAML', () => {

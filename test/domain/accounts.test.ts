@@ -81,7 +81,9 @@ describe('who may charge what, and whose share it has', async () => {
   test('john.doe is somebody else', async () => {
     expect(await chargedBy(await it.submit({}, doe))).toEqual({ charged: 'users.john~doe', share: 'users.john~doe' })
     await expect(it.submit({ account: 'users.john~doe' }, john)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
-    await expect(it.submit({ account: 'users.john.doe' }, doe)).rejects.toThrow('Must be users.john~doe, or below it')
+    await expect(it.submit({ account: 'users.john.doe' }, doe)).rejects.toThrow(
+      'Must be users.john~doe, or an account below it',
+    )
   })
 
   test('an ADMIN who charges the account of a team has its share too', async () => {

@@ -189,7 +189,7 @@ describe('a job that may run for ever on what has a price', () => {
   const forever = { resources, maxRunTimeSeconds: 0 }
   const quota = (action: string, limit = 1_000) =>
     createQuota(it.domain, it.admin, { type: 'COST_PER_DAY', action, scope: 'GLOBAL', limit })
-  const remedy = expect.stringMatching(/give maxRunTimeSeconds/)
+  const remedy = expect.stringMatching(/set maxRunTimeSeconds/)
   const stateOf = async (outcome: SubmitOutcome) =>
     (await sql<{ state: string }>('SELECT state FROM job WHERE id = $1', ['jobId' in outcome && outcome.jobId]))[0]
       ?.state

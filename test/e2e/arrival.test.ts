@@ -70,7 +70,7 @@ test('refuses a pool of connections that the database has no room for', async ()
   await start()
   await once(server, 'exit')
   expect(output).toContain(
-    'database.connections: 24 and 3 beside them are more than the 20 that this role may have (max_connections 200); ' +
+    'database.connections: 24 connections and 3 others exceed the 20 that this role may open (max_connections 200); ' +
       'set it to at most 17, or raise max_connections, or the limit of the role or the database',
   )
 })

@@ -195,7 +195,8 @@ afterAll(() => server[Symbol.asyncDispose]())
 async function verdict(person: Person, kind: string, field: GraphQLField<unknown, unknown>): Promise<string> {
   const { data, errors } = await person.ask(documentOf(kind, field))
   const [error] = errors ?? []
-  if (error?.extensions.code === 'FORBIDDEN') return `FORBIDDEN ${error.message.split(' ').at(-1)}`
+  if (error?.extensions.code === 'FORBIDDEN')
+    return `FORBIDDEN ${error.message.replace('the scope ', 'scope:').split(' ').at(-1)}`
   if (error?.extensions.code === 'GRAPHQL_VALIDATION_FAILED') throw new Error(error.message)
   if (error) return error.extensions.code === 'UNAUTHENTICATED' ? 'UNAUTHENTICATED' : 'let in'
   const answer: Json = data?.[field.name]

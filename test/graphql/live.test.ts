@@ -233,7 +233,7 @@ describe('health', () => {
       ready: true,
       database: 'ok',
       migrations: 'ok',
-      warnings: ['pool sim has no leader: its jobs wait'],
+      warnings: ['pool sim has no scheduler: its jobs wait'],
     })
   })
 })

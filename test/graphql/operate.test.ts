@@ -94,7 +94,7 @@ it('a pass without a leader is UNAVAILABLE, and says why', async () => {
   const pass = async () =>
     (await personWith(server.url, '').ask('mutation { processQueue { considered started preempted } }')).errors?.[0]
   const unavailable = (message: string) => ({ message, extensions: { code: 'UNAVAILABLE' } })
-  expect(await pass()).toMatchObject(unavailable('No pool is led now; try again'))
+  expect(await pass()).toMatchObject(unavailable('No pool has a scheduler right now; try again'))
   await createLeader(server.domain, 'sim')
   const silent = pass()
   await until(() => sql.query('SELECT 1 FROM question').then(({ length }) => length), { what: 'the leader is asked' })
@@ -113,7 +113,7 @@ it('the self-check says what it finds', async () => {
   expect(await api.ask(query)).toEqual({ selfCheck: { ok: true, findings: [], at: expect.any(String) } })
   await server.domain.db.sql.query('UPDATE queue_entry SET band = 1 WHERE job_id = $1', [jobId])
   expect(await api.ask(query)).toMatchObject({
-    selfCheck: { ok: false, findings: [{ rule: 'a queue entry says what its job says', objectId: jobId }] },
+    selfCheck: { ok: false, findings: [{ rule: 'a queue entry matches its job', objectId: jobId }] },
   })
 })
 

@@ -74,7 +74,7 @@ describe.runIf(isLinux)('the account at the other end', () => {
     const [socket] = (await accepted) as [Socket]
     client.destroy()
     await once(socket, 'end', { signal: AbortSignal.timeout(5_000) }).catch(() => socket.resume())
-    expect(await createPeerCheck(createLog('silent'))(socket)).toMatch(/^The account of this connection is not known/)
+    expect(await createPeerCheck(createLog('silent'))(socket)).toMatch(/^The account of this connection is unknown/)
     socket.destroy()
     listener.close()
   })

@@ -181,9 +181,9 @@ it('costs the same number of statements for one job and for all', async () => {
 it('names no job that is not yours to see', async () => {
   const query = 'query ($id: ID!) { job(id: $id) { scheduling { reasons { code message jobId } } } }'
   const why = async (person: string) => (await as(person, query, { id: jobs['mine'] }))['job'].scheduling.reasons
-  const message = `The job ${jobs['low']} is ahead of it`
+  const message = `Waiting behind ${jobs['low']}`
   expect(await why('admin')).toEqual([{ code: 'CLASS_BLOCKED', message, jobId: jobs['low'] }])
-  expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Another job is ahead of it', jobId: null }])
+  expect(await why('rosa')).toEqual([{ code: 'CLASS_BLOCKED', message: 'Waiting behind another job', jobId: null }])
 })
 
 it('lists up to 100 of one’s own jobs, the next first', async () => {

@@ -49,13 +49,9 @@ it('is refused with the field, the value and the rule', async () => {
   const refusals: [object, string[], string][] = [
     [{ endsAt: at(8) }, ['endsAt'], 'Must be later than startsAt'],
     [{ startsAt: '2001-01-01T00:00:00Z', endsAt: '2001-01-02T00:00:00Z' }, ['endsAt'], 'Must be in the future'],
-    [{ startsAt: at(50), endsAt: at(60) }, ['name'], 'The pool sim has a reservation course already'],
-    [
-      { name: 'b', nodes: ['n1', 'n9'], startsAt: at(50), endsAt: at(60) },
-      ['nodes', '1'],
-      'The pool sim has no node n9',
-    ],
-    [{ name: 'b' }, ['nodes', '0'], 'The node n1 is in the reservation course at that time'],
+    [{ startsAt: at(50), endsAt: at(60) }, ['name'], 'Pool sim already has a reservation course; choose another name'],
+    [{ name: 'b', nodes: ['n1', 'n9'], startsAt: at(50), endsAt: at(60) }, ['nodes', '1'], 'Pool sim has no node n9'],
+    [{ name: 'b' }, ['nodes', '0'], 'Node n1 is in reservation course at that time; choose another node or window'],
     [{ name: '' }, ['name'], 'Must not be empty'],
     [{ nodes: [] }, ['nodes'], 'Must name a node'],
   ]
@@ -75,12 +71,12 @@ it('keeps a job waiting that says until when, and that says so when it is remove
   expect(await why()).toEqual({
     state: 'QUEUED',
     scheduling: {
-      reasons: [{ code: 'RESERVATION_WINDOW', message: `Waits until ${at(8)}` }],
+      reasons: [{ code: 'RESERVATION_WINDOW', message: `Waiting until ${at(8)}` }],
       gates: [{ code: 'RESERVATION_WINDOW', open: false, opensAt: at(8) }],
     },
   })
   await remove(id)
-  const message = `The reservation ${id} was removed`
+  const message = `Reservation ${id} was deleted; cancel the job or submit it without the reservation`
   expect(await why()).toMatchObject({
     state: 'QUEUED',
     scheduling: {

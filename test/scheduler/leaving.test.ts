@@ -168,8 +168,8 @@ test('whoever gets to run only after that still shows why it has to leave', asyn
 })
 
 test.each([
-  ['before its own maximum', 600, 599, 'Its capacity reservation is over'],
-  ['without a maximum', 0, 599, 'Its capacity reservation is over'],
+  ['before its own maximum', 600, 599, 'Its capacity reservation has ended'],
+  ['without a maximum', 0, 599, 'Its capacity reservation has ended'],
   ['whose own maximum is over before', 600, 601, 'It ran for its maximum of 600 s'],
 ])('a hard reservation ends a job with it, %s', async (_what, maxRunTimeSeconds, endsAfterSeconds, info) => {
   await sql(

@@ -83,7 +83,7 @@ describe('numbers', () => {
     const waits = ids[(await states(ids)).indexOf('QUEUED')]
     expect(await reasonOf(waits)).toEqual({
       code: 'GLOBAL_LIMIT',
-      message: 'The limit of 5 running jobs of pool:sim is reached: 5',
+      message: 'Limit reached: 5 of 5 running jobs for pool:sim',
       jobId: null,
       scope: 'pool:sim',
       limit: 5,
@@ -137,7 +137,10 @@ describe('numbers', () => {
     const ids = await submitMany(3)
     await set({ maxConcurrent: 0 })
     expect(await leader.tick()).toMatchObject({ started: 0 })
-    expect(await reasonOf(ids[0])).toMatchObject({ code: 'POOL_PAUSED', message: 'The pool sim is paused' })
+    expect(await reasonOf(ids[0])).toMatchObject({
+      code: 'POOL_PAUSED',
+      message: 'Pool sim is paused: its limit maxConcurrent is 0',
+    })
     await set({ maxConcurrent: null, userMaxConcurrent: 0 })
     expect(await leader.tick()).toMatchObject({ started: 0 })
     expect(await reasonOf(ids[0])).toMatchObject({ code: 'USER_LIMIT', limit: 0, used: 0 })

@@ -85,7 +85,7 @@ describe('a machine that can start nothing', () => {
     const reason = () => waitingOf(it.domain, [anyJob]).then((waiting) => waiting.get(anyJob)?.reasons[0])
     await until(async () => (await reason())?.code === 'NODE_BACKS_OFF', { what: 'the reason is told' })
     expect((await reason())?.message).toMatch(
-      /^Node n1 could not start a run and gets none before .*: its spool cannot be used$/,
+      /^Node n1 could not start a run and is not used before .*: its spool cannot be used$/,
     )
     expect(lines.filter(({ msg }) => /start/.test(String(msg)))).toMatchObject([
       { node: 'n1', because: 'its spool cannot be used', cause: expect.stringContaining('ENOTDIR') },

@@ -101,7 +101,9 @@ describe('dryRun', () => {
       wouldBe: 'QUEUED',
       reasons: [{ code: 'UNSATISFIABLE' }],
       fit: { freeNow: false, couldEverFit: false, missing: ['3 GPUs on one node: no node has more than 2'] },
-      warnings: ['No node of the pool could ever give 1 cpu, 1 GiB, 3 GPUs on one node; it waits until that changes'],
+      warnings: [
+        'No node of the pool can ever provide 1 cpu, 1 GiB, 3 GPUs on one node; the job waits until the pool changes',
+      ],
     })
     expect(await dryRun(gpu(2), { requiresApproval: true })).toMatchObject({
       wouldBe: 'BLOCKED',
@@ -137,7 +139,7 @@ describe('dryRun', () => {
     for (const wish of [{ dryRun: true }, { noWait: true }]) {
       const outcome = await asking(wish, {}, ann)
       expect(JSON.stringify(outcome)).not.toContain('job_')
-      if (outcome instanceof Rejected) expect(outcome.message).toBe('Another job is ahead of it')
+      if (outcome instanceof Rejected) expect(outcome.message).toBe('Waiting behind another job')
     }
     expect(await noWait()).toMatchObject({ message: expect.stringContaining(big), reasons: [{ jobId: big }] })
   })
@@ -337,7 +339,7 @@ describe('questions', () => {
     await until(async () => (await openQuestions(it.domain, 'sim')).length > 0, { what: 'the question is there' })
     expect(await dryRun()).toMatchObject({ wouldBe: 'STARTING' })
     await database.moveTime(5_001)
-    await expect(broken).rejects.toThrow('did not answer in 5 s')
+    await expect(broken).rejects.toThrow('did not answer within 5 s')
   })
 
   test('rows whose asker died are swept', async () => {

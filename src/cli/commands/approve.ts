@@ -14,9 +14,9 @@ import { type Column, structured, table, timeText } from '../render.ts'
 
 export function addApprove(program: Command, cli: Cli): void {
   withOutput(program.command('approve').argument('[job...]'))
-    .description('let jobs into the queue; without any, list those that wait for it')
-    .option('--comment <text>', 'for others to read')
-    .option('--at <version>', 'only if the job is still at the version you looked at', readWhole)
+    .description('approve jobs; without a job, list the pending approval requests')
+    .option('--comment <text>', 'comment on the decision')
+    .option('--at <version>', 'only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, comment, at }: OutputOptions & { comment?: string; at?: number }) => {
       if (ids.length === 0) return listPending(cli, output)
       const jobs = await forEachJob(cli, ids, async (jobId) => {

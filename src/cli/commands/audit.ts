@@ -14,15 +14,15 @@ interface ListOptions extends OutputOptions {
 const pageSizeMax = 100
 
 export function addAudit(program: Command, cli: Cli): void {
-  const audit = program.command('audit').description('who did what to which object')
+  const audit = program.command('audit').description('show and verify the audit log')
   withOutput(audit.command('ls', { isDefault: true }))
     .description('list the newest entries')
     .option('--action <action>', 'only this action, e.g. job.approve')
     .option('--object <id>', 'only about this object')
-    .option('-n, --limit <count>', 'how many at most', readWhole, 20)
+    .option('-n, --limit <count>', 'maximum number', readWhole, 20)
     .action((options: ListOptions) => list(cli, options))
   withOutput(audit.command('verify'))
-    .description('compute the log again: whether it is what was written')
+    .description('verify the hashes of the log')
     .option('--from <seq>', 'first place', readWhole)
     .option('--to <seq>', 'last place', readWhole)
     .action((options: OutputOptions & { from?: number; to?: number }) => verify(cli, options))
@@ -59,7 +59,7 @@ async function verify(cli: Cli, { output, from, to }: OutputOptions & { from?: n
   const { verifyAudit } = await cli.connection().request(VerifyAuditDocument, range)
   const { ok, fromSeq, toSeq, headSeq, message } = verifyAudit
   const lines = [
-    ['verdict', ok ? 'as it was written' : 'NOT as it was written'],
+    ['verdict', ok ? 'unchanged' : 'CHANGED'],
     ['range', `${fromSeq} … ${toSeq}`],
     ['newest', String(headSeq)],
     ['trouble', message],

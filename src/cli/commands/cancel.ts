@@ -5,8 +5,8 @@ import { forEachJob } from '../each.ts'
 
 export function addCancel(program: Command, cli: Cli): void {
   withOutput(program.command('cancel').argument('<job...>'))
-    .description('stop jobs; one that has ended stays as it is')
-    .option('--reason <text>', 'why, for its history')
+    .description('cancel jobs; final jobs stay unchanged')
+    .option('--reason <text>', 'reason, recorded in the history of the job')
     .action(async (ids: string[], { output, reason }: OutputOptions & { reason?: string }) => {
       const jobs = await forEachJob(cli, ids, async (jobId) => {
         const input = { jobId, ...(reason === undefined ? {} : { reason }) }

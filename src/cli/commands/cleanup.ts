@@ -5,11 +5,11 @@ import { structured } from '../render.ts'
 
 export function addCleanup(program: Command, cli: Cli): void {
   withOutput(program.command('cleanup'))
-    .description('remove jobs that ended long ago, with their logs')
-    .option('--older-than <days>', 'days since they ended, 1d … 365d', readDays, 30)
+    .description('delete old final jobs with their logs')
+    .option('--older-than <days>', 'minimum age since their end, 1d … 365d', readDays, 30)
     .action(async ({ output, olderThan }: OutputOptions & { olderThan: number }) => {
       const deletedCount = await removeAll(cli, olderThan)
-      const text = `${deletedCount} ${deletedCount === 1 ? 'job' : 'jobs'} removed\n`
+      const text = `${deletedCount} ${deletedCount === 1 ? 'job' : 'jobs'} deleted\n`
       await cli.terminal.write(output === 'table' ? text : structured({ deletedCount }, output))
     })
 }

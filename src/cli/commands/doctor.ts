@@ -5,7 +5,7 @@ import { exitCodes } from '../exit.ts'
 import { type Column, structured, table } from '../render.ts'
 
 const columns: readonly Column<SelfCheckQuery['selfCheck']['findings'][number]>[] = [
-  { title: 'WHAT MUST BE TRUE', cell: ({ rule }) => rule },
+  { title: 'VIOLATED RULE', cell: ({ rule }) => rule },
   { title: 'OF', cell: ({ objectId }) => objectId ?? '-' },
   { title: 'BUT', cell: ({ message }) => message },
 ]
@@ -21,13 +21,13 @@ const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][num
 export function addDoctor(program: Command, cli: Cli): void {
   withOutput(program.command('doctor'))
     .description(
-      'check what the server has stored against its own rules (exit code 1 when something is wrong), and tell what its executors cannot promise here',
+      'check the data of the server against its rules (exit code 1 if a rule is violated), and show restrictions of its executors',
     )
     .action(async ({ output }: OutputOptions) => {
       const { selfCheck, system } = await cli.connection().request(SelfCheckDocument, {}, { attempts: 4 })
       const { executors } = system
       const { ok, findings } = selfCheck
-      const verdict = ok ? 'nothing is wrong\n' : table(cli.terminal, findings, columns)
+      const verdict = ok ? 'no problem found\n' : table(cli.terminal, findings, columns)
       const text = `${verdict}\n${table(cli.terminal, executors, executorColumns)}`
       await cli.terminal.write(output === 'table' ? text : structured({ ...selfCheck, executors }, output))
       if (!ok) cli.exitWith(exitCodes.unexpected)

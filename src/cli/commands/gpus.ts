@@ -7,7 +7,7 @@ type Gpu = GpusQuery['system']['gpus'][number]
 
 export function addGpus(program: Command, cli: Cli): void {
   withOutput(program.command('gpus'))
-    .description('list the GPUs, and who holds them')
+    .description('list the GPUs and the jobs that use them')
     .action(async ({ output }: OutputOptions) => {
       const { gpus } = (await cli.connection().request(GpusDocument, {})).system
       await cli.terminal.write(output === 'table' ? table(cli.terminal, gpus, columns) : structured(gpus, output))

@@ -10,7 +10,7 @@ const gibBytes = 2 ** 30
 
 export function addInfo(program: Command, cli: Cli): void {
   withOutput(program.command('info').argument('<job>'))
-    .description('show one job')
+    .description('show a job')
     .action(async (id: string, { output }: OutputOptions) => {
       const job = await findJob(cli, id)
       await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entriesOf(job)) : structured(job, output))
@@ -29,7 +29,7 @@ function entriesOf(job: Job): [string, string | null][] {
     ['missing', scheduling?.fit.missing.join('; ') ?? null],
     ['position', positionText(job)],
     ['may start', startText(job.scheduling?.estimatedStart)],
-    ['kept for it', holdText(job)],
+    ['held for it', holdText(job)],
     ['command', command.map(shellWord).join(' ')],
     ['workdir', spec.workdir],
     ['asks for', resourcesText(job)],
@@ -50,13 +50,13 @@ function entriesOf(job: Job): [string, string | null][] {
 
 function positionText({ queuePosition, pool, scheduling }: Job): string | null {
   if (queuePosition === null) return null
-  return `${queuePosition} in ${pool}${scheduling?.positionIsExact === false ? ', if nothing changes' : ''}`
+  return `${queuePosition} in ${pool}${scheduling?.positionIsExact === false ? ' (approximate)' : ''}`
 }
 
 function holdText({ scheduling }: Job): string | null {
   const hold = scheduling?.hold
   if (!hold) return null
-  const leaving = hold.waitingForVictims > 0 ? `, ${hold.waitingForVictims} jobs have still to leave` : ''
+  const leaving = hold.waitingForVictims > 0 ? `, waiting for ${hold.waitingForVictims} preempted jobs` : ''
   return `${hold.nodes.join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
 }
 

@@ -6,11 +6,11 @@ import { sheet, stateText, structured, timeText } from '../render.ts'
 
 export function addKey(program: Command, cli: Cli): void {
   withOutput(program.command('key').argument('<key>'))
-    .description('show the job that an idempotency key of yours stands for')
+    .description('show the job of an idempotency key')
     .action(async (key: string, { output }: OutputOptions) => {
       const { idempotencyKey: found } = await cli.connection().request(IdempotencyKeyDocument, { key })
       if (!found)
-        throw new Stop(exitCodes.notFound, `You have no key ${JSON.stringify(key)}`, 'it was not used, or is over')
+        throw new Stop(exitCodes.notFound, `You have no key ${JSON.stringify(key)}`, 'it was never used or has expired')
       const { job } = found
       const entries = [
         ['key', found.key],

@@ -14,31 +14,31 @@ import { type Column, type Format, sheet, structured, table } from '../render.ts
 type Scope = LimitsRowFragment['scopes'][number]
 
 export function addLimits(program: Command, cli: Cli): void {
-  const limits = program.command('limits').description('what may run at once')
+  const limits = program.command('limits').description('limits on what runs at the same time')
   withPool(limits.command('show', { isDefault: true }))
-    .description('show the limits of a pool, and what counts against those of scopes')
+    .description('show the limits of a pool and their usage')
     .action(async ({ output, pool }: PoolOptions) =>
       print(cli, (await cli.connection().request(LimitsDocument, { pool: pool ?? null })).limits, output),
     )
   withPool(limits.command('set'))
-    .description('change limits of a pool; lowering one ends nothing')
+    .description('change limits of a pool; running jobs continue')
     .option('--max-concurrent <n>', 'running jobs of the pool; 0 pauses it', readLimit)
     .option('--user-max-concurrent <n>', 'running jobs of each user', readLimit)
-    .option('--team-max-concurrent <n>', 'running jobs of each team, with --enable-fair-share', readLimit)
-    .option('--enable-fair-share <yes|no>', 'whether the limit of teams holds', readSwitch)
+    .option('--team-max-concurrent <n>', 'running jobs of each team, enforced with --enable-fair-share', readLimit)
+    .option('--enable-fair-share <yes|no>', 'whether the limit of teams is enforced', readSwitch)
     .option('--local-job-max-concurrent <n>', 'running jobs with GPUs', readLimit)
     .option('--local-gpu-max-concurrent <n>', 'GPUs in use', readLimit)
     .option('--user-max-active <n>', 'jobs of a user that are not final', readLimit)
     .option('--user-max-blocked <n>', 'jobs of a user that wait for an approval', readLimit)
-    .addHelpText('after', '\nA number is a whole one from 0, or "unlimited".')
+    .addHelpText('after', '\nA number is an integer from 0, or "unlimited".')
     .action(({ output, ...said }: OutputOptions & UpdateLimitsInput) => update(cli, said, output))
   withPool(limits.command('scope'))
-    .description('set or remove the limit of a queue, a project, a team or a user')
+    .description('set or remove a limit of a queue, a project, a team or a user')
     .addArgument(new Argument('<kind>', 'of what').choices(['queue', 'project', 'team', 'user']))
     .argument('<name>')
-    .option('--jobs <n>', 'most running jobs', readLimit)
-    .option('--gpus <n>', 'most GPUs in use', readLimit)
-    .option('--gpu-model <text>', 'only GPUs whose model contains this')
+    .option('--jobs <n>', 'maximum number of running jobs', readLimit)
+    .option('--gpus <n>', 'maximum number of GPUs in use', readLimit)
+    .option('--gpu-model <text>', 'count only GPUs whose model contains this text')
     .option('--remove', 'remove the limit')
     .action((kind: Lowercase<Scope['scope']>, name: string, options: ScopeOptions) =>
       setScope(cli, { scope: kind.toUpperCase() as Scope['scope'], name }, options),
@@ -57,7 +57,7 @@ interface ScopeOptions extends PoolOptions {
 }
 
 const withPool = (command: Command) =>
-  withOutput(command).option('--pool <name>', 'the pool; default: the one of the default queue')
+  withOutput(command).option('--pool <name>', 'the pool; default: the pool of the default queue')
 
 async function update(cli: Cli, said: UpdateLimitsInput, output: Format): Promise<void> {
   const { pool: _, ...changes } = said
@@ -76,7 +76,7 @@ async function setScope(
 ): Promise<void> {
   const [maxJobs, maxGpus] = [sent(jobs), sent(gpus)]
   if ((maxJobs === null && maxGpus === null) !== remove)
-    throw usage('what the limit is to be is not said', 'give --jobs or --gpus, or --remove')
+    throw usage('the limit is missing', 'give --jobs or --gpus, or --remove')
   const input = { ...named, ...rest, maxJobs, maxGpus }
   const { setScopeLimit } = await cli.connection().request(SetScopeLimitDocument, { input }, { attempts: 4 })
   await print(cli, successOf(setScopeLimit, 'UpdateLimitsSuccess').limits, output)
@@ -114,7 +114,7 @@ const columns: readonly Column<Scope>[] = [
 function readLimit(text: string): number {
   if (text === 'unlimited') return Number.POSITIVE_INFINITY
   const limit = Number(text)
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 0, or "unlimited".')
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be an integer from 0, or "unlimited".')
   return limit
 }
 

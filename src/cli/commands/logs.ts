@@ -17,9 +17,9 @@ export function addLogs(program: Command, cli: Cli): void {
     .command('logs')
     .argument('<job>')
     .description('print the output of a job')
-    .option('-f, --follow', 'go on until the job has ended; Ctrl-C leaves, the job goes on')
+    .option('-f, --follow', 'follow the output until the job ends; Ctrl-C detaches, the job continues')
     .option('--tail <lines>', `only the last lines, 1 to ${linesPerPage}`, readLines)
-    .option('--events', 'what happened to the job instead of its output; with -f both')
+    .option('--events', 'show the events of the job instead of its output; with -f both')
     .action(async (id: string, { follow, tail, events }: LogsOptions) => {
       await findJob(cli, id)
       const view: LogView = tail === undefined ? {} : { lastLines: tail }
@@ -81,6 +81,6 @@ async function readEvents(cli: Cli, id: string, after: string | null) {
 function readLines(given: string): number {
   const lines = Number(given)
   if (!Number.isInteger(lines) || lines < 1 || lines > linesPerPage)
-    throw new InvalidArgumentError(`It must be a whole number from 1 to ${linesPerPage}.`)
+    throw new InvalidArgumentError(`It must be an integer from 1 to ${linesPerPage}.`)
   return lines
 }

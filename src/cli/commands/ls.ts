@@ -16,9 +16,9 @@ export function addLs(program: Command, cli: Cli): void {
   withOutput(program.command('ls'))
     .description('list jobs, newest first')
     .option('-s, --state <state...>', 'only jobs in these states', readState)
-    .option('--name <glob>', 'only jobs with such a name')
+    .option('--name <glob>', 'only jobs whose name matches this glob')
     .option('--tag <tag...>', 'only jobs with all of these tags')
-    .option('-n, --limit <count>', 'how many at most', readCount, 20)
+    .option('-n, --limit <count>', 'maximum number', readCount, 20)
     .action(async (options: LsOptions) => printJobs(cli, await listJobs(cli, options), options.output))
 }
 
@@ -53,6 +53,6 @@ function readState(given: string, before: JobState[] = []): JobState[] {
 
 function readCount(given: string): number {
   const count = Number(given)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be a whole number from 1.')
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be an integer from 1.')
   return count
 }

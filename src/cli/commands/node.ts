@@ -27,23 +27,27 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
 }
 
 export function addNode(program: Command, cli: Cli): void {
-  const node = program.command('node').description('the machines of a pool')
+  const node = program.command('node').description('manage the nodes of a pool')
   withPool(node.command('ls', { isDefault: true }))
     .description('list them')
     .action(async ({ output, pool }: PoolOptions) => print(cli, await nodesOf(cli, pool), output))
   withPool(node.command('add').argument('<name>'))
-    .description('give a pool another machine')
+    .description('add a node to a pool')
     .requiredOption('--cpu <cores>', 'its cores', readAmount)
     .requiredOption('--mem <GiB>', 'its memory', readWhole)
-    .option('--cpu-model <text>', 'its processor, for filters')
-    .option('--infiniband', 'it has InfiniBand')
+    .option('--cpu-model <text>', 'processor model, matched by cpuModel filters')
+    .option('--infiniband', 'the node has InfiniBand')
     .option('--gpu <yaml>', "GPUs of one kind: '{model: T4, memoryGib: 16, count: 2}'; may be repeated", readGpus)
     .action((name: string, options: AddOptions) => add(cli, name, options))
-  change(cli, node, { verb: 'cordon', state: 'CORDONED', description: 'start nothing more there; what runs goes on' })
-  change(cli, node, { verb: 'drain', state: 'DRAINING', description: 'the same, for it is to go' })
-  change(cli, node, { verb: 'uncordon', state: 'READY', description: 'start jobs there again' })
+  change(cli, node, {
+    verb: 'cordon',
+    state: 'CORDONED',
+    description: 'start no more jobs on nodes; running jobs continue',
+  })
+  change(cli, node, { verb: 'drain', state: 'DRAINING', description: 'cordon nodes that are to be removed' })
+  change(cli, node, { verb: 'uncordon', state: 'READY', description: 'start jobs on nodes again' })
   withPool(node.command('rm').argument('<node...>'))
-    .description('take machines that nothing runs on from their pool')
+    .description('remove idle nodes from their pool')
     .action(async (said: string[], { output, pool }: PoolOptions) => {
       const known = await nodesOf(cli, pool)
       const gone = await forEachJob(cli, said, async (each) => {
@@ -55,7 +59,7 @@ export function addNode(program: Command, cli: Cli): void {
     })
 }
 
-const withPool = (command: Command) => withOutput(command).option('--pool <name>', 'the pool; default: whichever')
+const withPool = (command: Command) => withOutput(command).option('--pool <name>', 'the pool; default: all pools')
 
 async function add(cli: Cli, name: string, { output, pool, mem, gpu, ...rest }: AddOptions): Promise<void> {
   const input = { name, pool: await poolMeant(cli, pool), memoryGib: mem, ...rest, ...(gpu && { gpus: gpu }) }

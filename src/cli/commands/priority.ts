@@ -16,12 +16,12 @@ const columns: readonly Column<Prioritised>[] = [
 
 export function addPriority(program: Command, cli: Cli): void {
   withOutput(program.command('priority').argument('<job>').argument('[priority]', '0 … 50', readWhole))
-    .description('set the priority of a job that waits; higher comes first')
-    .option('--clear', "back to the priority of its submitter's level")
+    .description('set the priority of a waiting job; higher is first')
+    .option('--clear', "return to the priority of the submitter's level")
     .action(async (jobId: string, given: number | undefined, options: OutputOptions & { clear?: true }) => {
       const { clear, output } = options
       if ((given === undefined) !== (clear === true))
-        throw usage('what the priority is to be is not said', 'write "berth priority JOB 40", or --clear')
+        throw usage('the priority is missing', 'write "berth priority JOB 40", or --clear')
       const input = { jobId, priority: given ?? null }
       // Setting the same twice is setting it once, so it may be asked again.
       const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })

@@ -5,7 +5,7 @@ import { sheet, structured } from '../render.ts'
 
 export function addProcess(program: Command, cli: Cli): void {
   withOutput(program.command('process'))
-    .description('make a pass over what waits in every pool, and say what it did')
+    .description('run a scheduling pass in every pool and print its result')
     .action(async ({ output }: OutputOptions) => {
       const { processQueue: done } = await cli.connection().request(ProcessQueueDocument, {}, { attempts: 4 })
       const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)

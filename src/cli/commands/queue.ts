@@ -17,11 +17,11 @@ const entriesMax = 100
 /** What is asked for is the same for one look and for the live view. */
 export const withQueue = (command: Command, usual: number) =>
   withOutput(command)
-    .option('--pool <name>', 'the pool; default: the one of the default queue')
+    .option('--pool <name>', 'the pool; default: the pool of the default queue')
     .addOption(
       new Option('-s, --state <state...>', 'only jobs in these states').choices(states.map((s) => s.toLowerCase())),
     )
-    .option('-n, --limit <count>', `how many jobs at most, up to ${entriesMax}`, readUpTo(entriesMax), usual)
+    .option('-n, --limit <count>', `maximum number of jobs, up to ${entriesMax}`, readUpTo(entriesMax), usual)
 
 export const asked = ({ pool, state, limit }: QueueOptions) => ({
   ...(pool !== undefined && { pool }),
@@ -31,7 +31,7 @@ export const asked = ({ pool, state, limit }: QueueOptions) => ({
 
 export function addQueue(program: Command, cli: Cli): void {
   withQueue(program.command('queue'), 50)
-    .description('show what runs and what waits, in the order of its turn, and why')
+    .description('show running and waiting jobs in queue order, with the reasons')
     .action(async (options: QueueOptions) => {
       const { queue } = await cli.connection().request(QueueDocument, asked(options))
       await cli.terminal.write(shown(cli, queue, options.output))

@@ -7,9 +7,9 @@ import { versionOf } from './approve.ts'
 
 export function addReject(program: Command, cli: Cli): void {
   withOutput(program.command('reject').argument('<job...>'))
-    .description('fail jobs that wait for an approval')
-    .requiredOption('--reason <text>', 'why, for the submitter to read')
-    .option('--at <version>', 'only if the job is still at the version you looked at', readWhole)
+    .description('reject jobs that wait for approval')
+    .requiredOption('--reason <text>', 'reason, shown to the submitter')
+    .option('--at <version>', 'only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, reason, at }: OutputOptions & { reason: string; at?: number }) => {
       const jobs = await forEachJob(cli, ids, async (jobId) => {
         const input = { jobId, reason, expectedVersion: at ?? (await versionOf(cli, jobId)) }

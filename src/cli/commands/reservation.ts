@@ -22,24 +22,26 @@ interface CreateOptions extends OutputOptions {
 }
 
 export function addReservation(program: Command, cli: Cli): void {
-  const reservation = program.command('reservation').description('nodes for a project in a window of time')
+  const reservation = program
+    .command('reservation')
+    .description('manage capacity reservations: nodes for a project in a time window')
   withOutput(reservation.command('ls', { isDefault: true }))
-    .description('list them by the beginning of their windows')
+    .description('list reservations by the start of their windows')
     .action(async ({ output }: OutputOptions) => print(cli, await readReservations(cli), output))
   withOutput(reservation.command('create').argument('<name>'))
     .description('reserve nodes')
-    .requiredOption('--project <name>', 'whose jobs may use it')
+    .requiredOption('--project <name>', 'project whose jobs may use the nodes')
     .requiredOption('--node <name...>', 'the nodes')
-    .requiredOption('--from <time>', 'beginning of the window, such as 2030-01-31T12:00:00Z', readTime)
+    .requiredOption('--from <time>', 'start of the window, e.g. 2030-01-31T12:00:00Z', readTime)
     .requiredOption('--until <time>', 'its end', readTime)
-    .option('--pool <name>', 'the pool; default: the only one')
-    .option('--hard', 'end its jobs with it; else they finish')
-    .option('--native-id <name>', "the backend's name of it")
+    .option('--pool <name>', 'the pool; default: the only pool')
+    .option('--hard', 'end jobs at the end of the window; otherwise they run to completion')
+    .option('--native-id <name>', 'name of the reservation in the backend')
     .action((name: string, options: CreateOptions) => create(cli, name, options))
   reservation
     .command('rm')
     .argument('<reservation...>')
-    .description('remove reservations; their jobs that run go on')
+    .description('delete reservations; their running jobs continue')
     .action(async (ids: string[]) => {
       await forEachJob(cli, ids, async (id) => {
         const { deleteCapacityReservation } = await cli

@@ -14,7 +14,7 @@ import {
 export function addRetry(program: Command, cli: Cli): void {
   const retry = program.command('retry').argument('<job>').argument('[command...]', 'another command, after "--"')
   addSubmissionFlags(addSpecFlags(retry))
-    .description('submit a job once more, with changes by flags; prints the id of the new one')
+    .description('retry a final job as a new job, with changes by flags; prints its id')
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null })
       const input = { jobId, overrides, ...submissionInput(options) }

@@ -6,7 +6,7 @@ import { structured } from '../render.ts'
 
 export function addRm(program: Command, cli: Cli): void {
   withOutput(program.command('rm').argument('<job...>'))
-    .description('delete jobs that have ended, with their logs')
+    .description('delete final jobs with their logs')
     .action(async (ids: string[], { output }: OutputOptions) => {
       const deleted = await forEachJob(cli, ids, async (jobId) => {
         const { deleteJob } = await cli.connection().request(DeleteJobDocument, { input: { jobId } })

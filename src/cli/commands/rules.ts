@@ -33,12 +33,12 @@ interface RuleFlags {
 }
 
 export function addRules(program: Command, cli: Cli): void {
-  const rules = program.command('rules').description('when a submission needs an approval')
+  const rules = program.command('rules').description('manage approval rules')
   withOutput(rules.command('ls', { isDefault: true }))
-    .description('list them in the order in which they are tried')
+    .description('list rules in order of evaluation')
     .action(async ({ output }: OutputOptions) => print(cli, await readRules(cli), output))
   withFlags(withOutput(rules.command('create').argument('<name>')))
-    .description('make a rule with one condition')
+    .description('create a rule with one condition')
     .action(async (name: string, { output, ...flags }: OutputOptions & RuleFlags) => {
       const condition = conditionOf(flags)
       if (!condition) throw usage('A rule needs one condition', 'for example --cost-above 50')
@@ -47,7 +47,7 @@ export function addRules(program: Command, cli: Cli): void {
       await print(cli, [successOf(createApprovalRule, 'CreateApprovalRuleSuccess').rule], output)
     })
   withFlags(withOutput(rules.command('update').argument('<rule>')))
-    .description('change a rule; what is left out stays')
+    .description('change a rule; omitted fields stay')
     .option('--rename <name>', 'another name')
     .action(async (id: string, { output, rename, ...flags }: OutputOptions & RuleFlags & { rename?: string }) => {
       const condition = conditionOf(flags)
@@ -70,26 +70,30 @@ export function addRules(program: Command, cli: Cli): void {
 
 function withFlags(command: Command): Command {
   return command
-    .option('--cost-above <cost>', 'condition: it costs more', readAmount)
-    .option('--hardware <glob>', 'condition: it asks for such a GPU or CPU model')
-    .option('--executor <name>', 'condition: it runs on this executor')
-    .option('--level-not-in <level...>', 'condition: the level of its user is none of these', readLevels)
-    .option('--jobs-per-day-above <count>', 'condition: one more than so many in 24 hours', readWhole)
-    .option('--first-job', 'condition: the first job of its user')
-    .option('--job-name <pattern>', 'condition: its name matches this glob, or ^regular expression$')
-    .option('--priority <number>', 'rules are tried from the highest down', readInteger)
-    .addOption(new Option('--disable', 'it is not tried').conflicts('enable'))
-    .option('--enable', 'it is tried')
-    .option('--exempt <level...>', 'levels that it does not apply to', readLevels)
-    .option('--requires <level>', 'the least level that may decide', readLevel)
-    .option('--expires <seconds>', 'how long a request waits', readWhole)
+    .option('--cost-above <cost>', 'condition: the job costs more than this', readAmount)
+    .option('--hardware <glob>', 'condition: the requested GPU or CPU model matches this glob')
+    .option('--executor <name>', 'condition: the job runs on this executor')
+    .option('--level-not-in <level...>', 'condition: the level of the user is none of these', readLevels)
+    .option(
+      '--jobs-per-day-above <count>',
+      'condition: more than this number of jobs of the user in 24 hours',
+      readWhole,
+    )
+    .option('--first-job', 'condition: the first job of the user')
+    .option('--job-name <pattern>', 'condition: the job name matches this glob, or ^regular expression$')
+    .option('--priority <number>', 'rules with a higher priority are evaluated first', readInteger)
+    .addOption(new Option('--disable', 'disable the rule').conflicts('enable'))
+    .option('--enable', 'enable the rule')
+    .option('--exempt <level...>', 'user levels that the rule does not apply to', readLevels)
+    .option('--requires <level>', 'lowest user level that may decide', readLevel)
+    .option('--expires <seconds>', 'time until an undecided request expires', readWhole)
 }
 
 function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
   const { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, jobName } = flags
   const named = { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name: jobName }
   const given = Object.entries(named).filter(([, value]) => value !== undefined)
-  if (given.length > 1) throw usage('A rule has one condition', 'make a rule for each')
+  if (given.length > 1) throw usage('A rule can have only one condition', 'create one rule per condition')
   // One key of the seven, with its own type.
   return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
 }
@@ -112,7 +116,7 @@ function readLevel(given: string): UserLevel {
 const readLevels = (given: string, before: UserLevel[] = []): UserLevel[] => [...before, readLevel(given)]
 
 function readInteger(given: string): number {
-  if (!/^-?\d{1,9}$/.test(given)) throw new InvalidArgumentError('It must be a whole number.')
+  if (!/^-?\d{1,9}$/.test(given)) throw new InvalidArgumentError('It must be an integer.')
   return Number(given)
 }
 

@@ -7,7 +7,7 @@ export function addServe(program: Command, cli: Cli): void {
     .command('serve')
     .description('run a server in the foreground, configured by a file and BERTH_… variables')
     .option('--config <file>', 'the configuration file')
-    .option('--single-user', 'give up all users and tokens first: from now on there is one user, who need not log in')
+    .option('--single-user', 'remove all users and tokens first; afterwards there is one user, without login')
     .action(({ config, singleUser }: { config?: string; singleUser?: true }) =>
       runServer(cli, [...(config === undefined ? [] : ['--config', config]), ...(singleUser ? ['--single-user'] : [])]),
     )

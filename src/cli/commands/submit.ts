@@ -35,9 +35,9 @@ export function addSubmit(program: Command, cli: Cli): void {
   const submit = program.command('submit').argument('[command...]', 'the command and its arguments, after "--"')
   addSubmissionFlags(addSpecFlags(submit))
     .description('submit a job; prints its id')
-    .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags win over it')
-    .option('--print-spec', 'print the spec that -f reads, and submit nothing')
-    .option('--requires-approval', 'a person must say yes before it waits for its turn')
+    .option('-f, --file <job.yaml>', 'the spec in YAML, "-" for stdin; flags override it')
+    .option('--print-spec', 'print the spec, and submit nothing')
+    .option('--requires-approval', 'require an approval before the job is queued')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
       const spec = buildSpec({ ...cli, command, flags: options, yaml: await readSpecFile(cli, options.file) })
@@ -51,13 +51,13 @@ export function addSubmit(program: Command, cli: Cli): void {
 /** What a submission and a retry have beside the spec. */
 export function addSubmissionFlags(command: Command): Command {
   return withOutput(command)
-    .option('--idempotency-key <key>', 'your name for it: the same key again answers the same job')
-    .option('--key-ttl <time>', 'how long the key is kept; default 1d', readSeconds)
-    .option('--slot <id>', 'use a slot that was reserved')
-    .option('--follow', 'print the output as it comes and end as the job ends; Ctrl-C leaves, the job goes on')
-    .option('--wait', 'wait for the end and exit with the exit code of the job')
-    .option('--dry-run', 'only say whether, where and when it would start')
-    .option('--no-wait', 'start it now, or refuse it and store nothing')
+    .option('--idempotency-key <key>', 'idempotency key: submitting the same key again returns the same job')
+    .option('--key-ttl <time>', 'lifetime of the key; default 1d', readSeconds)
+    .option('--slot <id>', 'consume a reserved slot')
+    .option('--follow', 'follow the output and exit with the exit code of the job; Ctrl-C detaches, the job continues')
+    .option('--wait', 'wait for the end of the job and exit with its exit code')
+    .option('--dry-run', 'only predict whether, where and when the job would start')
+    .option('--no-wait', 'refuse the job unless it can start now')
 }
 
 export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: SubmissionOptions) => ({
@@ -75,32 +75,36 @@ export const attemptsOf = ({ idempotencyKey }: SubmissionOptions) => ({
 
 export function addSpecFlags(submit: Command): Command {
   return submit
-    .option('--name <text>', 'a name for people')
+    .option('--name <text>', 'name of the job')
     .option('--tag <tag>', 'a tag; may be repeated', append)
     .option('--label <key=value>', 'a label; may be repeated', append)
-    .option('--env <NAME[=value]>', 'a variable of the job, or one of yours by its name; may be repeated', append)
-    .option('--no-inherit-env', 'give it no variables of the server')
-    .option('--workdir <dir>', 'where it runs; default: here')
-    .option('--cpu <cores>', 'cores, may be a fraction', readAmount)
-    .option('--mem <GiB>', 'memory, may be a fraction', readAmount)
+    .option(
+      '--env <NAME[=value]>',
+      'environment variable of the job; without a value: copied from your environment; may be repeated',
+      append,
+    )
+    .option('--no-inherit-env', 'do not inherit the environment variables of the server')
+    .option('--workdir <dir>', 'working directory; default: the current directory')
+    .option('--cpu <cores>', 'number of cores, may be a fraction', readAmount)
+    .option('--mem <GiB>', 'memory in GiB, may be a fraction', readAmount)
     .option('--gpu <count>', 'number of GPUs', readAmount)
-    .option('--gpu-model <text>', 'what the GPU model contains; !text: what it does not; may be repeated', append)
-    .option('--gpu-ids <ids>', 'these GPUs of the machine, e.g. 0,1', readIds)
-    .option('--any-gpu', 'when the GPUs of --gpu-ids are taken, others will do')
+    .option('--gpu-model <text>', 'text that the GPU model contains; !text excludes; may be repeated', append)
+    .option('--gpu-ids <ids>', 'exactly these GPUs of the machine, e.g. 0,1', readIds)
+    .option('--any-gpu', 'use other GPUs if those of --gpu-ids are in use')
     .option('--queue <name>', 'the queue to submit to')
-    .option('--executor <name>', 'what runs it')
-    .option('--project <name>', 'the project it is for')
-    .option('--account <account>', 'the account it counts for')
-    .option('--max-run-time <time>', 'stop it after this long: 90s, 10m, 2h, 1d', readSeconds)
-    .option('--duration <time>', 'how long it is expected to take', readSeconds)
-    .option('--not-before <time>', 'do not start it before this moment (RFC 3339)')
-    .option('--after <job>', 'start it when this job has succeeded; may be repeated', append)
-    .option('--restartable', 'run it again when it was preempted or its machine was lost')
-    .option('--preemptable', 'it may be stopped for a job that goes first')
-    .option('--interactive', 'somebody sits in front of it: it goes first, one at a time for each person')
-    .option('--bid <amount>', 'among the jobs of an account the highest bid goes first', readAmount)
-    .option('--reservation <id>', 'run it on the nodes of this capacity reservation')
-    .option('--attempts <count>', 'run it up to this often while it fails', readAmount)
+    .option('--executor <name>', 'executor')
+    .option('--project <name>', 'project of the job')
+    .option('--account <account>', 'account to charge')
+    .option('--max-run-time <time>', 'maximum duration of a run: 90s, 10m, 2h, 1d', readSeconds)
+    .option('--duration <time>', 'expected duration of a run', readSeconds)
+    .option('--not-before <time>', 'earliest start (RFC 3339)')
+    .option('--after <job>', 'start after this job has succeeded; may be repeated', append)
+    .option('--restartable', 'run the job again after preemption or loss of its node')
+    .option('--preemptable', 'the job may be preempted by other jobs')
+    .option('--interactive', 'the job is interactive: it starts first; one per user at a time')
+    .option('--bid <amount>', 'bid: among the jobs of an account the highest bid is first', readAmount)
+    .option('--reservation <id>', 'run on the nodes of this capacity reservation')
+    .option('--attempts <count>', 'maximum number of runs while the command fails', readAmount)
     .option('--set <field=value>', 'any field of the spec, e.g. resources.infiniband=true; may be repeated', append)
 }
 
@@ -108,7 +112,7 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
   if (path === undefined) return null
   if (path === '-') return cli.readStdin()
   return readFile(path, 'utf8').catch((error: Error) => {
-    throw usage(`the job file cannot be read: ${error.message}`, 'check -f')
+    throw usage(`cannot read the job file: ${error.message}`, 'check -f')
   })
 }
 
@@ -136,7 +140,7 @@ interface Taken {
 /** The id on stdout, what is to be known beside it on stderr. */
 async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
   const { job, warnings, idempotentHit } = taken
-  if (idempotentHit) cli.terminal.say(`berth: this key was used before; ${job.id} is its job`)
+  if (idempotentHit) cli.terminal.say(`berth: the key was used before; its job is ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
   if (options.output !== 'table') await cli.terminal.write(structured({ job, idempotentHit, warnings }, options.output))
   else if (options.follow) cli.terminal.say(job.id)

@@ -27,20 +27,20 @@ interface Changes {
 }
 
 export function addTeam(program: Command, cli: Cli): void {
-  const team = program.command('team').description('people who share limits and an account')
+  const team = program.command('team').description('manage teams: users who share limits and an account')
   withOutput(team.command('ls'))
     .description('list them')
     .action(async ({ output }: OutputOptions) => print(cli, await teams(cli), output))
   withOutput(team.command('create').argument('<name>'))
-    .description('make a team; its account has the same name')
+    .description('create a team and the account of the same name')
     .action(async (name: string, { output }: OutputOptions) => {
       const { createTeam } = await cli.connection().request(CreateTeamDocument, { input: { name } })
       await print(cli, [successOf(createTeam, 'CreateTeamSuccess').team], output)
     })
   withOutput(team.command('set').argument('<name>'))
-    .description('change its name, or who is in it')
-    .option('--name <name>', 'its new name, and account')
-    .option('--add <user...>', 'who comes in')
+    .description('change the name or the members of a team')
+    .option('--name <name>', 'new name of the team and its account')
+    .option('--add <user...>', 'users to add')
     .option('--remove <user...>', 'who goes')
     .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
       const id = await teamIdOf(cli, called)
@@ -52,7 +52,7 @@ export function addTeam(program: Command, cli: Cli): void {
   team
     .command('rm')
     .argument('<name>')
-    .description('remove a team; its jobs stay')
+    .description('delete a team; its jobs stay')
     .action(async (name: string) => {
       const input = { id: await teamIdOf(cli, name) }
       const { deleteTeam } = await cli.connection().request(DeleteTeamDocument, { input })

@@ -26,21 +26,21 @@ interface Creation {
 }
 
 export function addToken(program: Command, cli: Cli): void {
-  const token = program.command('token').description('secrets that stand for people')
+  const token = program.command('token').description('manage API tokens')
   withOutput(token.command('ls'))
-    .description('list them, the newest first')
-    .option('--user <name>', 'of this person')
+    .description('list tokens, newest first')
+    .option('--user <name>', 'tokens of this user')
     .action(async ({ output, user }: OutputOptions & { user?: string }) => {
       const userId = user === undefined ? null : await userIdOf(cli, user)
       await print(cli, await tokens(cli, userId), output)
     })
   withOutput(token.command('create').argument('<name>'))
-    .description('make one; the secret is printed here and never again')
-    .option('--user <name>', 'whom it stands for (default: you)')
-    .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all that you may)', readScope)
+    .description('create a token; the secret is printed only once')
+    .option('--user <name>', 'user of the token (default: you)')
+    .option('--scopes <scope...>', 'READ, SUBMIT, OPERATE, ADMIN (default: all your scopes)', readScope)
     .option(
       '--expires <time>',
-      'when it ends: 30d, 12h, or 2030-01-31T12:00:00Z (default: with your own log-in)',
+      'expiry: 30d, 12h, or 2030-01-31T12:00:00Z (default: the expiry of your own credentials)',
       readExpiry,
     )
     .action(async (name: string, { output, user, scopes, expires }: OutputOptions & Creation) => {
@@ -48,11 +48,12 @@ export function addToken(program: Command, cli: Cli): void {
       const input = { name, userId, scopes: scopes ?? null, expiresAt: expires ?? null }
       const { createToken } = await cli.connection().request(CreateTokenDocument, { input })
       const { token: made, secret } = successOf(createToken, 'CreateTokenSuccess')
-      if (made.expiresAt && !expires) cli.terminal.say(`It ends ${timeText(made.expiresAt)}, with what made it.`)
+      if (made.expiresAt && !expires)
+        cli.terminal.say(`The token expires ${timeText(made.expiresAt)}, with the credentials that created it.`)
       await cli.terminal.write(output === 'table' ? `${secret}\n` : structured({ ...made, secret }, output))
     })
   withOutput(token.command('revoke').argument('<prefix>'))
-    .description('end one; what is open with it ends within seconds')
+    .description('revoke a token; its open streams end within seconds')
     .action(async (called: string, { output }: OutputOptions) => {
       const id = await tokenIdOf(cli, called)
       const { revokeToken } = await cli.connection().request(RevokeTokenDocument, { id })

@@ -8,9 +8,9 @@ const clearScreen = '\u001B[H\u001B[J'
 
 export function addTop(program: Command, cli: Cli): void {
   withQueue(program.command('top'), 20)
-    .description('watch the queue live, until Ctrl-C; in a pipe, one view after the other')
+    .description('watch the queue live until Ctrl-C; in a pipe, print one snapshot after another')
     .action(async (options: QueueOptions) => {
-      cli.leaveOnInterrupt('left; everything goes on')
+      cli.leaveOnInterrupt('detached; all jobs continue')
       for await (const { queueStatus } of cli.connection().follow(QueueStatusDocument, asked(options))) {
         const view = shown(cli, queueStatus, options.output)
         const separator = options.output === 'yaml' ? '---\n' : options.output === 'table' ? '\n' : ''

@@ -7,11 +7,11 @@ import { runServer } from '../server.ts'
 export function addUp(program: Command, cli: Cli): void {
   program
     .command('up')
-    .description('start a server for this machine, if none is there; Ctrl-C stops it, jobs go on')
+    .description('start a server for this machine unless one is running; Ctrl-C stops it, jobs continue')
     .action(async () => {
       const { BERTH_LOG_LEVEL } = cli.env
       const running = await runningServer(cli)
-      if (running) await cli.terminal.write(`Berth ${running.version} runs already at ${cli.connection().url}\n`)
+      if (running) await cli.terminal.write(`Berth ${running.version} is already running at ${cli.connection().url}\n`)
       else await runServer(cli, [], { BERTH_LOG_LEVEL: BERTH_LOG_LEVEL || 'warn' })
     })
 }

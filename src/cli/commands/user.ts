@@ -39,22 +39,22 @@ interface Change {
 }
 
 export function addUser(program: Command, cli: Cli): void {
-  const user = program.command('user').description('people: who may use this server')
+  const user = program.command('user').description('manage users')
   withOutput(user.command('ls'))
     .description('list them')
     .action(async ({ output }: OutputOptions) => print(cli, await users(cli), output))
   withFields(withOutput(user.command('create').argument('<name>')))
-    .description('make somebody known')
+    .description('create a user')
     .action(async (name: string, { output, level = 'RESEARCHER', ...fields }: OutputOptions & Fields) => {
       const input = { name, level, ...fields }
       const { createUser } = await cli.connection().request(CreateUserDocument, { input })
       await print(cli, [successOf(createUser, 'CreateUserSuccess').user], output)
     })
   withFields(withOutput(user.command('set').argument('<name>')))
-    .description('change somebody; what is left out stays')
-    .addOption(new Option('--disable', 'they cannot log in any more').conflicts('enable'))
-    .option('--enable', 'they can again')
-    .option('--oidc-subject <sub>', 'who logs in as them: `sub` in the tokens of the OpenID provider of the server')
+    .description('change a user; omitted fields stay')
+    .addOption(new Option('--disable', 'disable the login of the user').conflicts('enable'))
+    .option('--enable', 'enable the login of the user')
+    .option('--oidc-subject <sub>', 'identity of the user: `sub` in the tokens of the OpenID provider of the server')
     .action(async (name: string, options: OutputOptions & Fields & Change) => {
       const { output, disable, enable, oidcSubject, ...fields } = options
       const disabled = disable || enable ? { disabled: disable === true } : {}
@@ -66,7 +66,7 @@ export function addUser(program: Command, cli: Cli): void {
   user
     .command('rm')
     .argument('<name>')
-    .description('disable somebody and revoke their tokens; their jobs go on')
+    .description('disable users and revoke their tokens; their jobs continue')
     .action(async (name: string) => {
       const input = { id: await userIdOf(cli, name) }
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
@@ -76,14 +76,14 @@ export function addUser(program: Command, cli: Cli): void {
 
 function withFields(command: Command): Command {
   return command
-    .option('--level <level>', 'VIEWER, RESEARCHER, LEAD or ADMIN (a new one: RESEARCHER)', readLevel)
-    .option('--display-name <name>', 'name to show')
+    .option('--level <level>', 'VIEWER, RESEARCHER, LEAD or ADMIN (new users: RESEARCHER)', readLevel)
+    .option('--display-name <name>', 'display name')
     .option('--email <address>', 'mail address')
-    .option('--teams <team...>', 'all of their teams')
-    .option('--default-team <team>', 'the one for submissions that name none')
-    .option('--allow <permission...>', 'permissions beyond those of the level')
-    .option('--deny <permission...>', 'permissions to take away')
-    .option('--unix-user <account>', 'account of the machine that their jobs run as')
+    .option('--teams <team...>', 'names of all teams of the user')
+    .option('--default-team <team>', 'team for submissions that name no team')
+    .option('--allow <permission...>', 'permissions in addition to those of the level')
+    .option('--deny <permission...>', 'permissions to deny')
+    .option('--unix-user <account>', 'Unix account that the jobs of the user run as')
 }
 
 async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput> {

@@ -5,7 +5,7 @@ import { detachOnInterrupt, findJob, untilFinal } from '../watch.ts'
 
 export function addWait(program: Command, cli: Cli): void {
   withOutput(program.command('wait').argument('<job...>'))
-    .description('wait for the end of jobs; the exit code is that of the first that did not succeed')
+    .description('wait for jobs to end; the exit code is that of the first job that did not succeed')
     .action(async (ids: string[], { output }: OutputOptions) => {
       for (const id of ids) await findJob(cli, id)
       detachOnInterrupt(cli, ids.join(' '))

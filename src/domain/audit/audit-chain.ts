@@ -66,9 +66,7 @@ export function createChainer(domain: Domain): Chainer {
   /** A file that cannot be written is tried again with the next head: the chain itself must not wait for it. */
   async function write(work: (path: string) => Promise<void>) {
     if (path == null) return
-    await work(path).catch((error: unknown) =>
-      log.error({ err: error }, 'the head file of the audit log cannot be written'),
-    )
+    await work(path).catch((error: unknown) => log.error({ err: error }, 'cannot write the head file of the audit log'))
   }
 
   async function tell() {

@@ -67,7 +67,7 @@ export async function verifyAudit(
     (await walk(db, { from, to, expected })) ??
     cutOff(known, heads) ??
     (known.seq > 0 && known.hash !== expected.get(known.seq)
-      ? { seq: known.seq, message: 'The head does not fit the one outside the database' }
+      ? { seq: known.seq, message: 'The newest entry does not match the head recorded outside the database' }
       : null) ??
     (await leftOut(db.sql))
   return {
@@ -113,11 +113,11 @@ function misfit(
 ): Trouble | null {
   if (entry.seq !== next) return { seq: next, message: `The entry ${next} is missing` }
   if (entry.hash !== chainedHash(before, next, entry))
-    return { seq: next, message: `The entry ${next}, or the one before it, was changed` }
+    return { seq: next, message: `The entry ${next} or the entry before it was changed` }
   if (entry.hash !== (expected.get(next) ?? entry.hash))
     return {
       seq: next,
-      message: `The log up to ${next} was written anew: its hash is not the one that was told before`,
+      message: `The log up to ${next} was rewritten: its hash differs from the one recorded before`,
     }
   return null
 }
@@ -131,10 +131,12 @@ async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<
 /** What is missing at the end, whatever range was asked for. */
 function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
-    return { seq: null, message: `The heads outside the database cannot be read: ${heads.message}` }
-  if (newest > seq) return { seq: seq + 1, message: `The entry ${seq + 1} was put in behind the head` }
+    return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }
+  if (newest > seq) return { seq: seq + 1, message: `The entry ${seq + 1} was inserted after the recorded head` }
   const told = heads.reduce((most, head) => Math.max(most, head.seq), seq)
-  return told > newest ? { seq: newest + 1, message: `The entry ${newest + 1} is missing; there were ${told}` } : null
+  return told > newest
+    ? { seq: newest + 1, message: `The entry ${newest + 1} is missing; ${told} entries were recorded` }
+    : null
 }
 
 async function leftOut(sql: Sql): Promise<Trouble | null> {
@@ -143,7 +145,7 @@ async function leftOut(sql: Sql): Promise<Trouble | null> {
     [unchainedSecondsMax],
   )
   if (!entry) return null
-  return { seq: null, message: `The entry ${entry.id} is not chained after more than ${unchainedSecondsMax} s` }
+  return { seq: null, message: `The entry ${entry.id} has not been chained for more than ${unchainedSecondsMax} s` }
 }
 
 /** The heads that were appended outside the database; an error when there should be some and they cannot be read. */

@@ -39,7 +39,10 @@ const condition = z
     firstJob: z.boolean().nullish(),
     name: pattern.nullish(),
   })
-  .refine((given) => Object.values(given).filter((each) => each != null).length === 1, 'must be exactly one condition')
+  .refine(
+    (given) => Object.values(given).filter((each) => each != null).length === 1,
+    'must contain exactly one condition',
+  )
 
 const name = text
 const priority = z.int().min(-int32Max).max(int32Max)
@@ -120,7 +123,7 @@ export async function applyApprovalRules(domain: Domain, declared: readonly Decl
       if (!(await rememberApplied(tx, appliedKey(rule.name), raw))) continue
       const id = await declareRule(tx, rule)
       await audit(tx, null, [{ action: 'rule.apply', objectId: id, detail: { ...rule, id } }], time.nowMs())
-      log.info({ rule: rule.name }, 'applied an approval rule of the configuration')
+      log.info({ rule: rule.name }, 'applied an approval rule from the configuration')
     }
     const ended = await endRules(
       tx,
@@ -128,7 +131,8 @@ export async function applyApprovalRules(domain: Domain, declared: readonly Decl
     )
     const records = ended.map(({ id, name }) => ({ action: 'rule.delete', objectId: id, detail: { name } }))
     await audit(tx, null, records, time.nowMs())
-    for (const { name } of ended) log.info({ rule: name }, 'ended an approval rule: the configuration no longer has it')
+    for (const { name } of ended)
+      log.info({ rule: name }, 'removed an approval rule that is no longer in the configuration')
   })
 }
 
@@ -184,7 +188,7 @@ async function ruleOf({ prisma }: Tx, id: string): Promise<ApprovalRule> {
 async function demandName({ prisma }: Tx, { id, name }: ApprovalRule): Promise<void> {
   const other = await prisma.approvalRule.findUnique({ where: { name } })
   if (other && other.id !== id)
-    throw new InvalidInput([{ path: ['name'], message: 'Another approval rule has this name' }])
+    throw new InvalidInput([{ path: ['name'], message: 'Another approval rule has this name; choose another name' }])
 }
 
 async function writeRule({ prisma }: Tx, rule: ApprovalRule & { declaredAs?: string }): Promise<void> {

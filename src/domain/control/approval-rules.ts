@@ -105,20 +105,20 @@ function amountReason({ costAbove, jobsPerDayAbove }: ApprovalCondition, { cost,
 }
 
 function wordReason({ hardware, executor, name }: ApprovalCondition, item: ApprovalItem): string | null {
-  if (executor != null && item.executor === executor) return `Runs on the executor ${executor}`
-  if (name != null && item.name !== null && parsePattern(name).matches(item.name)) return `Its name is ${item.name}`
+  if (executor != null && item.executor === executor) return `Runs on executor ${executor}`
+  if (name != null && item.name !== null && parsePattern(name).matches(item.name)) return `Job name is ${item.name}`
   return hardware == null ? null : hardwareReason(parsePatternOfAnyCase(hardware), item)
 }
 
 function hardwareReason(pattern: Pattern, item: ApprovalItem): string | null {
   const asked = askedModels(item).find((model) => pattern.matches(model))
-  if (asked !== undefined) return `Asks for the hardware ${asked}`
+  if (asked !== undefined) return `Requests the hardware ${asked}`
   const given = item.hardware.find((model) => pattern.matches(model))
-  return given === undefined ? null : `May be given the hardware ${given}`
+  return given === undefined ? null : `May be placed on the hardware ${given}`
 }
 
 function personReason({ levelNotIn, firstJob }: ApprovalCondition, { level, isFirstJob }: ApprovalItem): string | null {
-  if (levelNotIn && !levelNotIn.includes(level)) return `Submitted by a user of the level ${level}`
+  if (levelNotIn && !levelNotIn.includes(level)) return `Submitted by a user of level ${level}`
   if (firstJob == null || firstJob !== isFirstJob) return null
   return isFirstJob ? 'First job of this user' : 'Not the first job of this user'
 }

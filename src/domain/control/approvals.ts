@@ -102,7 +102,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
       from: 'BLOCKED' as const,
       to: 'FAILED' as const,
       reason: 'APPROVAL_EXPIRED' as const,
-      info: 'Nobody decided on its approval in time',
+      info: 'The approval request expired without a decision',
     }))
     return transition(sql, moves, time.nowMs())
   })

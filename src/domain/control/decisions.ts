@@ -34,7 +34,7 @@ const version = z.int().min(1, 'must be at least 1')
 const approveInput = z.strictObject({ jobId: z.string(), comment: words.nullish(), expectedVersion: version })
 const rejectInput = z.strictObject({
   jobId: z.string(),
-  reason: words.refine((reason) => reason.trim() !== '', 'must say why'),
+  reason: words.refine((reason) => reason.trim() !== '', 'must give a reason'),
   expectedVersion: version,
 })
 
@@ -162,7 +162,7 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
 }
 
 const notOpen = (jobId: string) =>
-  new InvalidState('No approval of it is open: it was decided, it expired, or none is needed', jobId)
+  new InvalidState('The job has no pending approval request: it was decided, has expired, or was never required', jobId)
 
 /** Four eyes, where there are four. */
 const isOwn = (viewer: Viewer, userId: string, singleUser: boolean) => userId === viewer.userId && !singleUser

@@ -32,7 +32,10 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
     if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
     demand(viewer, 'job.priority')
     if (!accepts('SET_PRIORITY', job.state))
-      throw new InvalidState(`The job is ${job.state}; only a priority of what waits can be set`, jobId)
+      throw new InvalidState(
+        `The job is ${job.state}; a priority can be set only while a job is BLOCKED or QUEUED`,
+        jobId,
+      )
     const before = await readPriority(sql, jobId)
     if (before.override === priority) return
     const change = { jobId, before, override: priority, lane: laneOf({ ...before, override: priority }) }

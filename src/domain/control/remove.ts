@@ -19,7 +19,7 @@ export async function deleteJob(
     if (!accepts('DELETE', job.state))
       throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
     const [dependent] = await sql.query<{ id: string }>(`${awaitingSql('$1')} LIMIT 1`, [jobId])
-    if (dependent) throw new InvalidState(`The job ${dependent.id} waits for it; cancel that one first`, jobId)
+    if (dependent) throw new InvalidState(`Job ${dependent.id} depends on it; cancel ${dependent.id} first`, jobId)
     await sql.query('DELETE FROM dependency WHERE on_job_id = $1', [jobId])
     await sql.query('DELETE FROM job WHERE id = $1', [jobId])
     await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())

@@ -99,7 +99,7 @@ export async function cancelHopeless({ db, time, wakeups }: Domain, among: Hopel
       from: 'QUEUED' as const,
       to: 'CANCELLED' as const,
       reason: 'DEPENDENCY_FAILED' as const,
-      info: `It depends on ${onJobId} to be ${on}, which is ${state}`,
+      info: `Depends on ${onJobId} being ${on}, but that job is ${state}`,
     }))
     return transition(sql, moves, time.nowMs())
   })

@@ -35,7 +35,7 @@ async function signalled(sql: Sql, runId: string, { wanted }: { wanted: boolean 
 }
 
 async function spare(sql: Sql, runId: string, claimant: string): Promise<void> {
-  await sql.query(spareSql, [runId, `It stays: the job ${claimant} does not wait for its room any more`], 'spare')
+  await sql.query(spareSql, [runId, `Preemption withdrawn: job ${claimant} no longer needs its resources`], 'spare')
 }
 
 const spareSql = `

@@ -60,8 +60,7 @@ export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[])
   const runIds = runs.map(({ runId }) => runId)
   await sql.query('UPDATE run SET lost_at = NULL WHERE id = ANY($1::text[])', [runIds])
   for (const { jobId, number, alive } of runs)
-    if (!alive)
-      await recordLateReport(sql, { jobId, run: number, message: `Run ${number} is stopped on the lost node` })
+    if (!alive) await recordLateReport(sql, { jobId, run: number, message: `Stopping run ${number} on the lost node` })
 }
 
 /** What is seen of a node, whether anything runs there or not. */

@@ -7,7 +7,7 @@ import { holdingSql } from '../state.ts'
  * partial unique index `run_one_interactive`: one of them plans again, and is told here.
  */
 export const quotaInfo = (jobId: string): string =>
-  `The quota of one interactive job per user is used by the job ${jobId}, which is running`
+  `Each user may run one interactive job at a time, and ${jobId} is running; wait for it or cancel it`
 
 export interface Elsewhere {
   /** Their user has one that goes on: they end. With the sentence. */

@@ -225,11 +225,11 @@ type Found = Pick<LimitReached, 'key' | 'used' | 'asked'> & { pool: string; job:
 function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): LimitReached {
   const { code, max, counts, model } = rule
   const scope = scopeName(rule.on, { pool, job })
-  const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of the model ${model}`
+  const what = counts === 'jobs' ? 'running jobs' : model === null ? 'GPUs' : `GPUs of model ${model}`
   const message =
     code === 'POOL_PAUSED'
-      ? `The pool ${pool} is paused`
-      : `The limit of ${max} ${what} of ${scope} is reached: ${used}`
+      ? `Pool ${pool} is paused: its limit maxConcurrent is 0`
+      : `Limit reached: ${used} of ${max} ${what} for ${scope}`
   return { code, message, scope, limit: max, used, key, asked }
 }
 
@@ -289,7 +289,7 @@ export async function limitsInUse(
   demandToRead(viewer, 'job.view.own')
   const pool = await poolNamed(sql, asked)
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
-  if (!limits) throw new Error(`The pool ${pool} went away`)
+  if (!limits) throw new Error(`The pool ${pool} was removed`)
   const all = await readScopeLimits(sql, pool)
   const tally = tallyOf(rulesOf(limits, all), all.length > 0 ? await readHoldings(sql, pool) : [])
   const scopes = (await knownTo(sql, viewer, all)).map((limit) => {

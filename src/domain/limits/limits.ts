@@ -96,8 +96,7 @@ export async function poolNamed(sql: Sql, pool: string | null): Promise<string> 
   return row.name
 }
 
-const noPool = (pool: string | null) =>
-  new NotFound(`There is no pool ${pool?.slice(0, 64) ?? 'behind a default queue'}`)
+const noPool = (pool: string | null) => new NotFound(`There is no pool ${pool?.slice(0, 64) ?? 'of a default queue'}`)
 
 // ── limits of a pool ──
 
@@ -143,9 +142,12 @@ function parseChange(raw: unknown): { pool: string | null; change: LimitChange }
   const threshold = starvationThresholdMinutes === undefined ? starvationThresholdSeconds : starvationThresholdMinutes
   const violations: Violation[] = []
   if (starvationThresholdMinutes != null && starvationThresholdSeconds != null)
-    violations.push({ path: ['starvationThresholdSeconds'], message: 'Give it in minutes or in seconds, not both' })
+    violations.push({
+      path: ['starvationThresholdSeconds'],
+      message: 'Give starvationThresholdMinutes or starvationThresholdSeconds, not both',
+    })
   if (threshold === null)
-    violations.push({ path: ['starvationThresholdSeconds'], message: 'Must be a number; 0 turns it off' })
+    violations.push({ path: ['starvationThresholdSeconds'], message: 'Must be a number; 0 disables it' })
   if (enableFairShare === null) violations.push({ path: ['enableFairShare'], message: 'Must be true or false' })
   if (violations.length > 0) throw new InvalidInput(violations)
   const seconds = starvationThresholdMinutes != null ? starvationThresholdMinutes * 60 : starvationThresholdSeconds
@@ -284,7 +286,9 @@ async function writeScopeLimit(sql: Sql, pool: string, limit: WrittenScope): Pro
   )
   const [counted] = await sql.query<{ count: number }>('SELECT count(*) FROM scope_limit WHERE pool = $1', [pool])
   if ((counted?.count ?? 0) > scopesMax)
-    throw new InvalidInput([{ path: ['name'], message: `A pool has at most ${scopesMax} limits of scopes` }])
+    throw new InvalidInput([
+      { path: ['name'], message: `A pool can have at most ${scopesMax} scope limits; remove one first` },
+    ])
 }
 
 const tableOf = { QUEUE: 'submission_queue', TEAM: 'team', USER: '"user"' } as const

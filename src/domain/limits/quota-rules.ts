@@ -190,7 +190,7 @@ export const unbounded = (takes: Amounts): Amounts => ({
   COST_PER_MONTH: Number.POSITIVE_INFINITY,
 })
 
-export const unboundedText = 'and without a maximum run time its cost has no bound: give maxRunTimeSeconds'
+export const unboundedText = 'and the cost of a job without maxRunTimeSeconds is unbounded; set maxRunTimeSeconds'
 
 const remedy = (after: number) => (Number.isFinite(after) ? '' : `, ${unboundedText}`)
 

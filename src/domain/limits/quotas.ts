@@ -58,8 +58,8 @@ export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Pr
     return await read()
   } catch (error) {
     if (error instanceof Refusal || isUnavailable(error)) throw error
-    log.error({ err: error }, 'quotas cannot be read: nothing is accepted')
-    throw new Unavailable('The quotas cannot be read', { cause: error })
+    log.error({ err: error }, 'cannot read quotas; refusing submissions')
+    throw new Unavailable('The quotas cannot be read right now', { cause: error })
   }
 }
 
@@ -100,7 +100,7 @@ const levels = { VIEWER: true, RESEARCHER: true, LEAD: true, ADMIN: true } as co
 /** What zod cannot say of one field alone. */
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
-  if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must not be given: a GLOBAL quota holds for everybody')
+  if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must be omitted: a GLOBAL quota applies to all users')
   if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
   if (scope === 'LEVEL' && !Object.hasOwn(levels, key ?? ''))
     throw refuse('key', `Must be ${Object.keys(levels).join(', ')}`)
@@ -127,7 +127,7 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
 
 const twice = ({ type, action, scope }: QuotaRule) =>
   new InvalidInput([
-    { path: ['type'], message: `There is a ${scope} ${type} quota with ${action} already; change that one` },
+    { path: ['type'], message: `A ${scope} ${type} quota with action ${action} exists already; update that quota` },
   ])
 
 /** A quota on a name that nobody has would limit nobody, silently. Accounts are free words. */
@@ -200,8 +200,8 @@ export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]
       ...ended.map(({ id, ...rule }) => ({ action: 'quota.delete', objectId: id, detail: { ...rule } })),
     ]
     await audit(tx, null, records, time.nowMs())
-    for (const quota of changed) log.info({ quota }, 'applied a quota of the configuration')
-    for (const quota of ended) log.info({ quota }, 'ended a quota: the configuration no longer has it')
+    for (const quota of changed) log.info({ quota }, 'applied a quota from the configuration')
+    for (const quota of ended) log.info({ quota }, 'removed a quota that is no longer in the configuration')
   })
 }
 

@@ -14,14 +14,14 @@ export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (alone.length > 0) return alone
   const fitting = fittingOf(shape, ready)
   const copies = [...ready.keys()].reduce((sum, at) => sum + fitting.copiesAt(at), 0)
-  if (copies > 0) return [`${shape.copies} copies: there is room for ${copies}`]
+  if (copies > 0) return [`${shape.copies} replicas: resources are free for only ${copies}`]
   return [`${listed(needsOf(shape).map(({ name }) => name))} on the same node`]
 }
 
 function statesOf(nodes: readonly FreeNode[]): string {
   const counts = new Map<string, number>()
   for (const node of nodes) {
-    const word = node.state === 'READY' ? 'backing off after starts that failed' : node.state.toLowerCase()
+    const word = node.state === 'READY' ? 'backing off after failed starts' : node.state.toLowerCase()
     counts.set(word, (counts.get(word) ?? 0) + 1)
   }
   return [...counts].map(([word, count]) => `${count} ${word}`).join(', ')
@@ -43,7 +43,7 @@ function needsOf(shape: Shape): Need[] {
           {
             name: `the processor ${cpuModel.join(', ')}`,
             met: (node: FreeNode) => matchesAll(cpuModel, node.cpuModel ?? ''),
-            words: () => `A processor that matches ${cpuModel.join(', ')}: no node has one`,
+            words: () => `Processor matching ${cpuModel.join(', ')}: no node has one`,
           },
         ]),
     {
@@ -83,14 +83,14 @@ const infinibandNeed: Need = {
   met: ({ infinibandFree }) => infinibandFree,
   words: (ready) =>
     ready.some(({ infiniband }) => infiniband)
-      ? 'InfiniBand: it is in use on every node that has it'
+      ? 'InfiniBand: all nodes with InfiniBand are in use'
       : 'InfiniBand: no node has it',
 }
 
 const exclusiveNeed: Need = {
   name: 'nothing else',
   met: (node) => node.freeCpu === node.cpuMillis && node.freeMemory === node.memoryBytes,
-  words: () => 'A node on which nothing runs: there is none',
+  words: () => 'An idle node: every node has running jobs',
 }
 
 const most = (nodes: readonly FreeNode[], of: (node: FreeNode) => number) =>

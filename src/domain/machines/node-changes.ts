@@ -71,7 +71,7 @@ function devicesOf({ gpus }: NodeInput) {
     cuda: cuda ?? [],
   }))
   if (kinds.reduce((sum, { count }) => sum + count, 0) > devicesPerNode)
-    throw new InvalidInput([{ path: ['gpus'], message: `A node has at most ${devicesPerNode} GPUs` }])
+    throw new InvalidInput([{ path: ['gpus'], message: `A node can have at most ${devicesPerNode} GPUs` }])
   return kinds
     .flatMap(({ count, ...gpu }) => Array.from({ length: count }, () => gpu))
     .map((gpu, index) => ({ index, ...gpu }))
@@ -81,9 +81,9 @@ async function demandRoom({ prisma }: Tx, { pool, name: wanted }: NodeInput): Pr
   const row = await prisma.pool.findUnique({ where: { name: pool }, include: { _count: { select: { nodes: true } } } })
   const taken = await prisma.poolNode.count({ where: { poolName: pool, name: wanted } })
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [field], message }])
-  if (row?.directory) throw refuse('pool', `The pool ${pool} is one machine: its executor runs jobs nowhere else`)
-  if (taken > 0) throw refuse('name', `The pool ${pool} has a node ${wanted} already`)
-  if ((row?._count.nodes ?? 0) >= nodesPerPool) throw refuse('pool', `A pool has at most ${nodesPerPool} nodes`)
+  if (row?.directory) throw refuse('pool', `Pool ${pool} is bound to one machine; its executor cannot use other nodes`)
+  if (taken > 0) throw refuse('name', `Pool ${pool} already has a node ${wanted}; choose another name`)
+  if ((row?._count.nodes ?? 0) >= nodesPerPool) throw refuse('pool', `A pool can have at most ${nodesPerPool} nodes`)
 }
 
 interface NewNode {
@@ -106,7 +106,10 @@ async function insertNode({ prisma }: Tx, { id, node, devices }: NewNode): Promi
 
 const stateInput = z.strictObject({
   id: z.string(),
-  state: z.enum(['READY', 'CORDONED', 'DRAINING'], 'must be READY, CORDONED or DRAINING; LOST is only ever noticed'),
+  state: z.enum(
+    ['READY', 'CORDONED', 'DRAINING'],
+    'must be READY, CORDONED or DRAINING; LOST is set by the server only',
+  ),
 })
 
 /** What runs on it goes on, whatever the state. A node that is LOST stays so, and is in this state when it is heard of. */
@@ -132,9 +135,9 @@ export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: s
       [id],
     )
     const why = busy?.runs
-      ? `${busy.runs} run${busy.runs > 1 ? 's hold' : ' holds'} resources of the node ${node.name}; drain it and wait, or cancel them`
+      ? `${busy.runs} run${busy.runs > 1 ? 's hold' : ' holds'} resources of node ${node.name}; drain the node and wait, or cancel the jobs`
       : busy?.holdReasons &&
-        `The node ${node.name} is kept for ${busy.holdReasons}; cordon it and wait, or cancel that job`
+        `Node ${node.name} is held for ${busy.holdReasons}; cordon the node and wait, or cancel that job`
     if (why) throw new InvalidInput([{ path: ['id'], message: why }])
     await tx.prisma.poolNode.delete({ where: { id } })
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })

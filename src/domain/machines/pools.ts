@@ -51,17 +51,20 @@ async function applyDeclared(domain: Domain, tx: Tx, declared: DeclaredPool): Pr
   const { nodes, limits = {}, rates = null, scheduling = {}, weights = {}, ...pool } = declared
   if (await rememberApplied(tx, `pool/${pool.name}`, pool)) {
     await applyPool(tx, pool)
-    domain.log.info({ pool: pool.name }, 'applied a pool of the configuration')
+    domain.log.info({ pool: pool.name }, 'applied a pool from the configuration')
   }
   const changed = await applyNodes(tx, { pool: pool.name, nodes, nowMs: domain.time.nowMs() })
   if (changed.length > 0)
-    domain.log.info({ pool: pool.name, nodes: changed }, 'applied nodes of a pool of the configuration')
+    domain.log.info({ pool: pool.name, nodes: changed }, 'applied the nodes of a pool from the configuration')
   if (await applyPlanning(tx, pool.name, { scheduling, weights }))
-    domain.log.info({ pool: pool.name, scheduling, weights }, 'applied how a pool of the configuration is planned')
+    domain.log.info(
+      { pool: pool.name, scheduling, weights },
+      'applied the scheduling settings of a pool from the configuration',
+    )
   if (await applyLimits(tx, pool.name, limits, domain.time.nowMs()))
-    domain.log.info({ pool: pool.name, limits }, 'applied the limits of a pool of the configuration')
+    domain.log.info({ pool: pool.name, limits }, 'applied the limits of a pool from the configuration')
   if (await applyRates(tx, pool.name, rates))
-    domain.log.info({ pool: pool.name, rates }, 'applied the rates of a pool of the configuration')
+    domain.log.info({ pool: pool.name, rates }, 'applied the rates of a pool from the configuration')
 }
 
 async function applyPool(

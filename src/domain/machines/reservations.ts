@@ -91,12 +91,13 @@ async function demandFree(sql: Sql, { pool, name: wanted, nodes, startsAt, endsA
   const refuse = (path: string[], message: string) => new InvalidInput([{ path, message }])
   if (endsAt <= startsAt) throw refuse(['endsAt'], 'Must be later than startsAt')
   if (row && endsAt <= row.now) throw refuse(['endsAt'], 'Must be in the future')
-  if (row?.taken) throw refuse(['name'], `The pool ${pool} has a reservation ${wanted} already`)
+  if (row?.taken) throw refuse(['name'], `Pool ${pool} already has a reservation ${wanted}; choose another name`)
   for (const [index, node] of nodes.entries()) {
     const path = ['nodes', String(index)]
-    if (!row?.known.includes(node)) throw refuse(path, `The pool ${pool} has no node ${node}`)
+    if (!row?.known.includes(node)) throw refuse(path, `Pool ${pool} has no node ${node}`)
     const other = row.reserved.find((each) => each.node === node)
-    if (other) throw refuse(path, `The node ${node} is in the reservation ${other.name} at that time`)
+    if (other)
+      throw refuse(path, `Node ${node} is in reservation ${other.name} at that time; choose another node or window`)
   }
 }
 
@@ -170,6 +171,6 @@ export function reservationFor(
         ? `There is no capacity reservation ${id.slice(0, 64)} for jobs without a project`
         : `There is no capacity reservation ${id.slice(0, 64)} for the project ${project} in the pool ${pool}`,
     )
-  if (reservation.isOver) throw refuse(`The capacity reservation ${id} is over`)
+  if (reservation.isOver) throw refuse(`Capacity reservation ${id} has ended`)
   return reservation
 }

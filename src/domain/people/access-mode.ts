@@ -32,7 +32,7 @@ export async function decideMode({ db, time, log }: Rooms, { oidc, bootstrapToke
     if (!entered) {
       await sql.query('UPDATE access_mode SET users_since = berth_now()')
       await audit(sql, null, [{ action: 'mode.users', objectId: null }], time.nowMs())
-      log.info('from now on people must log in; --single-user goes back')
+      log.info('users must log in from now on; "--single-user" reverts this')
     }
     return oidc || tokens ? 'USERS' : 'NOBODY_CAN_LOG_IN'
   })

@@ -43,7 +43,7 @@ export async function personOf(domain: Domain, claims: Claims): Promise<Person |
   const known = await readPerson(domain.db.sql, claims)
   if (known?.disabled) return null
   if (known && !differs(known, wanted)) return known
-  if (!known && !isFreeName(claims.name)) return refuse(domain, claims, 'the name cannot be that of a new user')
+  if (!known && !isFreeName(claims.name)) return refuse(domain, claims, 'the name is not a valid user name')
   const work = (tx: Tx) => keepPerson(domain, tx, wanted)
   const kept = await domain.db.serializable(work, { alsoRetry: isTakenIdentity })
   if (!kept) return refuse(domain, claims, 'the name belongs to another user')
@@ -56,7 +56,7 @@ const isFreeName = (name: string) => userName.safeParse(name).success && !ownNam
 function refuse({ log }: Domain, { name, issuer, subject }: Claims, why: string): null {
   log.warn(
     { name, issuer, subject },
-    `a log-in by the OpenID provider was refused: ${why}; berth user set <name> --oidc-subject links a user`,
+    `refused a login by the OpenID provider: ${why}; berth user set <name> --oidc-subject links a user`,
   )
   return null
 }

@@ -84,7 +84,9 @@ export function accountFor({ asked, viewer, memberships, team }: AccountRequest)
   if (asked == null) return team?.account ?? own
   const allowed = [own, ...memberships.teams.map(({ account }) => account)]
   if (viewer.level === 'ADMIN' || allowed.some((account) => isAtOrBelow(asked, account))) return asked
-  throw new InvalidInput([{ path: ['spec', 'account'], message: `Must be ${allowed.join(' or ')}, or below it` }])
+  throw new InvalidInput([
+    { path: ['spec', 'account'], message: `Must be ${allowed.join(' or ')}, or an account below it` },
+  ])
 }
 
 /** The accounts at or below which everything is the viewer's own to know. */
@@ -103,8 +105,8 @@ export const memberChangesMax = 1_000
 export const teamName = z
   .string()
   .max(63, 'must have at most 63 characters')
-  .regex(/^[a-z0-9][\w-]*(\.[a-z0-9][\w-]*)*$/i, 'must be letters, digits, _ and -, in parts joined by dots')
-  .refine((name) => !/^users(\.|$)/i.test(name), 'must not be users: that is the account of people without a team')
+  .regex(/^[a-z0-9][\w-]*(\.[a-z0-9][\w-]*)*$/i, 'must consist of letters, digits, _ and -, in parts joined by dots')
+  .refine((name) => !/^users(\.|$)/i.test(name), 'must not be "users": that is the account of users without a team')
 
 const creation = z.strictObject({ name: teamName })
 const change = z.strictObject({
@@ -164,7 +166,8 @@ async function nameOfTeam({ prisma }: Tx, id: string): Promise<string> {
   return team.name
 }
 
-const nameTaken = (name: string) => new InvalidInput([{ path: ['name'], message: `There is a team ${name} already` }])
+const nameTaken = (name: string) =>
+  new InvalidInput([{ path: ['name'], message: `A team ${name} exists already; choose another name` }])
 
 async function removeFrom({ prisma }: Tx, id: string, userIds: readonly string[]): Promise<void> {
   const these = { in: [...userIds] }
@@ -181,7 +184,9 @@ async function addTo({ prisma }: Tx, id: string, userIds: readonly string[]): Pr
     const path = ['addMembers', String(index)]
     const teams = known.get(userId)
     if (teams === undefined) return [{ path, message: `There is no user ${userId.slice(0, 64)}` }]
-    return teams < teamsOfUserMax ? [] : [{ path, message: `Is in ${teamsOfUserMax} teams already` }]
+    return teams < teamsOfUserMax
+      ? []
+      : [{ path, message: `Is already a member of ${teamsOfUserMax} teams, the maximum` }]
   })
   if (violations.length > 0) throw new InvalidInput(violations)
   const members = userIds.map((userId) => ({ teamId: id, userId }))
@@ -210,7 +215,7 @@ export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: T
     defaultTeam === null ? null : await team.findFirst({ where: { name: defaultTeam, members: { some: { userId } } } })
   if (defaultTeam !== null && !chosen)
     throw new InvalidInput([
-      { path: ['defaultTeam'], message: `${defaultTeam.slice(0, 64)} is none of the user's teams` },
+      { path: ['defaultTeam'], message: `${defaultTeam.slice(0, 64)} is not a team of the user` },
     ])
   await user.update({ where: { id: userId }, data: { defaultTeamId: chosen?.id ?? null } })
 }

@@ -32,7 +32,7 @@ const newSecret = (): string =>
 const creation = z.strictObject({
   name: z.string().regex(/^\P{Cc}{1,255}$/u, 'must have 1 … 255 characters, none of them a control character'),
   userId: z.string().nullish(),
-  scopes: z.array(z.enum(tokenScopes)).min(1, 'must name at least one').nullish(),
+  scopes: z.array(z.enum(tokenScopes)).min(1, 'must name at least one scope').nullish(),
   expiresAt: z.date().nullish(),
 })
 
@@ -65,7 +65,7 @@ function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   if (expiresAtMs === null) return asked
   const latest = new Date(expiresAtMs)
   if (asked === null || asked <= latest) return asked ?? latest
-  const message = `Must not be later than ${latest.toISOString()}, when your own log-in ends; an administrator with a token that lives longer can make this one`
+  const message = `Must not be later than ${latest.toISOString()}, when your own credentials expire; an administrator whose token expires later can create this token`
   throw new InvalidInput([{ path: ['expiresAt'], message }])
 }
 

@@ -47,13 +47,13 @@ export function unixUserViolations({ door, executor, userName, unixUser }: Askin
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
   if (unixUser !== null && door.reservedUnixUsers.includes(unixUser))
     return refuse(
-      `${executor}: jobs never run as ${unixUser}, which owns files of the server of pool ${door.pool}; ` +
-        `an administrator gives the user ${userName} another account: berth user set ${userName} --unix-user ACCOUNT`,
+      `${executor}: jobs must not run as ${unixUser}, which owns files of the server of pool ${door.pool};  ` +
+        `ask an administrator to set another account for user ${userName}: berth user set ${userName} --unix-user ACCOUNT`,
     )
   if (unixUser === null && door.unixUserRequired)
     return refuse(
       `${executor}: the user ${userName} has no unixUser, so the job would run as root in pool ${door.pool}; ` +
-        `an administrator gives one: berth user set ${userName} --unix-user ACCOUNT, or sets jobsAsRoot of the pool`,
+        `ask an administrator to set one: berth user set ${userName} --unix-user ACCOUNT, or sets jobsAsRoot of the pool`,
     )
   return []
 }
@@ -68,7 +68,7 @@ export async function demandUnixUser(
   if (viewer.level !== 'ADMIN') throw new Forbidden('level:ADMIN')
   if (unixUser === null) return
   const refuse = (message: string) => new InvalidInput([{ path: ['unixUser'], message }])
-  if (unixUser === 'root') throw refuse('must not be root: its jobs could read and change everything of the server')
+  if (unixUser === 'root') throw refuse('must not be root: the jobs could read and change all data of the server')
   const where = { reservedUnixUsers: { has: unixUser } }
   const pool = await prisma.pool.findFirst({ where, orderBy: { name: 'asc' }, select: { name: true } })
   if (pool) throw refuse(`must not be ${unixUser}: it owns files of the server of pool ${pool.name}`)

@@ -13,7 +13,7 @@ import { demandUnixUser } from './unix-users.ts'
 
 /** People. Nobody is ever removed: jobs and the audit log keep their names; who leaves is disabled. */
 const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
-const permissions = z.array(z.string().refine(isPermission, 'is no permission')).optional()
+const permissions = z.array(z.string().refine(isPermission, 'is not a known permission')).optional()
 
 const fields = {
   displayName: optionalText,
@@ -25,7 +25,7 @@ const fields = {
   deny: permissions,
   unixUser: z
     .string()
-    .regex(/^[a-z_][a-z0-9_-]{0,31}\$?$/, 'must be the name of an account of the machine')
+    .regex(/^[a-z_][a-z0-9_-]{0,31}\$?$/, 'must be the name of a Unix account')
     .nullish(),
 }
 
@@ -33,7 +33,7 @@ export const userName = z
   .string()
   .regex(
     /^[a-z0-9][\w.@+'-]{0,254}$/i,
-    'must begin with a letter or digit; then these and any of . _ @ + - and apostrophes; at most 255',
+    'must start with a letter or digit, followed by letters, digits, . _ @ + - and apostrophes; at most 255 characters',
   )
 
 const creation = z.strictObject({ name: userName, level: z.enum(userLevels), ...fields })
@@ -69,7 +69,8 @@ export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): 
     await demandUnixUser(tx, viewer, person.unixUser)
     const data = given({ ...person, id, allow, deny })
     const { count } = await tx.prisma.user.createMany({ data, skipDuplicates: true })
-    if (count === 0) throw new InvalidInput([{ path: ['name'], message: `There is a user ${person.name} already` }])
+    if (count === 0)
+      throw new InvalidInput([{ path: ['name'], message: `A user ${person.name} exists already; choose another name` }])
     await setTeams(tx, id, { teams, defaultTeam })
     await audit(tx, viewer, [{ action: 'user.create', objectId: id, detail: input }], domain.time.nowMs())
   })
@@ -100,7 +101,7 @@ export async function updateUser(domain: Domain, viewer: Viewer, raw: unknown): 
 async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | null): Promise<void> {
   const linked = { oidcIssuer: identity?.issuer ?? null, oidcSubject: identity?.subject ?? null }
   const other = identity && (await prisma.user.findFirst({ where: { ...linked, id: { not: id } } }))
-  if (other) throw new InvalidInput([{ path: ['identity'], message: `Is already that of the user ${other.name}` }])
+  if (other) throw new InvalidInput([{ path: ['identity'], message: `Belongs to user ${other.name} already` }])
   await prisma.user.update({ where: { id }, data: linked })
 }
 
@@ -127,5 +128,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Person> {
 /** Whoever disabled the last administrator would lock everybody out. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
-    throw new InvalidInput([{ path: ['id'], message: 'Nobody disables themselves; ask another administrator' }])
+    throw new InvalidInput([
+      { path: ['id'], message: 'You cannot disable your own account; ask another administrator' },
+    ])
 }

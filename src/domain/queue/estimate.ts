@@ -117,12 +117,12 @@ function estimate(now: Date, { fitsFrom, pool, before }: Facts): Estimate {
     ? {
         earliest: fitsFrom,
         latest: null,
-        basis: 'The maximum run times of what runs; those of the jobs ahead are not known',
+        basis: 'Maximum run times of the running jobs; those of the jobs ahead are unknown',
       }
     : {
         earliest: fitsFrom,
         latest: latestOf([fitsFrom, until]),
-        basis: 'The maximum run times of what runs and of the jobs ahead',
+        basis: 'Maximum run times of the running jobs and of the jobs ahead',
       }
 }
 

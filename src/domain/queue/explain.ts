@@ -72,7 +72,7 @@ function reasonsOf(row: WaitingRow): Reason[] {
 
 function holdReasons({ hold }: WaitingRow): Reason[] {
   if (hold?.kind !== 'PREEMPTION') return []
-  return [because('WAITING_FOR_PREEMPTION', 'Waits for jobs that were asked to leave; their room is kept for it')]
+  return [because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end; their resources are held for this job')]
 }
 
 // ── nobody has looked yet ──
@@ -113,7 +113,7 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   if (ahead) return blockedBy(ahead)
   if (!fit?.freeNow) return noCapacity(asks)
   if (!row.led) return because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
-  return because('NO_CAPACITY', 'Its turn comes with the next pass')
+  return because('NO_CAPACITY', 'The next scheduling pass considers it')
 }
 
 /**

@@ -52,17 +52,22 @@ export function gatesOf(facts: GateFacts): Gate[] {
 
 function windowGate({ id, name, startsAt, endsAt }: NamedWindow, now: Date): Gate {
   const gate = { code: 'RESERVATION_WINDOW', open: false, opensAt: null } as const
-  if (startsAt === null || endsAt === null) return { ...gate, detail: `The reservation ${id} was removed` }
+  if (startsAt === null || endsAt === null)
+    return { ...gate, detail: `Reservation ${id} was deleted; cancel the job or submit it without the reservation` }
   const [starts, ends] = [new Date(startsAt), new Date(endsAt)]
   const state = windowState({ startsMs: starts.getTime(), endsMs: ends.getTime() }, now.getTime())
-  if (state === 'OVER') return { ...gate, detail: `The window of the reservation ${name} is over` }
-  return { ...gate, open: state === 'OPEN', detail: `The reservation ${name}`, opensAt: starts }
+  if (state === 'OVER')
+    return {
+      ...gate,
+      detail: `The window of reservation ${name} has ended; cancel the job or submit it without the reservation`,
+    }
+  return { ...gate, open: state === 'OPEN', detail: `Reservation ${name}`, opensAt: starts }
 }
 
 /** A closed gate as a reason. */
 function gateReason({ code, detail, opensAt }: Gate): Reason {
-  if (code === 'DEPENDENCY') return because(code, `Waits for the job ${detail}`, detail)
-  return because(code, opensAt ? `Waits until ${opensAt.toISOString()}` : (detail ?? 'Waits for a person'))
+  if (code === 'DEPENDENCY') return because(code, `Waiting for ${detail} to finish`, detail)
+  return because(code, opensAt ? `Waiting until ${opensAt.toISOString()}` : (detail ?? 'Waiting for approval'))
 }
 
 export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)

@@ -42,7 +42,7 @@ async function led({ db, clock }: Domain): Promise<{ pool: string }[]> {
     if (pools.length > 0) return pools
     await clock.sleep(pollMs)
   }
-  throw new Unavailable('No pool is led now')
+  throw new Unavailable('No pool has a scheduler right now')
 }
 
 const ledPoolsSql = `SELECT name AS pool FROM pool WHERE ${isLedSql('name')} ORDER BY name`

@@ -68,7 +68,7 @@ export async function ask(
 async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
   const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${isLedSql('$1')} AS led`, [pool])
   return row?.led
-    ? `The scheduler of the pool ${pool} is busy with a long pass, which goes on; it did not answer in ${waitMsMax / 1_000} s`
+    ? `The scheduler of pool ${pool} is busy and did not answer within ${waitMsMax / 1_000} s`
     : `Pool ${pool} has no scheduler right now`
 }
 

@@ -74,7 +74,7 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} AND ($3 = 'jobs' OR j.gpu > 0)
     WHERE c.run_id = r.id AND strpos(lower(d.model), $4) > 0))`
 
 const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
-  rule: 'no start exceeds a limit that is set',
+  rule: 'no start exceeds a limit',
   objectId: `pool_${pool}`,
   message: `${rule.code} of ${scope}: ${used} ${rule.counts} of ${rule.max}${rule.model === null ? '' : ` with the model ${rule.model}`}`,
 })
@@ -87,7 +87,7 @@ export async function wrongLanes(sql: Sql): Promise<Finding[]> {
   return rows.flatMap(({ id, laneId, ...job }) => {
     const right = laneOf(job).id
     const message = `in lane ${laneId}, not ${right}`
-    return right === laneId ? [] : [{ rule: 'a waiting job is in the lane that it describes', objectId: id, message }]
+    return right === laneId ? [] : [{ rule: 'a waiting job is in the lane of its properties', objectId: id, message }]
   })
 }
 

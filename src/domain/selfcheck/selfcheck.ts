@@ -15,11 +15,11 @@ export type { Finding }
 
 /** Of what runs: as cheap as little runs. */
 const ofRuns: Readonly<Record<string, string>> = {
-  'a run that holds resources is allocated, and no other is': `
+  'exactly the runs that hold resources have allocations': `
     SELECT coalesce(r.id, a.run_id) AS id, coalesce(r.state::text, 'not holding') AS message
     FROM (SELECT id, state FROM run WHERE state IN ${holdingSql}) r
     FULL JOIN (SELECT DISTINCT run_id FROM allocation) a ON a.run_id = r.id WHERE r.id IS NULL OR a.run_id IS NULL`,
-  'a run that holds resources has one allocation for each copy, and the GPUs of all': `
+  'a run that holds resources has one allocation per replica and all of its GPUs': `
     SELECT r.id, a.count || ' allocations for ' || (l.shape->>'copies') || ' copies, ' || c.count || ' GPUs for ' || j.gpu AS message
     FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
     CROSS JOIN LATERAL (SELECT count(*) AS count, max(replica) AS last FROM allocation WHERE run_id = r.id) a
@@ -30,11 +30,11 @@ const ofRuns: Readonly<Record<string, string>> = {
     SELECT c.run_id AS id, c.node_id || ' device ' || c.device AS message FROM device_claim c JOIN run r ON r.id = c.run_id
     WHERE r.state NOT IN ${holdingSql}
       OR NOT EXISTS (SELECT FROM allocation a WHERE a.run_id = c.run_id AND a.node_id = c.node_id)`,
-  'free is capacity less what is allocated': `
+  'free resources are capacity minus allocations': `
     SELECT n.id, 'cpu ' || n.free_cpu_millis || ', memory ' || n.free_memory_bytes AS message
     FROM node n LEFT JOIN (SELECT node_id, sum(cpu_millis) AS cpu, sum(memory_bytes) AS memory FROM allocation GROUP BY 1) a ON a.node_id = n.id
     WHERE n.free_cpu_millis <> n.cpu_millis - coalesce(a.cpu, 0) OR n.free_memory_bytes <> n.memory_bytes - coalesce(a.memory, 0)`,
-  'a hold belongs to a job that waits, and names nodes of its pool': `
+  'a hold belongs to a waiting job and names nodes of its pool': `
     SELECT h.id, j.state || ' ' || j.id AS message FROM hold h JOIN job j ON j.id = h.job_id
     WHERE j.state <> 'QUEUED' OR j.pool <> h.pool OR EXISTS (
       SELECT FROM jsonb_array_elements(h.placements) p
@@ -46,13 +46,13 @@ const ofAll: Readonly<Record<string, string>> = {
   'the state of a job is that of its last run': `
     SELECT j.id, 'job ' || j.state || ', run ' || coalesce(r.state::text, 'missing') AS message
     FROM job j LEFT JOIN run r ON r.job_id = j.id AND r.number = j.run_number WHERE r.state IS DISTINCT FROM j.state`,
-  'at most one run of a job is alive': `
+  'at most one run of a job is active': `
     SELECT job_id AS id, count(*) || ' runs' AS message FROM run WHERE finished_at IS NULL GROUP BY job_id HAVING count(*) > 1`,
-  'a QUEUED job has one queue entry, and no other has': `
+  'exactly the QUEUED jobs have a queue entry': `
     SELECT coalesce(j.id, q.job_id) AS id, coalesce(j.state::text, 'no job') AS message
     FROM (SELECT id, state FROM job WHERE state = 'QUEUED') j FULL JOIN queue_entry q ON q.job_id = j.id
     WHERE j.id IS NULL OR q.job_id IS NULL`,
-  'a queue entry says what its job says': `
+  'a queue entry matches its job': `
     SELECT j.id, 'run ' || q.run || ' of ' || j.run_number || ', place ' || q.sequence || ', band ' || q.band || ', lane ' || q.lane_id AS message
     FROM queue_entry q JOIN job j ON j.id = q.job_id LEFT JOIN lane l ON l.id = q.lane_id
     LEFT JOIN run r ON r.id = q.run_id AND r.job_id = j.id AND r.number = j.run_number
@@ -60,7 +60,7 @@ const ofAll: Readonly<Record<string, string>> = {
       OR q.sequence <> coalesce(j.turn, j.sequence)
       OR q.band <> CASE WHEN l.interactive THEN ${interactiveBand} ELSE l.priority END
       OR l.priority <> coalesce(j.priority_override, j.base_priority)`,
-  'an entry of the queue is open only when its time has come and its other jobs have ended as asked': `
+  'a queue entry is open only when its start time has come and its dependencies are satisfied': `
     SELECT q.job_id AS id, 'from ' || q.eligible_at AS message FROM queue_entry q
     WHERE q.open AND (q.eligible_at > berth_now() OR EXISTS (
       SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${dependencyMetSql}))`,
@@ -83,7 +83,7 @@ const ofAll: Readonly<Record<string, string>> = {
       WHERE NOT l.interactive GROUP BY 1, 2) q
     FULL JOIN (SELECT pool, account, sum(entries) AS n FROM account_total GROUP BY 1, 2 HAVING sum(entries) <> 0) t
       USING (pool, account) WHERE q.n IS DISTINCT FROM t.n`,
-  'a BLOCKED job has an open approval, and no other has': `
+  'exactly the BLOCKED jobs have a pending approval': `
     SELECT coalesce(j.id, a.job_id) AS id, coalesce(j.state::text, 'not BLOCKED') AS message
     FROM (SELECT id, state FROM job WHERE state = 'BLOCKED') j
     FULL JOIN (SELECT job_id FROM approval WHERE status = 'PENDING') a ON a.job_id = j.id WHERE j.id IS NULL OR a.job_id IS NULL`,
@@ -91,16 +91,16 @@ const ofAll: Readonly<Record<string, string>> = {
     SELECT j.id, 'version ' || j.version || ', ' || e.count || ' events, last ' || e.last AS message
     FROM job j JOIN LATERAL (SELECT count(*) AS count, min(seq) AS first, max(seq) AS last FROM event WHERE job_id = j.id) e ON true
     WHERE e.last IS DISTINCT FROM j.version OR e.count <> e.last - e.first + 1`,
-  'a final job has a closed log, and every log of a closed job is sealed': `
+  'a final job has a closed log with all runs sealed': `
     SELECT j.id, j.state::text AS message FROM job j JOIN run_log l ON l.job_id = j.id WHERE j.log_closed AND NOT l.sealed`,
 }
 
 /** What some process does in time, as long as one works. */
 const inTime: Readonly<Record<string, string>> = {
-  'an event has its place in the feed within 10 s': `
+  'an event gets its position in the feed within 10 s': `
     SELECT job_id AS id, 'event ' || seq || ' of ' || at AS message FROM event
     WHERE position IS NULL AND at < berth_now() - interval '10 seconds'`,
-  'an entry of the audit log is chained within 10 s': `
+  'an audit entry is chained within 10 s': `
     SELECT id, action || ' of ' || at AS message FROM audit_entry WHERE seq IS NULL AND at < berth_now() - interval '10 seconds'`,
 }
 

@@ -287,7 +287,7 @@ function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, 
       isFirstJob: !known,
     }) ??
     (approvals.length > 0 ? needWithoutRule(approvals.join('; ')) : null) ??
-    (input.requiresApproval ? needWithoutRule('The submitter asks for it') : null)
+    (input.requiresApproval ? needWithoutRule('Requested by the submitter') : null)
   const limit = world.limits.get(placed.job.pool)?.userMaxBlocked ?? null
   if (need && limit !== null && blocked >= limit)
     throw new QuotaExceeded(`Quota exceeded: Maximum ${limit} jobs waiting for approval allowed`, {

@@ -115,11 +115,10 @@ function victimFlags(input: SpecInput, warnings: string[]) {
   const interactive = input.interactive === true
   const restartable = input.restartable === true
   const preemptable = input.preemptable === true
-  if (interactive && preemptable) warnings.push('preemptable was set to false: an interactive job is never preempted')
-  if (interactive && restartable)
-    warnings.push('restartable was set to false: an interactive job is not run again without its person')
+  if (interactive && preemptable) warnings.push('preemptable was set to false: interactive jobs are never preempted')
+  if (interactive && restartable) warnings.push('restartable was set to false: interactive jobs are not restarted')
   if (!interactive && restartable && input.preemptable === false)
-    warnings.push('preemptable was set to true: a restartable job may be preempted')
+    warnings.push('preemptable was set to true: restartable jobs may be preempted')
   return {
     interactive,
     restartable: !interactive && restartable,
@@ -141,7 +140,7 @@ function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] 
 function resourcesOf(given: NonNullable<SpecInput['resources']>, warnings: string[]): Resources {
   const gpuIds = given.gpuIds && [...new Set(given.gpuIds)]
   if (gpuIds && gpuIds.length < (given.gpuIds?.length ?? 0))
-    warnings.push('gpuIds named a device twice; it counts once')
+    warnings.push('gpuIds named a device twice; the duplicate was removed')
   const memoryBytes = given.memoryBytes ?? (given.memoryGib ?? 1) * GiB
   return filled(resourceDefaults, { ...given, gpuIds, memoryBytes })
 }

@@ -86,7 +86,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
   const payer = { userId, userName, level, team, account }
   return {
     job,
-    warnings: never ? [...warnings, `${never.message}; it waits until that changes`] : warnings,
+    warnings: never ? [...warnings, `${never.message}; the job waits until the pool changes`] : warnings,
     payer,
     takes: takesOf(job, isLocal),
     isUnbounded,

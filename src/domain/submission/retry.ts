@@ -76,14 +76,17 @@ async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Pro
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
   demandVersion(original, expectedVersion)
   if (!accepts('RETRY', original.state))
-    throw new InvalidState(`The job is ${original.state}; only one that is over can be retried`, jobId)
+    throw new InvalidState(`The job is ${original.state}; only a final job can be retried`, jobId)
   const changes = { ...(original.userId === viewer.userId ? {} : { account: null, team: null }), ...overrides }
   if (
     needsOwnEnvironment(viewer, { ...original, hasEnvironment: original.spec.environment.length > 0 }) &&
     !('environment' in changes)
   )
     throw new InvalidInput([
-      { path: ['overrides', 'environment'], message: "Must be given: the variables of another's job are not yours" },
+      {
+        path: ['overrides', 'environment'],
+        message: "Must be given: environment variables of another user's job are not copied",
+      },
     ])
   return { ...rest, spec: respec(original.spec, changes), retried: payloadOf(input) }
 }

@@ -102,7 +102,7 @@ export function route(spec: SpecInput, doors: readonly Door[]): Route {
   const door = findDoor(spec, doors)
   const executor = spec.executor ?? preferred(spec, door)
   if (!door.executors.includes(executor))
-    throw refuse('executor', `Queue ${door.queue} has no executor ${executor}; it has ${quoted(door.executors)}`)
+    throw refuse('executor', `Queue ${door.queue} has no executor ${executor}; use one of ${quoted(door.executors)}`)
   const violations = [...notHonoured(spec, executor), ...gangViolations(spec, door), ...deviceViolations(spec, door)]
   if (violations.length > 0) throw new InvalidInput(violations)
   return { queue: door.queue, pool: door.pool, policy: door.policy, executor }
@@ -114,9 +114,9 @@ function findDoor(spec: SpecInput, doors: readonly Door[]): Door {
     ? doors.find((candidate) => candidate.queue === queue)
     : doors.find((candidate) => !executor || candidate.executors.includes(executor))
   if (door) return door
-  if (queue) throw refuse('queue', `There is no queue ${queue}; there are ${quoted(doors.map((d) => d.queue))}`)
+  if (queue) throw refuse('queue', `There is no queue ${queue}; use one of ${quoted(doors.map((d) => d.queue))}`)
   const known = [...new Set(doors.flatMap((d) => d.executors))]
-  throw refuse('executor', `No queue leads to an executor ${executor}; there are ${quoted(known)}`)
+  throw refuse('executor', `No queue leads to executor ${executor}; use one of ${quoted(known)}`)
 }
 
 /** The executor that a field of the job asks for, else the first of the pool. */
@@ -152,7 +152,7 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
   if (launcher && !launchers.some((known) => known === launcher)) refused.push(['launcher', ` ${launcher}`])
   return refused.map(([field = '', value]) => {
     const path = field.split('.')
-    return { path: ['spec', ...path], message: `The executor ${executor} does not honour ${path.at(-1)}${value}` }
+    return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${value}` }
   })
 }
 
@@ -162,12 +162,12 @@ function gangViolations(spec: SpecInput, door: Door): Violation[] {
   if ((r?.replicas ?? 1) <= 1 || door.relaxReplicas) return []
   return (['infiniband', 'gpu', 'gpuMemoryGib', 'gpuModel'] as const)
     .filter((field) => !r?.[field] || (Array.isArray(r[field]) && r[field].length === 0))
-    .map((field) => ({ path: ['spec', 'resources', field], message: 'Must be given with replicas above 1' }))
+    .map((field) => ({ path: ['spec', 'resources', field], message: 'Must be given when replicas is above 1' }))
 }
 
 function deviceViolations(spec: SpecInput, door: Door): Violation[] {
   const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !door.deviceIds.includes(id))
   return unknown
     .slice(0, 1)
-    .map((id) => ({ path: ['spec', 'resources', 'gpuIds'], message: `There is no device ${id} in pool ${door.pool}` }))
+    .map((id) => ({ path: ['spec', 'resources', 'gpuIds'], message: `There is no GPU ${id} in pool ${door.pool}` }))
 }

@@ -13,16 +13,17 @@ const commandRules: Rule[] = [
   ({ command, executable }) =>
     command && executable ? broken('executable', 'Give command, or executable and arguments, not both') : undefined,
   ({ arguments: args, executable }) =>
-    args && !executable ? broken('arguments', 'Arguments belong to executable; a command carries its own') : undefined,
+    args && !executable
+      ? broken('arguments', 'Give arguments only with executable; a command includes its arguments')
+      : undefined,
   ({ command, executable, image, handler }) =>
     command || executable || image || handler
       ? undefined
-      : broken('command', 'Must be given: nothing else says what to run'),
+      : broken('command', 'Must be given: the job needs command, executable, handler or image'),
   ({ command, executable, handler }) =>
-    handler && (command || executable) ? broken('handler', 'A handler takes the place of a command') : undefined,
+    handler && (command || executable) ? broken('handler', 'Give handler or command, not both') : undefined,
   ({ command }) => (command?.[0] === '' ? broken('command.0', 'Must not be empty') : undefined),
-  ({ input, handler }) =>
-    input && !handler ? broken('input', 'Input is what a handler gets; there is no handler') : undefined,
+  ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
 
 /** GPUs of one copy, asked for at once or for each of its processes. */
@@ -39,7 +40,7 @@ const resourceRules: Rule[] = [
       : undefined,
   ({ resources: r }) =>
     given(r?.nodeCount) && given(r?.processCount)
-      ? broken('resources.nodeCount', 'nodeCount and processCount exclude each other')
+      ? broken('resources.nodeCount', 'Give nodeCount or processCount, not both')
       : undefined,
   ({ resources: r }) =>
     given(r?.processesPerNode) && !given(r?.nodeCount) && !given(r?.processCount)
@@ -52,7 +53,7 @@ const resourceRules: Rule[] = [
         ? 'processCount and processesPerNode'
         : null
     return nodes && (r?.replicas ?? 1) > 1
-      ? broken('resources.replicas', `Must be 1 with ${nodes}: each node gets one copy of the job`)
+      ? broken('resources.replicas', `Must be 1 with ${nodes}: each node runs one replica`)
       : undefined
   },
   ({ resources: r }) => {
@@ -69,7 +70,7 @@ const resourceRules: Rule[] = [
     const field = (['gpuMemoryGib', 'gpuTensorCores', 'cudaVersion', 'gpuModel', 'gpuIds'] as const).find((name) =>
       given(r?.[name]),
     )
-    return field ? broken(`resources.${field}`, 'Needs gpu of at least 1') : undefined
+    return field ? broken(`resources.${field}`, 'Needs gpu to be at least 1') : undefined
   },
   ({ resources: r }) => {
     const named = new Set(r?.gpuIds).size
@@ -78,7 +79,8 @@ const resourceRules: Rule[] = [
       ? broken('resources.gpuIds', `Names ${named} devices for ${gpus} GPUs; name more, or set anyGpu`)
       : undefined
   },
-  ({ resources: r, x11 }) => (x11?.gpu && (r?.gpu ?? 0) < 1 ? broken('x11.gpu', 'Needs gpu of at least 1') : undefined),
+  ({ resources: r, x11 }) =>
+    x11?.gpu && (r?.gpu ?? 0) < 1 ? broken('x11.gpu', 'Needs gpu to be at least 1') : undefined,
 ]
 
 const timeRules: Rule[] = [
@@ -91,17 +93,14 @@ const timeRules: Rule[] = [
 const restartRules: Rule[] = [
   ({ resumable }) =>
     resumable
-      ? broken(
-          'resumable',
-          'Jobs cannot save what they would go on from; use restartable, and let the job find its own',
-        )
+      ? broken('resumable', 'Not supported; use restartable, and let the job resume from its own files')
       : undefined,
 ]
 
 const listRules: Rule[] = [
   ({ labels }) => {
     const twice = firstTwice((labels ?? []).map(({ key }) => key))
-    return twice === undefined ? undefined : broken('labels', `The key ${twice} is given twice`)
+    return twice === undefined ? undefined : broken('labels', `Key ${twice} is given twice`)
   },
   ({ internalDns }) =>
     internalDns && !given(internalDns.name) ? broken('internalDns.name', 'Must be given') : undefined,
@@ -109,11 +108,11 @@ const listRules: Rule[] = [
     internalDns && !given(internalDns.ports) ? broken('internalDns.ports', 'Needs at least one port') : undefined,
   ({ internalDns }) => {
     const twice = firstTwice((internalDns?.ports ?? []).map(({ port }) => port))
-    return twice === undefined ? undefined : broken('internalDns.ports', `The port ${twice} is given twice`)
+    return twice === undefined ? undefined : broken('internalDns.ports', `Port ${twice} is given twice`)
   },
   ({ dependsOn }) => {
     const twice = firstTwice((dependsOn ?? []).map(({ jobId }) => jobId))
-    return twice === undefined ? undefined : broken('dependsOn', `The job ${twice} is named twice`)
+    return twice === undefined ? undefined : broken('dependsOn', `Job ${twice} is named twice`)
   },
 ]
 

@@ -97,8 +97,8 @@ async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Out
   try {
     return await settled(work)
   } catch (error) {
-    log.error({ err: error }, 'a submission among others failed')
-    return new Unavailable('This submission could not be decided; the others are not concerned', { cause: error })
+    log.error({ err: error }, 'a submission of a batch failed')
+    return new Unavailable('This submission failed unexpectedly; the rest of the batch was processed', { cause: error })
   }
 }
 
@@ -118,7 +118,7 @@ function missing(): never {
   throw new Error('A submission was left out')
 }
 
-const approvalPending = (why: string) => because('APPROVAL_PENDING', `A person must say yes first: ${why}`)
+const approvalPending = (why: string) => because('APPROVAL_PENDING', `Waiting for approval: ${why}`)
 
 async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
   const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
@@ -156,7 +156,7 @@ const nowhere = { nodes: [], gpuIds: [], position: null, estimatedStart: null }
 
 function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
   const at = new Date(atMs)
-  const estimatedStart: Estimate = { earliest: at, latest: at, basis: 'There is room for it, and its turn is now' }
+  const estimatedStart: Estimate = { earliest: at, latest: at, basis: 'The job can start now' }
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 
@@ -190,7 +190,7 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<O
     if ('started' in answer) return startedOf(domain, answer.started)
     if ('rejected' in answer) return new Rejected(await shownTo(domain, viewer, answer.rejected))
   }
-  throw new Unavailable('What the submission depends on keeps changing')
+  throw new Unavailable('Data that the submission depends on keeps changing')
 }
 
 /** Names the jobs that are stored and visible to the viewer, and no other. */

@@ -88,7 +88,7 @@ async function submitGroup(domain: Domain, items: readonly Submission[], look = 
   return outcomes.map((outcome) => outcome ?? next.next().value ?? missing())
 }
 
-export const deletedMeanwhile = () => new Unavailable('The job of this key was deleted meanwhile')
+export const deletedMeanwhile = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
 
 async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<Decision[]> {
   const stored = await answerStored(domain, items)

@@ -187,6 +187,6 @@ builder.objectType(Unavailable, {
 /** A row that was there a moment ago. */
 export async function seen<Row>(row: Promise<Row | null>): Promise<Row> {
   const found = await row
-  if (found === null) throw new NotFound('It was deleted meanwhile')
+  if (found === null) throw new NotFound('The object was deleted meanwhile')
   return found
 }

@@ -12,10 +12,7 @@ import { limitBehindRation, type Ration, rationOf, unlimited, type View, whole, 
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
-export const waitingForPreemption: Reason = because(
-  'WAITING_FOR_PREEMPTION',
-  'Waits until those who were asked to leave for it have gone',
-)
+export const waitingForPreemption: Reason = because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
 /** What becomes of a waiting job, and what it has to wait for. */
 export type Outcome =
@@ -86,7 +83,7 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   const asks = inWords(lane.shape)
   const reason = because(
     'NON_PREEMPTABLE_POOL',
-    `Jobs that cannot be preempted may use ${part} of each resource of the pool, and it asks for ${asks}`,
+    `Non-preemptable jobs may use at most ${part} of each resource of the pool; this job requests ${asks}`,
   )
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))
     return { kind: 'unsatisfiable', reason: unsatisfiable(asks, lane.reservationId) }
@@ -140,9 +137,9 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
   const others = [...state.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
   if (others.length > 0 && find((node) => (!mayUse || mayUse(node) ? node : null))) {
     const owner = others[0]?.jobId ?? null
-    return because('HOLD', `What is free is kept for the job ${owner}`, owner)
+    return because('HOLD', `The free resources are held for job ${owner}`, owner)
   }
-  if (mayUse && find(whole)) return because('RESERVED_NODES', 'What is free is reserved for others')
+  if (mayUse && find(whole)) return because('RESERVED_NODES', 'The free resources are reserved for other projects')
   const models = ration.budget ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []
   const over = modelLimitReached(state.ceilings, counted, models)
   return over && limitedBy(over.limit)

@@ -25,4 +25,4 @@ export function interactiveVerdict(world: Pick<WorldView, 'running'>, lane: Lane
 }
 
 const quotaReason = (jobId: string) =>
-  because('INTERACTIVE_QUOTA', `Waits until the user's interactive job ${jobId} has ended`, jobId)
+  because('INTERACTIVE_QUOTA', `Waiting for ${jobId} to end: each user may run one interactive job at a time`, jobId)

@@ -19,11 +19,11 @@ export function reservationGate(world: World, lane: Lane): { reason: Reason; unt
   const reservation = reservationOf(world, lane.reservationId)
   const state = reservation ? windowState(reservation, world.nowMs) : 'OVER'
   if (!reservation || state === 'OVER')
-    return { reason: because('RESERVATION_WINDOW', 'Its capacity reservation is over'), untilMs: null }
+    return { reason: because('RESERVATION_WINDOW', 'Its capacity reservation has ended'), untilMs: null }
   if (state === 'OPEN') return null
   const begins = new Date(reservation.startsMs).toISOString()
   return {
-    reason: because('RESERVATION_WINDOW', `Waits until its capacity reservation begins, ${begins}`),
+    reason: because('RESERVATION_WINDOW', `Waiting for its capacity reservation to begin at ${begins}`),
     untilMs: reservation.startsMs,
   }
 }

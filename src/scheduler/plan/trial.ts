@@ -33,7 +33,7 @@ const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts
 
 /** The position of the job is beyond what is known of the lanes. */
 const othersAhead = ({ starts }: Decisions): Verdict =>
-  waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that may start are ahead of it`))
+  waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead of it`))
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)

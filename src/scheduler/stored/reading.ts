@@ -136,7 +136,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
     pool,
   ])
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
-  if (!row || !limits) throw new Error(`The pool ${pool} went away`)
+  if (!row || !limits) throw new Error(`The pool ${pool} was removed`)
   const { policy, scheduling, weights, revision } = row
   return {
     ...settingsOf(policy, scheduling),

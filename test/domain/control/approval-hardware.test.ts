@@ -36,11 +36,11 @@ async function reasonOf(spec: Record<string, unknown>): Promise<string | null> {
   return row?.reason ?? null
 }
 const rule = (hardware: string) => createApprovalRule(at.domain, at.admin, { name: 'big', condition: { hardware } })
-const given = 'May be given the hardware NVIDIA A100-SXM4-80GB (rule big)'
+const given = 'May be placed on the hardware NVIDIA A100-SXM4-80GB (rule big)'
 
 describe('a rule on *a100*', () => {
   test.each<[Record<string, unknown>, string | null]>([
-    [{ gpu: 1, gpuModel: ['a100'] }, 'Asks for the hardware a100 (rule big)'],
+    [{ gpu: 1, gpuModel: ['a100'] }, 'Requests the hardware a100 (rule big)'],
     [{ gpu: 1, gpuModel: ['a10'] }, given],
     [{ gpu: 1, gpuModel: ['!v100'] }, given],
     [{ gpu: 1, gpuMemoryGib: 80 }, given],
@@ -83,7 +83,7 @@ describe('a rule on *a100*', () => {
 
 test('a rule on a processor', async () => {
   await rule('*epyc*')
-  expect(await reasonOf({})).toBe('May be given the hardware amd epyc 7763 (rule big)')
+  expect(await reasonOf({})).toBe('May be placed on the hardware amd epyc 7763 (rule big)')
   expect(await reasonOf({ resources: { cpuModel: ['!epyc'] } })).toBeNull()
   expect(await reasonOf({ resources: { gpu: 1, gpuModel: ['v100'] } })).toBeNull()
 })

@@ -56,7 +56,7 @@ test('a rule ends with its line in the configuration, under whatever name, and o
 test('a rule of the configuration that cannot be matched safely stops the start', async () => {
   const declared = [{ name: 'c', condition: { name: '^(?<x>a)$' } }]
   await expect(applyApprovalRules(it.domain, declared)).rejects.toThrow(
-    'approvalRules.0.condition.name: Is no safe pattern',
+    'approvalRules.0.condition.name: Is not a supported pattern',
   )
 })
 

@@ -51,5 +51,5 @@ test('only what ended more than 7 days ago goes; what waits, runs or is waited f
     { actor: it.admin.userId, detail: { olderThanDays: 7, deleted: 1 } },
   ])
   const found = await findings(database.db.sql)
-  expect(found.filter(({ rule }) => !rule.includes('allocated'))).toEqual([])
+  expect(found.filter(({ rule }) => !rule.includes('allocation'))).toEqual([])
 })

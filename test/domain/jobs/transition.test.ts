@@ -344,6 +344,6 @@ describe('deleting', () => {
     await expect(deleteJob(it.domain, it.admin, { jobId: alive })).rejects.toThrow(InvalidState)
     const named = await jobIn('SUCCEEDED')
     await it.submit({ dependsOn: [{ jobId: named }] })
-    await expect(deleteJob(it.domain, it.admin, { jobId: named })).rejects.toThrow(/waits for it/)
+    await expect(deleteJob(it.domain, it.admin, { jobId: named })).rejects.toThrow(/depends on it/)
   })
 })

@@ -118,7 +118,7 @@ test('a node goes when nothing runs on it and nothing of it is kept', async () =
     `INSERT INTO hold (id, pool, job_id, kind, class, placements) VALUES ('hold_x', 'sim', $1, 'DRAIN', 'CPU', $2)`,
     [jobId, JSON.stringify([placed])],
   )
-  expect(await remove()).toEqual([{ path: ['id'], message: expect.stringContaining(`kept for ${jobId}`) }])
+  expect(await remove()).toEqual([{ path: ['id'], message: expect.stringContaining(`held for ${jobId}`) }])
   await sql('DELETE FROM hold')
   const [started] = await transition(database.db.sql, [{ ...move, from: 'QUEUED', to: 'STARTING', reason: null }], 0)
   await allocate(database.db.sql, [{ runId: started?.runId ?? '', placements: [placed] }])

@@ -101,7 +101,7 @@ describe('case 66: InfiniBand', () => {
     expect(placed).toMatchObject([{ node: 'ib', infiniband: true }])
     for (const placement of placed ?? []) take(one, placement)
     expect(place(asks, [one, two])).toBeNull()
-    expect(missing(asks, [one, two])).toEqual(['InfiniBand: it is in use on every node that has it'])
+    expect(missing(asks, [one, two])).toEqual(['InfiniBand: all nodes with InfiniBand are in use'])
     expect(first({ gpu: 1 }, [one])?.gpuIds).toEqual([1])
     for (const placement of placed ?? []) giveBack(one, placement)
     expect(place(asks, [one, two])).toEqual(placed)
@@ -190,8 +190,8 @@ describe('what is missing, in words', () => {
       [{}, { freeCpu: 8000, devices: gpus(v100) }],
       ['9 cpu, 0 GiB and 1 GPU on the same node'],
     ],
-    [{ copies: 3, cpuMillis: 16_000 }, [{}, {}], ['3 copies: there is room for 2']],
-    [{ exclusive: true }, [{ freeCpu: 8000 }], ['A node on which nothing runs: there is none']],
+    [{ copies: 3, cpuMillis: 16_000 }, [{}, {}], ['3 replicas: resources are free for only 2']],
+    [{ exclusive: true }, [{ freeCpu: 8000 }], ['An idle node: every node has running jobs']],
   ])('%j on %j', (asks, nodes, words) => {
     const named = nodes.map((more, index) => node(`n${index}`, more))
     expect(missing(shape(asks), named)).toEqual(words)

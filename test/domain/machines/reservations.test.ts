@@ -61,13 +61,13 @@ test('what makes no sense is refused with its field', async () => {
     { path: ['endsAt'], message: 'Must be in the future' },
   ])
   expect(await refused(create({ startsAt: at(30), endsAt: at(40) }))).toEqual([
-    { path: ['name'], message: 'The pool sim has a reservation week already' },
+    { path: ['name'], message: 'Pool sim already has a reservation week; choose another name' },
   ])
   expect(await refused(create({ name: 'other', nodes: ['n1', 'n9'], startsAt: at(30), endsAt: at(40) }))).toEqual([
-    { path: ['nodes', '1'], message: 'The pool sim has no node n9' },
+    { path: ['nodes', '1'], message: 'Pool sim has no node n9' },
   ])
   expect(await refused(create({ name: 'other', startsAt: at(19), endsAt: at(40) }))).toEqual([
-    { path: ['nodes', '0'], message: 'The node n1 is in the reservation week at that time' },
+    { path: ['nodes', '0'], message: 'Node n1 is in reservation week at that time; choose another node or window' },
   ])
   expect(await refused(create({ name: 'other', nodes: [] }))).toMatchObject([{ path: ['nodes'] }])
   const lead = await it.user('lead', 'LEAD')
@@ -95,7 +95,7 @@ test('70: a job of a reservation waits for its window; who is not of its project
   await sql(
     "UPDATE capacity_reservation SET starts_at = starts_at - interval '30 h', ends_at = ends_at - interval '30 h'",
   )
-  expect(await naming({ project: 'genome' })).toEqual([{ path, message: `The capacity reservation ${id} is over` }])
+  expect(await naming({ project: 'genome' })).toEqual([{ path, message: `Capacity reservation ${id} has ended` }])
 })
 
 const whyWaits = async (jobId: string) => {
@@ -120,7 +120,7 @@ test('70: a job that is approved before the window waits for it', async () => {
   expect(entry).toEqual({ open: false, late: true, aged: true })
   expect(await whyWaits(jobId)).toEqual({
     reasons: ['RESERVATION_WINDOW'],
-    gates: ['APPROVAL: null', 'RESERVATION_WINDOW: The reservation approved'],
+    gates: ['APPROVAL: null', 'RESERVATION_WINDOW: Reservation approved'],
   })
 })
 
@@ -128,7 +128,10 @@ test('jobs of a reservation that was removed wait on, and say so, until somebody
   const { id } = await create({ name: 'removed', startsAt: at(50), endsAt: at(60) })
   const jobId = await it.submit({ project: 'genome', capacityReservationId: id })
   await deleteCapacityReservation(it.domain, it.admin, { id })
-  const why = { reasons: ['RESERVATION_WINDOW'], gates: [`RESERVATION_WINDOW: The reservation ${id} was removed`] }
+  const why = {
+    reasons: ['RESERVATION_WINDOW'],
+    gates: [`RESERVATION_WINDOW: Reservation ${id} was deleted; cancel the job or submit it without the reservation`],
+  }
   expect(await whyWaits(jobId)).toEqual(why)
   const leader = await createLeader(it.domain, 'sim')
   await sql("UPDATE queue_entry SET open = true, eligible_at = berth_now() - interval '1 s' WHERE job_id = $1", [jobId])

@@ -29,7 +29,7 @@ test('a job that would run as root is refused with the remedy, and nothing is st
     {
       path: ['spec', 'executor'],
       message:
-        'local: the user ann has no unixUser, so the job would run as root in pool sim; an administrator gives one: ' +
+        'local: the user ann has no unixUser, so the job would run as root in pool sim; ask an administrator to set one: ' +
         'berth user set ann --unix-user ACCOUNT, or sets jobsAsRoot of the pool',
     },
   ])
@@ -43,7 +43,7 @@ test('a job runs as the account of its user, unless that owns files of the serve
   await report(true, ['postgres'])
   expect(await outcomeOf(await userWith('ben', 'ben'))).toMatchObject({ jobId: expect.any(String) })
   expect(await outcomeOf(await userWith('cyd', 'postgres'))).toMatchObject([
-    { path: ['spec', 'executor'], message: expect.stringMatching(/^local: jobs never run as postgres, which owns/) },
+    { path: ['spec', 'executor'], message: expect.stringMatching(/^local: jobs must not run as postgres, which owns/) },
   ])
 })
 

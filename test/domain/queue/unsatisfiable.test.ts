@@ -14,7 +14,7 @@ test('what no node could ever run is refused where it is not to wait, and nothin
     const outcome = await submitted(17, wish)
     expect(outcome).toBeInstanceOf(Rejected)
     expect(outcome).toMatchObject({
-      reasons: [{ code: 'UNSATISFIABLE', message: 'No node of the pool could ever give 17 cpu, 1 GiB' }],
+      reasons: [{ code: 'UNSATISFIABLE', message: 'No node of the pool can ever provide 17 cpu, 1 GiB' }],
     })
   }
   expect(await database.db.sql.query('SELECT id FROM job')).toEqual([])

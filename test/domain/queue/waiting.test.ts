@@ -49,7 +49,10 @@ describe('first in, first out within the capacity of the pool', () => {
     ]
     expect(await leader.tick()).toMatchObject({ started: 2 })
     expect(await Promise.all([a, b, big, small].map(stateOf))).toEqual(['STARTING', 'STARTING', 'QUEUED', 'QUEUED'])
-    expect(await reasonOf(big)).toMatchObject({ code: 'NO_CAPACITY', message: 'Waits for 2 cpu, 1 GiB to become free' })
+    expect(await reasonOf(big)).toMatchObject({
+      code: 'NO_CAPACITY',
+      message: 'Waiting for free resources: 2 cpu, 1 GiB',
+    })
     expect(await reasonOf(small)).toMatchObject({ code: 'CLASS_BLOCKED', jobId: big })
     expect((await positionsOf(database.db.sql, [small])).get(small)).toEqual({ position: 2, exact: true })
 
@@ -98,7 +101,7 @@ describe('gates', () => {
   test('a start time in the future opens by database time', async () => {
     const at = new Date(Date.now() + 3_600_000)
     const id = await it.submit({ notBefore: at.toISOString() })
-    expect(await reasonOf(id)).toMatchObject({ code: 'NOT_BEFORE', message: `Waits until ${at.toISOString()}` })
+    expect(await reasonOf(id)).toMatchObject({ code: 'NOT_BEFORE', message: `Waiting until ${at.toISOString()}` })
     expect(await leader.tick()).toMatchObject({ started: 0 })
     await database.moveTime(3_600_001)
     expect(await leader.tick()).toMatchObject({ started: 1 })

@@ -50,7 +50,7 @@ test('nothing is found where all is well', async () => {
 
 const breaks: [string, () => [breaks: string, mends: string, object: string]][] = [
   [
-    'a run that holds resources has one allocation for each copy, and the GPUs of all',
+    'a run that holds resources has one allocation per replica and all of its GPUs',
     () => [
       'DELETE FROM device_claim',
       `INSERT INTO device_claim (node_id, device, run_id) SELECT id, 0, '${runId}' FROM node`,
@@ -58,7 +58,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'free is capacity less what is allocated',
+    'free resources are capacity minus allocations',
     () => [
       'UPDATE node SET free_cpu_millis = free_cpu_millis - 1',
       'UPDATE node SET free_cpu_millis = free_cpu_millis + 1',
@@ -66,7 +66,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'a hold belongs to a job that waits, and names nodes of its pool',
+    'a hold belongs to a waiting job and names nodes of its pool',
     () => [
       `INSERT INTO hold (id, pool, job_id, kind, class, placements)
        VALUES ('hold_2', 'sim', '${queued}', 'DRAIN', 'CPU', '[{"nodeId": "node_gone"}]')`,
@@ -75,7 +75,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'a queue entry says what its job says',
+    'a queue entry matches its job',
     () => [
       `UPDATE queue_entry SET band = 31 WHERE job_id = '${queued}'`,
       `UPDATE queue_entry SET band = 30 WHERE job_id = '${queued}'`,
@@ -83,7 +83,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'an entry of the queue is open only when its time has come and its other jobs have ended as asked',
+    'a queue entry is open only when its start time has come and its dependencies are satisfied',
     () => [
       `UPDATE queue_entry SET open = true WHERE job_id = '${queued}'`,
       `UPDATE queue_entry SET open = false WHERE job_id = '${queued}'`,
@@ -91,7 +91,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'a QUEUED job has one queue entry, and no other has',
+    'exactly the QUEUED jobs have a queue entry',
     () => [
       `CREATE TABLE aside AS SELECT * FROM queue_entry WHERE job_id = '${queued}'; DELETE FROM queue_entry WHERE job_id = '${queued}'`,
       'INSERT INTO queue_entry SELECT * FROM aside; DROP TABLE aside',
@@ -127,7 +127,7 @@ test.each(breaks)('it is found when not: %s', async (rule, make) => {
   expect(await rulesBroken()).toEqual([])
 })
 
-test('a waiting job is in the lane that it describes', async () => {
+test('a waiting job is in the lane of its properties', async () => {
   const lane = 'SELECT lane_id FROM job WHERE id = $1'
   const [was] = await sql<{ lane_id: string }>(lane, [queued])
   await sql(
@@ -139,7 +139,7 @@ test('a waiting job is in the lane that it describes', async () => {
       '00000000-0000-0000-0000-000000000000',
       queued,
     ])
-  expect(await rulesBroken()).toEqual(['a waiting job is in the lane that it describes'])
+  expect(await rulesBroken()).toEqual(['a waiting job is in the lane of its properties'])
   for (const table of ['job', 'queue_entry'])
     await sql(`UPDATE ${table} SET lane_id = $1 WHERE ${table === 'job' ? 'id' : 'job_id'} = $2`, [
       was?.lane_id,
@@ -154,11 +154,9 @@ test('a limit that was lowered is no breach, a start after that is', async () =>
   const late = await it.submit()
   await start(late)
   expect(await findings(database.db.sql)).toEqual([
-    { rule: 'no start exceeds a limit that is set', objectId: 'pool_sim', message: 'POOL_PAUSED of pool: 2 jobs of 0' },
+    { rule: 'no start exceeds a limit', objectId: 'pool_sim', message: 'POOL_PAUSED of pool: 2 jobs of 0' },
   ])
-  expect((await findingsOfRuns(database.db.sql)).map(({ rule }) => rule)).toEqual([
-    'no start exceeds a limit that is set',
-  ])
+  expect((await findingsOfRuns(database.db.sql)).map(({ rule }) => rule)).toEqual(['no start exceeds a limit'])
   await updateLimits(it.domain, it.admin, { maxConcurrent: 2 })
   expect(await rulesBroken()).toEqual([])
 })
@@ -202,7 +200,7 @@ test('so is a limit on GPUs of one model; devices that are of another model now 
   await begin(1)
   expect(await findings(other.db.sql)).toEqual([
     {
-      rule: 'no start exceeds a limit that is set',
+      rule: 'no start exceeds a limit',
       objectId: 'pool_sim',
       message: 'GPU_LIMIT of project:apollo: 2 gpus of 1 with the model t4',
     },
@@ -218,10 +216,10 @@ test('what nobody numbers or chains in time is told, to those who may see all jo
   const { ok, findings: found } = await selfCheck(it.domain, it.admin)
   expect(ok).toBe(false)
   expect(found).toContainEqual({
-    rule: 'an event has its place in the feed within 10 s',
+    rule: 'an event gets its position in the feed within 10 s',
     objectId: late,
     message: expect.stringMatching(/^event 1 /),
   })
-  expect(found.some(({ rule }) => rule.startsWith('an entry of the audit log'))).toBe(true)
+  expect(found.some(({ rule }) => rule.startsWith('an audit entry'))).toBe(true)
   await expect(selfCheck(it.domain, await it.user('rita', 'RESEARCHER'))).rejects.toThrow(Forbidden)
 })

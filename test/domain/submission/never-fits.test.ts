@@ -15,7 +15,7 @@ async function warnings(resources: Record<string, unknown>, more: Record<string,
 }
 
 const never = (asks: string, of = 'the pool') => [
-  `No node of ${of} could ever give ${asks}; it waits until that changes`,
+  `No node of ${of} can ever provide ${asks}; the job waits until the pool changes`,
 ]
 
 test('a submission that no node could ever run has a warning that says what it asks for', async () => {
@@ -59,6 +59,6 @@ test('of a capacity reservation only its own nodes count', async () => {
     endsAt: new Date(it.time.nowMs() + 120_000).toISOString(),
   })
   expect(await warnings({ cpu: 17 }, { project: 'p', capacityReservationId: id })).toEqual(
-    never('17 cpu, 1 GiB', `the reservation ${id}`),
+    never('17 cpu, 1 GiB', `reservation ${id}`),
   )
 })

@@ -105,7 +105,8 @@ test('it is released once, by its user alone', async () => {
 
 test("another's slot cannot be used, and does not look different from none", async () => {
   const theirs = await reserveSlot(it.domain, it.admin, {})
-  const message = (id: string) => `The slot reservation ${id} cannot be used; reserve another`
+  const message = (id: string) =>
+    `The slot reservation ${id} cannot be used: it is expired, consumed, released, or not yours; reserve another slot`
   expect(await submit(theirs)).toMatchObject({ code: 'RESERVATION_EXPIRED', message: message(theirs) })
   expect(await submit('slot_none')).toMatchObject({ code: 'RESERVATION_EXPIRED', message: message('slot_none') })
 })

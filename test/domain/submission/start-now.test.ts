@@ -16,7 +16,7 @@ test('an SQL error provoked in one of 256 is the answer of that one; the other 2
   const outcomes = await submit(it.domain, it.admin, inputs)
   expect(outcomes[100]).toMatchObject({
     name: 'Unavailable',
-    message: expect.stringMatching(/^This submission could not/),
+    message: expect.stringMatching(/^This submission failed/),
   })
   const ids = outcomes.flatMap((outcome) => ('jobId' in outcome && !(outcome instanceof Error) ? [outcome.jobId] : []))
   const jobs = await sql.query<{ id: string }>('SELECT id FROM job ORDER BY sequence')

@@ -90,7 +90,7 @@ describe('an accepted submission', () => {
     const [outcome] = await submitJobs(it.domain, it.admin, [
       { spec: { command: ['true'], restartable: true, preemptable: false } },
     ])
-    expect(outcome).toMatchObject({ warnings: ['preemptable was set to true: a restartable job may be preempted'] })
+    expect(outcome).toMatchObject({ warnings: ['preemptable was set to true: restartable jobs may be preempted'] })
   })
 })
 
@@ -123,7 +123,7 @@ describe('bad input is refused with field and rule, and nothing is written', () 
       'nodeCount with processCount',
       { command: ['a'], resources: { nodeCount: 1, processCount: 1 } },
       'spec.resources.nodeCount',
-      /exclude/,
+      /Give nodeCount or processCount/,
     ],
     [
       'processesPerNode alone',
@@ -148,14 +148,9 @@ describe('bad input is refused with field and rule, and nothing is written', () 
       'a GPU filter without GPUs',
       { command: ['a'], resources: { gpuModel: ['v100'] } },
       'spec.resources.gpuModel',
-      /gpu of at least 1/,
+      /gpu to be at least 1/,
     ],
-    [
-      'an unknown device',
-      { command: ['a'], resources: { gpu: 1, gpuIds: [9] } },
-      'spec.resources.gpuIds',
-      /no device 9/,
-    ],
+    ['an unknown device', { command: ['a'], resources: { gpu: 1, gpuIds: [9] } }, 'spec.resources.gpuIds', /no GPU 9/],
     ['an unknown queue', { command: ['a'], queue: 'nowhere' }, 'spec.queue', /no queue nowhere/],
     ['an unknown executor', { command: ['a'], executor: 'slurm' }, 'spec.executor', /executor slurm/],
     ['an unknown dependency', { command: ['a'], dependsOn: [{ jobId: 'job_x' }] }, 'spec.dependsOn.0.jobId', /no job/],
