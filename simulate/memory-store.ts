@@ -1,5 +1,5 @@
+import { Fenced } from '../src/domain/leadership.ts'
 import { isHolding } from '../src/domain/state.ts'
-import { Fenced } from '../src/platform/leadership.ts'
 import type { Change, Decisions, Eviction, Start } from '../src/scheduler/plan/model.ts'
 import type { Committed, Heard, KnownLanes, Store } from '../src/scheduler/store.ts'
 import { breachesOf, evictedTooOften } from './breaches.ts'

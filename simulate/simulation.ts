@@ -1,4 +1,4 @@
-import { Fenced } from '../src/platform/leadership.ts'
+import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createPlanner, type Planner } from '../src/scheduler/planner.ts'
 import type { Heard, Store } from '../src/scheduler/store.ts'

@@ -1,6 +1,6 @@
-import { vacate } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
+import { vacate } from './leadership.ts'
 
 /**
  * What the leader of a pool must hear to plan with what is true: rows of `pool_change`, written in the transaction of the

@@ -6,7 +6,7 @@ import type { Wakeups } from '../platform/wakeup.ts'
 /** What every verb of the domain needs. `time` is for ids and for moments that are told; rules ask berth_now(). `clock` is for waits. */
 export interface Domain {
   readonly db: Db
-  readonly wakeups: Wakeups
+  readonly wakeups: Wakeups<Topic>
   readonly clock: Clock
   readonly time: Time
   readonly log: Log

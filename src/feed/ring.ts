@@ -40,7 +40,7 @@ export interface WatchedJob {
 
 export interface RingOptions {
   db: Db
-  wakeups: Wakeups
+  wakeups: Pick<Wakeups<'feed'>, 'on'>
   clock: Clock
   time: Time
   log: Log

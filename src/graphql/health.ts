@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
+import { leaseTtlMs } from '../domain/leadership.ts'
 import type { Db } from '../platform/db.ts'
 import type { DiskWatch } from '../platform/disk.ts'
-import { leaseTtlMs } from '../platform/leadership.ts'
 import { sqlState } from '../platform/tx.ts'
 
 /** What /readyz answers: whether this process can serve, and what an operator should look at. */

@@ -34,7 +34,7 @@ export interface Hubs {
 
 export interface HubsOptions {
   db: Db
-  wakeups: Wakeups
+  wakeups: Pick<Wakeups<'log'>, 'on'>
   clock: Clock
   time: Time
   log: Log

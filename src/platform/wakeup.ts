@@ -11,19 +11,20 @@ import type { Log } from './log.ts'
  * same topic at most every `gapMs`. One connection per process listens and sends, so its own notifications are told
  * apart by their backend pid and ignored.
  */
-export interface Wakeups {
-  poke(topic: string): void
+/** `Topic`: the names that may be given; another does not compile. */
+export interface Wakeups<Topic extends string> {
+  poke(topic: Topic): void
   /** Calls `listener` at every wake-up of the topic; answers the function that ends it. */
-  on(topic: string, listener: () => void): () => void
+  on(topic: Topic, listener: () => void): () => void
   stop(): Promise<void>
 }
 
-export interface WakeupOptions {
+export interface WakeupOptions<Topic extends string> {
   /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
   address: Address | null
-  topics: readonly string[]
+  topics: readonly Topic[]
   /** Those of them that concern this process alone: nobody else is told. */
-  localTopics?: readonly string[]
+  localTopics?: readonly Topic[]
   clock: Clock
   log: Log
 }
@@ -33,7 +34,13 @@ const reconnectMs = 500
 /** A notification that takes longer is lost, and the connection with it. */
 const statementMsMax = 5_000
 
-export function createWakeups({ address, topics, localTopics = [], clock, log }: WakeupOptions): Wakeups {
+export function createWakeups<Topic extends string>({
+  address,
+  topics,
+  localTopics = [],
+  clock,
+  log,
+}: WakeupOptions<Topic>): Wakeups<Topic> {
   const listeners = new Map<string, Set<() => void>>(topics.map((topic) => [topic, new Set()]))
   const pending = new Map<string, 'sent' | 'again'>()
   const abort = new AbortController()

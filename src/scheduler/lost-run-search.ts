@@ -1,6 +1,6 @@
 import { findRuns, type LostRun, readLostRuns } from '../domain/jobs/lost-runs.ts'
+import { fence } from '../domain/leadership.ts'
 import type { Executor, Observation } from '../executors/executor.ts'
-import { fence } from '../platform/leadership.ts'
 import type { Carrying } from './carrier.ts'
 
 /**

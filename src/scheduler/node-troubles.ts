@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
+import { fence } from '../domain/leadership.ts'
 import { countStartFailure, forgetStartFailures, type Trouble } from '../domain/machines/node-trouble.ts'
-import { fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'

@@ -1,6 +1,6 @@
 import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
+import { fence } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
-import { fence } from '../platform/leadership.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Carrying } from './carrier.ts'
 

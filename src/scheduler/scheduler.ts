@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
+import { createLeadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
-import { createLeadership } from '../platform/leadership.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { Leader } from './planner.ts'
 import { createReporter } from './reports.ts'

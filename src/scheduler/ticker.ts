@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
+import { Fenced } from '../domain/leadership.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
-import { Fenced } from '../platform/leadership.ts'
 import { createPlanner, type Leader, type Pass } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 import type { Store } from './store.ts'

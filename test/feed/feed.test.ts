@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Viewer, viewerOf } from '../../src/domain/access.ts'
-import { topics } from '../../src/domain/domain.ts'
+import { type Topic, topics } from '../../src/domain/domain.ts'
 import { NotFound } from '../../src/domain/errors.ts'
 import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
@@ -16,7 +16,7 @@ import { inOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
-let wakeups: Wakeups
+let wakeups: Wakeups<Topic>
 let feed: Feed
 let ada: Viewer
 let bob: Viewer

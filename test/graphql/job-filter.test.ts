@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { newId } from '../../src/domain/ids.ts'
 import { isFinal, type JobState, jobStates } from '../../src/domain/state.ts'
 import { compileFilter, type JobFilter, momentOf, readFacts } from '../../src/feed/filter.ts'
 import { filterSql } from '../../src/graphql/schema/job-filter.ts'
 import { buildSchema } from '../../src/graphql/schema.ts'
-import { newId } from '../../src/platform/ids.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addUser } from '../support/factories.ts'
 

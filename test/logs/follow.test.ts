@@ -20,7 +20,7 @@ import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let userId: string
-let wakeups: Wakeups
+let wakeups: Wakeups<'log'>
 let tail: LogTail
 const log = createLog('error')
 const streams: LogStream[] = ['STDOUT', 'STDERR']

@@ -8,7 +8,7 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
-let open: Wakeups[] = []
+let open: Wakeups<string>[] = []
 beforeAll(async () => {
   database = await createDatabase()
 })
@@ -112,5 +112,6 @@ test('without a database it stops all the same', async () => {
 
 test('an unknown topic is a mistake', () => {
   const { wakeups } = create({ url: null })
+  // @ts-expect-error a misspelt topic does not compile
   expect(() => wakeups.on('nonsense', () => undefined)).toThrow(/Unknown wake-up topic/)
 })

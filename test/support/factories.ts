@@ -1,4 +1,4 @@
-import { type JobId, newId, type RunId } from '../../src/platform/ids.ts'
+import { type JobId, newId, type RunId } from '../../src/domain/ids.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 
 /** Rows as they stand after a submission, for tests of rooms that only read them. */

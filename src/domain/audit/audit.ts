@@ -1,6 +1,6 @@
-import { newId } from '../../platform/ids.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
+import { newId } from '../ids.ts'
 
 /**
  * The audit log: who did what to which object from where. An entry is written in the transaction of the change it

@@ -1,7 +1,7 @@
 import type { Approval } from '../../platform/generated/client.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
+import { newId } from '../ids.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { transition } from '../jobs/transition.ts'
 import type { ApprovalNeed } from './approval-rules.ts'

@@ -1,5 +1,5 @@
-import { leadingSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
+import { leadingSql } from '../leadership.ts'
 import type { JobSpec } from '../spec.ts'
 import { holdingSql, type JobState } from '../state.ts'
 import { jobChangeSql } from './job-change.ts'

@@ -1,6 +1,6 @@
-import { newId } from '../../platform/ids.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { measuredCostSql } from '../cost.ts'
+import { newId } from '../ids.ts'
 import { interactiveBand } from '../lanes.ts'
 import { type FinalState, holdingSql, isFinal, type JobState, mayMove, psijState, type StateReason } from '../state.ts'
 import { nextVersionSql } from './job-change.ts'

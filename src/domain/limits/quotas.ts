@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { newId } from '../../platform/ids.ts'
 import { isUnavailable, type Sql, type Tx, Unavailable } from '../../platform/tx.ts'
 import { demand, type UserLevel, type Viewer } from '../access.ts'
 import { ownAccount } from '../accounts.ts'
@@ -8,6 +7,7 @@ import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, Refusal } from '../errors.ts'
 import { behindGate } from '../gate.ts'
+import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 import {
   type Payer,

@@ -1,5 +1,5 @@
-import { leaseTtlMs, ledSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
+import { leaseTtlMs, ledSql } from '../leadership.ts'
 
 /** How a machine is that runs jobs as its own processes, as the leader of its pool says with every renewal of its lease. */
 export interface MachineReport {

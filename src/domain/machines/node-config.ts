@@ -1,7 +1,7 @@
-import { newId } from '../../platform/ids.ts'
 import type { Tx } from '../../platform/tx.ts'
 import { rememberApplied } from '../applied.ts'
 import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
+import { newId } from '../ids.ts'
 
 /**
  * Nodes of the configuration, each by itself: one is put into the database when it is new or when the configuration says

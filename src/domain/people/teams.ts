@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { newId } from '../../platform/ids.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { isAtOrBelow, ownAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
+import { newId } from '../ids.ts'
 import { renameTeamQuotas } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
 

@@ -2,12 +2,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { createBatcher } from '../../platform/batch.ts'
 import type { Prisma } from '../../platform/generated/client.ts'
-import { newId } from '../../platform/ids.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAllOf, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { Forbidden, InvalidInput, NotFound, userNotFound } from '../errors.ts'
+import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 
 /**

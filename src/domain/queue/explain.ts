@@ -1,7 +1,7 @@
-import { isLedSql } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { dependencyMetSql } from '../jobs/dependencies.ts'
+import { isLedSql } from '../leadership.ts'
 import { type Ceilings, type Counted, limitReached, readCeilings } from '../limits/in-use.ts'
 import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from '../reason.ts'
 import { inWords, type Shape } from '../shape.ts'

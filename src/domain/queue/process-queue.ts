@@ -1,8 +1,8 @@
-import { isLedSql } from '../../platform/leadership.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
+import { isLedSql } from '../leadership.ts'
 import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 /** One pass of every pool that is led, whether it plans by itself or not; answered when all of it is committed. */

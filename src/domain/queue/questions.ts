@@ -1,8 +1,8 @@
 import { createBell } from '../../platform/bell.ts'
-import { newId } from '../../platform/ids.ts'
-import { isLedSql } from '../../platform/leadership.ts'
 import { type Sql, Unavailable } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
+import { newId } from '../ids.ts'
+import { isLedSql } from '../leadership.ts'
 
 /**
  * Questions to the leader of a pool, by way of the database. Who asks stores a row and rings; the leader answers into the

@@ -95,7 +95,8 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
   const open = items.filter((_, index) => !stored[index])
   const decided =
     open.length > 0 ? await endBehindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
-  if (decided.some((decision) => 'job' in decision)) for (const topic of ['event', 'queue']) domain.wakeups.poke(topic)
+  if (decided.some((decision) => 'job' in decision))
+    for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   const next = decided.values()
   return stored.map((answer) => answer ?? next.next().value ?? missing())
 }

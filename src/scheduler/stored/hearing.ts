@@ -1,7 +1,7 @@
 import type { Domain } from '../../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
+import { fence, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
-import { fence, leadingSql, overEpoch } from '../../platform/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
 import type { Leader } from '../planner.ts'

@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.ts'
-import { fence } from '../../platform/leadership.ts'
+import { fence } from '../../domain/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Viewer } from '../../../src/domain/access.ts'
 import { deleteJob } from '../../../src/domain/control/remove.ts'
+import { newId } from '../../../src/domain/ids.ts'
 import {
   plus,
   type QuotaAction,
@@ -16,7 +17,6 @@ import { sweepLedger } from '../../../src/domain/limits/usage.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
 import { quotaUsageOf } from '../../../src/domain/submission/quota-usage.ts'
 import { type SubmitOutcome, submitJobs } from '../../../src/domain/submission/submit.ts'
-import { newId } from '../../../src/platform/ids.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'
 import { finishJob } from '../../support/factories.ts'

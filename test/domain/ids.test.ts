@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newId } from '../../src/platform/ids.ts'
+import { newId } from '../../src/domain/ids.ts'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 

@@ -1,10 +1,10 @@
 import { freemem, loadavg, totalmem } from 'node:os'
 import type pg from 'pg'
-import { advisoryLocks } from './advisory-locks.ts'
-import type { Clock } from './clock.ts'
-import { type Address, createClient, disconnect } from './connection.ts'
-import type { Log } from './log.ts'
-import type { Sql } from './tx.ts'
+import { advisoryLocks } from '../platform/advisory-locks.ts'
+import type { Clock } from '../platform/clock.ts'
+import { type Address, createClient, disconnect } from '../platform/connection.ts'
+import type { Log } from '../platform/log.ts'
+import type { Sql } from '../platform/tx.ts'
 
 /**
  * One leader per key over any number of processes.
