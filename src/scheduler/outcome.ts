@@ -121,7 +121,7 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
   return `It ran for its maximum of ${maxRunTimeSeconds} s`
 }
 
-/** Whoever lost a rotation waits behind those who wait now, so that everybody gets their turn. */
+/** A job that lost a rotation waits behind the jobs that wait now, so that every account runs in turn. */
 function preempted(job: ReportedJob, facts: Pick<Step, 'info' | 'exitCode' | 'finishedAt'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!job.spec.restartable) return { to: 'INTERRUPTED', ...step }

@@ -1,3 +1,4 @@
+import type { Processed } from '../domain/queue/process-queue.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import type { Log } from '../platform/log.ts'
 import type { Decisions } from './plan/model.ts'
@@ -6,41 +7,35 @@ import { createWorld, type World } from './plan/world.ts'
 import type { Committed, Store } from './store.ts'
 
 /**
- * The planner of one term: what it knows of its pool, kept up by what it hears, and the passes over it. A pass hears,
- * plans, commits, and does so again until nothing is left to decide. Whatever fails on the way, what was known is dropped
- * and loaded again: nothing is repaired.
+ * The planner of one term: what it knows of its pool, kept up by what it hears, and the passes over it. A pass is made of
+ * rounds; each hears, plans and commits, until nothing is left to decide. When anything fails on the way, what was known
+ * is dropped and loaded again: nothing is repaired.
  */
+
 export interface Leader {
   pool: string
   epoch: number
 }
 
-/** What passes did. */
-export interface Pass {
-  considered: number
-  started: number
-  preempted: number
-}
-
 export interface Planner {
   /** The world as it is now; loaded when nothing is known. */
   hear(): Promise<World>
-  /** Hears, and decides until nothing is left or `roundsMax` commits were made. */
-  pass(roundsMax: number): Promise<Pass & { isDone: boolean }>
+  /** Hears, and decides until nothing is left or `roundsMax` rounds were made. */
+  pass(roundsMax: number): Promise<Processed & { isDone: boolean }>
   /** Shows readers what changed; false: nothing did. */
   publish(): Promise<boolean>
   /** Something changed that readers are not shown yet. */
   readonly owes: boolean
   /** Milliseconds until time alone may change something; null: it will not. */
   waitMs(): number | null
-  /** What was known is not to be trusted any more. */
+  /** What was known cannot be trusted any more. */
   forget(): void
 }
 
 export const startsPerCommit = 50
 /** A long silence is heard in parts. */
 const hearingsMax = 1_000
-/** Of the same pass: after so many the tables contradict each other, and somebody must be told. */
+/** Conflicts of one pass: after so many the tables contradict each other, and the loop must say so. */
 const conflictsMax = 3
 /** Windows of lanes that are read for one decision. */
 const refillsMax = 10_000
@@ -62,7 +57,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     }
   }
 
-  /** Orders to leave that were forgotten count again. */
+  /** Past preemptions that were forgotten count again. */
   function reload(): Promise<World> {
     world = null
     return hear()
@@ -89,7 +84,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     const decisions = await planned(now, store)
     if (decisions.considered > 0 || (nextMs !== null && nextMs <= now.state.nowMs)) changed = true
     nextMs = decisions.nextMs
-    // What is due and was not looked at would be due for ever: the poll comes back to it.
+    // A moment that is due and changed nothing would be due for ever: the poll comes back to it.
     if (decisions.considered === 0 && nextMs !== null && nextMs <= now.state.nowMs) nextMs = null
     if (isEmpty(decisions)) return { decisions, isDone: nextMs === null || nextMs > now.state.nowMs, committed: null }
     const committed = await store.commit(decisions, now.state.settings.revision)
@@ -99,14 +94,14 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     return { decisions, isDone: false, committed }
   }
 
-  async function pass(roundsMax: number): Promise<Pass & { isDone: boolean }> {
+  async function pass(roundsMax: number): Promise<Processed & { isDone: boolean }> {
     const done = { considered: 0, started: 0, preempted: 0 }
     let conflicts = 0
     for (let round = 0; round < roundsMax; round++) {
       const { decisions, isDone, committed } = await decide()
       done.considered += decisions.considered
       if (committed?.kind === 'conflict' && ++conflicts === conflictsMax)
-        throw new Error(`Decisions of the pool ${pool} meet conflicts again and again`)
+        throw new Error(`Decisions of pool ${pool} met ${conflictsMax} conflicts in one pass`)
       if (committed?.kind === 'committed') {
         const lost = new Set(committed.lost)
         done.started += decisions.starts.filter(({ entry }) => !lost.has(entry.jobId)).length
@@ -145,14 +140,14 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
   }
 }
 
-/** What was heard may have emptied windows that no pass has read on since. */
+/** What was heard may have emptied windows, and no round has read on since. */
 async function refilled(world: World, store: Store): Promise<World> {
   const { needs } = world.state.order
   if (needs.length > 0) world.refill(await store.first(needs))
   return world
 }
 
-/** Plans; where a window of a lane has run dry, reads on before the pass goes on. */
+/** Plans one round; where a window of a lane has run dry, reads on and plans again. */
 async function planned(world: World, store: Store): Promise<Decisions> {
   for (let i = 0; i < refillsMax; i++) {
     const decisions = plan(world, { startsMax: startsPerCommit })
@@ -160,7 +155,7 @@ async function planned(world: World, store: Store): Promise<Decisions> {
     world.refill(await store.first(decisions.needs))
     if (!isEmpty(decisions)) return decisions
   }
-  throw new Error(`Lanes of the pool ${world.state.settings.pool} stay empty however often they are read`)
+  throw new Error(`Lanes of pool ${world.state.settings.pool} are still empty after ${refillsMax} reads`)
 }
 
 const isEmpty = ({ starts, evictions, holds, refused }: Decisions): boolean =>

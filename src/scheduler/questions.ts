@@ -6,6 +6,7 @@ import { countedBid, laneOf } from '../domain/lanes.ts'
 import { Fenced, fence } from '../domain/leadership.ts'
 import { closedGateOf } from '../domain/queue/gates.ts'
 import { positionIfAdded } from '../domain/queue/position.ts'
+import type { Processed } from '../domain/queue/process-queue.ts'
 import { answerQuestion, lockQuestion, type OpenQuestion } from '../domain/queue/questions.ts'
 import { because } from '../domain/reason.ts'
 import {
@@ -20,23 +21,23 @@ import { submitInTransaction } from '../domain/submission/submit.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate, World } from './plan/world.ts'
-import type { Leader, Pass, Planner } from './planner.ts'
+import type { Leader, Planner } from './planner.ts'
 import { isConflict, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
  * The leader's answers, each in one transaction under its epoch. What would become of a job is tried out in the world
- * as it is after a pass: at its ordinary place, behind everybody who comes before it.
+ * as it is after a pass: at its ordinary position, behind all jobs that come before it.
  *
  * NO_WAIT submits and starts in that transaction, or leaves nothing behind. It is READ COMMITTED and not SERIALIZABLE
- * like other submissions: the gate alone keeps submissions apart, and once it is held nobody else can come before this
- * one. What came just before the gate was held may be unheard still: then it hears, and tries again.
+ * like other submissions: the gate alone keeps submissions apart, and once it is locked no other job can come before this
+ * one. What was committed just before that may be unheard still: then the leader hears it, and tries again.
  */
 export interface Answering {
   domain: Domain
   leader: Leader
   planner: Planner
-  /** What was just done for those who asked for a pass; null: none was made. */
-  pass: Pass | null
+  /** What the pass of this tick did; null: none was made. */
+  pass: Processed | null
 }
 
 export async function answerQuestions(answering: Answering, questions: readonly OpenQuestion[]): Promise<void> {
@@ -46,7 +47,7 @@ export async function answerQuestions(answering: Answering, questions: readonly 
       await answer(answering, question)
     } catch (error) {
       if (error instanceof Fenced) throw error
-      // One question that cannot be answered must not keep the others waiting; its asker gives up at the deadline.
+      // One question that cannot be answered must not delay the others; its client gives up at the deadline.
       domain.log.error({ err: error, pool: leader.pool, question: question.id }, 'a question was not answered')
     }
   }
@@ -116,7 +117,7 @@ function tryOut(world: World, candidate: Candidate): Verdict {
   return world.tryOut({ ...candidate, entry: { ...entry, bid, sinceMs: world.state.nowMs } })
 }
 
-/** An interactive job that would start here may have to give way to one of its user in another pool. */
+/** An interactive job that would start here may be refused because its user has one in another pool. */
 async function tryHereAndElsewhere(sql: Sql, world: World, candidate: Candidate): Promise<Verdict> {
   const verdict = tryOut(world, candidate)
   const { lane, entry } = candidate
@@ -149,7 +150,7 @@ class Unheard extends Error {
   override name = 'Unheard'
 }
 
-/** Times that others may come in between. */
+/** Times that another transaction may come in between. */
 const looksMax = 5
 
 async function startNow(answering: Answering, question: NoWaitQuestion & { id: string }): Promise<void> {

@@ -60,9 +60,9 @@ async function write(writing: Writing, reports: readonly RunReport[]): Promise<(
 
 /** A job is reported on at most once in a round; the next round sees what the last one did. */
 function rounds(reports: readonly RunReport[]): RunReport[][] {
-  const turns = Map.groupBy(reports, ({ jobId }) => jobId)
-  const longest = Math.max(...[...turns.values()].map((turn) => turn.length))
-  return Array.from({ length: longest }, (_, round) => [...turns.values()].flatMap((turn) => turn[round] ?? []))
+  const byJob = Map.groupBy(reports, ({ jobId }) => jobId)
+  const longest = Math.max(...[...byJob.values()].map((each) => each.length))
+  return Array.from({ length: longest }, (_, at) => [...byJob.values()].flatMap((each) => each[at] ?? []))
 }
 
 async function writeRound(

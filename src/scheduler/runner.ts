@@ -10,7 +10,7 @@ import { createNodeWatch } from './node-watch.ts'
 
 /**
  * The runner of a pool: as long as this process leads the pool, every run that holds resources has a carrier here, and
- * nobody else talks to the executors. It is woken by orders (a start was committed, a job was cancelled or has to leave)
+ * no other code talks to the executors. It is woken when a run is due (a start was committed, a job was cancelled or has to leave)
  * and by what backends push; every few seconds it asks the backends about all runs at once, in case they said nothing.
  */
 export interface Runner {
@@ -44,7 +44,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     }
   }
 
-  async function followOrders() {
+  async function takeUpDue() {
     takeUp(await readRunsDue(domain.db.sql, leader))
   }
 
@@ -58,7 +58,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     await watchNodes()
   }
 
-  const orders = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: followOrders, clock, log })
+  const due = createLoop({ name: `runner ${leader.pool}`, pollMs, runOnce: takeUpDue, clock, log })
   const inspections = createLoop({
     name: `inspection ${leader.pool}`,
     pollMs: inspectMs,
@@ -78,8 +78,8 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
 
   return {
     start() {
-      unsubscribe = domain.wakeups.on('run', orders.wake)
-      orders.start()
+      unsubscribe = domain.wakeups.on('run', due.wake)
+      due.start()
       inspections.start()
       leftovers.start()
       for (const executor of executors.values())
@@ -87,11 +87,11 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
           log.error({ err: error, executor: executor.name }, 'a watch ended; polling goes on'),
         )
     },
-    /** Lets go of all runs: they go on, and whoever leads next finds them. */
+    /** Lets go of all runs: they go on, and the next leader finds them. */
     async stop() {
       unsubscribe()
       dropped.abort()
-      await Promise.all([orders.stop(), inspections.stop(), leftovers.stop()])
+      await Promise.all([due.stop(), inspections.stop(), leftovers.stop()])
       await Promise.all([...carriers.values()].map((carrier) => carrier.done))
     },
   }

@@ -94,8 +94,14 @@ function createTerm(
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
-  const turns = createTicker({ domain, leader, store: createStored(domain, leader) })
-  const ticks = createLoop({ name: `scheduler ${leader.pool}`, pollMs: turns.pauseMs, clock, log, runOnce: turns.take })
+  const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
+  const ticks = createLoop({
+    name: `scheduler ${leader.pool}`,
+    pollMs: ticker.pauseMs,
+    clock,
+    log,
+    runOnce: ticker.tick,
+  })
   let unsubscribe = () => {}
   let stopped = false
   return {

@@ -12,7 +12,7 @@ export interface Store {
   changes(lanes: KnownLanes): Promise<Heard>
   /** The first entries of these lanes, `windowSize` of each that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
-  /** All of it or nothing. Starts of jobs that somebody moved meanwhile, and evictions for them, are left out, and named. */
+  /** All of it or nothing. Starts of jobs that another transaction moved meanwhile, and evictions for them, are left out and named. */
   commit(decisions: Decisions, revision: number): Promise<Committed>
   /** Rows of the views that changed. */
   publish(changes: ViewChanges): Promise<void>
@@ -37,7 +37,7 @@ export type Committed =
   | { kind: 'committed'; lost: readonly string[] }
   /** The settings were changed after they were read: hear of it, and plan again. */
   | { kind: 'stale' }
-  /** Something was not free after all: nothing was written, and the world must be loaded again. */
+  /** A device, an amount or a person's interactive run was not free: nothing was written, and the world must be loaded again. */
   | { kind: 'conflict' }
 
 /** What readers in every process are shown; null as a value: the row goes. */

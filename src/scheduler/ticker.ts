@@ -1,16 +1,17 @@
 import type { Domain } from '../domain/domain.ts'
 import { Fenced } from '../domain/leadership.ts'
+import type { Processed } from '../domain/queue/process-queue.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
-import { createPlanner, type Leader, type Pass } from './planner.ts'
+import { createPlanner, type Leader } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 import type { Store } from './store.ts'
 
 /**
- * What a leader does whenever it is woken: hears, decides, answers, and shows what changed. A pool that does not plan by
- * itself decides only for those who ask for a pass.
+ * A tick is what a leader does each time it is woken: it hears, makes a pass, answers questions, and shows what changed.
+ * In a pool that does not plan by itself, a tick makes a pass only when one is asked for.
  */
 export interface Ticker {
-  take(): Promise<Pass>
+  tick(): Promise<Processed>
   /** How long nothing can happen without a wake-up. */
   pauseMs(): number
 }
@@ -24,13 +25,13 @@ export interface TickerOptions {
 }
 
 const pollMs = 1_000
-/** Others are heard and answered between so many commits. */
+/** After so many rounds a tick ends, so that changes are heard and questions answered. */
 const roundsPerTick = 20
-/** Who asks for a pass waits for all of it, as long as anybody waits. */
+/** A pass that was asked for is made in one tick. */
 const roundsPerPass = 10_000
 const publishMs = 250
 
-const nothing: Pass = { considered: 0, started: 0, preempted: 0 }
+const nothing: Processed = { considered: 0, started: 0, preempted: 0 }
 
 export function createTicker({ domain, leader, store, publishEveryMs = publishMs }: TickerOptions): Ticker {
   const { clock, log } = domain
@@ -45,31 +46,31 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
     if (await planner.publish()) publishedMs = clock.monotonicMs()
   }
 
-  async function decide(roundsMax: number): Promise<Pass> {
+  async function decide(roundsMax: number): Promise<Processed> {
     const { isDone, ...pass } = await planner.pass(roundsMax)
     goesOn = !isDone
     return pass
   }
 
-  async function turn(): Promise<Pass> {
+  async function tick(): Promise<Processed> {
     const questions = await openQuestions(domain, leader.pool)
     const asked = questions.some(({ kind }) => kind === 'PASS')
     const { settings } = (await planner.hear()).state
     goesOn = false
     const pass = settings.automatic || asked ? await decide(asked ? roundsPerPass : roundsPerTick) : null
-    // Who asked for a pass reads next what became of it.
+    // A client that asked for a pass reads next what became of it.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)
     return pass ?? nothing
   }
 
   return {
-    async take() {
+    async tick() {
       leads = true
       try {
-        return await turn()
+        return await tick()
       } catch (error) {
-        // Another process leads: this one is told in a moment, and nothing was written.
+        // Another process leads: the leadership ends here in a moment, and nothing was written.
         if (!(error instanceof Fenced)) throw error
         planner.forget()
         leads = false

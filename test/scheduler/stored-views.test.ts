@@ -37,36 +37,36 @@ const shown = async () =>
 
 test('what was decided is shown at once, or when the last time was long enough ago, though nothing else happens', async () => {
   const clock = createFakeClock()
-  const turns = await begin({ clock })
+  const ticker = await begin({ clock })
   await it.submit(tooLarge)
-  await turns.take()
+  await ticker.tick()
   expect(await shown()).toEqual(['UNSATISFIABLE'])
-  expect(turns.pauseMs()).toBe(1_000)
+  expect(ticker.pauseMs()).toBe(1_000)
   await it.submit({ ...tooLarge, account: 'other' })
-  await turns.take()
+  await ticker.tick()
   expect(await shown()).toHaveLength(1)
-  expect(turns.pauseMs()).toBe(250)
+  expect(ticker.pauseMs()).toBe(250)
   await clock.advance(250)
-  await turns.take()
+  await ticker.tick()
   expect(await shown()).toHaveLength(2)
-  expect(turns.pauseMs()).toBe(1_000)
+  expect(ticker.pauseMs()).toBe(1_000)
 })
 
 test('a turn that changes nothing puts off nothing', async () => {
   const clock = createFakeClock()
-  const turns = await begin({ clock })
-  await turns.take()
+  const ticker = await begin({ clock })
+  await ticker.tick()
   await clock.advance(250)
-  await turns.take()
+  await ticker.tick()
   await it.submit(tooLarge)
-  await turns.take()
+  await ticker.tick()
   expect(await shown()).toEqual(['UNSATISFIABLE'])
 })
 
 test('who asked for a pass reads what became of it', async () => {
-  const turns = await begin({ clock: createFakeClock(), pool: { scheduling: { automatic: false } } })
+  const ticker = await begin({ clock: createFakeClock(), pool: { scheduling: { automatic: false } } })
   await it.submit(tooLarge)
-  await turns.take()
+  await ticker.tick()
   await it.submit({ ...tooLarge, account: 'other' })
   let isOver = false
   const asked = processQueue(it.domain, it.admin).then((processed) => {
@@ -75,7 +75,7 @@ test('who asked for a pass reads what became of it', async () => {
   })
   await until(
     async () => {
-      if (!isOver) await turns.take()
+      if (!isOver) await ticker.tick()
       return isOver
     },
     { what: 'it is answered' },
@@ -85,9 +85,9 @@ test('who asked for a pass reads what became of it', async () => {
 })
 
 test('a leader that was replaced waits to be told', async () => {
-  const turns = await begin({ clock: createFakeClock() })
-  await turns.take()
+  const ticker = await begin({ clock: createFakeClock() })
+  await ticker.tick()
   await sql('UPDATE scheduler_leader SET epoch = 2')
-  await turns.take()
-  expect(turns.pauseMs()).toBe(1_000)
+  await ticker.tick()
+  expect(ticker.pauseMs()).toBe(1_000)
 })

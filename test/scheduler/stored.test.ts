@@ -274,10 +274,10 @@ describe('an idle leader', () => {
   test('writes nothing and locks nothing', async () => {
     await it.submit({ resources: { cpu: 10_000 } })
     await it.submit({ notBefore: new Date(Date.now() + 3_600_000).toISOString() })
-    const turns = createTicker({ domain: it.domain, leader, store, publishEveryMs: 0 })
-    for (let i = 0; i < 3; i++) await turns.take()
+    const ticker = createTicker({ domain: it.domain, leader, store, publishEveryMs: 0 })
+    for (let i = 0; i < 3; i++) await ticker.tick()
     const before = await written()
-    for (let i = 0; i < 20; i++) expect(await turns.take()).toEqual({ considered: 0, started: 0, preempted: 0 })
+    for (let i = 0; i < 20; i++) expect(await ticker.tick()).toEqual({ considered: 0, started: 0, preempted: 0 })
     expect(await written()).toEqual(before)
   })
 

@@ -1,13 +1,14 @@
 import type { Domain } from '../../src/domain/domain.ts'
+import type { Processed } from '../../src/domain/queue/process-queue.ts'
 import type { Executor } from '../../src/executors/executor.ts'
-import type { Leader, Pass } from '../../src/scheduler/planner.ts'
+import type { Leader } from '../../src/scheduler/planner.ts'
 import { createScheduler, type Scheduler, type SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createStored } from '../../src/scheduler/stored.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 
 /** A leader without leadership's machinery: it holds epoch 1 of the pool and hears, decides and answers when it is told to. */
 export interface TestLeader extends Leader {
-  tick(): Promise<Pass>
+  tick(): Promise<Processed>
 }
 
 /** The scheduler of the pool `sim`, which has begun; the test stops it. */
@@ -40,6 +41,6 @@ export async function createLeader(domain: Domain, pool: string): Promise<TestLe
   await sql.query("INSERT INTO scheduler_leader (pool, epoch, holder, host) VALUES ($1, 1, 'test', 'test')", [pool])
   await sql.query("INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, 'infinity')", [pool])
   const leader = { pool, epoch: 1 }
-  const turns = createTicker({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
-  return { ...leader, tick: () => turns.take() }
+  const ticker = createTicker({ domain, leader, store: createStored(domain, leader), publishEveryMs: 0 })
+  return { ...leader, tick: () => ticker.tick() }
 }

@@ -2,9 +2,10 @@ import type { Sql } from '../../platform/tx.ts'
 import { jobChangeSql } from './job-change.ts'
 
 /**
- * Room that is kept for waiting jobs, and the orders to leave that make it; verbs of the leader, in its open transaction.
- * A hold is bound to the entry of the queue: whoever starts or leaves the queue has none any more. A run that was ordered
- * to leave is signalled by the runner, which asks once more, at that moment, whether the room is still wanted (runs.ts).
+ * Holds, which keep placements for waiting jobs, and the preemption requests that free them; verbs of the leader, in its
+ * open transaction. A hold is bound to the entry of the queue: a job that starts or leaves the queue has none any more. A
+ * run that was asked to leave is signalled by the runner, which asks once more, at that moment, whether the hold is still
+ * there (leaving.ts).
  *
  * The caller pokes `event` and `run` after the commit.
  */
@@ -44,7 +45,7 @@ export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHol
   )
 }
 
-/** Those who were to leave for these jobs, and were not signalled yet, stay: the runner sees that nobody wants their room. */
+/** Runs that were to leave for these jobs, and were not signalled yet, stay: the runner sees that the hold is gone. */
 export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
@@ -56,8 +57,8 @@ export interface EvictionRequests {
 }
 
 /**
- * Keeps the room and orders the victims to leave: each has its event, with the claimant, and its row in the audit of
- * preemption. Claimants who wait no more have nobody leave, and a victim that has ended meanwhile needs no order.
+ * Puts the holds and asks the victims to leave: each has its event, with the claimant, and its row in the audit of
+ * preemption. No run leaves for a claimant that waits no more, and a victim that has ended meanwhile needs no request.
  */
 export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: EvictionRequests): Promise<void> {
   if (evictions.length === 0) return

@@ -3,7 +3,7 @@ import { jobChangeSql } from './job-change.ts'
 
 /**
  * The moment at which a victim of preemption can no longer be spared: the runner asks for it right before it sends the
- * signal, in a transaction of the leader. If the claimant's hold is gone, nobody wants the room any more, and the run goes
+ * signal, in a transaction of the leader. If the claimant's hold is gone, the run is spared and goes
  * on as if it had never been asked.
  */
 export type Leave = 'SIGNAL' | 'SPARED' | 'NOT_ASKED'
@@ -23,7 +23,7 @@ export async function takeLeave(sql: Sql, run: { runId: string; jobId: string })
   return 'SPARED'
 }
 
-/** Who was signalled once is not spared later. */
+/** A run that was signalled once is not spared later. */
 async function signalled(sql: Sql, runId: string, { wanted }: { wanted: boolean }): Promise<boolean> {
   const rows = await sql.query(
     `UPDATE run SET preempt_signalled_at = coalesce(preempt_signalled_at, berth_now())

@@ -2,8 +2,8 @@ import type { Sql } from '../../platform/tx.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * One interactive run per user, over all pools. The leader of a pool knows the runs of its own; who has one in another is
- * asked here, right before the start, in its transaction. Two leaders that start for the same user at once meet at the
+ * One interactive run per user, over all pools. The leader of a pool knows the runs of its own; runs in other pools are
+ * read here, right before the start, in its transaction. Two leaders that start for the same user at once meet at the
  * partial unique index `run_one_interactive`: one of them plans again, and is told here.
  */
 export const quotaInfo = (jobId: string): string =>
@@ -16,14 +16,14 @@ export interface Elsewhere {
   waiting: readonly string[]
 }
 
-const nobody: Elsewhere = { refused: new Map(), waiting: [] }
+const none: Elsewhere = { refused: new Map(), waiting: [] }
 
-/** Reads alone: whoever only tries out what would be must change nothing. */
+/** Only reads: a dry run must change nothing. */
 export async function interactiveElsewhere(
   sql: Sql,
   starts: readonly { jobId: string; userId: string }[],
 ): Promise<Elsewhere> {
-  if (starts.length === 0) return nobody
+  if (starts.length === 0) return none
   const runs = await sql.query<{ userId: string; jobId: string; ends: boolean }>(
     `SELECT interactive_user_id AS "userId", job_id AS "jobId", state = 'CANCELLING' AS ends FROM run
      WHERE interactive_user_id = ANY($1::text[]) AND state IN ${holdingSql}`,

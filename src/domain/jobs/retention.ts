@@ -64,7 +64,7 @@ export async function expireSlots({ db }: Domain): Promise<number> {
 }
 
 /**
- * Removes lanes that nobody waits in and no job would come back to; they are made again when somebody needs them.
+ * Removes lanes in which no job waits and to which no job would come back; they are made again when a job needs them.
  * Answers how many.
  */
 export async function expireLanes(domain: Domain): Promise<number> {
@@ -77,7 +77,7 @@ export async function unusedLanes(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Those of them that are still unused. Whoever puts a job into a lane that it was not in stands at the gate as well,
+ * Those of them that are still unused. A transaction that puts a job into another lane stands at the gate as well,
  * so none goes from under it.
  */
 export async function removeUnused({ db }: Domain, laneIds: readonly string[]): Promise<number> {

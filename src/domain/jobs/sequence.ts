@@ -8,7 +8,7 @@ import type { Domain } from '../domain.ts'
  * that has seen 7 may meet 6 afterwards and lose it.
  *
  * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that
- * looks, so whoever waited for it sees what the other left.
+ * looks, so a process that waited for it sees what the other left.
  */
 const batchMax = 5_000
 const pollMs = 1_000

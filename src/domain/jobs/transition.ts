@@ -7,7 +7,7 @@ import { nextVersionSql } from './job-change.ts'
 
 /**
  * The one function that moves jobs. Each move is a compare-and-set on (state, run number, optionally version): it
- * happens whole, or not at all because somebody else was faster. One statement changes the job and its last run, writes
+ * happens whole, or not at all because another transaction was faster. One statement changes the job and its last run, writes
  * the numbered event, keeps the queue entry in step with QUEUED, gives back what a run held when it stops holding, counts
  * what that cost, and makes the next run when a job is to be run again. So no state changes without its event, and none
  * of these can drift apart.
@@ -30,7 +30,7 @@ export interface Move {
   runEnds?: FinalState
   /** Back-off before the next run may start. */
   eligibleInMs?: number
-  /** The next run waits behind everybody who waits now: its place in line is that of its making. */
+  /** The next run waits behind all jobs that wait now: its sequence is that of its creation. */
   losesTurn?: true
   /** Placement, with STARTING. */
   nodes?: readonly string[]
@@ -96,7 +96,7 @@ const windowBegins = (laneId: string) =>
 
 /** What a backend says of times counts within what the database knows: after its start was committed, and not yet to come. */
 const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now), ${scheduledAt})`
-/** Not before it began, whatever was done to the database's clock. */
+/** Not before it began, even if the database's clock was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
 /**

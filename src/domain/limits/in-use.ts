@@ -5,7 +5,7 @@ import { holdingSql } from '../state.ts'
 import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
- * What running jobs count against the limits of their pool, and which limit holds a waiting one back. The counts are
+ * What running jobs count against the limits of their pool, and which limit stops a waiting one. The counts are
  * derived from the runs that hold resources each time they are needed: there is no counter that could drift.
  *
  * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the pool's
@@ -40,7 +40,7 @@ export interface LimitRule {
   each: boolean
   counts: 'jobs' | 'gpus'
   max: number
-  /** Only GPUs whose model contains this, in lower case; null: whatever the model. */
+  /** Only GPUs whose model contains this, in lower case; null: any GPU. */
   model: string | null
 }
 
@@ -153,7 +153,7 @@ export const usedOf = ({ tally }: Ceilings, { model, counts }: LimitRule, scope:
 
 // ── asking ──
 
-/** The first limit that holds the job back whatever devices it would get; null: none does. */
+/** The first limit that stops the job with any devices that it would get; null: none does. */
 export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): LimitReached | null {
   const scopes = scopesOf(job)
   for (const rule of rules) {
@@ -300,7 +300,7 @@ export async function limitsInUse(
   return { pool, ...limits, scopes }
 }
 
-/** Queues are known to everybody; of people, teams and projects those who may not see all jobs know their own. */
+/** Every person knows all queues; of people, teams and projects, a person who may not see all jobs knows the own ones. */
 async function knownTo(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
   const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])

@@ -12,7 +12,7 @@ import { parseInput } from '../parse.ts'
 /**
  * What may run at once in a pool. A limit is a number, null (unlimited), or unset: then it is the default of its pool
  * once there are users, and unlimited for a single one. 0 pauses. Lowering a limit never ends a run; it only holds the
- * next start back. What holding runs count against these, and who is held back: in-use.ts.
+ * next start back. What holding runs count against these, and which limit stops a job: in-use.ts.
  *
  * Every change locks the row of the pool, and so does every start: a limit holds from the commit that sets it.
  */
@@ -223,7 +223,7 @@ export interface ScopeLimit {
   gpuModel: string
   maxJobs: number | null
   maxGpus: number | null
-  /** What it counts, as in-use.ts names it; null: nobody has this name any more. */
+  /** What it counts, as in-use.ts names it; null: no user or team has this name any more. */
   counted: string | null
 }
 
@@ -293,7 +293,7 @@ async function writeScopeLimit(sql: Sql, pool: string, limit: WrittenScope): Pro
 
 const tableOf = { QUEUE: 'submission_queue', TEAM: 'team', USER: '"user"' } as const
 
-/** A limit on a name that nobody has would limit nobody, silently. Projects are free words. */
+/** A limit on an unknown name would silently limit nothing. Projects are free words. */
 async function demandNamed(sql: Sql, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
   if (scope === 'PROJECT') return
   const found = await sql.query(`SELECT 1 FROM ${tableOf[scope]} WHERE name = $1`, [name])

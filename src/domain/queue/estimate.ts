@@ -8,10 +8,10 @@ import { type Ending, type FitQuery, fitsAt, type NodesNow, type Reserved } from
 import { type InLine, readLine } from './line.ts'
 
 /**
- * When a waiting job may start. Earliest: when its gates are open and what runs has ended, by its maximum run time, far
- * enough for it to fit on nodes that capacity reservations leave it. Latest: when everything that runs has ended, and after that everybody ahead has run, one after the
- * other; null when one of them has no known run time, or stands too far back. Nobody promises it: jobs that end sooner
- * make it sooner, and who comes with a greater right makes it later.
+ * When a waiting job may start. Earliest: when its gates are open and enough of what runs has ended, by the maximum run
+ * times, for it to fit on the nodes that capacity reservations leave it. Latest: when everything that runs has ended, and
+ * after that all jobs ahead have run, one after the other; null when one of them has no known run time, or when the job is
+ * too far back. It is no promise: jobs that end sooner make it sooner, and jobs that join ahead make it later.
  */
 export interface Estimate {
   earliest: Date
@@ -104,7 +104,7 @@ interface Facts {
   before: number
 }
 
-/** From when on all gates are open; null: nobody knows. */
+/** From when on all gates are open; null: not known. */
 function opening(now: Date, gates: Waiting['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
@@ -128,7 +128,7 @@ function estimate(now: Date, { fitsFrom, pool, before }: Facts): Estimate {
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
-/** When everybody before it is through, one by one; null: nobody knows. */
+/** When all jobs before it have ended, one after the other; null: not known. */
 function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
   const ahead = front.slice(0, Math.max(0, before))
   if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null

@@ -9,9 +9,9 @@ import { type Fit, fitsOf } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './gates.ts'
 
 /**
- * Why a job waits, for every QUEUED job whoever asks. Jobs of a lane are alike, so what the leader of the pool last
+ * Why a job waits, for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last
  * found about the first of a lane or of a class holds for those behind it: a reason of the lane's own (a limit, never
- * room enough), else that of its class, which all but the head wait for. The gates of the job come before either. A job
+ * enough free nodes), else that of its class, which all but the head wait for. The gates of the job come before either. A job
  * that no leader has looked at yet is judged from the tables.
  */
 export interface Waiting {
@@ -59,7 +59,7 @@ function standing(row: WaitingRow): Omit<Waiting, 'reasons'> {
   return { gates: gatesOf(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }
 
-/** What is known without judging; empty: nobody has looked at it yet. */
+/** What is known without judging; empty: the leader has not considered it yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(gatesOf(row))
   const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
@@ -75,7 +75,7 @@ function holdReasons({ hold }: WaitingRow): Reason[] {
   return [because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end; their resources are held for this job')]
 }
 
-// ── nobody has looked yet ──
+// ── not considered yet ──
 
 async function judge(domain: Domain, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, Reason>> {
   const { db, singleUser } = domain

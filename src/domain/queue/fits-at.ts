@@ -3,19 +3,19 @@ import { closedNodes, type Window, windowState } from '../machines/reservation-w
 import type { Shape } from '../shape.ts'
 
 /**
- * When a waiting job would fit if nobody took what becomes free: by the known ends of what runs, on the nodes that capacity
+ * When a waiting job would fit if no other job took what becomes free: by the known ends of what runs, on the nodes that capacity
  * reservations leave it. The same as scheduler/plan/reservations.ts says of one moment: a job of a reservation has its nodes
  * within its window, any other job has a reserved node before the window if it ends in time, and after it.
  */
 export interface FitQuery {
   shape: Shape
   reservationId: string | null
-  /** null: nobody knows how long it may run. */
+  /** null: it may run for ever. */
   runSeconds: number | null
 }
 
 export interface Ending {
-  /** null: nobody knows. */
+  /** null: not known. */
   endsAt: Date | null
   placements: readonly Placement[]
 }

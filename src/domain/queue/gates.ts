@@ -4,7 +4,7 @@ import { windowState } from '../machines/reservation-window.ts'
 import { because, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
-/** What must be so before a job may stand in line at all: a person's yes, times, other jobs. */
+/** What must be open before a job may start at all: an approval, times, other jobs. */
 export interface Gate {
   code: 'APPROVAL' | 'NOT_BEFORE' | 'DEPENDENCY' | 'RESERVATION_WINDOW' | 'RESTART_BACKOFF'
   open: boolean
@@ -15,7 +15,7 @@ export interface Gate {
 /** What gates are made of; times are the database's. */
 export interface GateFacts {
   now: Date
-  /** null: nobody had to say yes. */
+  /** null: it needed no approval. */
   approvedAt: Date | null
   notBefore: Date | null
   eligibleAt: Date

@@ -50,5 +50,5 @@ const beyond = '9223372036854775807'
 
 const beforeEveryBid = '(-2147483648)::int'
 
-/** The gates behind which anybody waits in the pool $1. */
+/** The values of `open` among the entries of the pool $1. */
 export const gatesSql = '(SELECT open FROM queue_tally WHERE pool = $1 GROUP BY open HAVING sum(entries) > 0)'

@@ -29,7 +29,7 @@ export interface InLine {
   lead: number
   minusBid: number
   sequence: number
-  /** null: nobody knows how long it may run. */
+  /** null: it may run for ever. */
   runSeconds: number | null
 }
 
@@ -109,7 +109,7 @@ async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<I
   return read(sql, chunksSql, { ...reading, more: [JSON.stringify(rows), chunkSize] })
 }
 
-/** Chunk by chunk through the index, whatever the planner thinks of it. */
+/** Chunk by chunk through the index, whichever plan PostgreSQL would choose. */
 const chunksSql = `SELECT e.* FROM jsonb_to_recordset($6::text::jsonb) AS c(band int, chunk bigint, open boolean)
   CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE pool = $1 AND band = c.band AND open = c.open
     AND sequence >= c.chunk * $7::bigint AND sequence < (c.chunk + 1) * $7::bigint OFFSET 0) e`

@@ -14,7 +14,7 @@ import { countAmongShares } from './share-positions.ts'
 import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
 
 /**
- * Places in line: 1 is next. Everybody QUEUED in the pool counts, gated and limited ones too.
+ * Positions in line: 1 is next. Every QUEUED job of the pool counts, gated and limited ones too.
  *
  * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact,
  * and never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
@@ -22,9 +22,9 @@ import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
  *
  * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-positions.ts.
  *
- * A place is put together of a few statements, and each sees its own moment, milliseconds from the others: whoever
- * joins or leaves between them may be counted or not. One moment for all would need one connection, on which they wait
- * in a row.
+ * A position is put together from a few statements, and each sees its own moment, milliseconds from the others: a job
+ * that joins or leaves between them may be counted or not. One moment for all would need one connection, on which the
+ * statements wait for each other.
  */
 export interface Position {
   position: number
@@ -71,7 +71,7 @@ export async function prioritiesOf(sql: Sql, jobIds: readonly string[]): Promise
   return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
 }
 
-/** Where a job that is not stored would stand, behind all that are its like. */
+/** The position that a job that is not stored would have, behind all jobs that are like it. */
 export async function positionIfAdded(
   sql: Sql,
   lane: Pick<Lane, 'pool' | 'account' | 'priority' | 'interactive' | 'overridden'>,
@@ -217,9 +217,9 @@ function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs,
   const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
   const until = chunk < own ? Math.max(whole, tied) : whole
   if ((sinceMaxMs ?? Infinity) <= until || until === Infinity) return 'ALL'
-  const nobody = (sinceMinMs ?? -Infinity) > until || until === -Infinity
-  if (chunk !== own) return nobody ? 'NONE' : 'SOME'
-  return nobody && tied === -Infinity ? 'NONE' : 'SOME'
+  const none = (sinceMinMs ?? -Infinity) > until || until === -Infinity
+  if (chunk !== own) return none ? 'NONE' : 'SOME'
+  return none && tied === -Infinity ? 'NONE' : 'SOME'
 }
 
 const doubtOf = (job: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
@@ -283,7 +283,7 @@ FROM jsonb_to_recordset($2::text::jsonb) AS d(
 JOIN lane l ON l.pool = $1 AND l.overridden AND NOT l.interactive AND l.priority = d.band
 JOIN queue_entry q ON q.lane_id = l.id GROUP BY d.job`
 
-/** Interactive jobs have nobody before them but each other. */
+/** Only interactive jobs are ahead of interactive jobs. */
 async function countBidders(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
   if (jobs.length === 0) return []
   return sql.query<Count>(biddersSql, [pool, JSON.stringify(jobs), interactiveBand], 'queue_bidders')

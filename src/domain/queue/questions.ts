@@ -5,11 +5,12 @@ import { newId } from '../ids.ts'
 import { isLedSql } from '../leadership.ts'
 
 /**
- * Questions to the leader of a pool, by way of the database. Who asks stores a row and rings; the leader answers into the
- * row, under its epoch, after its next pass; who asked takes the answer and the row with it. After the deadline nobody
- * answers any more: the answer and what was done for it are one transaction that locks the row first, and the asker
- * deletes the row before it gives up. So whoever is told UNAVAILABLE knows that nothing was done.
+ * Questions to the leader of a pool, through the database. The asking server stores a row and wakes the leader; the leader
+ * answers into the row, under its epoch, after its next pass; the asking server takes the answer and deletes the row. No
+ * question is answered after its deadline: the answer and what was done for it are one transaction that locks the row
+ * first, and the asking server deletes the row before it gives up. So UNAVAILABLE means that nothing was done.
  */
+
 /** PASS: decide now all that can be decided, and say what was done. */
 export type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
 
@@ -23,7 +24,7 @@ export const askMsMax = 5_000
 /** A pass over thousands of jobs takes longer; a client waits 30 s for an answer. */
 export const passMsMax = 25_000
 export const pollMs = 250
-/** Rows whose asker died. */
+/** Age of rows whose server died. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
 
@@ -92,7 +93,7 @@ export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQ
   )
 }
 
-/** Whether somebody still waits for the answer; until the end of the transaction they do not go. */
+/** Locks the question; false: its answer is not waited for any more. */
 export async function lockQuestion(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM question WHERE id = $1 AND deadline > berth_now() AND answer IS NULL FOR UPDATE',

@@ -7,7 +7,7 @@ import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
 /**
  * The numbers of a pool's queue. How many wait is the sum of the tally that the queue's triggers keep; what else is alive is
- * found by partial indexes: so a snapshot costs the same however long the queue is. Who waits is counted by rows in a short
+ * found by partial indexes: so a snapshot costs the same however long the queue is. Waiting jobs of a person are counted by rows in a short
  * queue, and as the leader last counted the lanes in a long one.
  */
 export interface QueueNumbers {
@@ -21,7 +21,7 @@ export interface QueueNumbers {
   byUser: { userId: string; count: number }[]
   limits: Limits
   at: Date
-  /** Another number whenever the leader shows something else of those who wait: a reason, a place, an account's share. */
+  /** Another number whenever the leader shows something else of waiting jobs: a reason, a position, an account's share. */
   view: number
   /** Of a pool whose runs are processes of one machine. */
   local: LocalNumbers | null
@@ -46,7 +46,7 @@ const shortMax = 20_000
 /** Starts whose waits are averaged: the last ones. */
 const startsMax = 500
 
-/** What is there, whoever asks; the rows of `users` are in it whatever their place. Not to be shown as it is. */
+/** The numbers for every viewer; the rows of `users` are among them whatever their rank. Not to be shown as they are. */
 export async function poolNumbers(
   { db, singleUser }: Domain,
   pool: string | null,

@@ -3,7 +3,7 @@ import { interactiveBand } from '../lanes.ts'
 import { chunkSize, totalsSql } from './tally.ts'
 
 /**
- * Places in the line of a pool of fair shares, of jobs that are not interactive. Before a job stand the entries of
+ * Positions in the line of a pool of fair shares, of jobs that are not interactive. Ahead of a job are the entries of
  * accounts with a smaller share, and of those with the same share the entries with a greater (-bid, sequence) before
  * its own.
  *

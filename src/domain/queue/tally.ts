@@ -3,8 +3,8 @@ import type { Db } from '../../platform/db.ts'
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 
 /**
- * How many entries the queue of a pool has, by chunks of places in line. The triggers of the queue add a row for every
- * statement that changes entries, so nobody waits for a counter; the sum is what is there. Folding keeps the rows few.
+ * How many entries the queue of a pool has, by chunks of sequence numbers. The triggers of the queue add a row for every
+ * statement that changes entries, so no transaction waits for a counter; the sum is what is there. Folding keeps the rows few.
  */
 export interface Chunk {
   band: number
@@ -48,7 +48,7 @@ const foldsMax = 20
 /**
  * Differences of the same chunk become one row, and none where nothing is left. A fold takes all rows of a key or
  * none: if a part of them came to nothing, the bounds of an entry that still waits would go with it. So one process
- * folds at a time; who comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
+ * folds at a time; a process that comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
  */
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])

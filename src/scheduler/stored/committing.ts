@@ -12,9 +12,9 @@ import type { Leader } from '../planner.ts'
 import type { Committed } from '../store.ts'
 
 /**
- * Decisions become true here: all of them in one transaction under the epoch, or none. Every start and every change of
- * what starts are decided by takes its turn at the row of the pool, whose revision says whether they were decided by what
- * holds now. A job that somebody moved meanwhile loses its compare-and-set, and is named.
+ * Decisions are committed here: all of them in one transaction under the epoch, or none. Every start, and every change of
+ * the settings that starts are decided by, locks the row of the pool; its revision says whether the settings are still the
+ * same. A job that another transaction moved meanwhile loses its compare-and-set, and is named.
  */
 export async function commit(
   domain: Domain,
@@ -39,10 +39,10 @@ export async function commit(
   }
 }
 
-/** A device, an amount, or the one interactive run of a person was not free after all. */
+/** A device, an amount, or the one interactive run of a person was not free. */
 export const isConflict = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
-/** First statement of every decision. Throws Fenced; false: what it was decided by has changed. */
+/** First statement of every decision. Throws Fenced; false: the settings that it was decided by have changed. */
 export async function lockPoolAt(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
   const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, [pool, epoch], 'lock_pool_at')
   if (!row?.leads) throw overEpoch(pool, epoch)
@@ -60,7 +60,7 @@ interface Deciding {
   leader: Leader
 }
 
-/** Answers the jobs of starts and of evictions that somebody moved meanwhile. */
+/** Answers the jobs of starts and of evictions that another transaction moved meanwhile. */
 async function write(
   sql: Sql,
   { domain, leader: { pool, epoch } }: Deciding,
@@ -78,7 +78,7 @@ async function write(
   return [...lost, ...(await lostClaimants(sql, pool, evictions))]
 }
 
-/** Starts of interactive jobs whose user has one in another pool: with the sentence that ends them, or null: they are put off. */
+/** Starts of interactive jobs whose user has one in another pool: with the message that ends them, or null: they are postponed. */
 async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
   const { refused, waiting } = await interactiveElsewhere(
@@ -108,7 +108,7 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
     nowMs,
   )
 
-/** Those who wait no more: nobody was told to leave for them, and so the leader hears how their victims stand. */
+/** Claimants that wait no more: no run was asked to leave for them, so the leader hears again how their victims stand. */
 async function lostClaimants(sql: Sql, pool: string, evictions: readonly Eviction[]): Promise<string[]> {
   if (evictions.length === 0) return []
   const claimants = evictions.map(({ claimant }) => claimant.jobId)
@@ -124,7 +124,7 @@ async function lostClaimants(sql: Sql, pool: string, evictions: readonly Evictio
   return lost.map(({ claimant }) => claimant.jobId)
 }
 
-/** STARTING with its allocation, for those that nobody moved meanwhile; in the open transaction of a leader. Answers their jobs. */
+/** STARTING with its allocation, for the jobs that no other transaction moved meanwhile; in the open transaction of a leader. Answers their jobs. */
 export async function startRuns(sql: Sql, starts: readonly Start[], nowMs: number): Promise<ReadonlySet<string>> {
   const moved = await transition(sql, starts.map(startMove), nowMs)
   const won = new Set(moved.map(({ jobId }) => jobId))

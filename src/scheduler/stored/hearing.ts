@@ -11,9 +11,9 @@ import { readNewLanes, readRuns, readSettings } from './reading.ts'
 /**
  * What a leader hears: rows of `pool_change`, deleted as they are read. Looking costs one round trip and neither locks
  * nor writes; only when something is there, or a gate is due, does a transaction follow, under the epoch. It is committed
- * without waiting for the disk: what is heard twice changes nothing, and whoever fails in between loads everything again.
+ * without waiting for the disk: what is heard twice changes nothing, and a leader that fails in between loads everything again.
  *
- * A transaction that somebody holds open (a backup) keeps every deleted row in the index, and looking past 60,000 of them
+ * A transaction that stays open (a backup) keeps every deleted row in the index, and looking past 60,000 of them
  * takes 50 ms. So a look begins behind the transactions of which everything was heard: those that were over at the last one.
  */
 export interface Ear {
@@ -24,7 +24,7 @@ export interface Ear {
 
 /** Rows of one transaction. */
 const heardMax = 10_000
-/** Nothing is known to open a gate and tell nobody; if something does, no job waits for longer than this. */
+/** No change is known that opens a gate and is not told; if there is one, no job waits longer than this. */
 const sweepMs = 30_000
 
 export function createEar(domain: Domain, leader: Leader): Ear {

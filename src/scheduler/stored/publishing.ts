@@ -4,14 +4,14 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
 
-/** Rows of the views that readers in every process are shown. Nobody waits for the disk: they are rewritten by every leader. */
+/** Rows of the views that readers in every process are shown. They are not waited for on the disk: every leader writes them anew. */
 export interface Publication {
   changes: ViewChanges
-  /** Whatever an earlier leader left goes. */
+  /** Rows that an earlier leader left are deleted. */
   replaces: boolean
 }
 
-/** Who shows the queue is told only of news: that something was looked at again is no reason to show it again. */
+/** Servers that show the queue are told only of news: that a lane was considered again is no reason to show it again. */
 export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
   const { lanes, classes, accounts } = changes
   const isNews = changes.isNews || replaces
@@ -30,7 +30,7 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   if (isNews) domain.wakeups.poke('view')
 }
 
-/** The last statement: those who show something else of the same pool wait no longer than they must. */
+/** The last statement: another transaction that shows something of the same pool waits no longer than it must. */
 const revisedSql = `
 INSERT INTO pool_view (pool) VALUES ($1) ON CONFLICT (pool) DO UPDATE SET revision = pool_view.revision + 1`
 

@@ -40,7 +40,7 @@ const waitingOf = (laneId: string, entries: readonly Entry[] | null): Waiting[] 
 
 type LaneRow = Omit<LaneState, 'first'> & { first: Entry[] | null }
 
-/** Every lane in which somebody waits with open gates. */
+/** Every lane in which a job waits with open gates. */
 export async function readLanes(sql: Sql, pool: string): Promise<LaneState[]> {
   const rows = await sql.query<LaneRow>(
     `WITH counted AS MATERIALIZED (SELECT lane_id, count(*) AS waiting FROM queue_entry WHERE pool = $1 AND open GROUP BY lane_id)
@@ -51,7 +51,7 @@ export async function readLanes(sql: Sql, pool: string): Promise<LaneState[]> {
   return rows.map((row) => ({ ...row, first: waitingOf(row.lane.id, row.first) }))
 }
 
-/** What these lanes are, without anybody in them. */
+/** What these lanes are, without their entries. */
 export async function readNewLanes(
   sql: Sql,
   laneIds: readonly string[],
