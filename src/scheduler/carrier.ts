@@ -20,6 +20,7 @@ import type { Started } from './withdrawals.ts'
  * All it knows can be found again from the run's row and the executor, so it may be dropped at any moment (`signal`),
  * and the next leader's carrier goes on. What it started and could not say while it led is handed on (withdrawals.ts).
  */
+
 export interface Carrying {
   domain: Domain
   leader: Leader

@@ -10,6 +10,7 @@ import type { Carrying } from './carrier.ts'
  * forgotten it. A new leader looks once, and then every hour: what the executor keeps of a run that is over, or was removed
  * with its job, is forgotten. A process is not touched: a run that lives is left to the search for lost runs.
  */
+
 const pollMs = 3_600_000
 const runsPerQuestion = 500
 

@@ -9,6 +9,7 @@ import type { Leader } from './planner.ts'
  * What reports of starts mean for the nodes. A failure is counted before its job goes back to the queue, so that the job
  * finds the node backing off, and in a transaction of its own, which locks the pool before anything else, as a pass does.
  */
+
 export interface NodeTroubles {
   count(reports: readonly RunReport[]): Promise<void>
   forget(reports: readonly RunReport[]): Promise<void>

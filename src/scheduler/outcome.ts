@@ -7,6 +7,7 @@ import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
  * What a report of an executor means for the job as it is now. Pure. A job that was seen only at its end gets RUNNING
  * and the end as two moves, in order.
  */
+
 export type Report =
   | { kind: 'seen'; observation: Observation }
   | { kind: 'startFailed'; reason: StartFailed['reason']; message: string; cause?: unknown }

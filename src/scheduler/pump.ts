@@ -8,6 +8,7 @@ import type { Sql } from '../platform/tx.ts'
  * bytes before it, so whoever pumps next continues exactly there. The first bytes after a pause are written at once;
  * while a write is under way the next ones gather, up to a bound at which the executor is no longer asked for more.
  */
+
 export interface PumpOptions {
   sql: Sql
   executor: Executor

@@ -32,6 +32,7 @@ import { isConflict, lockPoolAt, startRuns } from './stored/committing.ts'
  * like other submissions: the gate alone keeps submissions apart, and once it is locked no other job can come before this
  * one. What was committed just before that may be unheard still: then the leader hears it, and tries again.
  */
+
 export interface Answering {
   domain: Domain
   leader: Leader

@@ -15,6 +15,7 @@ import type { Leader } from './planner.ts'
  * Reports of executors become moves here: many in one transaction, under the leader's epoch, each decided against the
  * job as it is at that moment. A report about a run that is over already is kept as an event and changes nothing.
  */
+
 export interface RunReport {
   runId: string
   jobId: string

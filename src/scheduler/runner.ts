@@ -13,6 +13,7 @@ import { createNodeWatch } from './node-watch.ts'
  * no other code talks to the executors. It is woken when a run is due (a start was committed, a job was cancelled or has to leave)
  * and by what backends push; every few seconds it asks the backends about all runs at once, in case they said nothing.
  */
+
 export interface Runner {
   start(): void
   stop(): Promise<void>

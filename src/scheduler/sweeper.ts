@@ -3,6 +3,7 @@ import type { Domain } from '../domain/domain.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /** Ends what people wait for and whose time is over. Safe in many processes at once. */
+
 const pollMs = 2_000
 
 export const createSweeper = (domain: Domain): Loop =>

@@ -12,6 +12,7 @@ import type { Executor, Handle } from '../executors/executor.ts'
  * That may take longer than a term, and holds up none: the database may be away, or the node silent. It is tried until it
  * works, as long as this process lives. A clean stop tries each once more, waits for no end, and says what it leaves.
  */
+
 export interface Withdrawals {
   /** Goes on by itself. */
   withdraw(started: Started): void

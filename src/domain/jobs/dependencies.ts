@@ -7,6 +7,7 @@ import { isFinal, type JobState } from '../state.ts'
 import { transition } from './transition.ts'
 
 /** Jobs that wait for other jobs. Only jobs that exist can be named, so there are no cycles. */
+
 export interface NamedJob {
   id: string
   userId: string

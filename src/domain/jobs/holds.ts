@@ -9,6 +9,7 @@ import { jobChangeSql } from './job-change.ts'
  *
  * The caller pokes `event` and `run` after the commit.
  */
+
 export interface StoredHold {
   id: string
   jobId: string

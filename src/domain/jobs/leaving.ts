@@ -6,6 +6,7 @@ import { jobChangeSql } from './job-change.ts'
  * signal, in a transaction of the leader. If the claimant's hold is gone, the run is spared and goes
  * on as if it had never been asked.
  */
+
 export type Leave = 'SIGNAL' | 'SPARED' | 'NOT_ASKED'
 
 export async function takeLeave(sql: Sql, run: { runId: string; jobId: string }): Promise<Leave> {

@@ -6,6 +6,7 @@ import { holdingSql } from '../state.ts'
  * read here, right before the start, in its transaction. Two leaders that start for the same user at once meet at the
  * partial unique index `run_one_interactive`: one of them plans again, and is told here.
  */
+
 export const quotaInfo = (jobId: string): string =>
   `Each user may run one interactive job at a time, and ${jobId} is running; wait for it or cancel it`
 

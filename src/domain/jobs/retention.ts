@@ -4,6 +4,7 @@ import { lockGate } from '../gate.ts'
 import { holdingSql } from '../state.ts'
 
 /** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
+
 export const jobsPerBatch = 500
 const batchMax = jobsPerBatch
 

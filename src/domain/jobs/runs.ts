@@ -5,6 +5,7 @@ import { holdingSql, type JobState } from '../state.ts'
 import { jobChangeSql } from './job-change.ts'
 
 /** What the leader of a pool needs to know of the runs it carries, and the few facts it keeps with them. */
+
 export interface HoldingRun {
   runId: string
   jobId: string

@@ -10,6 +10,7 @@ import type { Domain } from '../domain.ts'
  * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that
  * looks, so a process that waited for it sees what the other left.
  */
+
 const batchMax = 5_000
 const pollMs = 1_000
 

@@ -14,6 +14,7 @@ import { nextVersionSql } from './job-change.ts'
  *
  * The caller pokes `event` (and `queue`, when something became free or waits) after the commit.
  */
+
 export interface Move {
   jobId: string
   /** Number of the run this speaks of; a move about an older run changes nothing. */

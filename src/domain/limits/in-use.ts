@@ -11,6 +11,7 @@ import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } fr
  * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the pool's
  * "local jobs"). Limits of a GPU model count per scope and model, so they can be asked only once devices are chosen.
  */
+
 export interface Counted {
   userId: string
   userName: string

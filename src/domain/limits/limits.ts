@@ -16,6 +16,7 @@ import { parseInput } from '../parse.ts'
  *
  * Every change locks the row of the pool, and so does every start: a limit holds from the commit that sets it.
  */
+
 export interface Limits {
   maxConcurrent: number | null
   userMaxConcurrent: number | null

@@ -9,6 +9,7 @@ import { QuotaExceeded } from '../errors.ts'
  * what the user uses. Quotas of the job's team, and of its account and the accounts above that, are ceilings beside it,
  * measured on what all of the team or account uses. Each is asked by itself, so the strictest decides.
  */
+
 export const quotaTypes = [
   'CONCURRENT_JOBS',
   'JOBS_PER_HOUR',

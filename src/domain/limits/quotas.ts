@@ -23,6 +23,7 @@ import {
  * Quotas as they are kept: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A change
  * waits at the gate of submissions, so it holds for every submission that comes after it.
  */
+
 export interface Quota extends QuotaRule {
   id: string
   createdAt: Date

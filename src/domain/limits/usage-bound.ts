@@ -13,6 +13,7 @@ import { type Measured, measuredOf, readUsage, type Usage, windowHours } from '.
  * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted behind the gate, where
  * no job is between drawing its number and its commit.
  */
+
 export interface Comparison {
   subject: Subject
   /** 'BLOCKED': how many jobs wait for an approval must be known. */

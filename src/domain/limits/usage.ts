@@ -8,6 +8,7 @@ import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './
  * usage ledger, which has a row per submission and keeps it though the job is deleted: deleting gives nothing back.
  * Windows end at database time.
  */
+
 export interface Usage {
   amounts: Amounts
   /** Jobs that wait for an approval. */

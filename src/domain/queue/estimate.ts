@@ -13,6 +13,7 @@ import { type InLine, readLine } from './line.ts'
  * after that all jobs ahead have run, one after the other; null when one of them has no known run time, or when the job is
  * too far back. It is no promise: jobs that end sooner make it sooner, and jobs that join ahead make it later.
  */
+
 export interface Estimate {
   earliest: Date
   latest: Date | null

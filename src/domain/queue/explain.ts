@@ -14,6 +14,7 @@ import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './
  * enough free nodes), else that of its class, which all but the head wait for. The gates of the job come before either. A job
  * that no leader has looked at yet is judged from the tables.
  */
+
 export interface Waiting {
   /** The first decides. */
   reasons: Reason[]

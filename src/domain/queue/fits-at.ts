@@ -7,6 +7,7 @@ import type { Shape } from '../shape.ts'
  * reservations leave it. The same as scheduler/plan/reservations.ts says of one moment: a job of a reservation has its nodes
  * within its window, any other job has a reserved node before the window if it ends in time, and after it.
  */
+
 export interface FitQuery {
   shape: Shape
   reservationId: string | null

@@ -4,6 +4,7 @@
  * lanes, so many fewer of a lane, and none after the first of the last such lane. That all is done in one statement,
  * of which this is the text.
  */
+
 export interface Fronts {
   /** Rows of lane_id, open and lead, and of what `entries` needs. */
   lanes: string

@@ -11,6 +11,7 @@ import { type Chunk, chunkSize, readTally, totalsSql } from './tally.ts'
  * Nothing sorts a long line: under PRIORITY the tally says which chunks can hold the next ones, under FAIR_SHARE the shares
  * say which accounts, and only those are read. The same order, counted, is position.ts.
  */
+
 export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
   LEFT JOIN pool_limits pl ON pl.pool = q.pool LEFT JOIN account_view v ON v.pool = q.pool AND v.account = l.account`
 

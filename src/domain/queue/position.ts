@@ -26,6 +26,7 @@ import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
  * that joins or leaves between them may be counted or not. One moment for all would need one connection, on which the
  * statements wait for each other.
  */
+
 export interface Position {
   position: number
   /** false: the rank if nothing changes. */

@@ -6,6 +6,8 @@ import { isLedSql } from '../leadership.ts'
 import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 /** One pass of every pool that is led, whether it plans by itself or not; answered when all of it is committed. */
+
+/** What a pass did. */
 export interface Processed {
   /** Jobs that were looked at. */
   considered: number

@@ -10,6 +10,7 @@ import { holdingSql, holdingStates, type JobState } from '../state.ts'
  * found by partial indexes: so a snapshot costs the same however long the queue is. Waiting jobs of a person are counted by rows in a short
  * queue, and as the leader last counted the lanes in a long one.
  */
+
 export interface QueueNumbers {
   pool: string
   depth: number

@@ -16,6 +16,7 @@ import { chunkSize, totalsSql } from './tally.ts'
  * However many jobs are asked about, each row is read once: `sequences` are the places asked for, and a row counts for
  * all that are greater, from the index `first` on, until `until` if that is not null.
  */
+
 export interface AskedShare {
   jobId: string
   account: string

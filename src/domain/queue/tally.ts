@@ -6,6 +6,7 @@ import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
  * How many entries the queue of a pool has, by chunks of sequence numbers. The triggers of the queue add a row for every
  * statement that changes entries, so no transaction waits for a counter; the sum is what is there. Folding keeps the rows few.
  */
+
 export interface Chunk {
   band: number
   chunk: number

@@ -8,6 +8,8 @@ import type { OrderingPolicy } from './policy.ts'
  * too, and are considered again when it changes: a lot that wakes offers its first lane beside the others. If that lane
  * still cannot start for the same thing, no lane of the lot can, and all of it sleeps. So the length of a lot costs nothing.
  */
+
+/** Lanes that cannot start because of the same named thing. */
 interface Lot {
   key: string
   line: OrderedLanes

@@ -8,6 +8,7 @@ import type { Running, WorldView } from './model.ts'
  * own account's first. It is looked for node by node, exactly, within a number of steps: machines with fewer to move
  * come first, so what is found when the steps are used up is near the best. null: not found, or there are several copies.
  */
+
 export interface Search {
   clearing: Clearing
   candidates: readonly Running[]

@@ -7,6 +7,7 @@ import type { WorldView } from './model.ts'
  * One interactive run per user. The runs of this pool are known here; a run of the user in another pool is found when the start is
  * committed (domain/jobs/one-interactive.ts), and the partial unique index has the last word.
  */
+
 export type InteractiveVerdict =
   | { kind: 'GO' }
   /** The only one is ending: people cancel one and submit the next at once. */

@@ -25,6 +25,7 @@ import { nodesFor } from './reservations.ts'
  * machines, the limit is what it waits for; so what is found out about a job does not depend on when it was
  * looked at.
  */
+
 export interface Ration {
   /** Models of which it may not have one copy more, as limits spell them. */
   full: readonly string[]

@@ -16,6 +16,7 @@ import { readNewLanes, readRuns, readSettings } from './reading.ts'
  * A transaction that stays open (a backup) keeps every deleted row in the index, and looking past 60,000 of them
  * takes 50 ms. So a look begins behind the transactions of which everything was heard: those that were over at the last one.
  */
+
 export interface Ear {
   /** Gates of time have been opened until this moment. */
   begin(openedUntilMs: number): void
