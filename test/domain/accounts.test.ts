@@ -78,6 +78,17 @@ describe('who may charge what, and whose share it has', async () => {
     expect(await findings(sql)).toEqual([])
   })
 
+  test('a team with a dotted name is a part of the team above it, and not the other way round', async () => {
+    const eve = await it.user('eve', 'RESEARCHER')
+    const part = newId('team', 1)
+    await sql.query("INSERT INTO team (id, name, account) VALUES ($1, 'ml.part', 'ml.part')", [part])
+    await sql.query('INSERT INTO team_member (team_id, user_id) VALUES ($1, $2)', [part, eve.userId])
+    const account = 'ml.part'
+    expect(await chargedBy(await it.submit({ account }, john))).toEqual({ charged: account, share: 'ml' })
+    expect(await chargedBy(await it.submit({ account }, eve))).toEqual({ charged: account, share: 'ml' })
+    await expect(it.submit({ account: 'ml' }, eve)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
+  })
+
   test('john.doe is somebody else', async () => {
     expect(await chargedBy(await it.submit({}, doe))).toEqual({ charged: 'users.john~doe', share: 'users.john~doe' })
     await expect(it.submit({ account: 'users.john~doe' }, john)).rejects.toMatchObject({ code: 'INVALID_INPUT' })
