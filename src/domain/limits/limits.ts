@@ -124,11 +124,11 @@ const limitsInput = z.strictObject({
 export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, change } = parseChange(raw)
-  const pool = await domain.db.transaction(async (sql) => {
-    const name = await lockPool(sql, asked)
+  const pool = await domain.db.serializable(async (tx) => {
+    const name = await lockPool(tx, asked)
     if (Object.keys(change).length === 0) return name
-    await writeLimits(sql, { pool: name, change, unset: [] })
-    await audit(sql, viewer, [auditOf(name, change)], domain.time.nowMs())
+    await writeLimits(tx, { pool: name, change, unset: [] })
+    await audit(tx, viewer, [auditOf(name, change)], domain.time.nowMs())
     return name
   })
   domain.wakeups.poke('queue')
@@ -178,38 +178,38 @@ interface Written {
   unset: readonly string[]
 }
 
-async function writeLimits(sql: Sql, { pool, change, unset }: Written): Promise<void> {
-  await sql.query(
-    `INSERT INTO pool_limits (pool, "values") VALUES ($1, $2)
-     ON CONFLICT (pool) DO UPDATE SET "values" = (pool_limits."values" - $3::text[]) || excluded."values"`,
-    [pool, JSON.stringify(change), unset],
-  )
-  await tellLimits(sql, pool)
+/** The caller has the lock of the pool. */
+async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<void> {
+  const kept = Object.entries(await storedLimits(tx, pool)).filter(([name]) => !unset.includes(name))
+  const values: LimitChange = { ...Object.fromEntries(kept), ...change }
+  await tx.prisma.poolLimits.upsert({
+    where: { poolName: pool },
+    create: { poolName: pool, values },
+    update: { values },
+  })
+  await tellLimits(tx, pool)
 }
 
 /**
  * The limits that the configuration names for a pool: each that is new or differs from what was applied last is put into
  * the database, and one that is no longer named becomes unset. What was changed at run time since stays.
  */
-export async function applyLimits(sql: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
-  const applied = await rememberApplied(sql, `limits/${pool}`, declared)
+export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
+  const applied = await rememberApplied(tx, `limits/${pool}`, declared)
   const last = (applied?.last ?? {}) as Record<string, unknown>
   if (!applied || (Object.keys(declared).length === 0 && Object.keys(last).length === 0)) return false
   const change = Object.fromEntries(Object.entries(declared).filter(([name, value]) => last[name] !== value))
-  await lockPool(sql, pool)
-  const values = await storedLimits(sql, pool)
+  await lockPool(tx, pool)
+  const values = await storedLimits(tx, pool)
   const unset = Object.keys(last).filter((name) => !(name in declared) && values[name] === last[name])
-  await writeLimits(sql, { pool, change, unset })
-  await audit(sql, null, [auditOf(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
+  await writeLimits(tx, { pool, change, unset })
+  await audit(tx, null, [auditOf(pool, { ...change, ...(unset.length > 0 && { unset }) })], nowMs)
   return true
 }
 
-async function storedLimits(sql: Sql, pool: string): Promise<Record<string, unknown>> {
-  const [row] = await sql.query<{ values: Record<string, unknown> }>(
-    'SELECT "values" FROM pool_limits WHERE pool = $1',
-    [pool],
-  )
-  return row?.values ?? {}
+async function storedLimits({ prisma }: Tx, poolName: string): Promise<Record<string, unknown>> {
+  const row = await prisma.poolLimits.findUnique({ where: { poolName } })
+  return (row?.values ?? {}) as Record<string, unknown>
 }
 
 // ── limits of a queue, a project, a team, a user ──
@@ -256,11 +256,11 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
   demand(viewer, 'limits.write')
   const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)
   const limit = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '', maxJobs, maxGpus }
-  const pool = await domain.db.transaction(async (sql) => {
-    const name = await lockPool(sql, asked ?? null)
-    await writeScopeLimit(sql, name, limit)
-    await tellLimits(sql, name)
-    await audit(sql, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.time.nowMs())
+  const pool = await domain.db.serializable(async (tx) => {
+    const name = await lockPool(tx, asked ?? null)
+    await writeScopeLimit(tx, name, limit)
+    await tellLimits(tx, name)
+    await audit(tx, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.time.nowMs())
     return name
   })
   domain.wakeups.poke('queue')
@@ -269,35 +269,35 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
 
 type WrittenScope = Omit<ScopeLimit, 'counted'>
 
-async function writeScopeLimit(sql: Sql, pool: string, limit: WrittenScope): Promise<void> {
-  const { scope, name, gpuModel, maxJobs, maxGpus } = limit
-  const key = [pool, scope, name, gpuModel]
+async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): Promise<void> {
+  const { maxJobs, maxGpus, ...named } = limit
+  const { scopeLimit } = tx.prisma
+  const key = { poolName, ...named }
   if (maxJobs === null && maxGpus === null) {
-    await sql.query(
-      'DELETE FROM scope_limit WHERE pool = $1 AND scope = $2::limit_scope AND name = $3 AND gpu_model = $4',
-      key,
-    )
+    await scopeLimit.deleteMany({ where: key })
     return
   }
-  await demandNamed(sql, limit)
-  await sql.query(
-    `INSERT INTO scope_limit (pool, scope, name, gpu_model, max_jobs, max_gpus) VALUES ($1, $2::limit_scope, $3, $4, $5, $6)
-     ON CONFLICT (pool, scope, name, gpu_model) DO UPDATE SET max_jobs = excluded.max_jobs, max_gpus = excluded.max_gpus`,
-    [...key, maxJobs, maxGpus],
-  )
-  const [counted] = await sql.query<{ count: number }>('SELECT count(*) FROM scope_limit WHERE pool = $1', [pool])
-  if ((counted?.count ?? 0) > scopesMax)
+  await demandNamed(tx, limit)
+  await scopeLimit.upsert({
+    where: { poolName_scope_name_gpuModel: key },
+    create: { ...key, maxJobs, maxGpus },
+    update: { maxJobs, maxGpus },
+  })
+  if ((await scopeLimit.count({ where: { poolName } })) > scopesMax)
     throw new InvalidInput([
       { path: ['name'], message: `A pool can have at most ${scopesMax} scope limits; remove one first` },
     ])
 }
 
-const tableOf = { QUEUE: 'submission_queue', TEAM: 'team', USER: '"user"' } as const
-
 /** A limit on an unknown name would silently limit nothing. Projects are free words. */
-async function demandNamed(sql: Sql, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
-  if (scope === 'PROJECT') return
-  const found = await sql.query(`SELECT 1 FROM ${tableOf[scope]} WHERE name = $1`, [name])
-  if (found.length === 0)
+async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
+  const where = { name }
+  const find = {
+    QUEUE: () => prisma.submissionQueue.findUnique({ where }),
+    TEAM: () => prisma.team.findUnique({ where }),
+    USER: () => prisma.user.findUnique({ where }),
+    PROJECT: () => ({ name }),
+  } as const satisfies Record<LimitScope, unknown>
+  if (!(await find[scope]()))
     throw new InvalidInput([{ path: ['name'], message: `There is no ${scope.toLowerCase()} ${name.slice(0, 64)}` }])
 }

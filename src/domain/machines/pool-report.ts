@@ -1,4 +1,5 @@
-import type { Sql } from '../../platform/tx.ts'
+import type { Prisma } from '../../platform/generated/client.ts'
+import type { Reads } from '../../platform/models.ts'
 import type { Domain } from '../domain.ts'
 
 /** What a process that runs the jobs of a pool says of itself, when it starts: of its executors, and of its machine. */
@@ -17,10 +18,13 @@ export interface ExecutorReport {
 }
 
 export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, report: PoolReport): Promise<void> {
-  await db.sql.query(
-    'UPDATE pool SET executor_reports = $2, unix_user_required = $3, reserved_unix_users = $4 WHERE name = $1',
-    [pool, JSON.stringify(report.executors), report.unixUserRequired, report.reservedUnixUsers],
-  )
+  const { executors, unixUserRequired, reservedUnixUsers } = report
+  const data = {
+    executorReports: executors as unknown as Prisma.InputJsonObject,
+    unixUserRequired,
+    reservedUnixUsers: [...reservedUnixUsers],
+  }
+  await db.serializable((tx) => tx.prisma.pool.updateMany({ where: { name: pool }, data }))
 }
 
 export interface PoolExecutors {
@@ -32,9 +36,15 @@ export interface PoolExecutors {
 
 const poolsMax = 100
 
-export const readExecutors = (sql: Sql): Promise<PoolExecutors[]> =>
-  sql.query<PoolExecutors>(
-    'SELECT name AS pool, executors, executor_reports AS reports FROM pool ORDER BY name LIMIT $1',
-    [poolsMax],
-    'pool_executors',
-  )
+export async function readExecutors({ prisma }: { prisma: Reads }): Promise<PoolExecutors[]> {
+  const pools = await prisma.pool.findMany({
+    select: { name: true, executors: true, executorReports: true },
+    orderBy: { name: 'asc' },
+    take: poolsMax,
+  })
+  return pools.map(({ name: pool, executors, executorReports }) => ({
+    pool,
+    executors,
+    reports: executorReports as PoolExecutors['reports'],
+  }))
+}

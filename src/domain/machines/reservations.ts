@@ -42,31 +42,12 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
     nativeId: given.nativeId ?? null,
   }
   const id = newId('reservation', domain.time.nowMs())
-  await domain.db.transaction(async (sql) => {
-    await lockPool(sql, input.pool)
-    await demandFree(sql, input)
-    await sql.query(
-      `INSERT INTO capacity_reservation (id, name, pool, project, nodes, starts_at, ends_at, hard, native_id)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-      [
-        id,
-        input.name,
-        input.pool,
-        input.project,
-        input.nodes,
-        input.startsAt,
-        input.endsAt,
-        input.hard,
-        input.nativeId,
-      ],
-    )
-    await tellSettings(sql, input.pool)
-    await audit(
-      sql,
-      viewer,
-      [{ action: 'reservation.create', objectId: id, detail: { ...input } }],
-      domain.time.nowMs(),
-    )
+  await domain.db.serializable(async (tx) => {
+    await lockPool(tx, input.pool)
+    await demandFree(tx, input)
+    await tx.prisma.capacityReservation.create({ data: { id, ...input } })
+    await tellSettings(tx, input.pool)
+    await audit(tx, viewer, [{ action: 'reservation.create', objectId: id, detail: { ...input } }], domain.time.nowMs())
   })
   domain.wakeups.poke('queue')
   return { id }
@@ -108,17 +89,14 @@ export async function deleteCapacityReservation(
   { id }: { id: string },
 ): Promise<{ id: string }> {
   demand(viewer, 'reservation.write')
-  await domain.db.transaction(async (sql) => {
-    const [known] = await sql.query<{ pool: string }>('SELECT pool FROM capacity_reservation WHERE id = $1', [id])
+  await domain.db.serializable(async (tx) => {
+    const { capacityReservation } = tx.prisma
+    const known = await capacityReservation.findUnique({ where: { id }, select: { name: true, pool: true } })
     if (!known) throw new NotFound(`There is no capacity reservation ${id.slice(0, 64)}`)
-    await lockPool(sql, known.pool)
-    const [gone] = await sql.query<{ name: string }>('DELETE FROM capacity_reservation WHERE id = $1 RETURNING name', [
-      id,
-    ])
-    if (!gone) throw new NotFound(`There is no capacity reservation ${id.slice(0, 64)}`)
-    await tellSettings(sql, known.pool)
-    const detail = { name: gone.name, pool: known.pool }
-    await audit(sql, viewer, [{ action: 'reservation.delete', objectId: id, detail }], domain.time.nowMs())
+    await lockPool(tx, known.pool)
+    await capacityReservation.delete({ where: { id } })
+    await tellSettings(tx, known.pool)
+    await audit(tx, viewer, [{ action: 'reservation.delete', objectId: id, detail: known }], domain.time.nowMs())
   })
   domain.wakeups.poke('queue')
   return { id }

@@ -81,19 +81,17 @@ export async function releaseSlot(
   id: string,
 ): Promise<{ id: string; released: boolean }> {
   demand(viewer, 'job.submit')
-  return behindGate(domain, async (sql) => {
-    const rows = await sql.query(
-      `UPDATE slot_reservation s SET released_at = berth_now()
-       WHERE id = $1 AND user_id = $2 AND ${slotStateSql('s')} = 'ACTIVE' RETURNING 1`,
-      [id, viewer.userId],
+  return behindGate(domain, async (tx) => {
+    const mine = { id, userId: viewer.userId }
+    if (!(await tx.prisma.slotReservation.findFirst({ where: mine })))
+      throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)
+    const rows = await tx.query(
+      `UPDATE slot_reservation s SET released_at = berth_now() WHERE id = $1 AND ${slotStateSql('s')} = 'ACTIVE' RETURNING 1`,
+      [id],
     )
-    if (rows.length > 0) {
-      await audit(sql, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
-      return { id, released: true }
-    }
-    const known = await sql.query('SELECT 1 FROM slot_reservation WHERE id = $1 AND user_id = $2', [id, viewer.userId])
-    if (known.length === 0) throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)
-    return { id, released: false }
+    const released = rows.length > 0
+    if (released) await audit(tx, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
+    return { id, released }
   })
 }
 

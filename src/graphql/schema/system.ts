@@ -132,7 +132,7 @@ const System = builder.objectRef<Snapshot>('System').implement({
       type: [ExecutorInfo],
       description: 'Executors of all pools.',
       async resolve(_all, _args, { domain, load }) {
-        const pools = await readExecutors(domain.db.sql)
+        const pools = await readExecutors(domain.db)
         const leaders = await Promise.all(pools.map(({ pool }) => load.leader.load(pool)))
         return pools.flatMap(({ pool, executors, reports }, index) =>
           executors.map((name) => ({ name, pool, led: leaders[index] !== null, report: reports[name] })),
