@@ -31,6 +31,8 @@ export const given = <T extends object>(fields: T): Given<T> =>
 
 export interface ModelClient {
   readonly reads: Reads
+  /** The query compiler is there: it takes longest to load, and no transaction may wait for that. */
+  ready(): Promise<void>
   /** Runs `work` with models over the connection of a transaction that the caller began and ends. */
   within<T>(connection: pg.PoolClient, work: (models: Models) => Promise<T>): Promise<T>
   close(): Promise<void>
@@ -45,6 +47,7 @@ export function openModels(pool: pg.Pool): ModelClient {
   const limits = { timeout: transactionMsMax, maxWait: transactionMsMax }
   return {
     reads: client,
+    ready: () => client.$connect(),
     within: (connection, work) => loans.run({ connection }, () => client.$transaction(work, limits)),
     close: () => client.$disconnect(),
   }

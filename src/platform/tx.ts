@@ -157,23 +157,22 @@ export const inTransaction = <T>(
 export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax'>
 
 /** The same for ordinary rows, with models. */
-export const ordinaryTransaction = <T>(
+export async function ordinaryTransaction<T>(
   pool: pg.Pool,
   models: ModelClient,
   work: (tx: Tx) => Promise<T>,
   options?: OrdinaryOptions,
-): Promise<T> =>
-  endingTransaction(
-    pool,
-    async (sql, connection) => {
-      const [, result] = await allOf([
-        sql.query(`SET LOCAL timezone TO '${sessionZone.timezone}'`), // a pooler's session may have another
-        models.within(connection, (prisma) => work({ ...sql, prisma })),
-      ])
-      return { result, writes: Promise.resolve() }
-    },
-    options,
-  )
+): Promise<T> {
+  await models.ready()
+  const within = async (sql: Sql, connection: pg.PoolClient) => {
+    const [, result] = await allOf([
+      sql.query(`SET LOCAL timezone TO '${sessionZone.timezone}'`), // a pooler's session may have another
+      models.within(connection, (prisma) => work({ ...sql, prisma })),
+    ])
+    return { result, writes: Promise.resolve() }
+  }
+  return endingTransaction(pool, within, options)
+}
 
 /**
  * The same in fewer round trips. Connections pipeline: a statement is sent though the one before is not answered yet, so
