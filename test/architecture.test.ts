@@ -47,7 +47,7 @@ function domainWalls(): Record<string, Wall> {
 /** Who may import whom. A backend is a room of its own. */
 const walls: Record<string, Wall> = {
   platform: { may: [] },
-  config: { may: ['domain/pattern.', 'domain/executors.'] },
+  config: { may: ['domain/pattern.', 'domain/executors.', 'domain/limits/quota-rules.'] },
   ...domainWalls(),
   logs: { may: ['platform/'], never: either(edgePackages, /\bJobState\b/) },
   feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
+import { quotaTypes } from '../domain/limits/quota-rules.ts'
 import { amount, type ConfigProblem, section, text, word } from './value.ts'
 
 /** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
 export const quotaSection = section({
-  type: word(['CONCURRENT_JOBS', 'JOBS_PER_HOUR', 'JOBS_PER_DAY', 'COST_PER_DAY', 'COST_PER_MONTH', 'LOCAL_GPUS']),
+  type: word(quotaTypes),
   action: word(['BLOCK', 'WARN', 'REQUIRE_APPROVAL']),
   scope: word(['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT']),
   key: text('ml').optional(),
