@@ -55,6 +55,14 @@ export interface Config {
     readonly bootstrapToken: string | null
   }
   readonly dataDir: string
+  /** Folders that jobs may mount from, by name. */
+  readonly dataRoots: Readonly<Record<string, string>>
+  readonly container: {
+    /** undefined: DOCKER_HOST, or the socket that is found. */
+    readonly engine: string | undefined
+    /** Of jobs that name none. */
+    readonly image: string
+  }
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
@@ -292,6 +300,8 @@ function build(file: ConfigFile, { env, folder }: { env: Environment; folder: st
     database: { url: database.url ?? null, notify: database.notify, connections: database.connections },
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
+    dataRoots: file.data.roots,
+    container: { engine: file.container.engine, image: file.container.image },
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],

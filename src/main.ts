@@ -18,6 +18,7 @@ import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } f
 import { decideMode, giveUpUsers, localUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
+import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
@@ -295,21 +296,31 @@ interface ExecutorParts {
   accounts: AccountRules
 }
 
+const common = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
+  environment: config.serverEnvironment,
+  inheritNames: pool.inheritedEnvironment,
+  accounts,
+  logBytesMax: config.logBytesPerRunMax,
+  clock,
+  time,
+  log,
+})
+
 const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => Promise<Executor>>> = {
-  local: ({ pool, config, accounts, domain: { clock, time, log } }) =>
+  local: (parts) =>
     createLocalExecutor({
-      spoolDir: join(resolve(config.dataDir), 'local', pool.name),
-      environment: config.serverEnvironment,
-      inheritNames: pool.inheritedEnvironment,
-      accounts,
-      streamBytesMax: config.logBytesPerRunMax,
-      hasGpus: pool.nodes?.some((node) => node.devices.length > 0) ?? false,
-      clock,
-      time,
-      log,
+      ...common(parts),
+      spoolDir: join(parts.config.dataDir, 'local', parts.pool.name),
+      hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
     }),
-  simulated: ({ config: { dataDir }, domain: { clock, time, log } }) =>
-    createSimulatedExecutor({ dataDir: resolve(dataDir), clock, time, log }),
+  container: (parts) =>
+    createContainerExecutor({
+      ...common(parts),
+      ...parts.config.container,
+      directory: join(parts.config.dataDir, 'container', parts.pool.name),
+      dataRoots: parts.config.dataRoots,
+    }),
+  simulated: (parts) => createSimulatedExecutor({ ...common(parts), dataDir: parts.config.dataDir }),
 }
 
 function declared(pool: PoolConfig, machine: Machine): DeclaredPool {

@@ -265,7 +265,7 @@ describe('refusals', () => {
       'pools: [{ name: a, executors: [slurm] }]',
       /^pools\[0\].executors\[0\]: "slurm" is not available in this version/,
     ],
-    ['pools: [{ name: a, executors: [lokal] }]', /"lokal" is not a known value; use local or simulated/],
+    ['pools: [{ name: a, executors: [lokal] }]', /"lokal" is not a known value; use local or container or simulated/],
     [
       'pools: [{ name: a, executor: local, executors: [local] }]',
       /^pools\[0\].executor: cannot be combined with executors/,

@@ -14,6 +14,9 @@ export interface SpecFlags {
   env?: string[]
   inheritEnv: boolean
   workdir?: string
+  image?: string
+  data?: string[]
+  networkIsolation?: 'IN' | 'OUT' | 'ALL'
   cpu?: number
   mem?: number
   gpu?: number
@@ -87,6 +90,9 @@ function fromFlags(flags: SpecFlags): JobSpecInput {
   return given({
     name: flags.name,
     workdir: flags.workdir,
+    image: flags.image,
+    data: flags.data,
+    networkIsolation: flags.networkIsolation,
     inheritEnvironment: flags.inheritEnv ? undefined : false,
     queue: flags.queue,
     executor: flags.executor,

@@ -149,7 +149,17 @@ export const configFile = section({
   server: server.prefault({}),
   database: database.prefault({}),
   dataDir: text('.berth').default('.berth'),
-  data: later,
+  data: section({
+    roots: map(matching('an absolute path', /^\/[^\0:]*$/, '/srv/datasets')).default({}),
+  }).prefault({}),
+  container: section({
+    engine: matching(
+      'the address of a container engine',
+      /^(unix:\/\/\/.+|tcp:\/\/[^/]+)$/,
+      'unix:///run/docker.sock',
+    ).optional(),
+    image: text('ubuntu:22.04').default('ubuntu:22.04'),
+  }).prefault({}),
   logBytesPerRunMax: whole(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
   logLevel: word(logLevels).default('info'),
   pools: list(pool).default([]),

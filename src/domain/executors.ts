@@ -20,6 +20,8 @@ export interface ExecutorTraits {
   /** What `System.executors` shows as its version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
+  /** A port of internalDns may lead to another port of the job. */
+  mapsPorts: boolean
   /** Of the fields that not every executor honours. A field that would be ignored is refused at submission. */
   honours: readonly SpecialField[]
 }
@@ -58,17 +60,19 @@ const table = {
     preferredFor: null,
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
+    mapsPorts: false,
     honours: [...scripts, ...files],
   },
   container: {
-    isBuilt: false,
+    isBuilt: true,
     nodes: 'MACHINE',
     startsProcesses: false,
     takesUnixUser: true,
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
-    honours: [...containers, ...scripts, ...files],
+    mapsPorts: false,
+    honours: ['image', 'data', 'networkIsolation', 'internalDns', ...scripts, ...files],
   },
   slurm: {
     isBuilt: false,
@@ -78,6 +82,7 @@ const table = {
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    mapsPorts: false,
     honours: [...scripts, ...files],
   },
   kubernetes: {
@@ -88,6 +93,7 @@ const table = {
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single'],
+    mapsPorts: true,
     honours: [...containers, 'replicas'],
   },
   handler: {
@@ -98,6 +104,7 @@ const table = {
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
     launchers: ['single'],
+    mapsPorts: false,
     honours: ['handler', 'input', ...files],
   },
   simulated: {
@@ -108,6 +115,7 @@ const table = {
     preferredFor: null,
     version: null,
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
+    mapsPorts: true,
     honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
   },
 } as const satisfies Record<ExecutorName, ExecutorTraits>
@@ -129,6 +137,7 @@ const unknown: ExecutorTraits = {
   preferredFor: null,
   version: null,
   launchers: ['single'],
+  mapsPorts: false,
   honours: [],
 }
 

@@ -38,7 +38,7 @@ const attacks = [
   'yes >/dev/stderr',
 ] as const
 const jobsPerRound = 6
-const streamBytesMax = 1_000_000
+const logBytesMax = 1_000_000
 const overMs = 30_000
 
 async function attack({ seed, seconds, log }: Context, usesCgroups: boolean): Promise<void> {
@@ -57,7 +57,7 @@ async function attack({ seed, seconds, log }: Context, usesCgroups: boolean): Pr
 }
 
 async function round(random: Random, spoolDir: string, usesCgroups: boolean): Promise<void> {
-  const options = { spoolDir, streamBytesMax, usesCgroups, environment: process.env }
+  const options = { spoolDir, logBytesMax, usesCgroups, environment: process.env }
   const create = () =>
     createLocalExecutor({ ...options, clock: systemClock, time: machineTime, log: createLog('error') })
   // A job that removes the folder at this moment makes a start fail.

@@ -12,6 +12,11 @@ describe('the spec of a submission', () => {
 
   it('leaves the directory to an image, a flag or the file', () => {
     expect(build({}, ['x'], 'image: ubuntu').workdir).toBeUndefined()
+    expect(build({ image: 'ubuntu', data: ['sets/a:/a'] }, ['x'])).toEqual({
+      image: 'ubuntu',
+      data: ['sets/a:/a'],
+      command: ['x'],
+    })
     expect(build({ workdir: '~/a' }, ['x']).workdir).toBe('~/a')
     expect(build({}, ['x'], 'workdir: /data').workdir).toBe('/data')
     expect(build({}, [], 'command: [x]').workdir).toBeUndefined()

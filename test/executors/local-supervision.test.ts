@@ -188,7 +188,7 @@ describe('output', () => {
   })
 
   it('over the limit is dropped and counted, with no server there, and the job goes on', async () => {
-    await reopen({ streamBytesMax: 100_000 })
+    await reopen({ logBytesMax: 100_000 })
     const handle = await executor.start(sh('yes | head -c 30000000; echo done >&2; exit 3'))
     await executor.close()
     const journal = join(spoolDir, 'runs', handle, 'journal')

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import { type Command, InvalidArgumentError, Option } from 'commander'
 import { stringify } from 'yaml'
 import {
   type JobRowFragment,
@@ -84,7 +84,12 @@ export function addSpecFlags(submit: Command): Command {
       append,
     )
     .option('--no-inherit-env', 'do not inherit the environment variables of the server')
-    .option('--workdir <dir>', 'working directory; default: the current directory')
+    .option('--workdir <dir>', 'working directory; default: the current directory, with an image that of the image')
+    .option('--image <name>', 'run in a container of this image')
+    .option('--data <source:path>', 'mount this folder at this path of the container; may be repeated', append)
+    .addOption(
+      new Option('--network-isolation <traffic>', 'block this traffic of the container').choices(['IN', 'OUT', 'ALL']),
+    )
     .option('--cpu <cores>', 'number of cores, may be a fraction', readAmount)
     .option('--mem <GiB>', 'memory in GiB, may be a fraction', readAmount)
     .option('--gpu <count>', 'number of GPUs', readAmount)

@@ -103,7 +103,12 @@ export function route(spec: SpecInput, doors: readonly Door[]): Route {
   const executor = spec.executor ?? preferred(spec, door)
   if (!door.executors.includes(executor))
     throw refuse('executor', `Queue ${door.queue} has no executor ${executor}; use one of ${quoted(door.executors)}`)
-  const violations = [...notHonoured(spec, executor), ...gangViolations(spec, door), ...deviceViolations(spec, door)]
+  const violations = [
+    ...notHonoured(spec, executor),
+    ...portViolations(spec, executor),
+    ...gangViolations(spec, door),
+    ...deviceViolations(spec, door),
+  ]
   if (violations.length > 0) throw new InvalidInput(violations)
   return { queue: door.queue, pool: door.pool, policy: door.policy, executor }
 }
@@ -153,6 +158,17 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
   return refused.map(([field = '', value]) => {
     const path = field.split('.')
     return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${value}` }
+  })
+}
+
+function portViolations({ internalDns }: SpecInput, executor: string): Violation[] {
+  if (traitsOf(executor).mapsPorts) return []
+  return (internalDns?.ports ?? []).flatMap(({ port, targetPort }, index): Violation[] => {
+    if ((targetPort ?? port) === port) return []
+    const path = ['spec', 'internalDns', 'ports', String(index), 'targetPort']
+    return [
+      { path, message: `The executor ${executor} reaches a job at its own ports; it must be ${port}, or be left out` },
+    ]
   })
 }
 

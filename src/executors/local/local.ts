@@ -48,7 +48,7 @@ export interface LocalOptions {
   /** How long after its maximum run time a run is ended by its own shim, in case no server did. */
   deadlineSlackSeconds?: number
   /** How much of each output stream is kept on disk, the rest is counted and dropped. */
-  streamBytesMax?: number
+  logBytesMax?: number
   /** false: as on a machine where no cgroup may be made. */
   usesCgroups?: boolean
   clock: Clock
@@ -103,7 +103,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
         runId: run.runId,
         bootId,
         cgroup: cgroups?.create(run.runId) ?? null,
-        streamBytesMax: options.streamBytesMax ?? streamBytesMaxDefault,
+        streamBytesMax: options.logBytesMax ?? streamBytesMaxDefault,
         files,
         pipes,
         onExit: () => alarms.ring(run.runId),

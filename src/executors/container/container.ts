@@ -1,0 +1,228 @@
+import { createInterface } from 'node:readline'
+import type { Clock, Time } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { type AccountRules, oneUser } from '../account.ts'
+import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
+import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isMissing } from './engine.ts'
+import { labels, look, runIdOf } from './handle.ts'
+import { readEngineTime, readStart } from './moments.ts'
+import { observationOf, phaseOf } from './observation.ts'
+import { payload, positionOf } from './output.ts'
+import { createStarter, readHasInit } from './start.ts'
+import { createStopper } from './stop.ts'
+
+/**
+ * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name is made of
+ * the id of its run and is the handle. start.ts makes it once, stop.ts ends it, output.ts reads what the engine keeps of its
+ * output, observation.ts says what its states mean.
+ *
+ * An engine that does not answer concludes nothing: its runs stay what they were, and every verb is tried again.
+ */
+export interface ContainerOptions {
+  /** `unix:///run/docker.sock`; undefined: DOCKER_HOST, or the socket that is found. */
+  engine?: string | undefined
+  /** Of the records of stops. Containers are labelled with it, so others on the same engine are left alone. */
+  directory: string
+  /** Of the server. A job has the variables of its image, and `inheritNames` of these. */
+  environment: Readonly<Record<string, string | undefined>>
+  inheritNames?: readonly string[]
+  /** Image of jobs that name none. */
+  image: string
+  /** Folders that jobs may mount from, by name. */
+  dataRoots: Readonly<Record<string, string>>
+  accounts?: AccountRules
+  /** Bytes of output that the engine keeps of a container. */
+  logBytesMax?: number
+  infinibandDir?: string
+  clock: Clock
+  time: Time
+  log: Log
+}
+
+const pauseMs = 250
+const logBytesDefault = 16 * 1024 ** 3
+
+export async function createContainerExecutor(options: ContainerOptions): Promise<Executor> {
+  const { clock, time, log, directory, environment, inheritNames = [], accounts = oneUser, dataRoots } = options
+  const engine = createEngine(options.engine ?? engineAddress(environment), clock)
+  const closing = new AbortController()
+  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
+  const { start, find } = createStarter({
+    engine,
+    owner: directory,
+    image: options.image,
+    data: { roots: dataRoots, hasUsers: accounts.hasUsers },
+    passed: Object.fromEntries(
+      inheritNames.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+    ),
+    accounts,
+    logBytesMax: options.logBytesMax ?? logBytesDefault,
+    infinibandDir: options.infinibandDir ?? '/dev/infiniband',
+    clock,
+  })
+  const stopper = await createStopper({ engine, directory, clock, log, closing: closing.signal })
+  const ownLabel = `${labels.owner}=${directory}`
+  /** The last of each run that is not forgotten; an end changes no more. */
+  const seen = new Map<Handle, Observation>()
+  /** null: not asked yet. */
+  let follows: boolean | null = null
+
+  async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
+    const isAsked = handles.some((handle) => seen.get(handle)?.state !== 'ended')
+    const listed = isAsked ? await listAll() : new Map<Handle, string>()
+    return Promise.all(handles.map((handle) => observe(handle, listed)))
+  }
+
+  /** States by handle; null: the engine does not answer. */
+  async function listAll(): Promise<ReadonlyMap<Handle, string> | null> {
+    const query = { all: true, filters: JSON.stringify({ label: [ownLabel] }) }
+    try {
+      const found = await engine.get<{ Names: readonly string[]; State: string }[]>('/containers/json', query)
+      return new Map(found.map(({ Names: [name = ''], State: state }) => [name.replace(/^\//, ''), state]))
+    } catch (error) {
+      if (error instanceof EngineAway) return null
+      throw error
+    }
+  }
+
+  async function observe(handle: Handle, listed: ReadonlyMap<Handle, string> | null): Promise<Observation> {
+    const last = seen.get(handle)
+    if (last?.state === 'ended') return last
+    if (listed === null) return last ?? { state: 'starting', info: 'The container engine does not answer' }
+    const state = listed.get(handle)
+    if (state === undefined) return notThere
+    return last?.state === 'running' && phaseOf(state) === 'runs' ? last : lookAt(handle)
+  }
+
+  async function lookAt(handle: Handle): Promise<Observation> {
+    const found = await look(engine, handle)
+    if (!found) return notThere
+    const observation = observationOf(found, {
+      stopped: await stopper.isAsked(handle),
+      toTime: await readEngineTime(engine, time),
+      startedAt: await readStart(found, time),
+    })
+    seen.set(handle, observation)
+    if (observation.state === 'ended') stopper.isOver(handle)
+    return observation
+  }
+
+  /**
+   * Docker's output is followed while the run goes on. Podman mixes up and drops lines that it follows while they are
+   * written, so what it has is read again and again, with pauses that keep that below a fifth of the time. Whatever was
+   * read before, the last reading begins after the end.
+   */
+  async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
+    const signal = either(given)
+    const at = positionOf(from)
+    let state = await stateOf(handle)
+    while (state !== 'gone' && !signal.aborted) {
+      const beganMs = clock.monotonicMs()
+      const follow = state !== 'ended' && (await readFollows())
+      const isRead = yield* readOutput(handle, { at, follow, signal })
+      if (isRead && state === 'ended') return
+      state = await stateOf(handle)
+      const readMs = follow ? 0 : clock.monotonicMs() - beganMs
+      if (state !== 'ended' || !isRead) await clock.sleep(Math.max(pauseMs, 4 * readMs), signal)
+    }
+  }
+
+  const readFollows = async () => {
+    follows ??= !(await isPodman(engine))
+    return follows
+  }
+
+  const stateOf = async (handle: Handle) => (await inspect([handle]))[0]?.state ?? 'gone'
+
+  interface Reading {
+    at: { bytes: number }
+    follow: boolean
+    signal: AbortSignal
+  }
+
+  /** false: the engine left in the middle. */
+  async function* readOutput(handle: Handle, { at, follow, signal }: Reading): AsyncGenerator<LogChunk, boolean> {
+    try {
+      const query = { follow, stdout: true, stderr: true }
+      const had = yield* payload(await engine.stream(`/containers/${handle}/logs`, signal, query), at)
+      if (!follow && had < at.bytes) yield { gap: 'LOST', bytes: 0, next: { ...at } }
+      return true
+    } catch (err) {
+      if (isMissing(err)) return true
+      if (!signal.aborted) log.debug({ err, container: handle }, 'output was cut off; reading on')
+      return false
+    }
+  }
+
+  async function* watch(given: AbortSignal): AsyncGenerator<Handle> {
+    const signal = either(given)
+    const filters = JSON.stringify({ type: ['container'], event: ['start', 'die'], label: [ownLabel] })
+    while (!signal.aborted) {
+      try {
+        const events = await engine.stream('/events', signal, { filters })
+        for await (const line of createInterface({ input: events, signal })) {
+          const name = JSON.parse(line).Actor?.Attributes?.name
+          if (name) yield name
+        }
+      } catch (err) {
+        if (!signal.aborted) log.debug({ err }, 'the container engine ended its events; listening again')
+      }
+      await clock.sleep(pauseMs, signal)
+    }
+  }
+
+  return {
+    name: 'container',
+    start,
+    find,
+    inspect,
+    logs,
+    stop: (handle, graceMs) => stopper.stop(handle, graceMs),
+    watch,
+    async forget(handle) {
+      await remove(engine, handle)
+      seen.delete(handle)
+      await stopper.forget(handle)
+    },
+    async list() {
+      const all = (await listAll()) ?? new Map<Handle, string>()
+      return [...all.keys()].map((handle) => ({ runId: runIdOf(handle), handle }))
+    },
+    describe: () => describeEngine(engine),
+    async close() {
+      closing.abort()
+      engine.close()
+    },
+  }
+}
+
+async function isPodman(engine: Engine): Promise<boolean> {
+  const { Components: components } = await engine.get<{ Components?: readonly { Name: string }[] | null }>('/version')
+  return components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
+}
+
+const notThere: Observation = { state: 'gone', info: 'There is no such container' }
+
+async function remove(engine: Engine, handle: Handle): Promise<void> {
+  if (await look(engine, handle))
+    await engine.delete(`/containers/${handle}`, { force: true, v: true }).catch(unlessGone)
+}
+
+function unlessGone(error: unknown): void {
+  if (!isMissing(error)) throw error
+}
+
+async function describeEngine(engine: Engine): Promise<ExecutorDescription> {
+  try {
+    const { Version: version } = await engine.get<{ Version: string }>('/version')
+    const message = (await readHasInit(engine)) ? null : withoutInit
+    return { version, available: true, message }
+  } catch (error) {
+    if (!(error instanceof EngineAway || error instanceof EngineError)) throw error
+    const message = `No container engine answers at ${engine.address}: ${error.message}`
+    return { version: null, available: false, message }
+  }
+}
+
+const withoutInit =
+  'The engine has no init program (docker-init): a command of an image without a shell ends only by KILL, after the grace, unless it handles TERM'

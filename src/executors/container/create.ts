@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { resolve } from 'node:path/posix'
+import { promisify } from 'node:util'
+import { processCountOf } from '../../domain/spec.ts'
+import type { Account } from '../account.ts'
+import { argvOf, type Environment, environmentOf } from '../environment.ts'
+import { type RunSpec, StartFailed } from '../executor.ts'
+import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
+import { bindsOf, type DataRoots } from './data.ts'
+import type { Image } from './image.ts'
+import { networkOf } from './network.ts'
+
+/** What the engine is asked to make of a run. */
+
+export interface Making {
+  image: Image
+  /** null: the user of the image. */
+  account: Account | null
+  data: DataRoots
+  labels: Readonly<Record<string, string>>
+  /** Variables of the server that jobs may have. */
+  passed: Environment
+  /** The engine has an init program, for images without a shell. */
+  hasInit: boolean
+  /** Bytes of output that the engine keeps of a container. */
+  logBytesMax: number
+  /** Where the machine has its InfiniBand devices. */
+  infinibandDir: string
+}
+
+export interface Made {
+  body: unknown
+  /** Must exist in the container; null: the job named none. */
+  workdir: string | null
+}
+
+/** Processes of one container: what stops a fork bomb before the machine does. */
+const pidsMax = 32_768
+const launchers = ['single', 'multiple', 'mpirun'] as const
+
+export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
+  const { spec, gpuIds } = run
+  const { image, account, labels, logBytesMax } = making
+  const environment = environmentFor(run, making)
+  const workdir = workdirOf(spec.workdir, homeOf(environment, making))
+  const { cpu, memoryBytes } = spec.resources
+  const body = {
+    Image: image.id,
+    Entrypoint: [],
+    Cmd: commandOf(run, { environment, image, workdir: workdir ?? image.workdir }),
+    Env: [
+      ...namesToDrop(environment, image),
+      ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+    ],
+    User: account ? `${account.uid}:${account.gid}` : image.user,
+    Labels: labels,
+    HostConfig: {
+      Init: image.shell === null && making.hasInit,
+      Binds: await bindsOf(spec.data, making.data),
+      NanoCpus: Math.round(cpu * 1e9),
+      Memory: memoryBytes,
+      MemorySwap: memoryBytes,
+      PidsLimit: pidsMax,
+      GroupAdd: account ? await groupsOf(account) : [],
+      SecurityOpt: ['no-new-privileges'],
+      LogConfig: { Type: 'json-file', Config: { 'max-size': String(logBytesMax), 'max-file': '1' } },
+      DeviceRequests: gpuIds.length > 0 ? [{ DeviceIDs: gpuIds.map(String), Capabilities: [['gpu']] }] : [],
+      ...(spec.resources.infiniband && (await infiniband(making.infinibandDir))),
+      ...networkOf(spec).host,
+    },
+    NetworkingConfig: networkOf(spec).networking,
+  }
+  return { body, workdir }
+}
+
+/** The variables of the image are the lowest layer; `inheritEnvironment: false` leaves them out. */
+function environmentFor(run: RunSpec, { image, passed }: Making): Environment {
+  const { launcher } = run.spec
+  const inherited = run.spec.inheritEnvironment ? { ...passed, ...image.environment } : {}
+  const ranks = String(processCountOf(run.spec.resources))
+  const injected = { ...run.injected, ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }) }
+  return environmentOf({ ...run, injected }, { environment: {}, names: [], account: {}, launcher: inherited })
+}
+
+const initScript = scriptOf(import.meta.dirname, 'init.sh')
+
+/** The engine adds the variables of the image; a name without a value takes one away. */
+const namesToDrop = (environment: Environment, image: Image) =>
+  Object.keys(image.environment).filter((name) => environment[name] === undefined)
+
+const homeOf = (environment: Environment, { account, image: { user } }: Making) =>
+  environment['HOME'] ?? (account === null && /^(0|root|)(:.*)?$/.test(user) ? '/root' : '/')
+
+function workdirOf(given: string | null, home: string): string | null {
+  return given === null ? null : given === '~' ? home : given.replace(/^~\//, `${home}/`)
+}
+
+interface Commanding {
+  environment: Environment
+  image: Image
+  workdir: string
+}
+
+/** The command of the job, and around it what its launcher, scripts, files and workdir need, from the inside out. */
+function commandOf(run: RunSpec, { environment, image, workdir }: Commanding): readonly string[] {
+  const { spec } = run
+  const given = argvOf(run, environment)
+  const argv = launched(run, given.length > 0 ? given : image.command)
+  const path = (each: string | null) => (each === null ? '' : resolve(workdir, each))
+  const ranks = spec.launcher === 'multiple' ? processCountOf(spec.resources) : 1
+  const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
+  const files = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
+  const has = (paths: readonly string[]) => paths.some((each) => each !== '')
+  const shell = (why: string): readonly string[] => {
+    if (image.shell) return image.shell
+    throw new StartFailed('BAD_SPEC', `The image ${spec.image ?? image.id} has no /bin/sh, which ${why} needs`)
+  }
+  const sourced =
+    has(scripts) || ranks > 1
+      ? [
+          ...shell('a script or a launcher'),
+          '-c',
+          rankLauncher,
+          'berth',
+          files[0] ?? '',
+          ...scripts,
+          String(ranks),
+          ...argv,
+        ]
+      : argv
+  const piped = has(files) ? [...shell('a path for a stream'), '-c', jobScript, 'berth', ...files, ...sourced] : sourced
+  const entered = spec.workdir === null ? piped : [...shell('a workdir'), '-c', enter, 'berth', workdir, ...piped]
+  return image.shell === null ? entered : [...image.shell, '-c', initScript, 'berth', ...entered]
+}
+
+const enter = 'cd -- "$1" || exit 126; shift; exec "$@"'
+
+function launched({ spec: { launcher, resources } }: RunSpec, argv: readonly string[]): readonly string[] {
+  if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'There is no command, and the image has none')
+  if (launcher === 'mpirun') return ['mpirun', '-n', String(processCountOf(resources)), ...argv]
+  if (launchers.some((known) => known === launcher)) return argv
+  throw new StartFailed('BAD_SPEC', `launcher ${launcher} is none of ${launchers.join(', ')}`)
+}
+
+const execute = promisify(execFile)
+
+/** Every group of the account on this machine, so that shared data can be read. */
+async function groupsOf({ name }: Account): Promise<string[]> {
+  const { stdout } = await execute('id', ['-G', '--', name])
+  return stdout.trim().split(/\s+/)
+}
+
+/** All devices of the machine, and the right to pin the memory that they write to. */
+async function infiniband(directory: string): Promise<{ Devices: unknown[]; CapAdd: string[] }> {
+  const names = await readdir(directory).catch(() => [])
+  if (names.length === 0)
+    throw new StartFailed('START_FAILED', `resources.infiniband: this machine has no devices in ${directory}`)
+  const devices = names.map((name) => `${directory}/${name}`)
+  return {
+    Devices: devices.map((path) => ({ PathOnHost: path, PathInContainer: path, CgroupPermissions: 'rwm' })),
+    CapAdd: ['IPC_LOCK'],
+  }
+}

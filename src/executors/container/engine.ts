@@ -1,0 +1,184 @@
+import { existsSync } from 'node:fs'
+import { type ClientRequest, type IncomingMessage, request as open, type RequestOptions } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { Clock } from '../../platform/clock.ts'
+
+/**
+ * The Docker Engine API, as dockerd and `podman system service` speak it: HTTP over a Unix socket, or TCP. Only requests
+ * and answers; what a container is to Berth is in the other files of this folder.
+ *
+ * An engine may be away or frozen: every answer is waited for `answerMsMax`, and a failure is an `EngineAway`, which says
+ * nothing about a container. An `EngineError` is the engine's own refusal.
+ */
+export interface Engine {
+  /** Where it is, for people. */
+  readonly address: string
+  get<T>(path: string, query?: Query): Promise<T>
+  /** null: it answered nothing. */
+  post<T>(path: string, query?: Query, body?: unknown): Promise<T | null>
+  delete(path: string, query?: Query): Promise<void>
+  /** Whether there is such a thing. */
+  has(path: string, query?: Query): Promise<boolean>
+  /** An answer that goes on, read piece by piece; ends with an error when the engine leaves in the middle of it. */
+  stream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
+  /** As `stream`, of a request that makes the engine work. */
+  work(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
+  close(): void
+}
+
+export type Query = Readonly<Record<string, string | number | boolean>>
+
+/** The engine refused. */
+export class EngineError extends Error {
+  override name = 'EngineError'
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+/** The engine did not answer. */
+export class EngineAway extends Error {
+  override name = 'EngineAway'
+}
+
+/** Where engines listen on a machine, in the order in which they are looked for. */
+const sockets = ({ XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>) => [
+  '/var/run/docker.sock',
+  '/run/podman/podman.sock',
+  ...(runtime ? [`${runtime}/podman/podman.sock`] : []),
+]
+
+/** The engine that the environment names, or whose socket is there. */
+export function engineAddress(environment: Readonly<Record<string, string | undefined>>): string {
+  if (environment['DOCKER_HOST']) return environment['DOCKER_HOST']
+  const [first = '', ...others] = sockets(environment)
+  return `unix://${[first, ...others].find((path) => existsSync(path)) ?? first}`
+}
+
+const answerMsMax = 30_000
+const requestPathMax = 8_192
+
+type Target = Pick<RequestOptions, 'socketPath' | 'host' | 'port'>
+
+/** `unix:///run/docker.sock`, or `tcp://127.0.0.1:2375`. */
+function targetOf(address: string): Target {
+  const url = new URL(address)
+  if (url.protocol === 'unix:') return { socketPath: url.pathname }
+  if (url.protocol === 'tcp:' && url.hostname) return { host: url.hostname, port: url.port || 2375 }
+  throw new Error(`${address} is no address of a container engine; unix:///run/docker.sock is one`)
+}
+
+interface Sent {
+  method: string
+  path: string
+  query?: Query | undefined
+  body?: unknown
+  signal?: AbortSignal
+}
+
+export function createEngine(address: string, clock: Clock): Engine {
+  const target = targetOf(address)
+  const closing = new AbortController()
+  let version: string | null = null
+
+  /** The newest version of the API that the engine has; an engine that was updated meanwhile may have another. */
+  async function prefix(): Promise<string> {
+    if (version === null) {
+      const answer = await send('', { method: 'GET', path: '/_ping' })
+      answer.resume()
+      version = String(answer.headers['api-version'] ?? '1.41')
+    }
+    return `/v${version}`
+  }
+
+  function send(versioned: string, { method, path, query = {}, body, signal }: Sent): Promise<IncomingMessage> {
+    const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+    const full = `${versioned}${path}${search && `?${search}`}`
+    if (full.length > requestPathMax) throw new Error(`A request to the container engine is too long: ${full.length}`)
+    const json = body === undefined ? undefined : JSON.stringify(body)
+    const headers =
+      json === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(json) }
+    const signals = AbortSignal.any(signal ? [signal, closing.signal] : [closing.signal])
+    return new Promise((resolve, reject) => {
+      const away = (cause: Error) => reject(new EngineAway(`${address}: ${cause.message}`, { cause }))
+      const request = open({ ...target, method, path: full, headers, signal: signals, agent: false })
+      const answered = new AbortController()
+      void limit(request, clock, answered.signal)
+      request.on('error', (error) => {
+        answered.abort()
+        away(error)
+      })
+      request.on('response', (response) => {
+        answered.abort()
+        resolve(response)
+      })
+      request.end(json)
+    })
+  }
+
+  async function answerOf(sent: Sent): Promise<IncomingMessage> {
+    const response = await send(await prefix(), sent)
+    const status = response.statusCode ?? 0
+    if (status < 400) return response
+    if (status === 400) version = null
+    throw new EngineError(status, messageOf(await bodyOf(response)) || `${sent.method} ${sent.path}: ${status}`)
+  }
+
+  async function bodyOf(response: IncomingMessage): Promise<string> {
+    try {
+      return await text(response)
+    } catch (cause) {
+      throw new EngineAway(`${address} left in the middle of an answer`, { cause })
+    }
+  }
+
+  async function json<T>(sent: Sent): Promise<T | null> {
+    const body = await bodyOf(await answerOf(sent))
+    return body.trim() === '' ? null : JSON.parse(body)
+  }
+
+  return {
+    address,
+    async get<T>(path: string, query?: Query) {
+      return (await json<T>({ method: 'GET', path, query })) as T
+    },
+    post: (path, query, body) => json({ method: 'POST', path, query, body }),
+    async delete(path, query) {
+      await json({ method: 'DELETE', path, query })
+    },
+    async has(path, query) {
+      try {
+        ;(await answerOf({ method: 'HEAD', path, query })).resume()
+        return true
+      } catch (error) {
+        if (isMissing(error)) return false
+        throw error
+      }
+    },
+    stream: (path, signal, query) => answerOf({ method: 'GET', path, query, signal }),
+    work: (path, signal, query) => answerOf({ method: 'POST', path, query, signal }),
+    close: () => closing.abort(),
+  }
+}
+
+/** Ends a request that is not answered. */
+async function limit(request: ClientRequest, clock: Clock, answered: AbortSignal): Promise<void> {
+  await clock.sleep(answerMsMax, answered)
+  if (!answered.aborted) request.destroy(new Error(`no answer within ${answerMsMax / 1000} s`))
+}
+
+/** `{"message": "…"}` of Docker, `{"message": …, "cause": …}` of Podman. */
+function messageOf(body: string): string {
+  try {
+    return String(JSON.parse(body).message ?? body)
+  } catch (error) {
+    if (error instanceof SyntaxError) return body.trim()
+    throw error
+  }
+}
+
+export const isMissing = (error: unknown) => error instanceof EngineError && error.status === 404
+/** Something is there already, or is not in the state that the request needs. */
+export const isConflict = (error: unknown) => error instanceof EngineError && error.status === 409

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import { createInterface } from 'node:readline'
+import type { Clock } from '../../platform/clock.ts'
+import { StartFailed } from '../executor.ts'
+import { type Engine, EngineError, isMissing } from './engine.ts'
+
+/** What Berth knows of an image before it makes a container of it. */
+export interface Image {
+  id: string
+  environment: Readonly<Record<string, string>>
+  /** What it runs when a job names no command. */
+  command: readonly string[]
+  /** A shell that can wrap the command; null: it has none. */
+  shell: readonly string[] | null
+  workdir: string
+  user: string
+}
+
+interface InspectedImage {
+  Id: string
+  Config: {
+    Env?: readonly string[] | null
+    Entrypoint?: readonly string[] | null
+    Cmd?: readonly string[] | null
+    WorkingDir?: string
+    User?: string
+  } | null
+}
+
+/** A pull that tells no progress for so long is given up. */
+const silenceMsMax = 300_000
+/** Images that are remembered; the shells of more are looked for again. */
+const imagesMax = 1_000
+
+export interface Images {
+  /** The image of this name; pulled where the engine does not have it. Throws StartFailed. */
+  find(name: string): Promise<Image>
+}
+
+export function createImages(engine: Engine, clock: Clock): Images {
+  const shells = new Map<string, readonly string[] | null>()
+  const pulls = new Map<string, Promise<void>>()
+
+  async function inspect(name: string): Promise<InspectedImage | null> {
+    try {
+      return await engine.get<InspectedImage>(`/images/${encodeURI(name)}/json`)
+    } catch (error) {
+      if (isMissing(error)) return null
+      throw error
+    }
+  }
+
+  /** Once at a time, however many runs wait for it. */
+  function pull(name: string): Promise<void> {
+    const known = pulls.get(name)
+    if (known) return known
+    const pulling = pullImage(engine, clock, name).finally(() => pulls.delete(name))
+    pulls.set(name, pulling)
+    return pulling
+  }
+
+  async function shellOf(id: string): Promise<readonly string[] | null> {
+    const known = shells.get(id)
+    if (known !== undefined) return known
+    const found = await findShell(engine, id)
+    if (shells.size >= imagesMax) shells.clear()
+    shells.set(id, found)
+    return found
+  }
+
+  return {
+    async find(name) {
+      let found = await inspect(name)
+      if (!found) {
+        await pull(name)
+        found = await inspect(name)
+      }
+      if (!found) throw new StartFailed('START_FAILED', `The container engine pulled ${name}, and does not have it`)
+      const { Env: env, Entrypoint: entrypoint, Cmd: cmd, WorkingDir: workdir, User: user } = found.Config ?? {}
+      return {
+        id: found.Id,
+        environment: Object.fromEntries((env ?? []).map(variableOf)),
+        command: [...(entrypoint ?? []), ...(cmd ?? [])],
+        shell: await shellOf(found.Id),
+        workdir: workdir || '/',
+        user: user ?? '',
+      }
+    },
+  }
+}
+
+const variableOf = (text: string): [string, string] => {
+  const end = text.indexOf('=')
+  return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
+}
+
+/** A name without a tag means the newest one; the engine would pull all of them. */
+export function pullQueryOf(name: string): { fromImage: string; tag?: string } {
+  const hasTag = name.includes('@') || /:[^/]+$/.test(name)
+  return hasTag ? { fromImage: name } : { fromImage: name, tag: 'latest' }
+}
+
+async function pullImage(engine: Engine, clock: Clock, name: string): Promise<void> {
+  const silence = new AbortController()
+  const refuse = (why: string, cause?: unknown) =>
+    new StartFailed('START_FAILED', `The image ${name} cannot be pulled: ${why}`, { cause })
+  try {
+    const response = await engine.work('/images/create', silence.signal, pullQueryOf(name))
+    const problem = await lastProblem(response, clock, silence)
+    if (problem) throw refuse(problem)
+  } catch (error) {
+    if (silence.signal.aborted) throw refuse(`no progress for ${silenceMsMax / 1000} s`, error)
+    if (error instanceof EngineError) throw refuse(error.message, error)
+    throw error
+  }
+}
+
+/** The engine answers 200 at once, and tells what went wrong in a line of its progress. */
+async function lastProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
+  let problem: string | null = null
+  let heard = new AbortController()
+  const listen = () => {
+    heard.abort()
+    heard = new AbortController()
+    const { signal } = heard
+    void clock.sleep(silenceMsMax, signal).then(() => signal.aborted || silence.abort())
+  }
+  listen()
+  try {
+    for await (const line of createInterface({ input: response })) {
+      listen()
+      if (line.trim() !== '') problem = JSON.parse(line).error ?? problem
+    }
+  } finally {
+    heard.abort()
+  }
+  return problem
+}
+
+/** bash where there is one. Asked of a container that is never started. */
+async function findShell(engine: Engine, imageId: string): Promise<readonly string[] | null> {
+  const name = `berth-look-${randomUUID()}`
+  await engine.post('/containers/create', { name }, { Image: imageId, Cmd: ['true'], Entrypoint: [] })
+  try {
+    const has = (path: string) => engine.has(`/containers/${name}/archive`, { path })
+    if (await has('/bin/bash')) return ['/bin/bash', '--posix']
+    return (await has('/bin/sh')) ? ['/bin/sh'] : null
+  } finally {
+    await engine.delete(`/containers/${name}`, { force: true, v: true })
+  }
+}

@@ -1,0 +1,99 @@
+import type { Ended, Observation } from '../executor.ts'
+
+/** What the engine says of one container (`GET /containers/{id}/json`), as far as Berth reads it. */
+export interface Inspected {
+  Id: string
+  Name: string
+  Created: string
+  State: {
+    Status: string
+    Pid: number
+    ExitCode: number
+    OOMKilled: boolean
+    Error: string
+    StartedAt: string
+    FinishedAt: string
+  }
+  Config: { Labels: Readonly<Record<string, string>> | null }
+  NetworkSettings: { Networks?: Readonly<Record<string, { IPAddress?: string } | undefined>> | null }
+}
+
+type Phase = 'waits' | 'runs' | 'over'
+
+/** Every state of Docker, and those that only Podman has. */
+const phases: Readonly<Record<string, Phase>> = {
+  created: 'waits',
+  configured: 'waits',
+  initialized: 'waits',
+  running: 'runs',
+  paused: 'runs',
+  restarting: 'runs',
+  stopping: 'runs',
+  removing: 'over',
+  exited: 'over',
+  stopped: 'over',
+  dead: 'over',
+}
+
+/** Loud for a state that this version does not know: guessing could end or repeat a run. */
+export function phaseOf(status: string): Phase {
+  const phase = phases[status.toLowerCase()]
+  if (!phase) throw new Error(`The container engine has an unknown state: ${status}`)
+  return phase
+}
+
+/** Created, and no process of it ever began. */
+export const isUnstarted = ({ State: state }: Inspected) => phaseOf(state.Status) === 'waits' && state.Error === ''
+
+/** Codes with which a command that could not be executed ends; the engine knows them before any process ran. */
+const notExecuted: readonly number[] = [126, 127]
+
+export interface Known {
+  /** A signal of `stop` was sent before it ended. */
+  stopped: boolean
+  /** From a moment of the engine's clock to one of the database's. */
+  toTime(engineMs: number): Date
+  startedAt: Date | null
+}
+
+export function observationOf(inspected: Inspected, known: Known): Observation {
+  const { State: state, Id: nativeId } = inspected
+  switch (phaseOf(state.Status)) {
+    case 'waits':
+      if (state.Error !== '' && notExecuted.includes(state.ExitCode)) return endOf(inspected, known)
+      return { state: 'starting', ...(state.Error !== '' && { info: state.Error }) }
+    case 'runs':
+      return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected) }
+    case 'over':
+      return endOf(inspected, known)
+  }
+}
+
+/** `exit 143` and a death by TERM are one code here: 129 to 192 count as signals. */
+function endOf(inspected: Inspected, known: Known): Ended {
+  const { ExitCode: exitCode, OOMKilled: isOutOfMemory, FinishedAt: finished } = inspected.State
+  const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
+  const finishedMs = Date.parse(finished)
+  return {
+    state: 'ended',
+    exitCode,
+    signal,
+    stopped: known.stopped,
+    nativeId: inspected.Id,
+    ...(isOutOfMemory && { cause: 'OOM_KILLED' as const }),
+    ...begun(inspected, known),
+    ...(finishedMs > 0 && { finishedAt: known.toTime(finishedMs) }),
+  }
+}
+
+/** The engine writes year 1 for what did not happen. */
+function begun({ State: { StartedAt: started } }: Inspected, { startedAt, toTime }: Known): { startedAt?: Date } {
+  const startedMs = Date.parse(started)
+  if (startedAt) return { startedAt }
+  return startedMs > 0 ? { startedAt: toTime(startedMs) } : {}
+}
+
+function addressOf({ NetworkSettings: { Networks: networks } }: Inspected): { ip?: string } {
+  const ip = Object.values(networks ?? {}).find((network) => network?.IPAddress)?.IPAddress
+  return ip ? { ip } : {}
+}

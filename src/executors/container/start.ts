@@ -1,0 +1,152 @@
+import type { Clock } from '../../platform/clock.ts'
+import { type Account, type AccountRules, accountOf } from '../account.ts'
+import type { Environment } from '../environment.ts'
+import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { bodyOf, type Made } from './create.ts'
+import type { DataRoots } from './data.ts'
+import { type Engine, EngineAway, EngineError, isConflict, isMissing } from './engine.ts'
+import { isHandle, labels, look, nameOf } from './handle.ts'
+import { createImages } from './image.ts'
+import { ensureNetworks } from './network.ts'
+import { isUnstarted } from './observation.ts'
+
+/**
+ * Starting a container once, whichever servers try. The engine gives a name to one container only, so who creates it starts
+ * it, and everybody else waits for that. A container that nobody starts for `startMsMax` is removed and made again: its maker
+ * is gone. The engine starts no container that is removed, so a maker that comes back late starts nothing. (Left open: it
+ * starts the container between the last look at it and its removal, and the command ends within that moment.)
+ */
+export interface StartOptions {
+  engine: Engine
+  /** Tells the containers of this pool and data directory from those of others on the same engine. */
+  owner: string
+  /** Image of jobs that name none. */
+  image: string
+  data: DataRoots
+  /** Variables of the server that jobs may have beyond those of their image. */
+  passed: Environment
+  accounts: AccountRules
+  /** Bytes of output that the engine keeps of a container. */
+  logBytesMax: number
+  infinibandDir: string
+  clock: Clock
+}
+
+export interface Starter {
+  start(run: RunSpec): Promise<Handle>
+  find(runId: string): Promise<Handle | null>
+}
+
+const startMsMax = 60_000
+const lookMs = 100
+
+export function createStarter(options: StartOptions): Starter {
+  const { engine, clock, accounts } = options
+  const images = createImages(engine, clock)
+  let hasInit: Promise<boolean> | null = null
+
+  async function start(run: RunSpec): Promise<Handle> {
+    const handle = nameOf(run.runId)
+    if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
+    const account = await accountOf(run.unixUser, accounts)
+    try {
+      while (!(await startedByAnother(handle))) if (await make(run, handle, account)) return handle
+      return handle
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  /** false: there is no such container, or its maker has left it and it is removed. */
+  async function startedByAnother(handle: Handle): Promise<boolean> {
+    for (const sinceMs = clock.monotonicMs(); ; ) {
+      const found = await look(engine, handle)
+      if (!found) return false
+      if (!isUnstarted(found)) return true
+      if (clock.monotonicMs() - sinceMs > startMsMax) return !(await removeUnstarted(handle))
+      await clock.sleep(lookMs)
+    }
+  }
+
+  /** false: another server was first. */
+  async function make(run: RunSpec, handle: Handle, account: Account | null): Promise<boolean> {
+    const image = await images.find(run.spec.image ?? options.image)
+    hasInit ??= readHasInit(engine)
+    const made = await bodyOf(run, { ...options, image, account, labels: labelsOf(run), hasInit: await hasInit })
+    await ensureNetworks(engine)
+    if (!(await create(handle, made))) return false
+    try {
+      await demandWorkdir(handle, made)
+      await engine.post(`/containers/${handle}/start`)
+    } catch (error) {
+      const found = await look(engine, handle)
+      if (found && !isUnstarted(found)) return true
+      await removeUnstarted(handle)
+      throw error
+    }
+    return true
+  }
+
+  async function create(handle: Handle, { body }: Made): Promise<boolean> {
+    try {
+      await engine.post('/containers/create', { name: handle }, body)
+      return true
+    } catch (error) {
+      if (isConflict(error)) return false
+      // Podman says 500 of a name that is taken, and shows the container a little later.
+      await clock.sleep(lookMs)
+      if (error instanceof EngineError && (await look(engine, handle))) return false
+      throw error
+    }
+  }
+
+  /** The engine itself would make the directory. */
+  async function demandWorkdir(handle: Handle, { workdir }: Made): Promise<void> {
+    if (workdir === null || (await engine.has(`/containers/${handle}/archive`, { path: workdir }))) return
+    throw new StartFailed('WORKDIR_NOT_FOUND', `There is no directory ${workdir} in the container`)
+  }
+
+  const labelsOf = ({ runId, jobId, spec }: RunSpec) => ({
+    [labels.owner]: options.owner,
+    [labels.run]: runId,
+    [labels.job]: jobId,
+    ...(spec.name !== null && { [labels.name]: spec.name }),
+  })
+
+  /** false: it was started meanwhile. */
+  async function removeUnstarted(handle: Handle): Promise<boolean> {
+    try {
+      await engine.delete(`/containers/${handle}`, { v: true })
+      return true
+    } catch (error) {
+      if (isConflict(error)) return false
+      if (isMissing(error)) return true
+      throw error
+    }
+  }
+
+  return {
+    start,
+    async find(runId) {
+      const handle = nameOf(runId)
+      const found = isHandle(handle) ? await look(engine, handle) : null
+      if (!found) return null
+      return isUnstarted(found) && (await removeUnstarted(handle)) ? null : handle
+    },
+  }
+}
+
+/** Whether the engine has an init program for containers. */
+export async function readHasInit(engine: Engine): Promise<boolean> {
+  const { InitBinary: init = '' } = await engine.get<{ InitBinary?: string }>('/info')
+  return init !== ''
+}
+
+/** What the engine refuses of a request is the job's; an engine that is away is the machine's. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof EngineAway) return new StartFailed('NODE_TROUBLE', error.message, { cause: error })
+  if (!(error instanceof EngineError)) return error
+  const isRequest = error.status === 400 || error.status === 404
+  const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
+  return new StartFailed(reason, `The container engine refused: ${error.message}`, { cause: error })
+}

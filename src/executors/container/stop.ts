@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { uptime } from 'node:os'
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Handle } from '../executor.ts'
+import { type Engine, EngineError } from './engine.ts'
+import { look, nameOf, runIdOf } from './handle.ts'
+import { phaseOf } from './observation.ts'
+import { openStops } from './stops.ts'
+
+/**
+ * Ending a container: TERM to its first process, which hands it to all others (init.sh), and a record of the KILL that is
+ * due, which this server, or the next one, sends. When the first process ends, the kernel ends all that is left inside.
+ */
+export interface Stopper {
+  stop(handle: Handle, graceMs: number): Promise<void>
+  /** Whether its end was asked for. */
+  isAsked(handle: Handle): Promise<boolean>
+  /** It is over: no KILL is due any more. */
+  isOver(handle: Handle): void
+  forget(handle: Handle): Promise<void>
+}
+
+/** The first process of a container is waited for no longer than this to take signals. */
+const readyMsMax = 2_000
+const readyLookMs = 20
+const retryMs = 1_000
+
+interface StopOptions {
+  engine: Engine
+  /** Of the records. */
+  directory: string
+  clock: Clock
+  log: Log
+  closing: AbortSignal
+}
+
+export async function createStopper({ engine, directory, clock, log, closing }: StopOptions): Promise<Stopper> {
+  const stops = await openStops(directory)
+  const killers = new Map<Handle, AbortController>()
+
+  /** Before the first process has a child, it takes no signal, and the kernel drops TERM. */
+  async function signalWhenReady(handle: Handle, pid: number): Promise<void> {
+    for (let waitedMs = 0; waitedMs < readyMsMax && (await isAlone(pid)); waitedMs += readyLookMs)
+      await clock.sleep(readyLookMs)
+    await send(handle, 'TERM')
+  }
+
+  /** A container that is over cannot be signalled, and that is fine. */
+  async function send(handle: Handle, signal: 'TERM' | 'KILL'): Promise<void> {
+    try {
+      await engine.post(`/containers/${handle}/kill`, { signal })
+    } catch (error) {
+      const found = error instanceof EngineError ? await look(engine, handle) : null
+      if (!(error instanceof EngineError) || (found && phaseOf(found.State.Status) !== 'over')) throw error
+    }
+  }
+
+  function killWhenDue(handle: Handle, killUp: number): void {
+    killers.get(handle)?.abort()
+    const over = new AbortController()
+    killers.set(handle, over)
+    void kill(handle, killUp, AbortSignal.any([over.signal, closing]))
+  }
+
+  async function kill(handle: Handle, killUp: number, signal: AbortSignal): Promise<void> {
+    await clock.sleep(Math.max(0, killUp - uptime()) * 1000, signal)
+    while (!signal.aborted)
+      try {
+        return await send(handle, 'KILL')
+      } catch (err) {
+        if (signal.aborted) return
+        log.warn({ err, container: handle }, 'a container cannot be killed now; trying again')
+        await clock.sleep(retryMs, signal)
+      }
+  }
+
+  function isOver(handle: Handle): void {
+    killers.get(handle)?.abort()
+    killers.delete(handle)
+  }
+
+  for (const runId of await stops.list()) killWhenDue(nameOf(runId), (await stops.read(runId)) ?? 0)
+
+  return {
+    async stop(handle, graceMs) {
+      const found = await look(engine, handle)
+      if (!found || phaseOf(found.State.Status) === 'over') return
+      const killUp = await stops.record(runIdOf(handle), uptime() + graceMs / 1000)
+      if (graceMs > 0) await signalWhenReady(handle, found.State.Pid)
+      killWhenDue(handle, killUp)
+    },
+    isAsked: async (handle) => (await stops.read(runIdOf(handle))) !== null,
+    isOver,
+    async forget(handle) {
+      isOver(handle)
+      await stops.forget(runIdOf(handle))
+    },
+  }
+}
+
+/** Whether a process has no child; of one that cannot be seen from here nothing is known. */
+async function isAlone(pid: number): Promise<boolean> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => null)
+  return children === ''
+}

@@ -1,0 +1,81 @@
+#!/bin/bash
+# npm run test:executors: the contract over real backends. Each that is installed is started with data of its own, on a socket
+# of its own, and stopped again; each that is not is named. As root, on Debian: apt-get install docker.io iptables
+# busybox-static podman runc.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+image=localhost/bb:1
+directory=$(mktemp -d)
+pids=()
+skipped=()
+failed=()
+
+finish() {
+  for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
+  for pid in "${pids[@]}"; do
+    for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+  done
+  rm -rf "$directory" 2>/dev/null || true
+}
+trap finish EXIT
+
+# The root of an image that is busybox and nothing else, as a tar file.
+rootfs() {
+  local root="$directory/rootfs"
+  mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,tmp,proc,sys,dev,root}
+  cp /bin/busybox "$root/bin/busybox"
+  for applet in $(/bin/busybox --list-full); do
+    [ "$applet" = bin/busybox ] || ln -sf /bin/busybox "$root/$applet" 2>/dev/null || true
+  done
+  echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+  tar -C "$root" -c .
+}
+
+answers() {
+  for _ in $(seq 300); do
+    curl -s --unix-socket "$1" http://engine/_ping >/dev/null 2>&1 && return 0
+    sleep 0.1
+  done
+  return 1
+}
+
+contract() {
+  echo "── the executor container over $1"
+  BERTH_TEST_ENGINE="unix://$2" npx vitest run test/executors/container.test.ts || failed+=("$1")
+}
+
+can() {
+  for program in "$@"; do
+    command -v "$program" >/dev/null || { skipped+=("$engine: there is no $program"); return 1; }
+  done
+}
+
+engine=dockerd
+if can dockerd docker busybox curl iptables; then
+  socket=$directory/docker.sock
+  dockerd --data-root "$directory/docker" --exec-root "$directory/exec" -H "unix://$socket" \
+    --pidfile "$directory/docker.pid" >"$directory/dockerd.log" 2>&1 &
+  pids+=($!)
+  if answers "$socket"; then
+    rootfs | docker -H "unix://$socket" import --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
+    contract dockerd "$socket"
+  else
+    tail -3 "$directory/dockerd.log" >&2
+    failed+=("dockerd does not start")
+  fi
+fi
+
+engine=podman
+if can podman runc busybox curl; then
+  socket=$directory/podman.sock
+  podman image exists "$image" ||
+    rootfs | podman import -q --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
+  podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
+  pids+=($!)
+  if answers "$socket"; then contract podman "$socket"; else failed+=("podman does not start"); fi
+fi
+
+for each in "${skipped[@]}"; do echo "SKIPPED $each" >&2; done
+for each in "${failed[@]}"; do echo "FAILED $each" >&2; done
+[ ${#failed[@]} -eq 0 ]

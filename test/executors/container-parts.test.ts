@@ -1,0 +1,128 @@
+import { Readable } from 'node:stream'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { engineAddress } from '../../src/executors/container/engine.ts'
+import { pullQueryOf } from '../../src/executors/container/image.ts'
+import { internalName } from '../../src/executors/container/network.ts'
+import { type Inspected, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
+import { payload, positionOf } from '../../src/executors/container/output.ts'
+
+/** What needs no engine: how its answers are read. */
+
+function frame(stream: number, text: string): Buffer {
+  const header = Buffer.alloc(8)
+  header[0] = stream
+  header.writeUInt32BE(Buffer.byteLength(text), 4)
+  return Buffer.concat([header, Buffer.from(text)])
+}
+
+async function readAll(pieces: readonly Buffer[], from: unknown) {
+  const read = { out: '', err: '', next: from }
+  const response = Readable.from(pieces) as unknown as Parameters<typeof payload>[0]
+  for await (const chunk of payload(response, positionOf(from))) {
+    if ('gap' in chunk) throw new Error('a gap')
+    read[chunk.stream === 'STDERR' ? 'err' : 'out'] += Buffer.from(chunk.bytes).toString()
+    read.next = chunk.next
+  }
+  return read
+}
+
+describe('output', () => {
+  const frames = fc.array(fc.tuple(fc.constantFrom(1, 2), fc.string({ unit: 'binary-ascii', maxLength: 40 })), {
+    maxLength: 20,
+  })
+
+  it('is whole however the connection cuts it, and goes on at every position', async () => {
+    await fc.assert(
+      fc.asyncProperty(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), async (all, sizes) => {
+        const whole = Buffer.concat(all.map(([stream, text]) => frame(stream, text)))
+        const pieces: Buffer[] = []
+        for (let from = 0, i = 0; from < whole.length; i++) {
+          const size = sizes[i % sizes.length] ?? 1
+          pieces.push(whole.subarray(from, from + size))
+          from += size
+        }
+        const expected = (stream: number) => all.map(([each, text]) => (each === stream ? text : '')).join('')
+        const first = await readAll(pieces, null)
+        expect(first).toMatchObject({ out: expected(1), err: expected(2) })
+        const half = Math.floor((expected(1).length + expected(2).length) / 2)
+        const rest = await readAll(pieces, { bytes: half })
+        expect(rest.out.length + rest.err.length).toBe(expected(1).length + expected(2).length - half)
+        expect(expected(1).endsWith(rest.out) && expected(2).endsWith(rest.err)).toBe(true)
+      }),
+    )
+  })
+
+  it('without frames is told as what it is', async () => {
+    await expect(readAll([Buffer.from('plain text of a terminal')], null)).rejects.toThrow(/without frames/)
+  })
+
+  it('goes on at positions of its own alone', () => {
+    expect(() => positionOf({ out: 1 })).toThrow(/Not a log position of the executor container/)
+  })
+})
+
+describe('states', () => {
+  const inspected = (state: Partial<Inspected['State']>): Inspected => ({
+    Id: 'abc',
+    Name: '/berth-run_1',
+    Created: '2026-01-01T00:00:00Z',
+    State: {
+      Status: 'exited',
+      Pid: 0,
+      ExitCode: 0,
+      OOMKilled: false,
+      Error: '',
+      StartedAt: '2026-01-01T00:00:01Z',
+      FinishedAt: '2026-01-01T00:00:02Z',
+      ...state,
+    },
+    Config: { Labels: null },
+    NetworkSettings: { Networks: { berth: { IPAddress: '172.18.0.2' } } },
+  })
+  const seen = (state: Partial<Inspected['State']>, stopped = false) =>
+    observationOf(inspected(state), { stopped, toTime: (ms) => new Date(ms + 1_000), startedAt: null })
+
+  it('of the engine become ours', () => {
+    expect(seen({ Status: 'created', StartedAt: '0001-01-01T00:00:00Z' })).toEqual({ state: 'starting' })
+    expect(seen({ Status: 'running' })).toMatchObject({ state: 'running', nativeId: 'abc', ip: '172.18.0.2' })
+    expect(seen({ Status: 'paused' }).state).toBe('running')
+    expect(seen({ ExitCode: 3 })).toMatchObject({ state: 'ended', exitCode: 3, signal: null, stopped: false })
+    expect(seen({ ExitCode: 143 }, true)).toMatchObject({ exitCode: 143, signal: 15, stopped: true })
+    expect(seen({ ExitCode: 137, OOMKilled: true })).toMatchObject({ cause: 'OOM_KILLED' })
+    expect(seen({ Status: 'created', ExitCode: 127, Error: 'exec: not found' })).toMatchObject({
+      state: 'ended',
+      exitCode: 127,
+    })
+  })
+
+  it('are told in moments of the database', () => {
+    expect(seen({})).toMatchObject({
+      startedAt: new Date('2026-01-01T00:00:02Z'),
+      finishedAt: new Date('2026-01-01T00:00:03Z'),
+    })
+  })
+
+  it('that nobody knows are loud', () => {
+    expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
+  })
+})
+
+describe('names', () => {
+  it.each([
+    ['ubuntu', { fromImage: 'ubuntu', tag: 'latest' }],
+    ['ubuntu:22.04', { fromImage: 'ubuntu:22.04' }],
+    ['host:5000/team/image', { fromImage: 'host:5000/team/image', tag: 'latest' }],
+    ['image@sha256:0123', { fromImage: 'image@sha256:0123' }],
+  ])('the image %s is pulled with one tag', (name, query) => expect(pullQueryOf(name)).toEqual(query))
+
+  it('of jobs are names in DNS, and different accounts stay different', () => {
+    expect(internalName('users.ann', 'web')).toBe('dns-users-ann-web')
+    expect(internalName('users-ann', 'web')).toBe('dns-users--ann-web')
+  })
+
+  it('of engines come from the environment', () => {
+    expect(engineAddress({ DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toBe('tcp://127.0.0.1:2375')
+    expect(engineAddress({})).toMatch(/^unix:\/\/\//)
+  })
+})

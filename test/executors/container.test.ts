@@ -1,0 +1,190 @@
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createContainerExecutor } from '../../src/executors/container/container.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
+import { type Behaviour, contract } from './contract.ts'
+import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
+
+/**
+ * Real containers, where the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
+ * test:executors` starts some. Elsewhere this file is skipped, and says so.
+ */
+const engine = process.env['BERTH_TEST_ENGINE']
+const image = 'localhost/bb:1'
+if (engine === undefined)
+  process.stderr.write('SKIPPED: the executor container; "npm run test:executors" runs it with real engines\n')
+
+const open = (directory: string) =>
+  createContainerExecutor({
+    engine,
+    directory: join(directory, 'stops'),
+    environment: { PASSED: 'yes', SECRET: 'no' },
+    inheritNames: ['PASSED'],
+    image,
+    dataRoots: { data: directory },
+    clock: systemClock,
+    time: machineTime,
+    log: createLog('warn'),
+  })
+
+async function clear(directory: string): Promise<void> {
+  const executor = await open(directory)
+  for (const { handle } of (await executor.list?.()) ?? []) await executor.forget?.(handle)
+  await executor.close()
+  await rm(directory, { recursive: true })
+}
+
+const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
+
+function script({ lines = 0, exitCode = 0, endless = false, ignoresTerm = false }: Behaviour): string {
+  return [
+    'echo x >> /marks/$0',
+    ignoresTerm ? "trap '' TERM" : '',
+    `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo "line $i"; done`,
+    endless ? (ignoresTerm ? 'while :; do sleep 600; done' : 'exec sleep 600') : `exit ${exitCode}`,
+  ].join('\n')
+}
+
+describe.skipIf(engine === undefined)(`with ${engine}`, () => {
+  contract('container', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+    return {
+      open: () => open(directory),
+      run(behaviour) {
+        const run = runOf({ data: ['data:/marks'], resources: small })
+        return { ...run, spec: { ...run.spec, command: ['/bin/sh', '-c', script(behaviour), run.runId] } }
+      },
+      async starts({ runId }) {
+        const mark = await until(() => readFile(join(directory, runId)).catch(() => null), {
+          what: 'the command began',
+        })
+        return mark.toString().trim().split('\n').length
+      },
+      remove: () => clear(directory),
+    }
+  })
+
+  describe('a container', () => {
+    let directory: string
+    let executor: Executor
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+      executor = await open(directory)
+    })
+    afterAll(async () => {
+      await executor.close()
+      await clear(directory)
+    })
+
+    type Spec = Parameters<typeof runOf>[0]
+    const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+      executor.start(runOf({ resources: small, ...spec }, run))
+    async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
+      const handle = await start(spec, run)
+      const output = await read(executor, handle)
+      return { ...output, ...(await untilEnded(executor, handle)) }
+    }
+    const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
+    const refused = (spec: Spec) => start(spec).catch((error: unknown) => error)
+
+    it('has the environment of the image, of the configuration, of the job and of Berth', async () => {
+      const environment = [{ name: 'BOTH', value: `\${PASSED}/\${BERTH_RUN}` }]
+      const { out } = await finish(sh('echo $PATH; echo $PASSED $SECRET; echo $BOTH', { environment }), {
+        injected: { BERTH_RUN: '1' },
+      })
+      expect(out).toBe('/usr/sbin:/usr/bin:/sbin:/bin\nyes\nyes/1\n')
+    })
+
+    it('without inheritance has nothing of the image', async () => {
+      const { out } = await finish({ command: ['/bin/env'], inheritEnvironment: false })
+      expect(out).not.toMatch(/^PASSED=/m)
+      expect(out).not.toContain('PATH=/usr/sbin:/usr/bin:/sbin:/bin')
+    })
+
+    it.each([
+      ['a missing command', { command: ['no-such-command'] }, 127],
+      ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
+      ['TERM to itself', { command: ['/bin/sh', '-c', 'kill -TERM $$'] }, 143],
+      ['KILL to itself', { command: ['/bin/sh', '-c', 'kill -KILL $$'] }, 137],
+    ])('%s ends with %s', async (_, spec, exitCode) => {
+      expect(await finish(spec)).toMatchObject({ exitCode, stopped: false })
+    })
+
+    it('that needs more memory is OOM_KILLED', async () => {
+      expect(await finish(sh('x=a; while :; do x=$x$x; done'))).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
+    })
+
+    it('leaves no child behind when it is stopped', async () => {
+      const handle = await start(sh('setsid sleep 4242 & setsid sleep 4243 & echo up; wait'))
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      await executor.stop(handle, 5_000)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+    })
+
+    it('mounts data, and its own copies of output', async () => {
+      await mkdir(join(directory, 'sub'))
+      await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
+      const spec = { data: ['data/sub:/d'], stdinPath: '/d/in', stdoutPath: 'out', workdir: '/d' }
+      expect((await finish(sh('cat; echo done', spec))).out).toBe('from the machine\ndone\n')
+      expect(await readFile(join(directory, 'sub', 'out'), 'utf8')).toBe('from the machine\ndone\n')
+    })
+
+    it('mounts nothing outside the roots, by no path and no link', async () => {
+      await symlink('/etc', join(directory, 'link'))
+      for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
+        expect(await refused(sh('true', { data: [data] }))).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
+    })
+
+    it('runs scripts and ranks', async () => {
+      await writeFile(join(directory, 'pre'), 'GREETING=hello\n')
+      await writeFile(join(directory, 'post'), 'echo bye\n')
+      const { out, exitCode } = await finish(
+        sh('echo $GREETING $BERTH_RANK of $BERTH_RANKS', {
+          data: ['data:/d'],
+          preLaunch: '/d/pre',
+          postLaunch: '/d/post',
+          launcher: 'multiple',
+          resources: { ...small, processCount: 2 },
+        }),
+      )
+      expect(out.split('\n').toSorted()).toEqual(['', 'bye', 'hello 0 of 2', 'hello 1 of 2'])
+      expect(exitCode).toBe(0)
+    })
+
+    it('whose workdir is not there did not run', async () => {
+      expect(await refused(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+    })
+
+    it('whose image cannot be had did not run', async () => {
+      expect(await refused(sh('true', { image: 'localhost/none:1' }))).toMatchObject({ reason: 'START_FAILED' })
+    })
+
+    it('is reached by its internal name, unless it is isolated', async () => {
+      const internalDns = { name: 'web', ports: [{ port: 80, targetPort: 80, protocol: 'TCP' as const }] }
+      const serve = sh('echo up; while :; do echo it works | nc -l -p 80; done', { internalDns, account: 'users.a' })
+      const handle = await start(serve)
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      // A static busybox cannot look up a name by itself.
+      const ask = [
+        "ip=$(nslookup dns-users-a-web 127.0.0.11 | awk '/^Address/ { ip = $2 } END { print ip }')",
+        'nc -w 2 "$ip" 80',
+      ].join('\n')
+      expect((await finish(sh(ask))).out).toBe('it works\n')
+      for (const networkIsolation of ['IN', 'OUT', 'ALL'] as const)
+        expect(await finish(sh(ask, { networkIsolation }))).toMatchObject({ out: '' })
+      await executor.stop(handle, 0)
+    })
+
+    it('runs as the account of its user', async () => {
+      const { out } = await finish(sh('id -u; id -g'), { unixUser: 'nobody' })
+      expect(out).toBe(process.getuid?.() === 0 ? '65534\n65534\n' : '0\n0\n')
+    })
+  })
+})
