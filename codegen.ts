@@ -11,7 +11,7 @@ const config: CodegenConfig = {
       config: {
         // Plain texts and erasable types: Node runs the result as it is, and a client needs no GraphQL parser.
         documentMode: 'string',
-        enumType: 'string-literal',
+        enumType: 'const',
         useTypeImports: true,
         importExtension: '.ts',
         strictScalars: true,

@@ -5,6 +5,7 @@ import { laneOf } from '../src/domain/lanes.ts'
 import { type LimitRule, rulesOf } from '../src/domain/limits/in-use.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
+import { noUsage } from '../src/domain/limits/usage.ts'
 import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
 import type { DeclaredNode } from '../src/domain/machines/pools.ts'
@@ -222,7 +223,7 @@ export class MemoryActor implements Actor {
   private isWithinQuotas(payer: Payer): boolean {
     const { quotas } = this.plan
     if (quotas.length === 0) return true
-    const one = { CONCURRENT_JOBS: 1, JOBS_PER_HOUR: 1, JOBS_PER_DAY: 1, ...noCosts }
+    const one = { ...noUsage.amounts, CONCURRENT_JOBS: 1, JOBS_PER_HOUR: 1, JOBS_PER_DAY: 1 }
     try {
       judge(metQuotas(quotas, payer, null), (subject) => this.usedBy(subject), one)
       return true
@@ -239,7 +240,7 @@ export class MemoryActor implements Actor {
     this.submitted = this.submitted.filter(({ atMs }) => atMs > memory.nowMs - hourMs)
     const recent = this.submitted.filter(isOf).length
     const alive = [...memory.jobs.values()].filter(({ lane }) => isOf(lane)).length
-    return { CONCURRENT_JOBS: alive, JOBS_PER_HOUR: recent, JOBS_PER_DAY: recent, ...noCosts }
+    return { ...noUsage.amounts, CONCURRENT_JOBS: alive, JOBS_PER_HOUR: recent, JOBS_PER_DAY: recent }
   }
 
   // ── jobs ──
@@ -387,7 +388,6 @@ export class MemoryActor implements Actor {
   }
 }
 
-const noCosts = { COST_PER_DAY: 0, COST_PER_MONTH: 0, LOCAL_GPUS: 0 }
 const route = ({ policy }: PoolPlan) => ({ queue: 'default', pool: 'sim', policy, executor: 'simulated' })
 
 /** As people write it. */

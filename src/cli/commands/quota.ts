@@ -3,8 +3,11 @@ import {
   CreateQuotaDocument,
   type CreateQuotaInput,
   DeleteQuotaDocument,
+  QuotaAction,
   type QuotaRowFragment,
+  QuotaScope,
   QuotasDocument,
+  QuotaType,
   QuotaUsageDocument,
   type QuotaUsageRowFragment,
   UpdateQuotaDocument,
@@ -14,10 +17,6 @@ import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { forEachJob } from '../each.ts'
 import { readAmount } from '../numbers.ts'
 import { type Column, type Format, structured, table } from '../render.ts'
-
-const types = ['CONCURRENT_JOBS', 'JOBS_PER_HOUR', 'JOBS_PER_DAY', 'COST_PER_DAY', 'COST_PER_MONTH', 'LOCAL_GPUS']
-const actions = ['BLOCK', 'WARN', 'REQUIRE_APPROVAL']
-const scopes = ['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT']
 
 export function addQuota(program: Command, cli: Cli): void {
   const quota = program.command('quota').description('manage quotas on submissions')
@@ -29,9 +28,9 @@ export function addQuota(program: Command, cli: Cli): void {
     .action(async ({ output }: OutputOptions) => print(cli, await readQuotas(cli), output))
   withOutput(quota.command('create'))
     .description('create a quota')
-    .addOption(word('--type <type>', 'what the quota counts', types).makeOptionMandatory())
-    .addOption(word('--action <action>', 'what happens when the quota is exceeded', actions).default('BLOCK'))
-    .addOption(word('--scope <scope>', 'whose usage is limited', scopes).default('GLOBAL'))
+    .addOption(word('--type <type>', 'what the quota counts', QuotaType).makeOptionMandatory())
+    .addOption(word('--action <action>', 'what happens when the quota is exceeded', QuotaAction).default('BLOCK'))
+    .addOption(word('--scope <scope>', 'whose usage is limited', QuotaScope).default('GLOBAL'))
     .option('--key <name>', 'name of the level, user, team or account')
     .requiredOption('--limit <amount>', 'highest allowed value', readAmount)
     .action(async ({ output, ...input }: OutputOptions & CreateQuotaInput) => {
@@ -40,7 +39,7 @@ export function addQuota(program: Command, cli: Cli): void {
     })
   withOutput(quota.command('update').argument('<quota>'))
     .description('change a quota')
-    .addOption(word('--action <action>', 'what happens when the quota is exceeded', actions))
+    .addOption(word('--action <action>', 'what happens when the quota is exceeded', QuotaAction))
     .option('--limit <amount>', 'highest allowed value', readAmount)
     .action(async (id: string, { output, ...change }: OutputOptions & Omit<UpdateQuotaInput, 'id'>) => {
       const { updateQuota } = await cli.connection().request(UpdateQuotaDocument, { input: { id, ...change } })
@@ -59,12 +58,14 @@ export function addQuota(program: Command, cli: Cli): void {
 }
 
 /** In any case, as people type it. */
-const word = (flags: string, description: string, words: readonly string[]) =>
-  new Option(flags, `${description}: ${words.join(', ')}`).argParser((given) => {
+function word(flags: string, description: string, values: Readonly<Record<string, string>>): Option {
+  const words = Object.values(values)
+  return new Option(flags, `${description}: ${words.join(', ')}`).argParser((given) => {
     const known = words.find((each) => each === given.toUpperCase().replaceAll('-', '_'))
     if (!known) throw new InvalidArgumentError(`Use ${words.join(', ')}.`)
     return known
   })
+}
 
 const columns: readonly Column<QuotaRowFragment>[] = [
   { title: 'ID', cell: ({ id }) => id },

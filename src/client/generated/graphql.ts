@@ -40,18 +40,20 @@ export type ApprovalConditionInput =
   name: string; };
 
 /** State of an approval request. */
-export type ApprovalStatus =
+export const ApprovalStatus = {
   /** Approved: the job was queued. */
-  | 'APPROVED'
+  Approved: 'APPROVED',
   /** The job was cancelled before a decision. */
-  | 'CANCELLED'
+  Cancelled: 'CANCELLED',
   /** Not decided in time: the job failed. */
-  | 'EXPIRED'
+  Expired: 'EXPIRED',
   /** Waits for a decision. */
-  | 'PENDING'
+  Pending: 'PENDING',
   /** Rejected: the job failed. */
-  | 'REJECTED';
+  Rejected: 'REJECTED'
+} as const;
 
+export type ApprovalStatus = typeof ApprovalStatus[keyof typeof ApprovalStatus];
 /** An approval decision. */
 export type ApproveJobInput = {
   /** Comment on the decision; at most 1,000 characters. */
@@ -225,14 +227,16 @@ export type DependencyInput = {
 };
 
 /** How a dependency must end. */
-export type DependencyOn =
+export const DependencyOn = {
   /** The other job must end FAILED. */
-  | 'FAILED'
+  Failed: 'FAILED',
   /** The other job must end, in any final state. */
-  | 'FINISHED'
+  Finished: 'FINISHED',
   /** The other job must end SUCCEEDED. */
-  | 'SUCCEEDED';
+  Succeeded: 'SUCCEEDED'
+} as const;
 
+export type DependencyOn = typeof DependencyOn[keyof typeof DependencyOn];
 /** GPUs of one kind. */
 export type DeviceInput = {
   /** Number of GPUs; they get consecutive indexes. */
@@ -396,26 +400,28 @@ export type JobSpecInput = {
 };
 
 /** State of a job or a run. */
-export type JobState =
+export const JobState = {
   /** Waits for an approval. */
-  | 'BLOCKED'
+  Blocked: 'BLOCKED',
   /** Final: the job was cancelled. */
-  | 'CANCELLED'
+  Cancelled: 'CANCELLED',
   /** The job was cancelled, and the executor stops the command. */
-  | 'CANCELLING'
+  Cancelling: 'CANCELLING',
   /** Final: the command failed, could not be started, or an approval was refused. */
-  | 'FAILED'
+  Failed: 'FAILED',
   /** Final: the run was preempted or its node was lost, and the job is not restartable. */
-  | 'INTERRUPTED'
+  Interrupted: 'INTERRUPTED',
   /** Waits to be started. */
-  | 'QUEUED'
+  Queued: 'QUEUED',
   /** The command runs. */
-  | 'RUNNING'
+  Running: 'RUNNING',
   /** The scheduler has assigned resources, and the executor starts the command. */
-  | 'STARTING'
+  Starting: 'STARTING',
   /** Final: the command ended with exit code 0. */
-  | 'SUCCEEDED';
+  Succeeded: 'SUCCEEDED'
+} as const;
 
+export type JobState = typeof JobState[keyof typeof JobState];
 /** A label that jobs must have. */
 export type LabelFilter = {
   /** Key of the label. */
@@ -433,114 +439,132 @@ export type LabelInput = {
 };
 
 /** What a limit applies to. */
-export type LimitScope =
+export const LimitScope = {
   /** Jobs of a project. */
-  | 'PROJECT'
+  Project: 'PROJECT',
   /** Jobs of a submission queue. */
-  | 'QUEUE'
+  Queue: 'QUEUE',
   /** Jobs of a team. */
-  | 'TEAM'
+  Team: 'TEAM',
   /** Jobs of a user. */
-  | 'USER';
+  User: 'USER'
+} as const;
 
+export type LimitScope = typeof LimitScope[keyof typeof LimitScope];
 /** Network traffic that is blocked for a job. */
-export type NetworkIsolation =
+export const NetworkIsolation = {
   /** Incoming and outgoing traffic is blocked. */
-  | 'ALL'
+  All: 'ALL',
   /** Incoming traffic is blocked. */
-  | 'IN'
+  In: 'IN',
   /** Outgoing traffic is blocked. */
-  | 'OUT';
+  Out: 'OUT'
+} as const;
 
+export type NetworkIsolation = typeof NetworkIsolation[keyof typeof NetworkIsolation];
 /** Protocol of a port. */
-export type NetworkProtocol =
+export const NetworkProtocol = {
   /** TCP. */
-  | 'TCP'
+  Tcp: 'TCP',
   /** UDP. */
-  | 'UDP';
+  Udp: 'UDP'
+} as const;
 
+export type NetworkProtocol = typeof NetworkProtocol[keyof typeof NetworkProtocol];
 /** What happens to a job whose dependency can no longer be satisfied. */
-export type OnDependencyFailure =
+export const OnDependencyFailure = {
   /** The job is cancelled with reason DEPENDENCY_FAILED. */
-  | 'CANCEL'
+  Cancel: 'CANCEL',
   /** The job stays QUEUED until it is cancelled. */
-  | 'WAIT';
+  Wait: 'WAIT'
+} as const;
 
+export type OnDependencyFailure = typeof OnDependencyFailure[keyof typeof OnDependencyFailure];
 /** State of a node. */
-export type PoolNodeState =
+export const PoolNodeState = {
   /** Accepts no new runs; running jobs continue. */
-  | 'CORDONED'
+  Cordoned: 'CORDONED',
   /** Accepts no new runs and is to be removed; running jobs continue. */
-  | 'DRAINING'
+  Draining: 'DRAINING',
   /** Does not answer. */
-  | 'LOST'
+  Lost: 'LOST',
   /** Accepts new runs. */
-  | 'READY';
+  Ready: 'READY'
+} as const;
 
+export type PoolNodeState = typeof PoolNodeState[keyof typeof PoolNodeState];
 /** Kind of failure. */
-export type ProblemCode =
+export const ProblemCode = {
   /** You cannot decide on a job that you submitted yourself. */
-  | 'APPROVAL_NOT_ALLOWED'
+  ApprovalNotAllowed: 'APPROVAL_NOT_ALLOWED',
   /** A quota on cost would be exceeded. */
-  | 'COST_LIMIT_EXCEEDED'
+  CostLimitExceeded: 'COST_LIMIT_EXCEEDED',
   /** A permission is missing; `requiredPermission` names it. */
-  | 'FORBIDDEN'
+  Forbidden: 'FORBIDDEN',
   /** The idempotency key was used before with a different payload. */
-  | 'IDEMPOTENCY_CONFLICT'
+  IdempotencyConflict: 'IDEMPOTENCY_CONFLICT',
   /** The input is invalid; `violations` lists what to correct. */
-  | 'INVALID_INPUT'
+  InvalidInput: 'INVALID_INPUT',
   /** The state of the job does not allow the operation. */
-  | 'INVALID_STATE'
+  InvalidState: 'INVALID_STATE',
   /** The object does not exist, or you may not see it. */
-  | 'NOT_FOUND'
+  NotFound: 'NOT_FOUND',
   /** A quota or a limit on submissions would be exceeded. */
-  | 'QUOTA_EXCEEDED'
+  QuotaExceeded: 'QUOTA_EXCEEDED',
   /** The job would not start now, and `noWait` was set. */
-  | 'REJECTED'
+  Rejected: 'REJECTED',
   /** The slot reservation cannot be used. */
-  | 'RESERVATION_EXPIRED'
+  ReservationExpired: 'RESERVATION_EXPIRED',
   /** The server cannot process the request right now; try again. */
-  | 'UNAVAILABLE'
+  Unavailable: 'UNAVAILABLE',
   /** The job has changed since the expected version. */
-  | 'VERSION_CONFLICT';
+  VersionConflict: 'VERSION_CONFLICT'
+} as const;
 
+export type ProblemCode = typeof ProblemCode[keyof typeof ProblemCode];
 /** What happens when a quota is exceeded. */
-export type QuotaAction =
+export const QuotaAction = {
   /** The submission is refused. */
-  | 'BLOCK'
+  Block: 'BLOCK',
   /** The submission is accepted and needs an approval. */
-  | 'REQUIRE_APPROVAL'
+  RequireApproval: 'REQUIRE_APPROVAL',
   /** The submission is accepted with a warning. */
-  | 'WARN';
+  Warn: 'WARN'
+} as const;
 
+export type QuotaAction = typeof QuotaAction[keyof typeof QuotaAction];
 /** Whose usage a quota limits. USER overrides LEVEL, and LEVEL overrides GLOBAL; TEAM and ACCOUNT apply in addition. */
-export type QuotaScope =
+export const QuotaScope = {
   /** The usage of an account and the accounts below it together. */
-  | 'ACCOUNT'
+  Account: 'ACCOUNT',
   /** The usage of each user. */
-  | 'GLOBAL'
+  Global: 'GLOBAL',
   /** The usage of each user of a level. */
-  | 'LEVEL'
+  Level: 'LEVEL',
   /** The usage of all members of a team together. */
-  | 'TEAM'
+  Team: 'TEAM',
   /** The usage of one user. */
-  | 'USER';
+  User: 'USER'
+} as const;
 
+export type QuotaScope = typeof QuotaScope[keyof typeof QuotaScope];
 /** What a quota counts. */
-export type QuotaType =
+export const QuotaType = {
   /** Jobs that are not final, and active slot reservations. */
-  | 'CONCURRENT_JOBS'
+  ConcurrentJobs: 'CONCURRENT_JOBS',
   /** Cost of the jobs submitted in the last 24 hours. */
-  | 'COST_PER_DAY'
+  CostPerDay: 'COST_PER_DAY',
   /** Cost of the jobs submitted in the last 30 days. */
-  | 'COST_PER_MONTH'
+  CostPerMonth: 'COST_PER_MONTH',
   /** Submissions in the last 24 hours. */
-  | 'JOBS_PER_DAY'
+  JobsPerDay: 'JOBS_PER_DAY',
   /** Submissions in the last 60 minutes. */
-  | 'JOBS_PER_HOUR'
+  JobsPerHour: 'JOBS_PER_HOUR',
   /** GPUs requested by jobs that are not final, in pools with the executor `local`. */
-  | 'LOCAL_GPUS';
+  LocalGpus: 'LOCAL_GPUS'
+} as const;
 
+export type QuotaType = typeof QuotaType[keyof typeof QuotaType];
 /** A rejection. */
 export type RejectJobInput = {
   /** Fails with a version conflict unless the job has this version. */
@@ -654,14 +678,16 @@ export type SetScopeLimitInput = {
 };
 
 /** Category of a state. */
-export type StateCategory =
+export const StateCategory = {
   /** STARTING, RUNNING or CANCELLING: the job holds resources. */
-  | 'ACTIVE'
+  Active: 'ACTIVE',
   /** SUCCEEDED, FAILED, INTERRUPTED or CANCELLED: the state never changes again. */
-  | 'FINAL'
+  Final: 'FINAL',
   /** BLOCKED or QUEUED. */
-  | 'WAITING';
+  Waiting: 'WAITING'
+} as const;
 
+export type StateCategory = typeof StateCategory[keyof typeof StateCategory];
 /** A submission. */
 export type SubmitJobInput = {
   /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
@@ -681,16 +707,18 @@ export type SubmitJobInput = {
 };
 
 /** What a token permits. It never permits more than its user may do. */
-export type TokenScope =
+export const TokenScope = {
   /** Everything else: users, teams, tokens, quotas, limits, rules, nodes, reservations, deleting jobs of others. */
-  | 'ADMIN'
+  Admin: 'ADMIN',
   /** Approve, reject, set priorities, cancel jobs of others, run scheduling passes, clean up. */
-  | 'OPERATE'
+  Operate: 'OPERATE',
   /** Queries and subscriptions. Every token has it. */
-  | 'READ'
+  Read: 'READ',
   /** Submit and retry jobs, reserve and release slots, cancel and delete own jobs. */
-  | 'SUBMIT';
+  Submit: 'SUBMIT'
+} as const;
 
+export type TokenScope = typeof TokenScope[keyof typeof TokenScope];
 /** Changes to an approval rule; omitted fields stay. */
 export type UpdateApprovalRuleInput = {
   /** The submissions that the rule applies to. */
@@ -802,16 +830,18 @@ export type UserIdentityInput = {
 };
 
 /** Level of a user. Each level includes the permissions of the levels below. */
-export type UserLevel =
+export const UserLevel = {
   /** Has all permissions. */
-  | 'ADMIN'
+  Admin: 'ADMIN',
   /** May see all jobs, decide on approvals, set priorities, and read the audit log. */
-  | 'LEAD'
+  Lead: 'LEAD',
   /** May submit, cancel and delete own jobs, and manage own tokens. */
-  | 'RESEARCHER'
+  Researcher: 'RESEARCHER',
   /** May see own jobs. */
-  | 'VIEWER';
+  Viewer: 'VIEWER'
+} as const;
 
+export type UserLevel = typeof UserLevel[keyof typeof UserLevel];
 /** An X11 display for the job. */
 export type X11Input = {
   /** Whether the display is rendered by a GPU. */
