@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parse as parseYaml, YAMLError } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
-import { bothModes } from './config/door.ts'
 import { type Environment, expand, overlay } from './config/environment.ts'
+import { bothModes } from './config/exposure.ts'
 import {
   type ConfigFile,
   configFile,

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
-import { isLoopback, nobodyCanLogIn, openDoor } from './config/door.ts'
+import { exposedWithoutLogin, isLoopback, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
@@ -194,19 +194,19 @@ async function localViewer(domain: Domain): Promise<Viewer> {
   return viewerOf({ id, name: localUser, level: 'ADMIN', allow: [], deny: [] })
 }
 
-/** Whether there is one user, who need not log in; throws when the start would open the door to all, or to nobody. */
+/** Whether the server runs in single-user mode; throws when the start would admit every caller, or none. */
 async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Config): Promise<boolean> {
   const { bootstrapToken, oidc } = config.auth
   const { roles, host } = config.server
   const isOpen = roles.includes('api') && !isLoopback(host)
   if (config.givesUpUsers) {
-    if (isOpen) throw new ConfigError([openDoor(host)])
+    if (isOpen) throw new ConfigError([exposedWithoutLogin(host)])
     await giveUpUsers(domain)
   }
   if (bootstrapToken !== null) await applyBootstrapToken(domain, bootstrapToken)
   const mode = await decideMode(domain, { oidc: oidc !== null, bootstrapToken: bootstrapToken !== null })
-  if (mode === 'NOBODY_CAN_LOG_IN') throw new ConfigError([nobodyCanLogIn])
-  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([openDoor(host)])
+  if (mode === 'NOBODY_CAN_LOG_IN') throw new ConfigError([noLoginPossible])
+  if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([exposedWithoutLogin(host)])
   return mode === 'SINGLE_USER'
 }
 

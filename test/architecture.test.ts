@@ -241,11 +241,11 @@ describe('words', () => {
     expect(found(except('src/domain/leadership.ts'), /\bholder IS NOT NULL\b/)).toEqual([])
   })
 
-  it('reads the environment in two doors: the server’s and the command line’s', () => {
-    const doors = ['src/config.ts', 'src/cli/main.ts']
+  it('reads the environment in two files: the server’s and the command line’s', () => {
+    const readers = ['src/config.ts', 'src/cli/main.ts']
     expect(
       found(
-        source.filter(({ path }) => !doors.includes(path)),
+        source.filter(({ path }) => !readers.includes(path)),
         /\bprocess\.env\b/,
       ),
     ).toEqual([])

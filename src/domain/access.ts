@@ -101,7 +101,7 @@ export interface Viewer {
   readonly ip: string | null
   /** Prefix of the token that was used; null: none was needed, or it was a log-in of elsewhere. */
   readonly token: string | null
-  /** When what was shown at the door ends by itself; null: never. */
+  /** When the credential of the request expires; null: never. */
   readonly expiresAtMs: number | null
 }
 

@@ -3,9 +3,10 @@ import { launchers } from './executors.ts'
 import { parseInput } from './parse.ts'
 
 /**
- * What a submission may look like, field by field: the one parse at the door. Rules between fields are in rules.ts;
- * what depends on the pool is in routing.ts. GraphQL has checked the types already, but the domain trusts no caller.
+ * The form of a submission, field by field, parsed once on arrival. Rules between fields are in rules.ts; what depends
+ * on the pool is in routing.ts. GraphQL has checked the types already, but the domain trusts no caller.
  */
+
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
 const path = text(4096)
 const positive = z.int().min(1, 'must be at least 1')

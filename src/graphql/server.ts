@@ -125,7 +125,7 @@ export function createServer(options: ServerOptions): Server {
     await answerPost(engine, { viewer, stays: (end) => keep(viewer, response, end) }, { request, response })
   }
 
-  /** A stream whose reader is shown out is cut without a `complete`: the reader comes back, and is told at the door. */
+  /** The stream of a reader who loses access is cut without a `complete`: the client reconnects and gets the reason. */
   function keep(viewer: Viewer, response: ServerResponse, end: () => void) {
     if (response.closed) return end()
     const leave = guests.enter(viewer, () => response.destroy())

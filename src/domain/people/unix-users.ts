@@ -34,7 +34,7 @@ interface PoolAccounts {
 }
 
 interface Asking {
-  door: PoolAccounts
+  destination: PoolAccounts
   executor: string
   userName: string
   /** null: the user has none. */
@@ -42,17 +42,17 @@ interface Asking {
 }
 
 /** Why a job of this user cannot run in the pool, with what to do about it. */
-export function unixUserViolations({ door, executor, userName, unixUser }: Asking): Violation[] {
+export function unixUserViolations({ destination, executor, userName, unixUser }: Asking): Violation[] {
   if (!traitsOf(executor).takesUnixUser) return []
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
-  if (unixUser !== null && door.reservedUnixUsers.includes(unixUser))
+  if (unixUser !== null && destination.reservedUnixUsers.includes(unixUser))
     return refuse(
-      `${executor}: jobs must not run as ${unixUser}, which owns files of the server of pool ${door.pool};  ` +
+      `${executor}: jobs must not run as ${unixUser}, which owns files of the server of pool ${destination.pool};  ` +
         `ask an administrator to set another account for user ${userName}: berth user set ${userName} --unix-user ACCOUNT`,
     )
-  if (unixUser === null && door.unixUserRequired)
+  if (unixUser === null && destination.unixUserRequired)
     return refuse(
-      `${executor}: the user ${userName} has no unixUser, so the job would run as root in pool ${door.pool}; ` +
+      `${executor}: the user ${userName} has no unixUser, so the job would run as root in pool ${destination.pool}; ` +
         `ask an administrator to set one: berth user set ${userName} --unix-user ACCOUNT, or sets jobsAsRoot of the pool`,
     )
   return []

@@ -35,7 +35,7 @@ import { shapeOf } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
 import { type Placed, type Places, place } from './resolve.ts'
-import { machineMemoryOf, readDoors } from './routing.ts'
+import { machineMemoryOf, readDestinations } from './routing.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
@@ -59,7 +59,7 @@ export interface Accepted {
 
 interface World extends Places {
   rules: readonly ApprovalRule[]
-  /** Of the pools that the doors lead to. */
+  /** Of the pools of the destinations. */
   limits: ReadonlyMap<string, Limits>
   /** Of these pools too; none where no rule asks for it. */
   hardware: readonly PoolHardware[]
@@ -112,7 +112,7 @@ async function measure(
   { items, placed }: Measuring,
 ): Promise<(Candidate | Decision)[]> {
   const payers = placed.flatMap((one) => ('payer' in one ? [one.payer] : []))
-  const pools = new Set(world.doors.map(({ pool }) => pool))
+  const pools = new Set(world.destinations.map(({ pool }) => pool))
   const users = payers.map(({ userId }) => userId)
   const reads = together(sql)
   const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
@@ -150,10 +150,10 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
   const users = items.map(({ viewer }) => viewer.userId)
   const foreign = items.flatMap(({ viewer, input }) => (viewer.level === 'ADMIN' ? (input.spec.account ?? []) : []))
   const reservationIds = items.flatMap(({ input }) => input.spec.capacityReservationId ?? [])
-  const [keys, doors, memberships, unixUsers, rules, slots, reservations, roots] = await failClosed(domain, () =>
+  const [keys, destinations, memberships, unixUsers, rules, slots, reservations, roots] = await failClosed(domain, () =>
     Promise.all([
       readKeys(reads, keysOf(items)),
-      readDoors(reads, machineMemoryOf(domain)),
+      readDestinations(reads, machineMemoryOf(domain)),
       readMemberships(reads, users),
       readUnixUsers(reads, users),
       readRules(reads),
@@ -164,7 +164,7 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
   )
   return {
     keys,
-    doors,
+    destinations,
     named,
     memberships,
     unixUsers,
@@ -228,7 +228,7 @@ function decide(item: Submission, candidate: Candidate | Decision, world: World)
   if (!('placed' in candidate)) return candidate
   const { placed, quotas } = candidate
   const slotId = slotOf(item, world)
-  const isDefault = world.doors.find((door) => door.isDefault)?.pool === placed.job.pool
+  const isDefault = world.destinations.find((destination) => destination.isDefault)?.pool === placed.job.pool
   const { warnings, approvals } = judge(
     quotas.filter((quota) => slotId === null || !isClaimed(quota, isDefault)),
     (subject) => usedWithout(slotId, subject, world),

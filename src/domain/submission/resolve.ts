@@ -14,7 +14,7 @@ import { inWords, type Shape, shapeOf, tooLarge } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normalise } from './normalise.ts'
-import { type Door, route } from './routing.ts'
+import { type Destination, route } from './routing.ts'
 import type { Submission } from './submission.ts'
 
 /** What a submission becomes: its pool, executor, team, account and normalised spec, and what it would take. */
@@ -30,7 +30,7 @@ export interface Placed {
 }
 
 export interface Places {
-  doors: readonly Door[]
+  destinations: readonly Destination[]
   named: ReadonlyMap<string, NamedJob>
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
@@ -42,8 +42,8 @@ export interface Places {
 
 /** Throws InvalidInput, and Rejected for what could never run where that is not to wait. */
 export function place({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
-  const way = route(input.spec, places.doors)
-  const door = places.doors.find(({ queue }) => queue === way.queue)
+  const way = route(input.spec, places.destinations)
+  const destination = places.destinations.find(({ queue }) => queue === way.queue)
   const memberships = places.memberships.get(viewer.userId) ?? noMemberships
   const team = teamFor(input.spec.team, memberships)
   const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
@@ -51,7 +51,9 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
   const unixUser = places.unixUsers.get(viewer.userId) ?? null
   const violations = [
     ...dependencyViolations(input.spec, places.named, viewer),
-    ...(door ? unixUserViolations({ door, executor: way.executor, userName: viewer.userName, unixUser }) : []),
+    ...(destination
+      ? unixUserViolations({ destination, executor: way.executor, userName: viewer.userName, unixUser })
+      : []),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
   const { spec, warnings } = normalise({ ...input.spec, team: team?.name }, way, account)
@@ -63,16 +65,16 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
     reservationId === null
       ? null
       : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, places.reservations)
-  const never = door ? neverFits(shape, door, reservation) : null
-  if (never && door?.refuses) throw new Rejected([never])
-  const { cost, isUnbounded } = expectedCost(spec, door?.rates ?? null)
+  const never = destination ? neverFits(shape, destination, reservation) : null
+  if (never && destination?.refuses) throw new Rejected([never])
+  const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null)
   const job = {
     id: newId('job', nowMs),
     runId: newId('run', nowMs),
     viewer,
     pool: way.pool,
     policy: way.policy,
-    shareAccount: shareAccountOf(account, root, door?.weights ?? {}),
+    shareAccount: shareAccountOf(account, root, destination?.weights ?? {}),
     spec,
     cost,
     teamId: team?.id ?? null,
@@ -82,7 +84,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
     opensMs: reservation?.startsMs ?? null,
   }
   const { userId, userName, level } = viewer
-  const isLocal = startsProcesses(door?.executors ?? [])
+  const isLocal = startsProcesses(destination?.executors ?? [])
   const payer = { userId, userName, level, team, account }
   return {
     job,
@@ -95,7 +97,7 @@ export function place({ viewer, input, key, retryOf }: Submission, places: Place
 }
 
 /** Why it could never start on the machines as they are, whatever runs there; null: it could. */
-function neverFits(shape: Shape, { nodes }: Door, reservation: NamedReservation | null): Reason | null {
+function neverFits(shape: Shape, { nodes }: Destination, reservation: NamedReservation | null): Reason | null {
   // The same array each time: what is known of it is asked again.
   const mine = reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
   return couldEverFit(shape, mine) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)

@@ -9,8 +9,8 @@ import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import type { FreeNode } from '../machines/placement.ts'
 
-/** Which door a submission goes through, which pool that leads to, and which executor there honours all of its fields. */
-export interface Door extends PoolMachines {
+/** A submission queue and the pool that it leads to. */
+export interface Destination extends PoolMachines {
   queue: string
   isDefault: boolean
   pool: string
@@ -43,7 +43,7 @@ export interface Route {
   executor: string
 }
 
-interface DoorRow extends Omit<Door, keyof PoolMachines> {
+interface DestinationRow extends Omit<Destination, keyof PoolMachines> {
   /** Of the pool; every change of its machines moves it on. */
   revision: number
 }
@@ -59,20 +59,20 @@ export function machineMemoryOf(domain: Domain): MachineMemory {
   return known
 }
 
-/** All doors, the default one first. */
-export async function readDoors(sql: Sql, memory: MachineMemory): Promise<Door[]> {
+/** All destinations, the default one first. */
+export async function readDestinations(sql: Sql, memory: MachineMemory): Promise<Destination[]> {
   const rows = await readRows(sql)
-  const doors: Door[] = []
-  for (const { revision, ...door } of rows)
-    doors.push({ ...door, ...(await machinesAt(sql, memory, { pool: door.pool, revision })) })
-  return doors
+  const destinations: Destination[] = []
+  for (const { revision, ...destination } of rows)
+    destinations.push({ ...destination, ...(await machinesAt(sql, memory, { pool: destination.pool, revision })) })
+  return destinations
 }
 
 /** The revision was read first, so machines that changed since are read again the next time. */
 async function machinesAt(
   sql: Sql,
   memory: MachineMemory,
-  { pool, revision }: Pick<DoorRow, 'pool' | 'revision'>,
+  { pool, revision }: Pick<DestinationRow, 'pool' | 'revision'>,
 ): Promise<PoolMachines> {
   const known = memory.get(pool)
   if (known?.revision === revision) return known
@@ -82,15 +82,15 @@ async function machinesAt(
   return { nodes, deviceIds }
 }
 
-function readRows(sql: Sql): Promise<DoorRow[]> {
-  return sql.query<DoorRow>(
+function readRows(sql: Sql): Promise<DestinationRow[]> {
+  return sql.query<DestinationRow>(
     `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates, p.weights,
        p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
        coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses, p.revision
      FROM submission_queue q JOIN pool p ON p.name = q.pool
      ORDER BY q.is_default DESC, q.position`,
     [],
-    'doors',
+    'destinations',
   )
 }
 
@@ -98,38 +98,42 @@ const refuse = (path: string, message: string): InvalidInput =>
   new InvalidInput([{ path: ['spec', ...path.split('.')], message }])
 const quoted = (names: readonly string[]) => names.join(', ')
 
-export function route(spec: SpecInput, doors: readonly Door[]): Route {
-  const door = findDoor(spec, doors)
-  const executor = spec.executor ?? preferred(spec, door)
-  if (!door.executors.includes(executor))
-    throw refuse('executor', `Queue ${door.queue} has no executor ${executor}; use one of ${quoted(door.executors)}`)
+export function route(spec: SpecInput, destinations: readonly Destination[]): Route {
+  const destination = findDestination(spec, destinations)
+  const executor = spec.executor ?? preferred(spec, destination)
+  if (!destination.executors.includes(executor))
+    throw refuse(
+      'executor',
+      `Queue ${destination.queue} has no executor ${executor}; use one of ${quoted(destination.executors)}`,
+    )
   const violations = [
     ...notHonoured(spec, executor),
     ...portViolations(spec, executor),
-    ...gangViolations(spec, door),
-    ...deviceViolations(spec, door),
+    ...gangViolations(spec, destination),
+    ...deviceViolations(spec, destination),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
-  return { queue: door.queue, pool: door.pool, policy: door.policy, executor }
+  return { queue: destination.queue, pool: destination.pool, policy: destination.policy, executor }
 }
 
-function findDoor(spec: SpecInput, doors: readonly Door[]): Door {
+function findDestination(spec: SpecInput, destinations: readonly Destination[]): Destination {
   const { queue, executor } = spec
-  const door = queue
-    ? doors.find((candidate) => candidate.queue === queue)
-    : doors.find((candidate) => !executor || candidate.executors.includes(executor))
-  if (door) return door
-  if (queue) throw refuse('queue', `There is no queue ${queue}; use one of ${quoted(doors.map((d) => d.queue))}`)
-  const known = [...new Set(doors.flatMap((d) => d.executors))]
+  const destination = queue
+    ? destinations.find((candidate) => candidate.queue === queue)
+    : destinations.find((candidate) => !executor || candidate.executors.includes(executor))
+  if (destination) return destination
+  if (queue)
+    throw refuse('queue', `There is no queue ${queue}; use one of ${quoted(destinations.map((each) => each.queue))}`)
+  const known = [...new Set(destinations.flatMap((each) => each.executors))]
   throw refuse('executor', `No queue leads to executor ${executor}; use one of ${quoted(known)}`)
 }
 
 /** The executor that a field of the job asks for, else the first of the pool. */
-function preferred(spec: SpecInput, door: Door): string {
+function preferred(spec: SpecInput, destination: Destination): string {
   const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && asked[preferredFor.field](spec))
   const always = wanted.find((name) => traitsOf(name).preferredFor?.when === 'ALWAYS')
-  const [first = executorDefault] = door.executors
-  return always ?? wanted.find((name) => door.executors.includes(name)) ?? first
+  const [first = executorDefault] = destination.executors
+  return always ?? wanted.find((name) => destination.executors.includes(name)) ?? first
 }
 
 const asked: Readonly<Record<SpecialField, (spec: SpecInput) => boolean>> = {
@@ -173,17 +177,20 @@ function portViolations({ internalDns }: SpecInput, executor: string): Violation
 }
 
 /** A job of several copies that must work together says what it needs, unless the pool is relaxed about it. */
-function gangViolations(spec: SpecInput, door: Door): Violation[] {
+function gangViolations(spec: SpecInput, destination: Destination): Violation[] {
   const r = spec.resources
-  if ((r?.replicas ?? 1) <= 1 || door.relaxReplicas) return []
+  if ((r?.replicas ?? 1) <= 1 || destination.relaxReplicas) return []
   return (['infiniband', 'gpu', 'gpuMemoryGib', 'gpuModel'] as const)
     .filter((field) => !r?.[field] || (Array.isArray(r[field]) && r[field].length === 0))
     .map((field) => ({ path: ['spec', 'resources', field], message: 'Must be given when replicas is above 1' }))
 }
 
-function deviceViolations(spec: SpecInput, door: Door): Violation[] {
-  const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !door.deviceIds.includes(id))
+function deviceViolations(spec: SpecInput, destination: Destination): Violation[] {
+  const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !destination.deviceIds.includes(id))
   return unknown
     .slice(0, 1)
-    .map((id) => ({ path: ['spec', 'resources', 'gpuIds'], message: `There is no GPU ${id} in pool ${door.pool}` }))
+    .map((id) => ({
+      path: ['spec', 'resources', 'gpuIds'],
+      message: `There is no GPU ${id} in pool ${destination.pool}`,
+    }))
 }

@@ -13,7 +13,7 @@ import type { AccountShareRow } from '../waiting-loaders.ts'
 import { LimitsRef } from './limits.ts'
 import { RunConnection } from './run.ts'
 
-/** Machines: pools, their nodes and GPUs, and the doors that lead to them. */
+/** Machines: pools, their nodes and GPUs, and the submission queues that lead to them. */
 export interface CapacityShape {
   cpuMillis: number
   memoryBytes: bigint | number
