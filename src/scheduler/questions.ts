@@ -29,7 +29,7 @@ import { isConflict, lockPoolAt, startRuns } from './stored/committing.ts'
  * as it is after a pass: at its ordinary position, behind all jobs that come before it.
  *
  * NO_WAIT submits and starts in that transaction, or leaves nothing behind. It is READ COMMITTED and not SERIALIZABLE
- * like other submissions: the gate alone keeps submissions apart, and once it is locked no other job can come before this
+ * like other submissions: the submission lock alone keeps submissions apart, and once it is locked no other job can come before this
  * one. What was committed just before that may be unheard still: then the leader hears it, and tries again.
  */
 

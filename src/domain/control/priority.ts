@@ -5,16 +5,16 @@ import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
-import { lockGate } from '../gate.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { lockJobs } from '../jobs/job-head.ts'
 import { bandOf, insertLanes, type Lane, type LaneOf, laneOf } from '../lanes.ts'
 import { parseInput } from '../parse.ts'
+import { lockSubmissions } from '../submission-lock.ts'
 
 /**
  * A priority that a person sets replaces that of the level, until the job starts. The job changes its lane, and the
- * leader hears of it by the triggers of the queue. It takes its turn at the gate of submissions, so that the new lane is not
- * removed as one that nobody uses.
+ * leader hears of it by the triggers of the queue. The transaction takes the submission lock, so that
+ * retention does not remove the new lane as unused.
  */
 const priorityMax = 50
 const range = `must be 0 … ${priorityMax}, or null to clear it`
@@ -27,7 +27,7 @@ const priorityInput = z.strictObject({
 export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ jobId: string }> {
   const { jobId, priority = null } = parseInput(priorityInput, raw)
   await domain.db.transaction(async (sql) => {
-    await lockGate(sql)
+    await lockSubmissions(sql)
     const job = (await lockJobs(sql, [jobId])).get(jobId)
     if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
     demand(viewer, 'job.priority')

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { lockGate } from '../gate.ts'
 import { holdingSql } from '../state.ts'
+import { lockSubmissions } from '../submission-lock.ts'
 
 /** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
 
@@ -78,13 +78,13 @@ export async function unusedLanes(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Those of them that are still unused. A transaction that puts a job into another lane stands at the gate as well,
- * so none goes from under it.
+ * Removes the lanes that are still unused. A transaction that puts a job into another lane takes the submission lock as
+ * well, so its lane is not removed.
  */
 export async function removeUnused({ db }: Domain, laneIds: readonly string[]): Promise<number> {
   if (laneIds.length === 0) return 0
   return db.transaction(async (sql) => {
-    await lockGate(sql)
+    await lockSubmissions(sql)
     const gone = await sql.query(`DELETE FROM lane l WHERE l.id = ANY($1::uuid[]) AND ${unusedSql} RETURNING 1`, [
       laneIds,
     ])

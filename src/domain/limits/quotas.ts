@@ -6,9 +6,9 @@ import { lockApplied, rememberApplied } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, Refusal } from '../errors.ts'
-import { behindGate } from '../gate.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
+import { withSubmissionsLocked } from '../submission-lock.ts'
 import {
   type Payer,
   type QuotaRule,
@@ -20,8 +20,8 @@ import {
 } from './quota-rules.ts'
 
 /**
- * Quotas as they are kept: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A change
- * waits at the gate of submissions, so it holds for every submission that comes after it.
+ * Quotas as they are stored: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A change
+ * takes the submission lock, so it holds for every submission that comes after it.
  */
 
 export interface Quota extends QuotaRule {
@@ -116,7 +116,7 @@ export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown):
   const { key = null, ...rest } = parseInput(createInput, raw)
   const rule: QuotaRule = { ...rest, key }
   demandSense(rule)
-  return behindGate(domain, async (tx) => {
+  return withSubmissionsLocked(domain, async (tx) => {
     await demandNamed(tx, rule)
     const id = newId('quota', domain.time.nowMs())
     const { count } = await tx.prisma.quota.createMany({ data: { ...rule, id }, skipDuplicates: true })
@@ -142,7 +142,7 @@ async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<v
 export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'quota.write')
   const change = parseInput(updateInput, raw)
-  return behindGate(domain, async (tx) => {
+  return withSubmissionsLocked(domain, async (tx) => {
     const { quota } = tx.prisma
     const { id, ...before } = await quotaOf(tx, change.id)
     const detail = { action: change.action ?? before.action, limit: change.limit ?? before.limit }
@@ -165,7 +165,7 @@ export async function renameTeamQuotas({ prisma }: Tx, before: string, name: str
 
 export async function deleteQuota(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'quota.write')
-  await behindGate(domain, async (tx) => {
+  await withSubmissionsLocked(domain, async (tx) => {
     const { id: _, ...detail } = await quotaOf(tx, id)
     await tx.prisma.quota.delete({ where: { id } })
     await audit(tx, viewer, [{ action: 'quota.delete', objectId: id, detail }], domain.time.nowMs())

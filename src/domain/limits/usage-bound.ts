@@ -10,7 +10,7 @@ import { type Measured, measuredOf, readUsage, type Usage, windowHours } from '.
  * through whichever server. While that bound is not even near a limit the verdict is that of the exact number. As soon as
  * it is, everything is counted again.
  *
- * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted behind the gate, where
+ * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted under the submission lock, where
  * no job is between drawing its number and its commit.
  */
 

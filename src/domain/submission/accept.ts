@@ -74,7 +74,7 @@ type Candidate = { placed: Placed; quotas: MetQuota[] } | { refusal: Refusal }
 export interface Deciding {
   domain: Domain
   sql: Sql
-  /** null outside the gate. */
+  /** null without the submission lock. */
   memory: UsageMemory | null
 }
 

@@ -187,10 +187,8 @@ function gangViolations(spec: SpecInput, destination: Destination): Violation[] 
 
 function deviceViolations(spec: SpecInput, destination: Destination): Violation[] {
   const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !destination.deviceIds.includes(id))
-  return unknown
-    .slice(0, 1)
-    .map((id) => ({
-      path: ['spec', 'resources', 'gpuIds'],
-      message: `There is no GPU ${id} in pool ${destination.pool}`,
-    }))
+  return unknown.slice(0, 1).map((id) => ({
+    path: ['spec', 'resources', 'gpuIds'],
+    message: `There is no GPU ${id} in pool ${destination.pool}`,
+  }))
 }

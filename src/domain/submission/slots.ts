@@ -5,13 +5,13 @@ import { ownAccount } from '../accounts.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { NotFound } from '../errors.ts'
-import { behindGate } from '../gate.ts'
 import { newId } from '../ids.ts'
 import { limitsOf, poolNamed } from '../limits/limits.ts'
 import { judge, type MetQuota, metQuotas, type Payer, userSubject } from '../limits/quota-rules.ts'
 import { failClosed, readQuotasOf } from '../limits/quotas.ts'
 import { noUsage, readUsage } from '../limits/usage.ts'
 import { parseInput } from '../parse.ts'
+import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
 
 /**
@@ -37,7 +37,7 @@ const ttlSecondsDefault = 300
 export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'job.submit')
   const { ttlSeconds } = parseInput(reserveInput, raw)
-  return behindGate(domain, async (sql) => {
+  return withSubmissionsLocked(domain, async (sql) => {
     await demandSlot(domain, sql, viewer)
     const id = newId('slot', domain.time.nowMs())
     await sql.query(
@@ -81,7 +81,7 @@ export async function releaseSlot(
   id: string,
 ): Promise<{ id: string; released: boolean }> {
   demand(viewer, 'job.submit')
-  return behindGate(domain, async (tx) => {
+  return withSubmissionsLocked(domain, async (tx) => {
     const mine = { id, userId: viewer.userId }
     if (!(await tx.prisma.slotReservation.findFirst({ where: mine })))
       throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)

@@ -6,8 +6,8 @@ import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
 import type { Domain } from '../domain.ts'
 import { type Refusal, settled } from '../errors.ts'
-import { endBehindGate, lockGate } from '../gate.ts'
 import { memoryOf } from '../limits/usage-bound.ts'
+import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
 import { answeredByKey, type Decision, decideGroup, keysOf, openGroup } from './accept.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
@@ -20,7 +20,7 @@ import { readSubmission, type Submission } from './submission.ts'
  * in order of arrival, and writes once; an unforeseen SQL error splits the group in halves until the bad item is alone.
  * Nobody is answered before the commit.
  *
- * Processes take turns at the gate (gate.ts). Keys that are stored already are answered by a plain read before: what such a key
+ * Processes take turns (submission-lock.ts). Keys that are stored already are answered by a plain read before: what such a key
  * answers changes before its time is over only when its job is deleted. So the job is a part of the answer, and where it
  * is gone the submission is decided again.
  */
@@ -94,7 +94,9 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
   const decided =
-    open.length > 0 ? await endBehindGate(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow) : []
+    open.length > 0
+      ? await endWithSubmissionsLocked(domain, (sql) => decideAndWrite(domain, sql, open), mayPassNow)
+      : []
   if (decided.some((decision) => 'job' in decision))
     for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   const next = decided.values()
@@ -121,8 +123,8 @@ export async function outcomeOf(domain: Domain, decision: Decision): Promise<Sub
 }
 
 /**
- * Past the gate somebody stored the same key, which the next try reads and answers, or deleted the job that a retry
- * names, which the next try does without.
+ * A transaction without the submission lock stored the same key, which the next try reads and answers, or deleted the
+ * job that a retry names, which the next try does without.
  */
 function mayPassNow(error: unknown): boolean {
   const broken = `${sqlState(error)} ${brokenConstraint(error)}`
@@ -131,10 +133,10 @@ function mayPassNow(error: unknown): boolean {
 
 /**
  * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
- * In a SERIALIZABLE transaction it must be the first thing: a snapshot from before the gate would be an old one.
+ * In a SERIALIZABLE transaction it must be the first thing: a snapshot from before the lock would be an old one.
  */
 export async function submitInTransaction(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
-  await lockGate(sql)
+  await lockSubmissions(sql)
   const { result, writes } = await decideAndWrite(domain, sql, items)
   await writes
   return result

@@ -142,7 +142,7 @@ describe('the same key twice in a group', () => {
   })
 })
 
-test('a key that somebody stores past the gate meanwhile is answered', async () => {
+test('a key that is stored meanwhile without the submission lock is answered', async () => {
   const jobId = await it.submit()
   const past = await database.db.pool.connect()
   await past.query('BEGIN')

@@ -1,0 +1,37 @@
+import type { Ending, Sql, Tx } from '../platform/tx.ts'
+import type { Domain } from './domain.ts'
+
+/**
+ * The submission lock: an empty table that a transaction locks first when it counts or changes what submissions are
+ * decided by. Processes take turns instead of aborting each other's SERIALIZABLE transactions, and SERIALIZABLE stays as
+ * the proof. The lock must be the first statement: it takes no snapshot, so a transaction that waited sees what the one
+ * before it wrote. Transactions that put a job into another lane, or remove lanes, lock it as well.
+ */
+
+const triesMax = 8
+
+export const lockSubmissions = (sql: Sql) => sql.query('LOCK TABLE submission_gate IN EXCLUSIVE MODE')
+
+/** For rows that submissions are decided by. */
+export const withSubmissionsLocked = <T>({ db }: Domain, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.serializable(
+    async (tx) => {
+      const [, result] = await Promise.all([lockSubmissions(tx), work(tx)])
+      return result
+    },
+    { tries: triesMax },
+  )
+
+/** The last writes go with the commit. `again`: further failures after which the same transaction may well succeed. */
+export const endWithSubmissionsLocked = <T>(
+  { db }: Domain,
+  work: (sql: Sql) => Promise<Ending<T>>,
+  again?: (error: unknown) => boolean,
+): Promise<T> =>
+  db.endingTransaction(
+    async (sql) => {
+      const [, ending] = await Promise.all([lockSubmissions(sql), work(sql)])
+      return ending
+    },
+    { isolation: 'SERIALIZABLE', tries: triesMax, alsoRetry: again },
+  )
