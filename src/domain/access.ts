@@ -1,9 +1,10 @@
 import { Forbidden, jobNotFound } from './errors.ts'
 
 /**
- * Who may do what: what the user's level gives, plus what the user is allowed, minus what the user is denied (deny
- * wins), cut by the scopes of the token that was used. Levels are a ladder; each adds to the one below.
+ * What a person may do: the permissions of the level, plus those that are allowed to the user, minus those that are
+ * denied (a denial wins), limited by the scopes of the token. Levels are a ladder: each adds to the one below.
  */
+
 export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 export type UserLevel = (typeof userLevels)[number]
 
@@ -35,11 +36,11 @@ const known: ReadonlySet<string> = permissionsOf('ADMIN')
 export const permissionsMax = known.size
 export const isPermission = (text: string): text is Permission => known.has(text)
 
-/** What a token may be used for. READ comes with each of the others. */
+/** What a token may be used for. Every other scope includes READ. */
 export const tokenScopes = ['READ', 'SUBMIT', 'OPERATE', 'ADMIN'] as const
 export type TokenScope = (typeof tokenScopes)[number]
 
-/** The scope that a token must have for its user's permission to count. A new permission needs a line here. */
+/** The scope that a token needs for each permission. A new permission needs a line here. */
 const scopeOf = {
   'job.view.own': 'READ',
   'job.view.all': 'READ',
@@ -63,13 +64,13 @@ const scopeOf = {
   'reservation.write': 'ADMIN',
 } as const satisfies Record<Permission, TokenScope>
 
-/** Priority of a job by the level of its user, fixed at submission. */
+/** Priority of a job by the level of its user; fixed at submission. */
 export const basePriority = { VIEWER: 0, RESEARCHER: 10, LEAD: 20, ADMIN: 30 } as const satisfies Record<
   UserLevel,
   number
 >
 
-/** A user as far as access goes. */
+/** What access needs to know of a user. */
 export interface Person {
   readonly id: string
   readonly name: string
@@ -78,28 +79,28 @@ export interface Person {
   readonly deny: readonly string[]
 }
 
-/** How a person came in. */
+/** How a person logged in. */
 export interface Entry {
   readonly scopes?: readonly TokenScope[]
   readonly ip?: string | null
-  /** Prefix of the token that was used. */
+  /** Prefix of the token. */
   readonly token?: string | null
   readonly expiresAtMs?: number | null
 }
 
-/** Who asks. Made once per request or connection by `viewerOf`; the permissions are final. */
+/** The person behind a request. `viewerOf` makes it once per request or connection; its permissions are final. */
 export interface Viewer {
   readonly userId: string
   readonly userName: string
   readonly level: UserLevel
-  /** What may be done here and now. */
+  /** What the person may do with this token. */
   readonly permissions: ReadonlySet<Permission>
-  /** What the person may do with every scope: reading asks this, for READ comes with every token. */
+  /** What the person may do with any token. Reads ask this one, because every token includes READ. */
   readonly granted: ReadonlySet<Permission>
   readonly scopes: readonly TokenScope[]
   /** Where the request came from, for the audit log. */
   readonly ip: string | null
-  /** Prefix of the token that was used; null: none was needed, or it was a log-in of elsewhere. */
+  /** Prefix of the token; null: none was needed, or the person logged in by an OpenID provider. */
   readonly token: string | null
   /** When the credential of the request expires; null: never. */
   readonly expiresAtMs: number | null
@@ -116,7 +117,7 @@ export function viewerOf(person: Person, entry: Entry = {}): Viewer {
   return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs }
 }
 
-/** Somebody who has shown nothing. May ask for the log-in page's facts, and for nothing else. */
+/** The viewer of a request without credentials. It may read what the log-in page needs, and nothing else. */
 export const anonymous: Viewer = {
   userId: '',
   userName: 'anonymous',
@@ -129,20 +130,20 @@ export const anonymous: Viewer = {
   expiresAtMs: null,
 }
 
-/** Names the permission that the person lacks, or else the scope that the token lacks. */
+/** Throws Forbidden with the permission that the person lacks, or else with the scope that the token lacks. */
 export function demand(viewer: Viewer, permission: Permission): void {
   if (viewer.permissions.has(permission)) return
   throw new Forbidden(viewer.granted.has(permission) ? `scope:${scopeOf[permission]}` : permission)
 }
 
-/** For reads: every token may read what its user may. */
+/** For reads: every token may read what its user may read. */
 export function demandToRead(viewer: Viewer, permission: Permission): void {
   if (!viewer.granted.has(permission)) throw new Forbidden(permission)
 }
 
 /**
- * Acting on what another person may do (their level, permissions, tokens) takes a level that is not below theirs and all of
- * their permissions: else the right to write users or tokens were the right to everything.
+ * A change of another person's level, permissions or tokens needs a level that is not below theirs, and all of their
+ * permissions. Otherwise the right to write users or tokens would be the right to everything.
  */
 export function demandAllOf(viewer: Viewer, person: Person): void {
   if (userLevels.indexOf(person.level) > userLevels.indexOf(viewer.level)) throw new Forbidden(`level:${person.level}`)
@@ -160,7 +161,10 @@ export const maySee = (viewer: Viewer, job: { userId: string }): boolean =>
 export const mayOver = (viewer: Viewer, { userId }: { userId: string }, verb: 'cancel' | 'delete'): boolean =>
   viewer.permissions.has(`job.${verb}.all`) || (userId === viewer.userId && viewer.permissions.has(`job.${verb}.own`))
 
-/** `own` suffices for one's own jobs, `all` is needed for others'; a job that may not be seen is not found. */
+/**
+ * A person's own jobs need the `own` permission, those of others need `all`. A job that the viewer may not see is not
+ * found.
+ */
 export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'delete'): void {
   if (!maySee(viewer, job)) throw jobNotFound(job.id)
   if (mayOver(viewer, job, verb)) return
@@ -168,7 +172,7 @@ export function demandOver(viewer: Viewer, job: OwnedJob, verb: 'cancel' | 'dele
 }
 
 /**
- * The condition that every read of jobs carries, on the table alias `alias`. `bind` takes a value and answers its
+ * The condition that every read of jobs carries, on the table alias `alias`. `bind` takes a value and returns its
  * placeholder.
  */
 export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
@@ -177,13 +181,13 @@ export function visibleTo(viewer: Viewer, alias: string, bind: (value: unknown) 
   return 'FALSE'
 }
 
-/** Names of others in what all jobs together come to (accounts, limits, the machine that plans) are for those who see all. */
+/** Totals over all jobs name other accounts, limits and machines, so they are only for viewers who see all jobs. */
 export const seesAll = (viewer: Viewer): boolean => viewer.granted.has('job.view.all')
 
-/** Other people and teams are seen by those who see their jobs, or decide about them; else one sees oneself. */
+/** Other people and teams are visible to viewers who see their jobs or decide about them; others see themselves. */
 export const seesPeople = (viewer: Viewer): boolean => seesAll(viewer) || viewer.granted.has('user.write')
 
-/** What concerns a person alone: they themselves, or whoever has this permission. */
+/** What belongs to one person is for that person, and for holders of this permission. */
 export function demandOwn(viewer: Viewer, userId: string, orElse: Permission): void {
   if (userId !== viewer.userId) demandToRead(viewer, orElse)
 }

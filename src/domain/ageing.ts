@@ -1,21 +1,22 @@
 /**
- * Ageing: under PRIORITY a priority that comes from a level rises while its job waits, by 10 for every full threshold, up
- * to 30. A priority that a person set does not rise, and a job with a closed gate does not age.
+ * Ageing: under PRIORITY, a priority that comes from a level rises while its job waits: by 10 for every full threshold,
+ * 30 at most. A priority that a person set does not rise, and a job with a closed gate does not age.
  *
- * The rule has this one place. It is needed in four forms: the priority at a moment, in TypeScript and in SQL; when it
- * rises next; which priorities the jobs of a band have now, by the time since which they wait; and, the other way round,
- * since when a job of a band must wait to be ahead of a given priority. `test/domain/ageing.test.ts` compares them.
+ * This is the only place of the rule. It has four forms: the priority at a moment, in TypeScript and in SQL; the time of
+ * the next rise; the priorities that the jobs of a band have now, by the time since which they wait; and the time since
+ * which a job of a band must wait to be ahead of a given priority. `test/domain/ageing.test.ts` compares them.
  */
+
 const boost = 10
 const boostedMax = 30
 
-/** Bands of which the jobs rise, where ageing is on. */
+/** Bands whose jobs rise, if ageing is on. */
 export const agingBands: readonly number[] = Array.from({ length: boostedMax / boost }, (_, steps) => steps * boost)
 
 export interface Ageing {
-  /** The priority of its lane. */
+  /** Priority of its lane. */
   band: number
-  /** A person set it: waiting does not raise it. */
+  /** A person set the priority, so waiting does not raise it. */
   overridden: boolean
   /** Its gates are open. */
   open: boolean
@@ -24,7 +25,7 @@ export interface Ageing {
 
 export interface Moment {
   nowMs: number
-  /** 0: nothing ages. */
+  /** 0: ageing is off. */
   thresholdMs: number
 }
 
@@ -34,23 +35,26 @@ const ages = (band: number, { thresholdMs }: Moment): boolean =>
 const stepsOf = (sinceMs: number, { nowMs, thresholdMs }: Moment): number =>
   Math.max(0, Math.floor((nowMs - sinceMs) / thresholdMs))
 
-/** Since when a job waits that has just risen by so many steps. */
+/** Since when a job waits that has just risen by `steps`. */
 const sinceOf = (steps: number, { nowMs, thresholdMs }: Moment): number => nowMs - steps * thresholdMs
 
-/** Priority now. */
+/** Priority at this moment. */
 export function effectivePriority({ band, overridden, open, sinceMs }: Ageing, moment: Moment): number {
   if (overridden || !open || !ages(band, moment)) return band
   return Math.min(boostedMax, band + boost * stepsOf(sinceMs, moment))
 }
 
-/** When time alone raises it next; null: it rises no more. */
+/** When waiting raises the priority next; null: never. */
 export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
   const { band, overridden, open, sinceMs } = ageing
   if (overridden || !open || !ages(band, moment) || effectivePriority(ageing, moment) >= boostedMax) return null
   return sinceMs + (stepsOf(sinceMs, moment) + 1) * moment.thresholdMs
 }
 
-/** The open jobs of a band that have one priority now: those that wait since after `afterMs` and until `untilMs`. */
+/**
+ * The open jobs of a band that have the same priority now: they wait since after `afterMs`, and since `untilMs` at the
+ * latest.
+ */
 export interface AgedStep {
   priority: number
   afterMs: number
@@ -67,8 +71,8 @@ export function agedStepsOf({ band, overridden }: Pick<Ageing, 'band' | 'overrid
 }
 
 /**
- * Which jobs of a band are ahead of a job with this priority: all that wait since `wholeMs` or longer, and of those that
- * wait since `tiedMs` or longer the ones with an earlier sequence. Infinity: however short they wait; -Infinity: none.
+ * Which jobs of a band are ahead of a job with this priority: all that wait since `wholeMs` or longer; of those that
+ * wait since `tiedMs` or longer, the ones with an earlier sequence. Infinity: all jobs; -Infinity: none.
  */
 export interface Cutoffs {
   wholeMs: number
@@ -93,6 +97,6 @@ export const thresholdSql = `coalesce((pl."values"->>'starvationThresholdSeconds
 export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= ${boostedMax} OR q.band % ${boost} <> 0 OR ${thresholdSql} <= 0 THEN q.band
   ELSE least(${boostedMax}, q.band + ${boost} * greatest(0, floor(extract(epoch FROM berth_now() - q.eligible_at) * 1000 / (${thresholdSql})))) END`
 
-/** A moment for the database; a number that is not finite is before or after all moments. */
+/** A moment for the database. An infinite number is before or after all moments. */
 export const timeText = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity'

@@ -3,14 +3,15 @@ import type { Domain } from './domain.ts'
 import { vacate } from './leadership.ts'
 
 /**
- * What the leader of a pool must hear to plan with what is true: rows of `pool_change`, written in the transaction of the
- * change. Entries of the queue are told by triggers, runs by `transition`; the rest by those who change it, through here.
+ * Changes that the leader of a pool must know before it plans: rows of `pool_change`, written in the transaction of the
+ * change. Triggers write those of queue entries, `transition` those of runs, the functions here all others.
  */
+
 export async function tellNodes(sql: Sql, pool: string): Promise<void> {
   await sql.query("INSERT INTO pool_change (pool, kind) VALUES ($1, 'NODES')", [pool])
 }
 
-/** Policy, limits, weights, reservations: starts that were planned before are refused from here on. */
+/** Policy, limits, weights and reservations. Starts that were planned before the change are refused. */
 export async function tellSettings(sql: Sql, pool: string): Promise<void> {
   await sql.query(
     `WITH revised AS (UPDATE pool SET revision = revision + 1 WHERE name = $1 RETURNING name)
@@ -19,25 +20,25 @@ export async function tellSettings(sql: Sql, pool: string): Promise<void> {
   )
 }
 
-/** The same, of limits and of what their defaults depend on: what was started before them exceeds none of them. */
+/** Limits and what their defaults depend on. Runs that were started before the change do not violate them. */
 export async function tellLimits(sql: Sql, pool: string): Promise<void> {
   await tellSettings(sql, pool)
   await sql.query('UPDATE pool SET limits_revision = revision WHERE name = $1', [pool])
 }
 
-/** A run whose standing changed other than by a move: it was asked to leave. */
+/** A run changed without a move: it was asked to leave. */
 export async function tellRuns(sql: Sql, pool: string, runIds: readonly string[]): Promise<void> {
   await sql.query("INSERT INTO pool_change (pool, kind, run_id) SELECT $1, 'RUN', unnest($2::text[])", [pool, runIds])
 }
 
-/** After so long without a leader nobody keeps for the next one what it will load anyway. */
+/** A pool without a leader keeps its changes for this long; after that, its next leader loads everything. */
 const silentMs = 5 * 60_000
 const forgottenPerTransaction = 10_000
 const transactionsMax = 1_000
 
 /**
- * What was told of pools that nobody leads would grow for ever. Whoever leads them next loads everything first, the gates
- * that are due among it, and a leader that has only been away has to take over again.
+ * Removes the changes of pools without a leader, which would otherwise grow without end. The next leader of such a pool
+ * loads everything first, including the gates that are due. A leader that was only away has to take over again.
  */
 export async function forgetUnheard({ db }: Domain, signal?: AbortSignal): Promise<void> {
   const silent = await db.sql.query<{ pool: string }>(silentSql, [silentMs])
@@ -50,7 +51,7 @@ const silentSql = `
 SELECT name AS pool FROM pool WHERE EXISTS (SELECT FROM pool_change c WHERE c.pool = name) AND NOT EXISTS (
   SELECT FROM scheduler_lease l WHERE l.pool = name AND l.renewed_at > berth_now() - $1 * interval '1 millisecond')`
 
-/** Whether there may be more. */
+/** Returns whether more may be left. */
 async function forgetSome(sql: Sql, pool: string): Promise<boolean> {
   if (!(await vacate(sql, pool, silentMs))) return false
   const forgotten = await sql.query(

@@ -5,25 +5,27 @@ import { shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * What jobs cost. A pool may say what holding a core and a GPU for an hour costs. Before a job runs its cost is what is
- * expected: the greater of what its submitter says and of what all of its resources cost for as long as it may run.
- * From the end of each run on it is what was measured: what the run held, from RUNNING to its end. Quotas count the one
- * until the other replaces it; a job that is to be run again is expected to cost the same once more.
+ * What jobs cost. A pool may have a price for a core and for a GPU per hour. Before a job runs, its cost is the
+ * expected one: the submitter's estimate, or the price of all its resources for the longest time that it may run,
+ * whichever is greater. From the end of each run, the cost is measured: what the run held from RUNNING to its end.
+ * Quotas count the expected cost until the measured one replaces it. A job that runs again is expected to cost the same
+ * once more.
  */
+
 export interface Rates {
-  /** One core for an hour. */
+  /** Price of one core for an hour. */
   cpuHour: number
   gpuHour: number
-  /** Code of ISO 4217; nothing is converted. */
+  /** ISO 4217 code; no currency is converted. */
   currency: string
 }
 
 const hourSeconds = 3_600
 
 export interface ExpectedCost {
-  /** null: nothing is known of it. */
+  /** null: unknown. */
   cost: number | null
-  /** It may run for ever on what has a price, so every limit on cost counts as exceeded. */
+  /** The job may run without end on resources that have a price, so every limit on cost counts as exceeded. */
   isUnbounded: boolean
 }
 
@@ -36,16 +38,18 @@ export function expectedCost(spec: JobSpec, rates: Rates | null): ExpectedCost {
   return { cost: Math.max(spec.estimatedCost ?? 0, decimal((perHour * seconds) / hourSeconds)), isUnbounded: false }
 }
 
-/** Without the noise of binary fractions: 3 × 0.1 is 0.3. A double has no more digits to tell. */
+/** Removes the noise of binary fractions: 3 × 0.1 is 0.3. A double has 15 reliable digits. */
 const decimal = (amount: number) => Number(amount.toPrecision(15))
 
-/** What a run costs that ends then, as an expression over `run` and a `pool` with rates; 0: it never was RUNNING. */
+/**
+ * The cost of a run that ends then, as an expression over `run` and a `pool` with rates; 0: the run was never RUNNING.
+ */
 export const measuredCostSql = (ended: string) => `
   coalesce(greatest(extract(epoch FROM ${ended} - run.started_at)::float8, 0) / ${hourSeconds} * (
     (pool.rates->>'cpuHour')::float8 * (SELECT coalesce(sum(a.cpu_millis), 0) FROM allocation a WHERE a.run_id = run.id) / 1000
     + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM device_claim c WHERE c.run_id = run.id)), 0)`
 
-/** The rates of a pool as the configuration says them, where that is new or changed; answers whether it is. */
+/** Writes the rates of the configuration if they are new or changed; returns whether it did. */
 export async function applyRates(tx: Tx, pool: string, rates: Rates | null): Promise<boolean> {
   const applied = await rememberApplied(tx, `rates/${pool}`, rates)
   if (!applied || (rates === null && applied.last === undefined)) return false

@@ -3,25 +3,28 @@ import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 
-/** What every verb of the domain needs. `time` is for ids and for moments that are told; rules ask berth_now(). `clock` is for waits. */
+/**
+ * What every verb of the domain needs. `time` gives ids and moments that are shown; rules ask berth_now(). `clock`
+ * measures waits.
+ */
 export interface Domain {
   readonly db: Db
   readonly wakeups: Wakeups<Topic>
   readonly clock: Clock
   readonly time: Time
   readonly log: Log
-  /** One person, known without a log-in: limits that nobody set do not hold. Decided at start. */
+  /** Single-user mode: no log-in, and limits without a value do not apply. Decided at start. */
   readonly singleUser: boolean
-  /** Where this process tells heads of the audit log outside the database. Absent: nowhere. */
+  /** The file to which this process copies heads of the audit log; absent: none. */
   readonly auditHeadFile?: string | null
 }
 
 /**
- * What can be looked at again. `event`: an event has no position yet (for the sequencer of the same process). `feed`:
- * positions were given. `queue`: something may start. `question`: the leader of a pool is asked something. `answer`:
- * it has answered. `view`: a leader shows something else of its pool. `run`: a run is to be started or stopped. `log`:
+ * Topics of wake-ups. `event`: an event has no position yet (for the sequencer of the same process). `feed`: events got
+ * positions. `queue`: a job may be able to start. `question`: the leader of a pool has a question to answer. `answer`:
+ * it has answered. `view`: a leader changed what it shows of its pool. `run`: a run is to be started or stopped. `log`:
  * bytes were stored, or a log was sealed or closed. `progress`: a job reported progress. `access`: a person or a token
- * lost something.
+ * lost a right.
  */
 export const topics = [
   'event',
@@ -35,6 +38,6 @@ export const topics = [
   'progress',
   'access',
 ] as const
-/** Every process numbers events; the one that wrote some does it for them. */
+/** Topics that stay in the process: the one that writes events also numbers them. */
 export const localTopics: readonly Topic[] = ['event']
 export type Topic = (typeof topics)[number]

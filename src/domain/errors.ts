@@ -2,9 +2,10 @@ import { Unavailable } from '../platform/tx.ts'
 import type { Reason } from './reason.ts'
 
 /**
- * Refusals: failures the caller can act on. Verbs throw them, the edge turns each into the problem of the same name;
- * anything else that is thrown is a defect, masked at the edge and logged once.
+ * Refusals: failures that the caller can act on. Verbs throw them, and the edge turns each into the problem of the same
+ * name. Every other thrown error is a defect: the edge masks it and logs it once.
  */
+
 export type ProblemCode =
   | 'INVALID_INPUT'
   | 'NOT_FOUND'
@@ -24,7 +25,7 @@ export abstract class Refusal extends Error {
   readonly retryable: boolean = false
 }
 
-/** Verbs over many answer a refusal for each; everything else that is thrown stays thrown. */
+/** Returns a refusal as a value, for verbs over many items; every other error stays thrown. */
 export function orRefusal<T>(work: () => T): T | Refusal {
   try {
     return work()
@@ -34,7 +35,7 @@ export function orRefusal<T>(work: () => T): T | Refusal {
   }
 }
 
-/** The same of what waits for the database. That it cannot serve now is an answer too. */
+/** The same for work that waits for the database. Unavailable is a value too. */
 export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavailable> {
   try {
     return await work
@@ -44,7 +45,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
   }
 }
 
-/** The outcome of the one item of a verb over many: its refusal is thrown again. */
+/** The outcome of a verb over many for its one item; a refusal is thrown again. */
 export function only<T>([outcome]: readonly (T | Refusal)[]): T {
   if (outcome === undefined) throw new Error('No outcome')
   if (outcome instanceof Refusal) throw outcome
@@ -69,7 +70,7 @@ export class InvalidInput extends Refusal {
   }
 }
 
-/** Not there, or not the viewer's to see: the two look the same. */
+/** The object does not exist, or the viewer may not see it: the answer is the same for both. */
 export class NotFound extends Refusal {
   override name = 'NotFound'
   readonly code = 'NOT_FOUND'
@@ -85,7 +86,7 @@ export class Forbidden extends Refusal {
   }
 }
 
-/** `scope:X` and `level:X` name what the token and the user lack. */
+/** `scope:X` is missing in the token, `level:X` in the user. */
 function missingWords(required: string): string {
   const [kind, name] = required.split(':')
   if (kind === 'scope') return `Your token needs the scope ${name}`
@@ -113,7 +114,7 @@ export class VersionConflict extends Refusal {
   }
 }
 
-/** The same key came with another payload before. */
+/** The key was used with a different payload before. */
 export class IdempotencyConflict extends Refusal {
   override name = 'IdempotencyConflict'
   readonly code = 'IDEMPOTENCY_CONFLICT'
@@ -128,7 +129,7 @@ export interface Exceeded {
   code: 'QUOTA_EXCEEDED' | 'COST_LIMIT_EXCEEDED'
   /** A quota's type, or MAX_ACTIVE or MAX_BLOCKED. */
   quota: string
-  /** Whose usage: user:ann, team:ml, account:ml.vision. */
+  /** Subject of the usage: user:ann, team:ml, account:ml.vision. */
   scope: string
   limit: number
   used: number
@@ -151,7 +152,7 @@ export class QuotaExceeded extends Refusal {
   }
 }
 
-/** Expired, consumed, released, never there or another user's: they all look the same. */
+/** Expired, consumed, released, unknown or another user's: the answer is the same for all. */
 export class ReservationExpired extends Refusal {
   override name = 'ReservationExpired'
   readonly code = 'RESERVATION_EXPIRED'
@@ -162,7 +163,7 @@ export class ReservationExpired extends Refusal {
   }
 }
 
-/** Four eyes: nobody decides on what they asked for themselves. */
+/** Four eyes: a person cannot decide on their own request. */
 export class ApprovalNotAllowed extends Refusal {
   override name = 'ApprovalNotAllowed'
   readonly code = 'APPROVAL_NOT_ALLOWED'
@@ -171,12 +172,12 @@ export class ApprovalNotAllowed extends Refusal {
   }
 }
 
-/** One spelling for every job that is not there, so that nobody can tell "not there" from "not yours". */
+/** One message for every job that is not found, so that "does not exist" and "is not yours" cannot be told apart. */
 export const jobNotFound = (jobId: string) => new NotFound(`There is no job ${jobId.slice(0, 64)}`)
 
 export const userNotFound = (id: string) => new NotFound(`There is no user ${id.slice(0, 64)}`)
 
-/** It would not start now, and was not to wait. Nothing is stored. */
+/** The job would not start now, and the caller did not want it to wait. Nothing is stored. */
 export class Rejected extends Refusal {
   override name = 'Rejected'
   readonly code = 'REJECTED'

@@ -1,35 +1,45 @@
 /**
- * The table of executors: what the rest of the server knows of one, apart from how it runs things. A row here, a folder
- * under src/executors and a line in main.ts are all of an executor; what depends on one reads a column of this table.
+ * The table of executors: what the rest of the server knows of each, except how it runs jobs. An executor consists of a
+ * row here, a folder under src/executors and a line in main.ts. Code that depends on the executor reads a column of
+ * this table.
  */
+
 export interface ExecutorTraits {
-  /** false: specified, and not part of this version; the configuration refuses it. */
+  /** false: specified but not part of this version; the configuration refuses it. */
   isBuilt: boolean
   /**
-   * Where the nodes of its pools come from. MACHINE: the pool is one machine, detected or declared, and bound to the data
-   * directory there; executors of one machine may share a pool. DECLARED: the nodes of the configuration, as many as it
-   * says. BACKEND: the backend tells them, and chooses the nodes and GPUs of a run; Berth decides only which run is next.
+   * Where the nodes of its pools come from. MACHINE: the pool is one machine, detected or declared, and bound to the
+   * data directory there; executors of one machine may share a pool. DECLARED: the nodes are those of the
+   * configuration. BACKEND: the backend reports the nodes, and chooses the nodes and GPUs of a run; Berth decides only
+   * which run is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
-  /** Its runs are processes that the server itself starts on its machine. */
+  /** Its runs are processes that the server starts on its own machine. */
   startsProcesses: boolean
-  /** Its runs are processes of the account `User.unixUser`; without one they would be root's where the server is. */
+  /**
+   * Its runs are processes of the account `User.unixUser`. Without that account they would run as root if the server
+   * does.
+   */
   takesUnixUser: boolean
-  /** A job with this field runs on it where the submission names no executor. ALWAYS: also where its pool lacks it. */
+  /**
+   * A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it.
+   */
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
-  /** What `System.executors` shows as its version; null: nothing. */
+  /** What `System.executors` shows as version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
-  /** A port of internalDns may lead to another port of the job. */
+  /** A port of internalDns may differ from the port of the job. */
   mapsPorts: boolean
-  /** Of the fields that not every executor honours. A field that would be ignored is refused at submission. */
+  /**
+   * The special fields that it honours. A submission with another one is refused, so that no field is silently ignored.
+   */
   honours: readonly SpecialField[]
 }
 
 export const launchers = ['single', 'multiple', 'mpirun', 'srun'] as const
 export type Launcher = (typeof launchers)[number]
 
-/** The fields of a spec that not every executor honours. */
+/** Fields of a spec that only some executors honour. */
 export type SpecialField =
   | 'image'
   | 'data'
@@ -120,15 +130,15 @@ const table = {
   },
 } as const satisfies Record<ExecutorName, ExecutorTraits>
 
-/** Those that pools of this version may name. */
+/** Executors that pools of this version may name. */
 export type BuiltExecutor = {
   [Name in ExecutorName]: (typeof table)[Name]['isBuilt'] extends true ? Name : never
 }[ExecutorName]
 
-/** Of a pool that names none. */
+/** The executor of a pool that names none. */
 export const executorDefault: BuiltExecutor = 'local'
 
-/** Of an executor that another version wrote into the database: nothing special is known. */
+/** An executor that another version wrote into the database: it has no special traits. */
 const unknown: ExecutorTraits = {
   isBuilt: false,
   nodes: 'DECLARED',
@@ -145,17 +155,17 @@ const traits: ReadonlyMap<string, ExecutorTraits> = new Map(Object.entries(table
 
 export const traitsOf = (executor: string): ExecutorTraits => traits.get(executor) ?? unknown
 
-/** Names of the executors of which this is true. */
+/** Names of the executors for which `is` holds. */
 export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
   [...traits].flatMap(([name, each]) => (is(each) ? [name] : []))
 
 const isBuilt = (name: string): name is BuiltExecutor => traitsOf(name).isBuilt
 export const builtExecutors: readonly BuiltExecutor[] = [...traits.keys()].filter(isBuilt)
 
-/** The pool is one machine, and belongs to a data directory there. */
+/** Whether the pool is one machine and bound to a data directory there. */
 export const isOneMachine = (executors: readonly string[]): boolean =>
   executors.some((name) => traitsOf(name).nodes === 'MACHINE')
 
-/** The server starts processes of its own for jobs of the pool. */
+/** Whether the server starts processes of its own for jobs of the pool. */
 export const startsProcesses = (executors: readonly string[]): boolean =>
   executors.some((name) => traitsOf(name).startsProcesses)

@@ -1,6 +1,6 @@
 import { type TypedId, typedId } from '../platform/ids.ts'
 
-/** The nouns that have ids of their own. */
+/** Kinds of objects with ids of their own. */
 export type IdPrefix =
   | 'job'
   | 'run'

@@ -14,7 +14,7 @@ const natural = z.int().min(0, 'must not be negative')
 const json = z.record(z.string(), z.unknown())
 const seconds = z.number().min(0, 'must not be negative').max(3_153_600_000, 'must be at most 100 years')
 
-/** Entries of the lists of a spec. */
+/** Maximum entries of the lists of a spec. */
 export const labelsMax = 64
 export const argumentsMax = 10_000
 export const variablesMax = 10_000
@@ -32,7 +32,7 @@ const filter = text(255).refine((value) => value !== '!', 'must name what to exc
 const dottedVersion = z.string().regex(/^\d+(\.\d+)*$/, 'must be a dotted version such as 11.8')
 const port = z.int().min(1, 'must be 1 … 65535').max(65_535, 'must be 1 … 65535')
 
-/** As the queue keeps it. */
+/** Largest bid that the queue stores. */
 const bidMax = 2_147_483_647
 
 const resources = z.strictObject({
@@ -134,7 +134,7 @@ const key = z
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   .refine((value) => value.length > 0 && [...value].length <= 255, 'must have 1 … 255 characters')
 
-/** What comes with a submission beside its payload. */
+/** What a submission has beside its payload. */
 export const submissionFields = {
   idempotencyKey: key.nullish(),
   idempotencyTtlSeconds: z.int().min(60, 'must be at least 60').max(2_592_000, 'must be at most 2,592,000').nullish(),
@@ -145,7 +145,7 @@ const submission = z.strictObject({
   spec,
   ...submissionFields,
   requiresApproval: z.boolean().nullish(),
-  /** Written by a retry alone (retry.ts), which made `spec` of these two. */
+  /** Written only by a retry (retry.ts), which made `spec` from these two. */
   retried: z.strictObject({ retryOf: z.string(), overrides: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 })
 export type SubmissionInput = z.output<typeof submission>

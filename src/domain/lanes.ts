@@ -3,12 +3,13 @@ import { type Shape, shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
 /**
- * A lane is a set of waiting jobs that are alike in everything their order, their limits and their placement depend on:
- * pool, person, team, the account whose share it has, project, queue, priority, kind, and the shape. So whatever is true of its first job now is
- * true of those behind it, their order never changes with time, and the leader of a pool need only know the first few.
- * The id is a hash of all of it: any process can name a lane without asking, and one that was removed because nobody used it
- * (retention.ts) comes back as it was.
+ * A lane is a set of waiting jobs that are equal in everything that decides their order, limits and placement: pool,
+ * person, team, the account whose share they use, project, queue, priority, kind and shape. So what is true of the
+ * first job is true of those behind it, their order never changes with time, and the leader of a pool needs to know
+ * only the first few. The id is a hash of all these values: any process can compute it without a query, and a lane that
+ * retention.ts removed as unused comes back with the same id.
  */
+
 export interface Lane {
   id: string
   pool: string
@@ -32,7 +33,7 @@ export interface LaneOf {
   pool: string
   userId: string
   teamId: string | null
-  /** The account whose share it has (accounts.ts), as it was when the job was submitted. */
+  /** The account whose share it uses (accounts.ts), fixed at submission. */
   account: string
   spec: JobSpec
   basePriority: number
@@ -68,22 +69,22 @@ function hashOf(values: readonly unknown[]): string {
 
 export const interactiveBand = 100
 
-/** Where the entry of a job stands among all of its pool, as far as that never changes with time. */
+/** Position of an entry among all entries of its pool, as far as time does not change it. */
 export const bandOf = ({ interactive, priority }: Pick<Lane, 'interactive' | 'priority'>): number =>
   interactive ? interactiveBand : priority
 
 export type Policy = 'PRIORITY' | 'FAIR_SHARE'
 
-/** Under PRIORITY a bid counts among interactive jobs only. */
+/** Under PRIORITY, only interactive jobs have a bid that counts. */
 export const countedBid = (policy: Policy, { interactive, bid }: Pick<JobSpec, 'interactive' | 'bid'>): number =>
   policy === 'FAIR_SHARE' || interactive ? (bid ?? 0) : 0
 
-/** Rows of `lane`, each once. */
+/** The rows of `lane`, without duplicates. */
 export const lanesOf = (jobs: readonly { lane: Lane }[]): Lane[] => [
   ...new Map(jobs.map(({ lane }) => [lane.id, lane])).values(),
 ]
 
-/** A part of a larger statement, over a set of rows `parameter` (JSON of Lane[]): stores those that are new. */
+/** Part of a larger statement, over a set of rows `parameter` (JSON of Lane[]): inserts the lanes that are new. */
 export const insertLanes = (parameter: string) => `
   INSERT INTO lane (id, pool, user_id, team_id, account, project, queue, executor, priority, overridden, interactive,
     preemptable, restartable, reservation_id, run_seconds, shape)

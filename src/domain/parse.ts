@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { InvalidInput, type Violation } from './errors.ts'
 
-/** The input as the schema sees it, or InvalidInput with every breach. `at`: where it stands in the caller's input. */
+/** The parsed input, or InvalidInput with every violation. `at`: its path in the caller's input. */
 export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at: readonly string[] = []): Output {
   const forbidden = forbiddenText(input, at)
   if (forbidden.length > 0) throw new InvalidInput(forbidden)
@@ -17,7 +17,7 @@ export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at
 
 const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)
 
-/** PostgreSQL's text and jsonb refuse NUL and lone surrogates, wherever they hide: keys of JSON included. */
+/** PostgreSQL's text and jsonb refuse NUL and lone surrogates, also in keys of JSON. */
 export function forbiddenText(value: unknown, at: readonly string[]): Violation[] {
   if (typeof value === 'string') return textViolation(value, at)
   if (typeof value !== 'object' || value === null || value instanceof Date) return []

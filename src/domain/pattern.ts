@@ -1,32 +1,36 @@
 /**
- * Patterns over short texts, written by people: a glob (`*` any characters, `?` one), or between `^` and `$` a regular
- * expression. Matching takes time linear in the text whatever the pattern is, for all ways through it are followed at
- * once and none is ever gone back to; a pattern that JavaScript would try for minutes cannot hold up a submission.
- * Expressions know literals, `.`, `[classes]`, `\d \w \s` (and `\D \W \S`), groups, `|`, `*`, `+`, `?` and `{m,n}`.
- * Whatever else they contain is refused when the pattern is made: nothing means something other than it looks like.
+ * Patterns over short texts, written by people: a glob (`*` any characters, `?` one), or a regular expression between
+ * `^` and `$`. Matching takes time linear in the text for every pattern, because all alternatives are followed at once
+ * and there is no backtracking; a pattern that would take JavaScript minutes cannot block a submission. Expressions
+ * support literals, `.`, `[classes]`, `\d \w \s` (and `\D \W \S`), groups, `|`, `*`, `+`, `?` and `{m,n}`. Everything
+ * else is refused when the pattern is made, so no part of a pattern has a hidden meaning.
  */
+
 export interface Pattern {
   matches(text: string): boolean
 }
 
-/** Says what is wrong with a pattern. */
+/** The pattern is invalid; the message says why. */
 export class BadPattern extends Error {
   override name = 'BadPattern'
 }
 
 export const patternCharactersMax = 255
-/** Steps of the longest program; `{m,n}` writes its part n times. */
+/** Maximum steps of a compiled pattern; `{m,n}` repeats its part n times. */
 const stepsMax = 2_000
 
 type Test = (character: string) => boolean
-/** What else a character or a range of an expression matches. */
+/** Makes a test accept more characters, for example both cases. */
 type Widen = (test: Test) => Test
 type Tree =
   | { kind: 'one'; test: Test }
   | { kind: 'sequence' | 'choice'; parts: readonly Tree[] }
   | { kind: 'repeat'; part: Tree; least: number; most: number }
 
-/** Where to go: to the next step over a character, or to any of several steps at once. The end is past the last step. */
+/**
+ * A step consumes a character and goes to the next step, or goes to one of several steps at once. The end is behind the
+ * last step.
+ */
 type Step = { test: Test } | { to: readonly number[] }
 
 export const parsePattern = (text: string): Pattern => patternOf(text, (test) => test)
@@ -37,7 +41,7 @@ export function parsePatternOfAnyCase(text: string): Pattern {
   return { matches: (subject) => folded.matches(subject.toLowerCase()) }
 }
 
-/** Subjects are in lower case. */
+/** The subjects are in lower case. */
 const anyCase =
   (test: Test): Test =>
   (character) =>
@@ -51,7 +55,7 @@ function patternOf(text: string, widen: Widen): Pattern {
 
 const isExpression = (text: string) => text.length > 1 && text.startsWith('^') && text.endsWith('$')
 
-/** A glob whatever it begins and ends with; the empty one matches the empty text. The caller bounds its length. */
+/** A glob without the forms `^…$`; the empty glob matches the empty text. The caller limits its length. */
 export function parseGlob(text: string): Pattern {
   const glob = [...text]
   return { matches: (subject) => matchesGlob(glob, [...subject]) }
@@ -63,7 +67,7 @@ function expression(text: string, widen: Widen): Pattern {
   return { matches: (subject) => run(steps, subject) }
 }
 
-/** Why a text is no pattern; null: it is one. */
+/** Why the text is not a valid pattern; null: it is valid. */
 export function patternProblem(text: string): string | null {
   try {
     parsePattern(text)
@@ -82,7 +86,7 @@ const literal =
   (character) =>
     character === wanted
 
-/** What is left of the expression; `at` moves. */
+/** The expression that is parsed; `at` moves forward. */
 interface Source {
   readonly text: readonly string[]
   readonly widen: Widen
@@ -256,7 +260,7 @@ function writeRepeat({ part, least, most }: { part: Tree; least: number; most: n
 
 // ── running ──
 
-/** Only the last star seen is ever tried again, so it takes at most pattern × text comparisons. */
+/** Only the last star is tried again, so it takes at most pattern × text comparisons. */
 function matchesGlob(glob: readonly string[], text: readonly string[]): boolean {
   let at = 0
   let star = -1
@@ -290,7 +294,7 @@ function run(steps: readonly Step[], text: string): boolean {
   return here.has(steps.length)
 }
 
-/** Every step that can be reached without a character. */
+/** All steps that can be reached without consuming a character. */
 function reach(steps: readonly Step[], from: readonly number[]): ReadonlySet<number> {
   const found = new Set(from)
   for (const at of found) {

@@ -1,4 +1,4 @@
-/** Why a job waits; `scope`, `limit` and `used` where a limit holds it back. */
+/** Why a job waits. `scope`, `limit` and `used` are set when a limit is the reason. */
 export interface Reason {
   code: string
   message: string
@@ -26,7 +26,7 @@ export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'j
   used,
 })
 /** `asks`: inWords(shape). */
-/** `reservationId`: of the capacity reservation on whose nodes alone it may run. */
+/** `reservationId`: the capacity reservation whose nodes the job is restricted to. */
 export const unsatisfiable = (asks: string, reservationId: string | null) =>
   because(
     'UNSATISFIABLE',
@@ -35,7 +35,7 @@ export const unsatisfiable = (asks: string, reservationId: string | null) =>
 export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
 interface Troubled {
   untilMs: number
-  /** Since `untilMs` one run at a time is tried. */
+  /** The wait ended at `untilMs`; since then one run at a time is tried. */
   isOver: boolean
   because: string
 }
@@ -49,7 +49,9 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
   )
 export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
-/** The same for somebody who may not see the job that it waits for: they learn that there is one, and nothing of it. */
+/**
+ * The reason for a viewer who may not see the job that is waited for: it says that there is one, and nothing about it.
+ */
 export const unnamed = (reason: Reason): Reason =>
   reason.jobId === null
     ? reason

@@ -1,25 +1,26 @@
 import type { Policy } from './lanes.ts'
 
 /**
- * How a pool is planned: the keys of `scheduling` in the configuration that decisions depend on, kept in the pool's row.
- * A missing key has the default of the pool's policy.
+ * How a pool is planned: the keys of `scheduling` in the configuration that decisions depend on, stored in the row of
+ * the pool. A missing key has the default of the pool's policy.
  */
+
 export interface Settings {
-  /** false: nothing but `processQueue` makes a pass. */
+  /** false: only `processQueue` makes a pass. */
   automatic: boolean
-  /** A head that waits this long gets nodes drained for it. */
+  /** After this wait, nodes are drained for the head of a lane. */
   holdAfterMs: number
-  /** How long a rotation protects those who took part; -1: no rotations. */
+  /** How long a rotation protects the jobs that took part; -1: no rotations. */
   rotationQuantumMs: number
-  /** Part of each resource that runs which cannot be preempted may hold together. */
+  /** Fraction of each resource that non-preemptable runs may hold together. */
   nonPreemptableFraction: number
-  /** A victim of a batch job has run this long. */
+  /** Minimum run time before a run can be the victim of a batch job. */
   minRunBeforePreemptMs: number
   /** How often a job may be the victim of batch jobs within a quantum. */
   maxPreemptionsPerJob: number
-  /** Victims per minute; null: no limit. */
+  /** Maximum victims per minute; null: no limit. */
   maxPreemptionsPerMinute: number | null
-  /** PRIORITY only: a job may evict preemptable ones of a strictly lower level. */
+  /** PRIORITY only: a job may evict preemptable jobs of a strictly lower level. */
   preemptLowerPriority: boolean
   onUnsatisfiable: 'WAIT' | 'FAIL'
 }
@@ -45,6 +46,6 @@ const defaults: Readonly<Record<Policy, Settings>> = {
 
 export const settingsOf = (policy: Policy, stored: StoredSettings): Settings => ({ ...defaults[policy], ...stored })
 
-/** How long an order to leave is remembered: with rotations off, as long as they protect by default. */
+/** How long a preemption is remembered; with rotations off, for the default quantum. */
 export const memoryMs = ({ rotationQuantumMs }: Pick<Settings, 'rotationQuantumMs'>): number =>
   rotationQuantumMs < 0 ? shared.rotationQuantumMs : rotationQuantumMs

@@ -1,7 +1,7 @@
 import type { Violation } from './errors.ts'
 import { copiesOf, processCountOf, type Resources } from './spec.ts'
 
-/** What a job asks of the machines: so many copies, each whole on one node. Integers only. */
+/** What a job asks of the machines: a number of copies, each whole on one node. All amounts are integers. */
 export interface Shape {
   copies: number
   /** Of each copy. */
@@ -19,7 +19,7 @@ export interface Shape {
   exclusive: boolean
 }
 
-/** The last copy may have fewer; it asks for as much. */
+/** Tasks of a copy. The last copy may have fewer, and asks for as much. */
 function tasksPerCopy(r: Resources): number {
   if (r.nodeCount !== null) return r.processesPerNode ?? 1
   return Math.min(r.processesPerNode ?? Number.POSITIVE_INFINITY, processCountOf(r))
@@ -49,7 +49,7 @@ const coresMax = 1_000_000
 const gpusMax = 1_000_000
 const bytesMax = Number.MAX_SAFE_INTEGER
 
-/** All copies together must stay within what the tables can count. */
+/** The total over all copies must fit into the columns of the tables. */
 export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violation[] {
   const found: Violation[] = []
   const refuse = (field: string, message: string) => found.push({ path: ['spec', 'resources', field], message })
@@ -59,7 +59,7 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   return found
 }
 
-/** In GiB to one place. */
+/** Bytes as GiB with one decimal. */
 export const amount = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
 /** What each GPU must be, in words. */

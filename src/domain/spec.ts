@@ -43,7 +43,7 @@ export interface JobSpec {
   customAttributes: Record<string, unknown> | null
 }
 
-/** Amounts are per copy; with replicas, nodeCount or processes the job asks for several copies (executors' "shape"). */
+/** Amounts per copy. With replicas, nodeCount or processes, the job asks for several copies (shape.ts). */
 export interface Resources {
   cpu: number
   memoryBytes: number
@@ -66,13 +66,15 @@ export interface Resources {
   exclusiveNodeUse: boolean
 }
 
-/** Copies of a job, each whole on one node: nodes, where they are asked for or follow from processes, else replicas. */
+/**
+ * Copies of a job, each whole on one node: the nodes, if they are given or follow from processes, else the replicas.
+ */
 export function copiesOf({ nodeCount, processCount, processesPerNode, replicas }: Resources): number {
   if (nodeCount !== null) return nodeCount
   return processCount !== null && processesPerNode !== null ? Math.ceil(processCount / processesPerNode) : replicas
 }
 
-/** Processes of all copies together. */
+/** Total number of processes over all copies. */
 export function processCountOf(resources: Resources): number {
   return resources.processCount ?? (resources.nodeCount ?? 1) * (resources.processesPerNode ?? 1)
 }

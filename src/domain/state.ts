@@ -1,7 +1,8 @@
 /**
- * The states of a job and the moves between them: the one list and the one table. `transition` makes the moves; the
- * drawing is in README.md beside this file.
+ * The states of a job and the moves between them: one list and one table. `transition` makes the moves; the diagram is
+ * in README.md beside this file.
  */
+
 export const jobStates = [
   'BLOCKED',
   'QUEUED',
@@ -19,7 +20,7 @@ export type AliveState = Exclude<JobState, FinalState>
 export type StateCategory = 'WAITING' | 'ACTIVE' | 'FINAL'
 export type PsijState = 'NEW' | 'QUEUED' | 'ACTIVE' | 'COMPLETED' | 'FAILED' | 'CANCELED'
 
-/** For every state the states it may move to, each with the reasons for which it may. Reason null: none is needed. */
+/** For every state, the states it may move to, each with its permitted reasons. null: no reason is needed. */
 export const moves = {
   BLOCKED: {
     QUEUED: ['APPROVED'],
@@ -93,7 +94,7 @@ export const stateCategory = {
 
 export type HoldingState = { [S in JobState]: (typeof stateCategory)[S] extends 'ACTIVE' ? S : never }[JobState]
 
-/** In these states a run holds its resources. */
+/** Whether a run holds its resources in this state. */
 export const isHolding = (state: JobState): state is HoldingState => stateCategory[state] === 'ACTIVE'
 export const holdingStates = jobStates.filter(isHolding)
 
@@ -103,7 +104,7 @@ export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(',
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
 export const isAlive = (state: JobState): state is AliveState => !isFinal(state)
 
-/** PSI/J's view of a state. A job that ran once stays ACTIVE while it waits for its next run: PSI/J never goes back. */
+/** PSI/J's view of a state. A job that has run stays ACTIVE while it waits for its next run: PSI/J does not go back. */
 export function psijState(state: JobState, wasRunning: boolean): PsijState {
   switch (state) {
     case 'BLOCKED':
