@@ -7,16 +7,17 @@ import type { Domain } from '../domain.ts'
 
 /**
  * The chain of the audit log. Every entry gets a place, 1, 2, 3 …, and a hash over all of its fields, its place and the
- * hash before it, so nothing in the log can be changed, left out or put in without changing every hash that follows.
- * Places grow in commit order: whoever has seen the log up to n never finds anything new at or before n.
+ * hash before it. So an entry cannot be changed, removed or inserted without changing every later hash. Places grow in
+ * commit order: a reader that has read the log up to n never finds a new entry at or before n.
  *
- * Every process runs the chainer; a lock lets one of them chain at a time. It looks often, and nothing wakes it: an
- * entry waits for less than 100 ms, and the busier the server is, the more of them go in one statement.
+ * Every process runs the chainer; a lock lets one of them chain at a time. It polls often and needs no wake-up: an
+ * entry waits for less than 100 ms, and a busy server chains more entries per statement.
  *
- * Who can write to the database could chain a false log from any place on. Therefore the head (place, hash, time) leaves
- * the database: the process that has chained it logs it, and appends it to `audit.headFile` as a line
- * `<seq> <hash> <time>`, at most once a minute and when it stops. audit-verify.ts compares.
+ * A person who can write to the database could chain a false log from any place on. Therefore the head (place, hash,
+ * time) is copied out of the database: the process that has chained it logs it, and appends it to `audit.headFile` as a
+ * line `<seq> <hash> <time>`, at most once a minute and when it stops. audit-verify.ts compares.
  */
+
 export interface ChainedFields {
   id: string
   /** Microseconds since 1970. */
@@ -27,7 +28,7 @@ export interface ChainedFields {
   objectId: string | null
   ip: string | null
   token: string | null
-  /** As PostgreSQL writes it: a number keeps every digit. */
+  /** Text as PostgreSQL writes it, so that numbers keep every digit. */
   detail: string | null
 }
 
@@ -53,7 +54,7 @@ const batchMax = 2_000
 const tellEveryMs = 60_000
 
 export interface Chainer extends Loop {
-  /** Chains what waits, and tells the head when it is time. */
+  /** Chains the entries that wait, and copies the head when it is due. */
   runOnce(): Promise<void>
 }
 
@@ -63,7 +64,7 @@ export function createChainer(domain: Domain): Chainer {
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
 
-  /** A file that cannot be written is tried again with the next head: the chain itself must not wait for it. */
+  /** A file that cannot be written is tried again with the next head; the chain does not wait for it. */
   async function write(work: (path: string) => Promise<void>) {
     if (path == null) return
     await work(path).catch((error: unknown) => log.error({ err: error }, 'cannot write the head file of the audit log'))
@@ -98,13 +99,13 @@ export function createChainer(domain: Domain): Chainer {
 
 const headLine = ({ seq, hash }: Head, nowMs: number) => `${seq} ${hash} ${new Date(nowMs).toISOString()}`
 
-/** The head that such a line speaks of; undefined for a line that a crash cut short. */
+/** The head in a line of the file; undefined: a crash cut the line short. */
 export function parseHeadLine(line: string): Head | undefined {
   const [, seq, hash] = /^(\d{1,15}) ([0-9a-f]{64}) \S+$/.exec(line) ?? []
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
 }
 
-/** Chains at most one batch; answers the new head, or undefined when nothing waits or another process is at it. */
+/** Chains at most one batch. Returns the new head; undefined: nothing waits, or another process is chaining. */
 export async function chainOnce({ db }: Pick<Domain, 'db'>): Promise<Head | undefined> {
   const [waiting] = await db.sql.query('SELECT 1 FROM audit_entry WHERE seq IS NULL LIMIT 1', [], 'audit_waiting')
   if (!waiting) return undefined
@@ -118,7 +119,7 @@ export async function chainOnce({ db }: Pick<Domain, 'db'>): Promise<Head | unde
   })
 }
 
-/** What is read after the lock was taken holds all that an earlier holder has left. */
+/** The read follows the lock, so it sees everything that an earlier holder of the lock wrote. */
 async function chainBatch(sql: Sql): Promise<Head | undefined> {
   const [start] = await sql.query<Head>('SELECT seq, hash FROM audit_head', [], 'audit_head')
   if (!start) throw new Error('The head of the audit log is missing')

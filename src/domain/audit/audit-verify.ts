@@ -14,15 +14,16 @@ import {
 } from './audit-chain.ts'
 
 /**
- * Whether the audit log is what was written. Recomputes every hash of a range from the entries as they stand, and looks
- * at what each kind of meddling leaves behind: a changed field or hash (it does not fit), an entry that is missing or
- * was put in (places are dense), the newest ones cut off (the head beside the log, and the heads outside the database,
- * know them), a log that was written anew (the heads outside do not fit), an entry that is kept from the chain (it waits
- * for longer than the chainer ever needs).
+ * Checks that the audit log is unchanged. It computes every hash of a range again from the entries, and looks for the
+ * traces of each kind of manipulation: a changed field or hash (the hash differs), a missing or inserted entry (places
+ * are dense), missing newest entries (the stored head and the heads outside the database know them), a rewritten log
+ * (the heads outside differ), and an entry that is kept out of the chain (it waits for longer than the chainer ever
+ * needs).
  */
+
 export interface Range {
   fromSeq?: number | null | undefined
-  /** Past the newest entry: those in between are missing. */
+  /** May be past the newest entry: the entries between are missing. */
   toSeq?: number | null | undefined
 }
 
@@ -32,7 +33,7 @@ export interface Verification {
   toSeq: number
   /** Place of the newest entry. */
   headSeq: number
-  /** The first place where it is not what it should be; null: none, or the trouble has no place. */
+  /** The first place with a problem; null: there is none, or the problem has no place. */
   firstBadSeq: number | null
   message: string | null
 }
@@ -60,7 +61,7 @@ export async function verifyAudit(
   const to = toSeq ?? Math.max(known.seq, known.newest)
   if (from < 1 || (toSeq != null && toSeq < from))
     throw new InvalidInput([{ path: ['fromSeq'], message: 'Must be 1 … toSeq' }])
-  // Of two heads of one place the first counts: the second was told after the log had been written anew.
+  // Of two heads of one place the first counts: the second was written after the log had been rewritten.
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =
@@ -83,11 +84,11 @@ export async function verifyAudit(
 interface Walk {
   from: number
   to: number
-  /** Hashes that are known from elsewhere, by place. */
+  /** Hashes known from outside the database, by place. */
   expected: ReadonlyMap<number, string>
 }
 
-/** Place by place through the range. */
+/** Checks the range place by place. */
 async function walk(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk): Promise<Trouble | null> {
   let before = await hashBefore(db, from)
   if (before === null) return { seq: from, message: `The entry ${from - 1} before it is missing` }
@@ -128,7 +129,7 @@ async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<
   return entry?.hash ?? null
 }
 
-/** What is missing at the end, whatever range was asked for. */
+/** Entries that are missing at the end, whatever range was asked for. */
 function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
     return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }
@@ -148,7 +149,7 @@ async function leftOut(sql: Sql): Promise<Trouble | null> {
   return { seq: null, message: `The entry ${entry.id} has not been chained for more than ${unchainedSecondsMax} s` }
 }
 
-/** The heads that were appended outside the database; an error when there should be some and they cannot be read. */
+/** The heads outside the database; an error if the file cannot be read. */
 async function readHeads(path: string | null): Promise<Head[] | Error> {
   if (path === null) return []
   try {

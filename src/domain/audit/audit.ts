@@ -3,11 +3,12 @@ import type { Viewer } from '../access.ts'
 import { newId } from '../ids.ts'
 
 /**
- * The audit log: who did what to which object from where. An entry is written in the transaction of the change it
- * describes, unchained, so that no change waits for a global lock; audit-chain.ts gives it its place a moment later.
+ * The audit log: who did what to which object from where. An entry is written unchained in the transaction of the
+ * change it describes, so that no change waits for a global lock; audit-chain.ts gives it its place a moment later.
  */
+
 export interface AuditRecord {
-  /** e.g. job.submit */
+  /** For example job.submit. */
   action: string
   objectId: string | null
   detail?: Record<string, unknown>
@@ -21,7 +22,7 @@ export const audit = (sql: Sql, viewer: Viewer | null, records: readonly AuditRe
     nowMs,
   )
 
-/** What several people did, in one statement. */
+/** Records the actions of several people in one statement. */
 export async function auditAll(
   sql: Sql,
   records: readonly (AuditRecord & { viewer: Viewer | null })[],

@@ -5,11 +5,11 @@ import { holdingSql } from '../state.ts'
 import { type Limits, limitsOf, poolNamed, readScopeLimits, type ScopeLimit } from './limits.ts'
 
 /**
- * What running jobs count against the limits of their pool, and which limit stops a waiting one. The counts are
- * derived from the runs that hold resources each time they are needed: there is no counter that could drift.
+ * What running jobs count against the limits of their pool, and which limit stops a waiting job. The counts are derived
+ * from the runs that hold resources each time they are needed: there is no counter that could drift.
  *
- * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the pool's
- * "local jobs"). Limits of a GPU model count per scope and model, so they can be asked only once devices are chosen.
+ * A job counts for its *scopes*: the pool, its user, team, queue and project, and `gpu` (jobs with GPUs, the "local
+ * jobs" of the pool). Limits of a GPU model count per scope and model, so they are checked after devices are chosen.
  */
 
 export interface Counted {
@@ -19,7 +19,7 @@ export interface Counted {
   team: string | null
   queue: string
   project: string | null
-  /** All copies together. */
+  /** GPUs of all copies together. */
   gpu: number
 }
 
@@ -36,7 +36,7 @@ export type LimitCode =
 
 export interface LimitRule {
   code: LimitCode
-  /** A scope, or with `each` the beginning of several that are counted apart. */
+  /** A scope; with `each`, the prefix of several scopes that are counted apart. */
   on: string
   each: boolean
   counts: 'jobs' | 'gpus'
@@ -50,7 +50,7 @@ export interface Amount {
   gpus: number
 }
 
-/** By scope, and by scope and model filter together. */
+/** Counts by scope, and by scope and model filter together. */
 export type Tally = ReadonlyMap<string, Amount>
 
 export interface Ceilings {
@@ -59,21 +59,21 @@ export interface Ceilings {
   tally: Tally
 }
 
-/** A limit that is reached, as the reason why a job waits. */
+/** A reached limit as the reason why a job waits. */
 export interface LimitReached {
   code: LimitCode
   message: string
   scope: string
   limit: number
   used: number
-  /** What is counted, as the tally spells it, and how many more it would have been. */
+  /** The counter, as the tally names it, and how much the job would have added. */
   key: string
   asked: number
 }
 
 // ── rules ──
 
-/** In the order in which they are told: pool, user, team, the limits of scopes, GPUs of the machine. */
+/** The limits in the order in which they are reported: pool, user, team, limits of scopes, GPUs of the machine. */
 export function rulesOf(limits: Limits, scopes: readonly ScopeLimit[]): LimitRule[] {
   const rule = (code: LimitCode, max: number | null, rest: Partial<LimitRule> & { on: string }): LimitRule[] =>
     max === null ? [] : [{ code, max, each: false, counts: 'jobs', model: null, ...rest }]
@@ -107,7 +107,7 @@ function scopesOf({ userId, teamId, queue, project, gpu }: Counted): string[] {
 
 export interface Holding extends Counted {
   jobs: number
-  /** Of the GPUs that each of them holds. */
+  /** Models of the GPUs that each job holds. */
   models: readonly string[]
 }
 
@@ -117,7 +117,7 @@ function tallyOf(rules: readonly LimitRule[], holdings: readonly Holding[]): Tal
   return tally
 }
 
-/** Keeps a tally up: `jobs` more, or less if negative. Answers the scopes that they count for. */
+/** Adds jobs to a tally; a negative number removes them. Returns the scopes that they count for. */
 export function count(tally: Map<string, Amount>, rules: readonly LimitRule[], holding: Holding): readonly string[] {
   if (rules.length === 0) return []
   add(tally, rules, holding)
@@ -135,7 +135,7 @@ function add(tally: Map<string, Amount>, rules: readonly LimitRule[], { jobs, mo
   }
 }
 
-/** Begins with a digit, so it is never a scope. */
+/** The key begins with a digit, so it is never a scope. */
 const ofModel = (scope: string, filter: string) => `${filter.length}/${filter}/${scope}`
 
 function grow(tally: Map<string, Amount>, key: string, { jobs, gpus }: Amount): void {
@@ -154,7 +154,7 @@ export const usedOf = ({ tally }: Ceilings, { model, counts }: LimitRule, scope:
 
 // ── asking ──
 
-/** The first limit that stops the job with any devices that it would get; null: none does. */
+/** The first limit that stops the job on any devices; null: none. */
 export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): LimitReached | null {
   const scopes = scopesOf(job)
   for (const rule of rules) {
@@ -167,7 +167,7 @@ export function limitReached({ pool, rules, tally }: Ceilings, job: Counted): Li
   return null
 }
 
-/** The first limit of a GPU model that these devices would break, with the filter of that model. */
+/** The first limit of a GPU model that these devices would violate, with its model filter. */
 export function modelLimitReached(
   ceilings: Ceilings,
   job: Counted,
@@ -177,12 +177,12 @@ export function modelLimitReached(
   return null
 }
 
-/** The limits of GPU models that so many GPUs would break, were they all of that model. */
+/** The limits of GPU models that this many GPUs would violate if all of them were of that model. */
 export const fullModels = (ceilings: Ceilings, job: Counted, gpus: number): ModelLimitReached[] => [
   ...overModels(ceilings, job, () => gpus),
 ]
 
-/** What limits of GPU models leave the job of each, by the filters of models. */
+/** How many GPUs of each model filter the limits leave the job. */
 export function leftOfModels({ rules, tally }: Ceilings, job: Counted): { model: string; gpus: number }[] {
   const scopes = scopesOf(job)
   return rules.flatMap((rule) => {
@@ -234,7 +234,7 @@ function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): Limit
   return { code, message, scope, limit: max, used, key, asked }
 }
 
-/** People have names where counting has ids. */
+/** People are shown by name; counters have ids. */
 function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): string {
   if (on.startsWith('user:')) return `user:${job.userName}`
   if (on.startsWith('team:')) return `team:${job.team}`
@@ -243,20 +243,20 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
 
 // ── reading ──
 
-/** What holds in the pool now. Without any limit nothing is counted. */
+/** The limits of the pool and their counts now. A pool without limits counts nothing. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
   const rules = limits ? await readRules(sql, pool, limits) : []
   return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
 }
 
-/** These limits of the pool and those of its scopes, in the order in which they are told. */
+/** These limits of the pool and those of its scopes, in the order in which they are reported. */
 export const readRules = async (sql: Sql, pool: string, limits: Limits): Promise<LimitRule[]> =>
   rulesOf(limits, await readScopeLimits(sql, pool))
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
 
-/** Equal ones together: as many rows as there are kinds, however many run. */
+/** Equal runs are one row: as many rows as there are kinds, however many runs hold resources. */
 const holdingsSql = `
 SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
   h.models, h.jobs
@@ -281,7 +281,7 @@ export interface LimitsInUse extends Limits {
   scopes: ScopeInUse[]
 }
 
-/** `pool` null: the one that the default queue leads to. Scopes that the viewer may not know are left out. */
+/** `pool` null: the pool of the default queue. Scopes that the viewer may not know are left out. */
 export async function limitsInUse(
   { db: { sql }, singleUser }: Domain,
   viewer: Viewer,
@@ -301,7 +301,9 @@ export async function limitsInUse(
   return { pool, ...limits, scopes }
 }
 
-/** Every person knows all queues; of people, teams and projects, a person who may not see all jobs knows the own ones. */
+/**
+ * Every person knows all queues. A viewer who may not see all jobs knows no users, teams and projects but their own.
+ */
 async function knownTo(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all
   const own = await sql.query<{ scope: string; name: string }>(ownScopesSql, [viewer.userId])

@@ -10,9 +10,9 @@ import { isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * What may run at once in a pool. A limit is a number, null (unlimited), or unset: then it is the default of its pool
- * once there are users, and unlimited for a single one. 0 pauses. Lowering a limit never ends a run; it only holds the
- * next start back. What holding runs count against these, and which limit stops a job: in-use.ts.
+ * What may run at once in a pool. A limit is a number, null (unlimited) or unset. An unset limit is the default of its
+ * pool in multi-user mode, and unlimited in single-user mode. 0 pauses. Lowering a limit never ends a run; it delays
+ * the next start. What runs count against a limit, and which limit stops a job: in-use.ts.
  *
  * Every change locks the row of the pool, and so does every start: a limit holds from the commit that sets it.
  */
@@ -20,18 +20,18 @@ import { parseInput } from '../parse.ts'
 export interface Limits {
   maxConcurrent: number | null
   userMaxConcurrent: number | null
-  /** Holds only with enableFairShare. */
+  /** Applies only with enableFairShare. */
   teamMaxConcurrent: number | null
   enableFairShare: boolean
   localGpuMaxConcurrent: number | null
   localJobMaxConcurrent: number | null
-  /** These two are asked at submission. */
+  /** Checked at submission, like the next one. */
   userMaxActive: number | null
   userMaxBlocked: number | null
   starvationThresholdSeconds: number
 }
 
-/** As people write them: a key that is left out stays as it is. */
+/** A change of limits; a missing key keeps its value. */
 export type LimitChange = { [Name in keyof Limits]?: Limits[Name] | undefined }
 
 const unlimited: Limits = {
@@ -60,7 +60,7 @@ function defaultsOf({ policy, executors }: LimitsRow): Limits {
   return { ...shared, maxConcurrent: 5, userMaxConcurrent: 2, teamMaxConcurrent: 10, localJobMaxConcurrent }
 }
 
-/** The limits that hold in these pools, by their names; in one statement. */
+/** The effective limits of these pools by name, in one statement. */
 export async function limitsOf(
   sql: Sql,
   pools: readonly string[],
@@ -75,7 +75,7 @@ SELECT p.name AS pool, p.policy::text AS policy, p.executors, coalesce(l."values
 FROM pool p LEFT JOIN pool_limits l ON l.pool = p.name
 WHERE p.name IN (SELECT jsonb_array_elements_text($1::text::jsonb))`
 
-/** Starts and changes of limits of one pool take turns; foreign keys to the pool do not wait. */
+/** Starts and limit changes of a pool take turns by this lock. Foreign keys to the pool do not wait for it. */
 export async function lockPool(sql: Sql, pool: string | null): Promise<string> {
   const [row] = await sql.query<{ name: string }>(
     `SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))
@@ -87,7 +87,7 @@ export async function lockPool(sql: Sql, pool: string | null): Promise<string> {
   return row.name
 }
 
-/** The named pool, or the one that the default queue leads to. */
+/** The named pool, or the pool of the default queue. */
 export async function poolNamed(sql: Sql, pool: string | null): Promise<string> {
   const [row] = await sql.query<{ name: string }>(
     'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))',
@@ -120,7 +120,7 @@ const limitsInput = z.strictObject({
   starvationThresholdSeconds: amount(yearMinutes * 60),
 })
 
-/** Answers the name of the pool. */
+/** Returns the name of the pool. */
 export async function updateLimits(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, change } = parseChange(raw)
@@ -174,11 +174,11 @@ const auditOf = (pool: string, detail: Record<string, unknown>) => ({
 interface Written {
   pool: string
   change: LimitChange
-  /** Names that go back to the default. */
+  /** Names that go back to their default. */
   unset: readonly string[]
 }
 
-/** The caller has the lock of the pool. */
+/** The caller holds the lock of the pool. */
 async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<void> {
   const kept = Object.entries(await storedLimits(tx, pool)).filter(([name]) => !unset.includes(name))
   const values: LimitChange = { ...Object.fromEntries(kept), ...change }
@@ -191,8 +191,8 @@ async function writeLimits(tx: Tx, { pool, change, unset }: Written): Promise<vo
 }
 
 /**
- * The limits that the configuration names for a pool: each that is new or differs from what was applied last is put into
- * the database, and one that is no longer named becomes unset. What was changed at run time since stays.
+ * Applies the limits that the configuration names for a pool. A limit that is new or differs from the one applied last
+ * is written to the database; a limit that is no longer named becomes unset. Changes made at run time stay.
  */
 export async function applyLimits(tx: Tx, pool: string, declared: LimitChange, nowMs: number): Promise<boolean> {
   const applied = await rememberApplied(tx, `limits/${pool}`, declared)
@@ -220,11 +220,11 @@ export type LimitScope = (typeof limitScopes)[number]
 export interface ScopeLimit {
   scope: LimitScope
   name: string
-  /** Only GPUs whose model contains this, in lower case; empty: all. */
+  /** Counts only GPUs whose model contains this text, in lower case; empty: all GPUs. */
   gpuModel: string
   maxJobs: number | null
   maxGpus: number | null
-  /** What it counts, as in-use.ts names it; null: no user or team has this name any more. */
+  /** The scope that it counts, as in-use.ts names it; null: no user or team has this name any more. */
   counted: string | null
 }
 
@@ -251,7 +251,7 @@ const scopeInput = z.strictObject({
   maxGpus: count,
 })
 
-/** Without a number of jobs and of GPUs the limit goes. Answers the name of the pool. */
+/** A limit without a number of jobs and of GPUs is removed. Returns the name of the pool. */
 export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'limits.write')
   const { pool: asked, gpuModel, maxJobs = null, maxGpus = null, ...named } = parseInput(scopeInput, raw)
@@ -289,7 +289,7 @@ async function writeScopeLimit(tx: Tx, poolName: string, limit: WrittenScope): P
     ])
 }
 
-/** A limit on an unknown name would silently limit nothing. Projects are free words. */
+/** Refuses an unknown name, on which a limit would have no effect. Projects are free text. */
 async function demandNamed({ prisma }: Tx, { scope, name }: Pick<WrittenScope, 'scope' | 'name'>): Promise<void> {
   const where = { name }
   const find = {

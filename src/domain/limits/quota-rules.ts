@@ -3,11 +3,11 @@ import { accountsAbove } from '../accounts.ts'
 import { QuotaExceeded } from '../errors.ts'
 
 /**
- * Quota arithmetic, without I/O: which quotas a submission meets, and what they say of it.
+ * Quota arithmetic, without I/O: which quotas apply to a submission, and what they decide.
  *
- * The base quota of a type and action is the user's own, else that of the level, else the global one; it is measured on
- * what the user uses. Quotas of the job's team, and of its account and the accounts above that, are ceilings beside it,
- * measured on what all of the team or account uses. Each is asked by itself, so the strictest decides.
+ * The base quota of a type and action is the user's own, else that of the level, else the global one; it measures the
+ * user's usage. Quotas of the job's team, and of its account and the accounts above that, are ceilings beside it: they
+ * measure the usage of the whole team or account. Each quota is checked by itself, so the strictest decides.
  */
 
 export const quotaTypes = [
@@ -35,7 +35,7 @@ export interface QuotaRule {
   limit: number
 }
 
-/** Who pays for a submission. */
+/** The user, team and account that a submission is counted for. */
 export interface Payer {
   userId: string
   userName: string
@@ -44,21 +44,21 @@ export interface Payer {
   account: string
 }
 
-/** Whose usage is measured. `id` of an account is its name, and its usage includes the accounts below it. */
+/** The owner of measured usage. The `id` of an account is its name; its usage includes the accounts below it. */
 export interface Subject {
   kind: 'user' | 'team' | 'account'
   id: string
   name: string
 }
 
-/** A quota that a submission meets. `label`: how it is called to the caller. */
+/** A quota that applies to a submission. `label`: its name for the caller. */
 export interface MetQuota {
   type: QuotaType
   action: QuotaAction
   limit: number
   label: QuotaType | 'MAX_ACTIVE'
   subject: Subject
-  /** Whether it stands beside the base quota. */
+  /** Whether it is a ceiling beside the base quota. */
   ceiling: boolean
 }
 
@@ -69,7 +69,7 @@ export const userSubject = ({ userId, userName }: Pick<Payer, 'userId' | 'userNa
   name: userName,
 })
 
-/** Everybody whose usage grows with a submission. */
+/** All subjects whose usage grows with a submission. */
 export function subjectsOf(payer: Payer): Subject[] {
   const { team, account } = payer
   return [
@@ -79,7 +79,9 @@ export function subjectsOf(payer: Payer): Subject[] {
   ]
 }
 
-/** `maxActive`: userMaxActive of the pool, the shorthand for a CONCURRENT_JOBS BLOCK quota; the lower of the two counts. */
+/**
+ * `maxActive`: userMaxActive of the pool, a shorthand for a CONCURRENT_JOBS BLOCK quota; the lower of the two applies.
+ */
 export function metQuotas(rules: readonly QuotaRule[], payer: Payer, maxActive: number | null): MetQuota[] {
   const subject = userSubject(payer)
   const base = quotaTypes.flatMap((type) =>
@@ -115,29 +117,29 @@ const baseRule = (rules: readonly QuotaRule[], { userName, level }: Payer): Quot
   rules.find(({ scope, key }) => scope === 'LEVEL' && key === level) ??
   rules.find(({ scope }) => scope === 'GLOBAL')
 
-/** What each type counts, of a subject or of one submission. */
+/** Amounts by quota type, of a subject or of one submission. */
 export type Amounts = Readonly<Record<QuotaType, number>>
 
 export interface Verdict {
   warnings: string[]
-  /** Why a person must say yes; empty: nobody need. */
+  /** Why an approval is required; empty: none is. */
   approvals: string[]
 }
 
-/** A sum of decimal costs may miss its limit by a rounding error. */
+/** Tolerance for rounding errors of a sum of decimal costs. */
 const tolerance = 1e-9
 const warnAt = 0.8
 
 export const isOver = (amount: number, limit: number) => amount > limit * (1 + tolerance)
 export const isNear = (amount: number, limit: number) => amount >= warnAt * limit * (1 - tolerance)
 
-/** The sum of two amounts as the decimals that they are written as: 0.1 and 0.2 are 0.3. */
+/** Adds two amounts as decimals: 0.1 and 0.2 are 0.3. */
 export function plus(a: number, b: number): number {
   const places = Math.max(placesOf(a), placesOf(b))
   return places > placesMax ? a + b : Number((a + b).toFixed(places))
 }
 
-/** What `toFixed` knows. */
+/** Largest number of digits that `toFixed` accepts. */
 const placesMax = 100
 
 function placesOf(amount: number): number {
@@ -145,7 +147,7 @@ function placesOf(amount: number): number {
   return Math.max(0, fraction.length - Number(exponent))
 }
 
-/** Throws QuotaExceeded. `usedBy`: what each subject uses without the submission, which takes `takes`. */
+/** Throws QuotaExceeded. `usedBy`: the usage of a subject without the submission; `takes`: what the submission adds. */
 export function judge(quotas: readonly MetQuota[], usedBy: (subject: Subject) => Amounts, takes: Amounts): Verdict {
   const verdict: Verdict = { warnings: [], approvals: [] }
   const order = quotas.toSorted((a, b) => quotaActions.indexOf(a.action) - quotaActions.indexOf(b.action))
@@ -174,7 +176,7 @@ const words = {
 const isCost = ({ type }: MetQuota) => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
 const amountText = (amount: number) => String(Number(amount.toFixed(6)))
 const allowance = (quota: MetQuota) => `Maximum ${amountText(quota.limit)} ${words[quota.type]} allowed${whose(quota)}`
-/** One's own usage needs no name. */
+/** A message about the user's own usage names no subject. */
 const whose = ({ subject }: MetQuota) => (subject.kind === 'user' ? '' : ` for ${scopeText(subject)}`)
 export const scopeText = ({ kind, name }: Subject) => `${kind}:${name}`
 
@@ -184,7 +186,7 @@ const nearWarning = (quota: MetQuota, amount: number) =>
 const overWarning = (quota: MetQuota, amount: number) =>
   warningOf(quota, `${allowance(quota)}${Number.isFinite(amount) ? `, ${amountText(amount)} used` : remedy(amount)}`)
 
-/** What a job takes whose cost has no bound. */
+/** What a job with unbounded cost takes. */
 export const unbounded = (takes: Amounts): Amounts => ({
   ...takes,
   COST_PER_DAY: Number.POSITIVE_INFINITY,

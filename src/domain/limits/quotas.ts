@@ -29,7 +29,7 @@ export interface Quota extends QuotaRule {
   createdAt: Date
 }
 
-/** Those of them that may concern the viewer. */
+/** The quotas among these that may concern the viewer. */
 export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string[]): Promise<Quota[]> {
   const values: unknown[] = []
   const bind = (value: unknown) => `$${values.push(value)}`
@@ -41,7 +41,10 @@ export function readVisibleQuotas(sql: Sql, viewer: Viewer, ids: readonly string
   )
 }
 
-/** The quotas that may concern the viewer, as a condition on the table alias `alias`; whoever sees all jobs sees all. */
+/**
+ * The quotas that may concern the viewer, as a condition on the table alias `alias`. A viewer who sees all jobs sees
+ * all.
+ */
 export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unknown) => string): string {
   if (viewer.permissions.has('job.view.all') || viewer.granted.has('quota.write')) return 'TRUE'
   const [name, id, level] = [bind(viewer.userName), bind(viewer.userId), bind(viewer.level)]
@@ -53,7 +56,7 @@ export function quotasVisibleTo(viewer: Viewer, alias: string, bind: (value: unk
       (SELECT t.account FROM team t JOIN team_member m ON m.team_id = t.id WHERE m.user_id = ${id}) END`
 }
 
-/** A limit that cannot be read admits nobody; what is asked may well succeed later. */
+/** Quotas that cannot be read refuse the submission. The error is Unavailable: a later try may succeed. */
 export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Promise<T> {
   try {
     return await read()
@@ -64,7 +67,7 @@ export async function failClosed<T>({ log }: Domain, read: () => Promise<T>): Pr
   }
 }
 
-/** The quotas that any of them may meet, one statement. */
+/** All quotas that may apply to these payers, in one statement. */
 export async function readQuotasOf(sql: Sql, payers: readonly Payer[]): Promise<QuotaRule[]> {
   if (payers.length === 0) return []
   const keys = new Set(
@@ -98,7 +101,7 @@ const updateInput = z.strictObject({
 
 const levels = { VIEWER: true, RESEARCHER: true, LEAD: true, ADMIN: true } as const satisfies Record<UserLevel, true>
 
-/** What zod cannot say of one field alone. */
+/** Rules between the fields. */
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
   if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must be omitted: a GLOBAL quota applies to all users')
@@ -110,7 +113,7 @@ function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readon
 
 const isCost = (type: QuotaType) => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
 
-/** Answers the id. */
+/** Returns the id. */
 export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'quota.write')
   const { key = null, ...rest } = parseInput(createInput, raw)
@@ -131,7 +134,7 @@ const twice = ({ type, action, scope }: QuotaRule) =>
     { path: ['type'], message: `A ${scope} ${type} quota with action ${action} exists already; update that quota` },
   ])
 
-/** A quota on a name that nobody has would limit nobody, silently. Accounts are free words. */
+/** Refuses an unknown name, on which a quota would have no effect. Accounts are free text. */
 async function demandNamed({ prisma }: Tx, { scope, key }: QuotaRule): Promise<void> {
   if (scope !== 'USER' && scope !== 'TEAM') return
   const where = { name: key ?? '' }
@@ -156,7 +159,7 @@ export async function updateQuota(domain: Domain, viewer: Viewer, raw: unknown):
   })
 }
 
-/** A team takes its ceilings along; those that a former team of that name left behind go. */
+/** A renamed team keeps its ceilings; those that a former team of the new name left behind are removed. */
 export async function renameTeamQuotas({ prisma }: Tx, before: string, name: string): Promise<void> {
   if (before === name) return
   await prisma.quota.deleteMany({ where: { scope: 'TEAM', key: name } })
@@ -182,8 +185,9 @@ async function quotaOf({ prisma }: Tx, id: string): Promise<QuotaRule & { id: st
 }
 
 /**
- * The quotas of the configuration: each that is new or differs from what was applied last is put into the database, and
- * one that is no longer declared ends. The others stay as they were changed at run time, and so do those that people made.
+ * Applies the quotas of the configuration. A quota that is new or differs from what was applied last is written to the
+ * database; one that is no longer declared is removed. Other changes made at run time stay, and so do quotas made by
+ * people.
  */
 export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]): Promise<void> {
   for (const [index, rule] of declared.entries()) demandSense(rule, ['quotas', String(index)])
@@ -206,7 +210,7 @@ export async function applyQuotas(domain: Domain, declared: readonly QuotaRule[]
   })
 }
 
-/** In place of the one of its kind, and of what people made of it. */
+/** Replaces the quota of the same kind, with the changes that people made to it. */
 async function declareQuota({ prisma }: Tx, rule: QuotaRule, nowMs: number): Promise<void> {
   const { limit: _, ...kind } = rule
   const declaredAs = nameOf(rule)
@@ -214,7 +218,7 @@ async function declareQuota({ prisma }: Tx, rule: QuotaRule, nowMs: number): Pro
   await prisma.quota.create({ data: { ...rule, id: newId('quota', nowMs), declaredAs } })
 }
 
-/** Those that the configuration made and no longer has. */
+/** Removes the quotas that the configuration made and no longer declares. */
 async function endQuotas({ prisma }: Tx, declared: readonly QuotaRule[]): Promise<(QuotaRule & { id: string })[]> {
   const where = { declaredAs: { not: null, notIn: declared.map(nameOf) } }
   const ended = await prisma.quota.findMany({ where, select: ruleFields })

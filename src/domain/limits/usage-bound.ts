@@ -4,11 +4,10 @@ import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from '
 import { type Measured, measuredOf, readUsage, type Usage, windowHours } from './usage.ts'
 
 /**
- * Usage that is far from all it is compared with is not counted again for every group of submissions: counting tens of
- * thousands of jobs takes longer than inserting a group. What was counted once bounds what is used now: nothing but new
- * jobs adds to it, and there are at most as many of them as the sequence of jobs has moved on, whoever submitted them and
- * through whichever server. While that bound is not even near a limit the verdict is that of the exact number. As soon as
- * it is, everything is counted again.
+ * Usage that is far from every limit is not counted again for each group of submissions: counting tens of thousands of
+ * jobs takes longer than inserting a group. An earlier count bounds the present usage: only new jobs add to it, and
+ * there are at most as many of them as the sequence of jobs has advanced, over all users and servers. While this bound
+ * is well below every limit, it decides the same as the exact number. When it is not, everything is counted again.
  *
  * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted under the submission lock, where
  * no job is between drawing its number and its commit.
@@ -16,17 +15,17 @@ import { type Measured, measuredOf, readUsage, type Usage, windowHours } from '.
 
 export interface Comparison {
   subject: Subject
-  /** 'BLOCKED': how many jobs wait for an approval must be known. */
+  /** BLOCKED: the number of jobs that wait for an approval must be known. */
   type: QuotaType | 'BLOCKED'
   limit: number
 }
 
 export interface Standing {
-  /** How many numbers the sequence of jobs has given. */
+  /** Last number that the sequence of jobs has given. */
   sequence: number
   /** By user. */
   people: ReadonlyMap<string, Person>
-  /** Requests for approval, by user; null: not read. */
+  /** Requests for approval by user; null: not read. */
   blocked: ReadonlyMap<string, number> | null
 }
 
@@ -54,7 +53,7 @@ export function memoryOf(domain: Domain): UsageMemory {
   return known
 }
 
-/** What bounds need and is cheap to read: slots come and go without a new job. */
+/** Cheap facts that every bound needs: slots change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {
   const rows = await sql.query<Person & { sequence: number }>(
     standingSql,
@@ -85,13 +84,13 @@ export async function readBlocked(sql: Sql): Promise<ReadonlyMap<string, number>
 export interface Asked {
   compared: readonly Comparison[]
   standing: Standing
-  /** How many submissions may be added to what is used. */
+  /** How many submissions may still be added. */
   coming: number
-  /** null: everything is counted, and nothing remembered. */
+  /** null: everything is counted, and nothing is remembered. */
   memory: UsageMemory | null
 }
 
-/** The usage of everybody who is compared: exact, or a bound from above that no limit can tell from it. */
+/** Usage of all subjects that are compared: exact, or an upper bound that gives the same decisions. */
 export async function usageFor(sql: Sql, asked: Asked): Promise<Map<string, Usage>> {
   const usage = new Map<string, Usage>()
   const count: Measured[] = []

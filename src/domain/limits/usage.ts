@@ -4,20 +4,20 @@ import { executorsWhere } from '../executors.ts'
 import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
 /**
- * What users, teams and accounts use. Alive jobs are counted from the jobs; accepted submissions and their cost from the
- * usage ledger, which has a row per submission and keeps it though the job is deleted: deleting gives nothing back.
- * Windows end at database time.
+ * What users, teams and accounts use. Alive jobs are counted from the jobs. Accepted submissions and their cost are
+ * counted from the usage ledger, which keeps its row of a submission after the job is deleted: deleting gives nothing
+ * back. Windows end at database time.
  */
 
 export interface Usage {
   amounts: Amounts
   /** Jobs that wait for an approval. */
   blocked: number
-  /** Whether there ever was a job, as far as anybody remembers. */
+  /** Whether the subject ever had a job, as far as the tables tell. */
   known: boolean
 }
 
-/** How far back the ledger is read for a quota. */
+/** Window of each quota type in the ledger, in hours. */
 export const windowHours = {
   CONCURRENT_JOBS: 0,
   JOBS_PER_HOUR: 1,
@@ -29,7 +29,7 @@ export const windowHours = {
 
 export interface Measured {
   subject: Subject
-  /** The longest window that matters; amounts of longer ones are 0. */
+  /** The longest window that is needed; amounts of longer ones are 0. */
   hours: number
 }
 
@@ -43,7 +43,7 @@ export async function readUsage(sql: Sql, measured: readonly Measured[]): Promis
   return new Map(rows.map(({ kind, id, blocked, known, ...amounts }) => [`${kind}/${id}`, { amounts, blocked, known }]))
 }
 
-/** Each subject once, with the longest window that anybody asks of it. */
+/** Each subject once, with its longest window. */
 export function measuredOf(wanted: readonly Measured[]): Measured[] {
   const longest = new Map<string, Measured>()
   for (const one of wanted) {
@@ -53,12 +53,12 @@ export function measuredOf(wanted: readonly Measured[]): Measured[] {
   return [...longest.values()]
 }
 
-/** As an array of SQL. */
+/** SQL array of these executors. */
 const startingProcesses = `{${executorsWhere((each) => each.startsProcesses)}}`
 
 /**
- * The same measures of three kinds of owner; `owns` is the condition on the table `t`. Slots are people's alone. Costs are
- * added as decimals, as in `plus`.
+ * The same measures for three kinds of owner; `owns` is the condition on the table `t`. Only users have slots. Costs
+ * are added as decimals, as in `plus`.
  */
 const armSql = (kind: Subject['kind'], owns: (table: string) => string, reserved: string) => `
   SELECT s.kind, s.id, alive.count + ${reserved} AS "CONCURRENT_JOBS", alive.blocked, alive.gpus AS "LOCAL_GPUS",
@@ -97,7 +97,7 @@ ${[
 const keptDays = 31
 const sweepMax = 1_000
 
-/** Removes what no window reaches any more; answers how many rows. */
+/** Removes rows that are older than every window; returns how many. */
 export async function sweepLedger({ db }: Domain): Promise<number> {
   let total = 0
   for (let count = sweepMax; count === sweepMax; total += count) {
@@ -118,7 +118,7 @@ export const noUsage: Usage = {
   known: false,
 }
 
-/** The usage after one more job. */
+/** The usage with one more job. */
 export const withJob = ({ amounts, blocked }: Usage, takes: Amounts, isBlocked: boolean): Usage => ({
   amounts: {
     CONCURRENT_JOBS: amounts.CONCURRENT_JOBS + takes.CONCURRENT_JOBS,

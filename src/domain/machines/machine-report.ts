@@ -1,14 +1,17 @@
 import type { Sql } from '../../platform/tx.ts'
 import { leaseTtlMs, ledSql } from '../leadership.ts'
 
-/** How a machine is that runs jobs as its own processes, as the leader of its pool says with every renewal of its lease. */
+/**
+ * State of a machine that runs jobs as its own processes. The leader of its pool reports it with every renewal of its
+ * lease.
+ */
 export interface MachineReport {
   /** Load average of five minutes. */
   load5: number
   memoryPercent: number
 }
 
-/** Of the pool that the default queue leads to, else of the first; null: nobody leads it, or there is none. */
+/** The machine of the default queue's pool, else of the first pool; null: no leader, or no such pool. */
 export async function readMachine(sql: Sql): Promise<MachineReport | null> {
   const [row] = await sql.query<MachineReport>(machineSql, [], 'machine_report')
   return row ?? null
@@ -28,7 +31,10 @@ export interface MachineGpu {
   taken: boolean
 }
 
-/** Of the node of that machine, led or not; where no pool runs local jobs, of the only node with GPUs. */
+/**
+ * GPUs of that machine's node, with or without a leader. If no pool runs local jobs: GPUs of the only node that has
+ * some.
+ */
 export const readMachineGpus = (sql: Sql): Promise<MachineGpu[]> =>
   sql.query<MachineGpu>(gpusSql, [leaseTtlMs], 'machine_gpus')
 

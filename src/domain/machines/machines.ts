@@ -1,15 +1,16 @@
 import type { Shape } from '../shape.ts'
 
 /**
- * What never changes about the nodes of a pool while they are the same objects: which devices of them could serve a
- * shape, and which of those one would rather give away. Asked once per shape and kind of machine, however many nodes
- * there are of it.
+ * What never changes about the nodes of a pool while they are the same objects: which of their devices could serve a
+ * shape, and which of those to give away first. It is computed once per shape and kind of machine, for any number of
+ * nodes.
  */
+
 export interface FreeNode {
   id: string
   name: string
   state: 'READY' | 'CORDONED' | 'DRAINING' | 'LOST'
-  /** Starts failed there, and none has worked since. */
+  /** Starts failed there, and none has succeeded since; null: none failed. */
   backOff: BackOff | null
   cpuMillis: number
   memoryBytes: number
@@ -17,20 +18,20 @@ export interface FreeNode {
   freeMemory: number
   cpuModel: string | null
   infiniband: boolean
-  /** It has InfiniBand, and nobody has it for himself. */
+  /** It has InfiniBand that no run holds. */
   infinibandFree: boolean
-  /** Copies of interactive jobs on it. */
+  /** Number of copies of interactive jobs on it. */
   interactive: number
   devices: readonly FreeDevice[]
 }
 
-/** Nothing is placed on the node before `untilMs`; then one run at a time, until one has started. */
+/** Nothing is placed on the node before `untilMs`; after that one run at a time, until a start succeeds. */
 export interface BackOff {
   untilMs: number
   because: string
   /** The wait is over. */
   isOver: boolean
-  /** Runs that hold something there and were placed after the wait. */
+  /** Runs that hold resources there and were placed after the wait. */
   probes: number
 }
 
@@ -39,7 +40,7 @@ export interface FreeDevice {
   model: string
   memoryGib: number
   tensorCores: boolean
-  /** Lowest and highest CUDA version, or empty: any. */
+  /** Lowest and highest CUDA version; empty: any. */
   cuda: readonly string[]
   free: boolean
 }
@@ -52,10 +53,10 @@ export const takesRuns = (node: Openness): boolean => isOpen(node) && (node.back
 /** Whether runs may be placed on it now, or as soon as the run that is tried there has started. */
 export const isOpen = ({ state, backOff }: Openness): boolean => state === 'READY' && backOff?.isOver !== false
 
-/** Machines that differ in nothing but their names and amounts of cores and memory. */
+/** Machines that differ only in their names and their amounts of cores and memory. */
 interface Kind {
   example: FreeNode
-  /** Of each device, as a rank over the pool: 0 for the weakest. */
+  /** Strength of each device as a rank over the pool; 0 is the weakest. */
   strengths: readonly number[]
 }
 
@@ -68,13 +69,16 @@ export interface Suit {
 export interface Machines {
   /** The nodes in the order of their names. */
   nodes: readonly FreeNode[]
-  /** Of each of them; null: it can never serve the shape. */
+  /** The suit of each node; null: the node can never serve the shape. */
   suits(shape: Shape): readonly (Suit | null)[]
-  /** Where in that order the node of this id is. */
+  /** Index of the node with this id in that order. */
   indexOf(nodeId: string): number | undefined
-  /** With nothing on them; of those that are alike no more than a job of so many copies could need. */
+  /**
+   * The nodes as if nothing ran on them. Of equal nodes there are only as many as a job with this number of copies
+   * could need.
+   */
   emptyFor(copies: number): readonly FreeNode[]
-  /** What `search` finds out about a shape on these machines with nothing on them: asked once of shapes that are alike. */
+  /** The result of `search` on empty machines; computed once for equal shapes. */
   ever(shape: Shape, search: (empty: readonly FreeNode[]) => boolean): boolean
 }
 
@@ -145,10 +149,10 @@ function emptying(nodes: readonly FreeNode[], kindOf: readonly Kind[]): Machines
   }
 }
 
-/** Texts of which a pool's nodes know what became. */
+/** Maximum texts whose results are remembered per pool. */
 const rememberedMax = 20_000
 
-/** Found out once for shapes of the same text. */
+/** Computes a result once for shapes with the same text. */
 function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: (shape: Shape) => T) => T {
   const byShape = new WeakMap<Shape, { found: T }>()
   const byText = new Map<string, { found: T }>()
@@ -164,7 +168,7 @@ function remembering<T>(textOf: (shape: Shape) => string): (shape: Shape, find: 
   }
 }
 
-/** Everything that decides which devices of a machine serve. */
+/** Everything that decides which devices of a machine serve the shape. */
 const devicesText = (shape: Shape): string =>
   JSON.stringify([
     shape.gpu,
@@ -180,7 +184,7 @@ const devicesText = (shape: Shape): string =>
 
 const emptied = (node: FreeNode): FreeNode => ({ ...untouched(node), state: 'READY', backOff: null })
 
-/** As if nothing ran on it. */
+/** The node as if nothing ran on it. */
 export const untouched = (node: FreeNode): FreeNode => ({
   ...node,
   backOff: node.backOff && { ...node.backOff, probes: 0 },
@@ -193,7 +197,7 @@ export const untouched = (node: FreeNode): FreeNode => ({
 
 // ── strength ──
 
-/** Memory, then tensor cores, then the highest CUDA version; as text, so that equal devices are found equal. */
+/** Memory, then tensor cores, then the highest CUDA version; as text, so that equal devices compare as equal. */
 const strength = ({ memoryGib, tensorCores, cuda }: FreeDevice) => JSON.stringify([memoryGib, tensorCores, cuda])
 
 function ranksOf(nodes: readonly FreeNode[]): Map<string, number> {
@@ -245,8 +249,8 @@ export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband'> {
 }
 
 /**
- * The devices that the filters of a shape admit, as positions, named ones in their order, whether or not there are enough
- * of them; null: the filters do not admit the machine.
+ * The devices that the filters of a shape admit, as positions, named ones in their order, even if there are too few of
+ * them; null: the filters do not admit the machine.
  */
 function admittedBy(shape: Shape, { cpuModel, infiniband, devices }: Hardware): number[] | null {
   if ((shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? '')) return null
@@ -256,7 +260,7 @@ function admittedBy(shape: Shape, { cpuModel, infiniband, devices }: Hardware): 
   return (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => devices[at]?.index === id) ?? [])
 }
 
-/** Models of the machines that a shape may be placed on, now or when they have room, and of the devices it may get there. */
+/** Models of the machines that a shape may be placed on, now or later, and of the devices it may get there. */
 export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {
   const models = machines.flatMap((machine) => {
     const admitted = admittedBy(shape, machine)
@@ -267,7 +271,7 @@ export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[]
   return [...new Set(models)]
 }
 
-/** It asks for certain devices, and in which order it would have them. */
+/** Whether it asks for certain devices, in an order of preference. */
 export const named = ({ gpuIds, anyGpu }: Shape): boolean => gpuIds !== null && !anyGpu
 
 export function serves(
@@ -287,7 +291,7 @@ function runsVersion([lowest, highest]: readonly string[], version: string | nul
   return compareVersions(lowest, version) <= 0 && compareVersions(version, highest) <= 0
 }
 
-/** All filters hold: a part of the name, whatever its case; `!x` means no such part. */
+/** Whether all filters hold. A filter is a part of the name, in any case; `!x` excludes names that contain x. */
 export function matchesAll(filters: readonly string[], name: string): boolean {
   const lower = name.toLowerCase()
   return filters.every((filter) =>

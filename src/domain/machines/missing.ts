@@ -3,9 +3,10 @@ import { type FreeDevice, type FreeNode, matchesAll, named, serves, takesRuns } 
 import { fittingOf, place } from './placement.ts'
 
 /**
- * What keeps a job from being placed, in words for people. Each need is looked at alone: if no machine meets it, it is
- * told with the best that there is. Needs that are met each on some machine, but nowhere together, are told as one.
+ * What prevents the placement of a job, in words for people. Each need is checked by itself: if no machine meets it,
+ * the message names the best machine there is. Needs that no single machine meets together are reported as one.
  */
+
 export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (place(shape, nodes)) return []
   const ready = nodes.filter(takesRuns)

@@ -12,11 +12,13 @@ import { parseInput } from '../parse.ts'
 import { statesUnlessLost } from './node-config.ts'
 
 /**
- * Machines of a pool, changed while it works. Every change takes its turn at the row of the pool, like limits: a start that
- * was planned before it is refused, so nothing is placed on a node from the moment that it is cordoned or gone.
+ * Changes of the nodes of a pool at run time. Every change locks the row of the pool, as changes of limits do: a start
+ * that was planned before it is refused, so nothing is placed on a node after it was cordoned or removed.
  *
- * The configuration applies a node when what it says of it changes (node-config.ts); until then what was changed here holds.
+ * The configuration writes a node again when its declaration changes (node-config.ts); until then changes made here
+ * stay.
  */
+
 const nodesPerPool = 10_000
 export const devicesPerNode = 1_024
 const gib = 1024 ** 3
@@ -45,7 +47,7 @@ const nodeInput = z.strictObject({
 })
 type NodeInput = z.output<typeof nodeInput>
 
-/** Answers its id. */
+/** Returns the id. */
 export async function addNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const node = parseInput(nodeInput, raw)
@@ -112,7 +114,7 @@ const stateInput = z.strictObject({
   ),
 })
 
-/** What runs on it goes on, whatever the state. A node that is LOST stays so, and is in this state when it is heard of. */
+/** Runs on the node go on in every state. A LOST node stays LOST and gets this state when it answers again. */
 export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   const { id, state } = parseInput(stateInput, raw)
@@ -125,7 +127,7 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** Refused while a run holds something of it, or something of it is kept for a job: cordon it first. */
+/** Refused while a run holds resources of the node, or a hold keeps some of it: cordon it first. */
 export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   await withNode(domain, id, async (tx, node) => {
@@ -148,11 +150,11 @@ export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: s
 interface NodeHead {
   pool: string
   name: string
-  /** Of one that is LOST: what it was before, and will be again. */
+  /** For a LOST node: the state before, and again after, it was LOST. */
   state: NodeState
 }
 
-/** Under the lock of its pool. */
+/** Runs under the lock of the pool. */
 async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHead) => Promise<void>): Promise<void> {
   await domain.db.locking(async (tx) => {
     const read = () => tx.prisma.poolNode.findUnique({ where: { id } })

@@ -4,10 +4,11 @@ import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
 import { newId } from '../ids.ts'
 
 /**
- * Nodes of the configuration, each by itself: one is put into the database when it is new or when the configuration says
- * something else of it than was applied last. So a node that was added, cordoned or removed at run time stays so,
- * whatever else changes in the file.
+ * Nodes of the configuration, each by itself. A node is written to the database if it is new or if its declaration
+ * differs from the one that was applied last. So a node that was added, cordoned or removed at run time stays so when
+ * other parts of the file change.
  */
+
 export interface DeclaredNode {
   name: string
   cpuMillis: number
@@ -23,12 +24,12 @@ interface Declared {
   nowMs: number
 }
 
-/** Answers the names of nodes that were changed. The caller has the lock of what was applied. */
+/** Returns the names of the changed nodes. The caller holds the lock of the applied values. */
 export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Promise<string[]> {
   const changed: string[] = []
   for (const node of nodes) {
     if (!(await rememberApplied(tx, keyOf(pool, node.name), node))) continue
-    // What holds a device may count for other limits then: those of another model. First, for a leader takes its turn first.
+    // Another model may count for other limits. The leader is told first, because leaders lock in this order too.
     if (changed.length === 0) await tellLimits(tx, pool)
     await applyNode(tx, pool, { ...node, id: newId('node', nowMs) })
     changed.push(node.name)
@@ -40,14 +41,14 @@ export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Prom
   return [...changed, ...gone]
 }
 
-/** The state becomes $2. A node that is LOST is in it when it is heard of again. */
+/** The state becomes $2. A LOST node gets it when it answers again. */
 export const statesUnlessLost = `
   state = CASE state WHEN 'LOST' THEN state ELSE $2::node_state END,
   state_before = CASE state WHEN 'LOST' THEN $2::node_state END`
 
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
 
-/** Those that the configuration named last time, and names no more. */
+/** The nodes that the configuration named last time and no longer names. */
 async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Promise<string[]> {
   const names = nodes.map(({ name }) => name)
   const applied = await rememberApplied(tx, `nodes/${pool}`, names)
@@ -55,7 +56,7 @@ async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Pro
   return last.filter((name) => !names.includes(name))
 }
 
-/** One goes when nothing runs on it; until then it takes nothing new. Named again, it is new. */
+/** A node is removed when nothing runs on it; until then it takes no new runs. If it is named again, it is new. */
 async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promise<void> {
   const keys = names.map((name) => keyOf(pool, name))
   await tx.prisma.appliedSetting.deleteMany({ where: { key: { in: keys } } })
@@ -68,7 +69,7 @@ async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promis
   await tx.prisma.poolNode.deleteMany({ where: idle })
 }
 
-/** What runs hold stays taken; a node that shrank below it is full until they end. */
+/** Resources that runs hold stay taken; a node that shrank below that is full until they end. */
 async function applyNode(tx: Tx, pool: string, node: DeclaredNode & { id: string }): Promise<void> {
   const [row] = await tx.query<{ id: string }>(
     `INSERT INTO node (id, pool, name, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model, infiniband)

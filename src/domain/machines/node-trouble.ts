@@ -3,38 +3,43 @@ import { tellNodes, tellSettings } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
- * Starts that fail count against their node, not only against their job: a node in trouble would otherwise be free again at
- * once and fail one waiting job after the other. It backs off: nothing is placed there for 1, 2, 4 … seconds, five minutes
- * at most, then one run at a time is tried, and a start that works ends that. Verbs of the leader, in its open transaction.
+ * Failed starts count against the node, not only against the job. Otherwise a node in trouble is free again at once and
+ * fails one waiting job after the other. The node backs off: nothing is placed there for 1, 2, 4 … seconds, at most
+ * five minutes; then one run at a time is tried, and a start that succeeds ends the back-off. Verbs of the leader, in
+ * its open transaction.
  */
+
 export interface StartFailure {
   runId: string
-  /** The executor says that the job has no part in it. */
+  /** The executor says that the node is the cause, not the job. */
   isNodes: boolean
   message: string
 }
 
 export interface Trouble {
   node: string
-  /** Starts that failed in a row. */
+  /** Failed starts in a row. */
   failures: number
   seconds: number
   because: string
-  /** It did not back off before, since a start worked. */
+  /** It did not back off before: the start before this one succeeded. */
   isFirst: boolean
 }
 
 const backOffSecondsMax = 300
-/** So many failures in a row of which nobody knows whose fault they are: then the node backs off as well. */
+/** After this many failures of unknown cause in a row the node backs off as well. */
 const unknownMax = 3
 
-/** 0: not yet. */
+/** 0: no back-off yet. */
 export function backOffSeconds(failures: number, isNodes: boolean): number {
   const beyond = failures - (isNodes ? 1 : unknownMax)
   return beyond < 0 ? 0 : Math.min(backOffSecondsMax, 2 ** beyond)
 }
 
-/** All nodes of the run are suspected. Failures during a back-off are of starts that were under way: they count once. */
+/**
+ * Counts a failure for all nodes of the run. Failures during a back-off belong to starts that were under way: they
+ * count once.
+ */
 export async function countStartFailure(
   sql: Sql,
   pool: string,
@@ -65,8 +70,8 @@ export async function countStartFailure(
 }
 
 /**
- * These runs were started. A start from before the back-off says nothing of now. Answers the nodes that are well again, and
- * whether any of the pool still has failures.
+ * Records that these runs were started. A start from before the back-off does not count. Returns the nodes that
+ * recovered, and whether any node of the pool still has failures.
  */
 export async function forgetStartFailures(
   sql: Sql,

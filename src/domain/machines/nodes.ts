@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Hardware } from './machines.ts'
 import type { FreeNode, Placement } from './placement.ts'
 
-/** What is free on the nodes of a pool, and the taking of it. Giving back is a part of `transition`. */
+/** The free resources of the nodes of a pool, and their allocation. `transition` gives them back. */
 export function readNodes(sql: Sql, pool: string): Promise<FreeNode[]> {
   return sql.query<FreeNode>(nodesSql, [pool], 'nodes')
 }
@@ -23,14 +23,14 @@ SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until IS NOT NULL THEN jsonb
     FROM device d LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device WHERE d.node_id = n.id), '[]') AS devices
 FROM node n WHERE n.pool = $1 ORDER BY n.name`
 
-/** What decides which devices of the machines of a pool may serve; machines that are alike are one row. */
+/** What decides which devices of the machines of a pool may serve; equal machines are one row. */
 export interface PoolHardware extends Hardware {
   pool: string
-  /** Of the nodes that are alike. */
+  /** Names of the equal nodes. */
   names: readonly string[]
 }
 
-/** Of nodes in any state: one that takes nothing new now may do so when the job starts. */
+/** Nodes in any state: one that takes no runs now may do so when the job starts. */
 export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHardware[]> =>
   sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
 
@@ -44,8 +44,8 @@ FROM node n, LATERAL (
 WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4`
 
 /**
- * Takes what starting runs need. The primary key of device_claim, the unique index of InfiniBand and
- * the CHECKs of node refuse what is not free, even if two leaders slipped through.
+ * Allocates what starting runs need. The primary key of device_claim, the unique index of InfiniBand and the CHECKs of
+ * node refuse what is not free, even if two leaders were active.
  */
 export async function allocate(
   sql: Sql,

@@ -4,15 +4,16 @@ import { type FreeNode, machinesOf, named, type Suit, takesRuns } from './machin
 export { type FreeDevice, type FreeNode, machinesOf } from './machines.ts'
 
 /**
- * Where a job fits. Pure: nodes in, placement out. Filters say which nodes and devices may serve a copy (machines.ts says
- * it of what never changes); among those the best is taken, in this order: interactive jobs together; the weakest
- * devices that will do; devices that were asked for, first named first; fewest GPUs left over; least cores, then least
- * memory left over; jobs without GPUs away from machines with them; the first name. A job of several copies is placed
- * whole or not at all.
+ * Where a job fits. Pure: nodes in, placement out. Filters say which nodes and devices may serve a copy (machines.ts
+ * has the part that never changes). Among those the best is taken, in this order: interactive jobs together; the
+ * weakest sufficient devices; devices that were asked for, first named first; fewest GPUs left over; least cores, then
+ * least memory left over; jobs without GPUs away from machines with GPUs; the first name. A job of several copies is
+ * placed whole or not at all.
  *
- * Nodes are changed in place by `take` and `giveBack` alone. A call allocates nothing per node: 1,000 nodes of 8 GPUs
- * are searched in some 40 µs.
+ * Only `take` and `giveBack` change nodes, in place. A call allocates no memory per node: a search over 1,000 nodes of
+ * eight GPUs each takes about 40 µs.
  */
+
 export interface Placement {
   nodeId: string
   node: string
@@ -30,13 +31,13 @@ export interface PlaceOptions {
   /** What this job may see of a node: the same machine with less of it free; null: nothing. */
   view?: ((node: FreeNode) => FreeNode | null) | undefined
   interactive?: boolean | undefined
-  /** No more GPUs than that are free on each machine, in the order of their names: spares a look at the full ones. */
+  /** Upper bound of free GPUs per machine, in the order of their names; the search skips full machines by it. */
   freeGpus?: ArrayLike<number> | undefined
-  /** What all copies together may have of each model; asked of several copies alone. */
+  /** What all copies together may have of each model; used only for several copies. */
   budget?: (() => Budget) | undefined
 }
 
-/** Of one placement: whether it may have GPUs of these models as well, which count then. */
+/** Budget of one placement: whether it may have GPUs of these models as well; if so, they count. */
 export type Budget = (models: readonly string[]) => boolean
 
 export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOptions = {}): Placement[] | null {
@@ -47,23 +48,23 @@ export function place(shape: Shape, nodes: readonly FreeNode[], options: PlaceOp
   return best && [placementOn(search, best)]
 }
 
-/** Whether the job could start if nothing else ran. Nodes that take nothing new just now may come back. */
+/** Whether the job could start if nothing else ran. Nodes that take no runs at the moment count too. */
 export function couldEverFit(shape: Shape, nodes: readonly FreeNode[]): boolean {
   return machinesOf(nodes).ever(shape, (empty) => place(shape, empty) !== null)
 }
 
-/** Where it would start if nothing else ran. */
+/** Where the job would start if nothing else ran. */
 export const placeOnEmpty = (
   shape: Shape,
   nodes: readonly FreeNode[],
   options: PlaceOptions = {},
 ): Placement[] | null => place(shape, machinesOf(nodes).emptyFor(shape.copies), options)
 
-/** The same question asked many times, while runs come and go: how many copies could this node take at once? */
+/** For many queries while runs come and go: how many copies could this node take at once? */
 export interface Fitting {
   nodes: readonly FreeNode[]
   indexOf(nodeId: string): number | undefined
-  /** At most as many as the job has. */
+  /** At most the number of copies of the job. */
   copiesAt(place: number): number
 }
 
@@ -145,7 +146,7 @@ function hasRoom(shape: Shape, node: FreeNode): boolean {
 const isUntouched = ({ freeCpu, cpuMillis, freeMemory, memoryBytes, infiniband, infinibandFree }: FreeNode) =>
   freeCpu === cpuMillis && freeMemory === memoryBytes && infiniband === infinibandFree
 
-/** Smaller is better, the first that differs decides. */
+/** Smaller is better; the first field that differs decides. */
 interface Score {
   apart: number
   strength: number
@@ -169,7 +170,7 @@ const compareScores = (a: Score, b: Score): number =>
   a.memory - b.memory ||
   a.wasted - b.wasted
 
-/** How good a place it would be, into `score`; false: none at all. */
+/** Writes into `score` how good the node is; false: it does not fit. */
 function rate(
   { shape, interactive }: Pick<Search, 'shape' | 'interactive'>,
   candidate: Candidate,
@@ -188,7 +189,7 @@ function rate(
   return true
 }
 
-/** A set of devices is as strong as its strongest. */
+/** A set of devices is as strong as its strongest one. */
 function rateDevices(shape: Shape, { seen, suit }: Candidate, score: Score): boolean {
   const inOrder = named(shape)
   let chosen = 0
@@ -235,8 +236,8 @@ function placementOn(
 // ── several copies ──
 
 /**
- * Whoever gets a copy is rated again, with what is left of it; all others stay as they were. Where the job may have no more
- * of a machine's GPUs the others get the rest: whatever the order, as many copies are placed as can be.
+ * A node that gets a copy is rated again with what is left of it; the other ratings stay. If the job may have no more
+ * of a node's GPUs, the other nodes get the rest: in any order, as many copies are placed as possible.
  */
 function placeGang(search: Search): Placement[] | null {
   const { shape } = search
@@ -303,7 +304,7 @@ export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infin
   for (const id of gpuIds) setFree(node, id, { free: true })
 }
 
-/** A device that was taken out of the machine meanwhile is nobody's. */
+/** A device that was removed from the machine meanwhile is not set free. */
 function setFree({ devices }: FreeNode, id: number, { free }: { free: boolean }): void {
   const device = devices[id]?.index === id ? devices[id] : devices.find(({ index }) => index === id)
   if (device) device.free = free

@@ -2,7 +2,7 @@ import type { Prisma } from '../../platform/generated/client.ts'
 import type { Reads } from '../../platform/models.ts'
 import type { Domain } from '../domain.ts'
 
-/** What a process that runs the jobs of a pool says of itself, when it starts: of its executors, and of its machine. */
+/** What a process that runs the jobs of a pool reports at its start about its executors and its machine. */
 export interface PoolReport {
   executors: Readonly<Record<string, ExecutorReport>>
   /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
@@ -30,7 +30,7 @@ export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, repor
 export interface PoolExecutors {
   pool: string
   executors: string[]
-  /** By name; an executor of which no process has spoken yet is missing. */
+  /** By name; an executor without a report is missing. */
   reports: Partial<PoolReport['executors']>
 }
 

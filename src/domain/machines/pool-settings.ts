@@ -5,14 +5,14 @@ import { interactiveBand, type Policy } from '../lanes.ts'
 import { lockPool } from '../limits/limits.ts'
 import type { StoredSettings } from '../scheduling.ts'
 
-/** How a pool is planned, as the configuration says it. What changes is told to the leader, and starts wait for it. */
+/** How a pool is planned, from the configuration. The leader is told of a change, and starts wait for it. */
 export interface DeclaredPlanning {
   scheduling: StoredSettings
   /** By account. */
   weights: Readonly<Record<string, number>>
 }
 
-/** Puts it into the pool's row when it is new or other than what was applied last. */
+/** Writes it into the row of the pool if it is new or differs from what was applied last. */
 export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlanning): Promise<boolean> {
   if (!(await rememberApplied(tx, `planning/${pool}`, declared))) return false
   await lockPool(tx, pool)
@@ -22,7 +22,7 @@ export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlan
   return true
 }
 
-/** The policy of a pool that is there. Bids that did not count before count now, and the other way round. */
+/** Changes the policy of an existing pool. The bids that count depend on the policy, so lanes are written again. */
 export async function changePolicy(tx: Tx, pool: string, policy: Policy): Promise<void> {
   const { count } = await tx.prisma.pool.updateMany({
     where: { name: pool, policy: { not: policy } },

@@ -12,9 +12,10 @@ import { applyNodes, type DeclaredNode } from './node-config.ts'
 import { applyPlanning, changePolicy, type DeclaredPlanning } from './pool-settings.ts'
 
 /**
- * Pools, nodes and queues of the configuration, put into the database when they are new or when the configuration says
- * something else than what was applied last; otherwise the database, and so what was changed at run time, wins.
+ * Pools, nodes and queues of the configuration. Each is written to the database if it is new or differs from what was
+ * applied last. Otherwise the database keeps its values, with the changes made at run time.
  */
+
 export interface DeclaredPool extends Partial<DeclaredPlanning> {
   name: string
   policy: Policy
@@ -22,7 +23,7 @@ export interface DeclaredPool extends Partial<DeclaredPlanning> {
   relaxReplicas: boolean
   nodes: readonly DeclaredNode[]
   limits?: LimitChange
-  /** undefined: nothing is known of costs. */
+  /** undefined: costs are unknown. */
   rates?: Rates | undefined
 }
 
@@ -77,7 +78,7 @@ async function applyPool(
   await tellLimits(tx, name)
 }
 
-/** Limits that nobody set are another number in another mode. */
+/** Unset limits have another value in another mode. */
 async function applyMode(tx: Tx, singleUser: boolean): Promise<void> {
   if (!(await rememberApplied(tx, singleUserKey, singleUser))) return
   const pools = await tx.query<{ name: string }>('SELECT name FROM pool ORDER BY name FOR NO KEY UPDATE')
@@ -98,20 +99,21 @@ async function applyQueues({ prisma }: Tx, queues: readonly DeclaredQueue[]): Pr
 
 /** The data directory of this process, as pools are bound to it. */
 export interface Here {
-  /** Lies in the directory. */
+  /** Stored in the directory. */
   id: string
-  /** How an earlier version named it: machine id and path. */
+  /** Its name in an earlier version: machine id and path. */
   formerly: string
-  /** The database lies in it as well: whoever uses that database is of this directory. */
+  /** The database is in it as well, so every user of that database uses this directory. */
   holdsDatabase: boolean
 }
 
 /**
- * Binds a pool whose jobs are processes of one machine to the data directory in which they are kept; the first that asks
- * gets it. True: this process may compete for it. Which of two directories with the same id leads is the leadership's to say.
+ * Binds a pool whose jobs are processes of one machine to the data directory in which they are kept; the first process
+ * that asks binds it. true: this process may compete for the pool. The leadership decides between two directories with
+ * the same id.
  *
- * An earlier version bound pools to a machine and a path. What it bound elsewhere is taken over when nobody leads it and
- * nothing runs there: the directory was moved, or its container made again.
+ * An earlier version bound pools to a machine and a path. Such a binding is taken over when the pool has no leader and
+ * no runs: the directory was moved, or its container was made again.
  */
 export async function bindPool({ db }: Domain, pool: string, here: Here): Promise<boolean> {
   const rows = await db.sql.query(bindSql, [pool, here.id, here.formerly, here.holdsDatabase, leaseTtlMs])

@@ -1,7 +1,8 @@
 /**
  * The window of a capacity reservation: when it is open, and which nodes it closes for other jobs. Its start belongs to
- * the window, its end does not. The planner, the gates of a job and the estimate of its start all ask here.
+ * the window, its end does not. The planner, the gates of a job and the estimate of its start use these functions.
  */
+
 export interface Window {
   startsMs: number
   endsMs: number
@@ -17,14 +18,14 @@ export function windowState({ startsMs, endsMs }: Window, atMs: number): WindowS
 /** The same as a condition on rows of capacity_reservation: the window is open or ahead. */
 export const windowNotOverSql = 'ends_at > berth_now()'
 
-/** A job that belongs to no reservation, as if it started then. */
+/** A job without a reservation, as if it started at this time. */
 export interface Passing {
   atMs: number
-  /** null: it may run for ever. */
+  /** null: without end. */
   runSeconds: number | null
 }
 
-/** Names of the nodes that such a job may not use: their window would begin before it ends, and is not over. */
+/** Names of the nodes that such a job may not use: their window begins before the job ends, and is not over. */
 export function closedNodes(
   reservations: readonly (Window & { nodes: readonly string[] })[],
   { atMs, runSeconds }: Passing,

@@ -12,9 +12,10 @@ import { windowNotOverSql } from './reservation-window.ts'
 
 /**
  * Capacity reservations: nodes for the jobs of a project in a window of time. They are made and removed, never changed.
- * Every change takes its turn at the row of the pool, so no start that was planned before is committed against it. What
- * they mean for placement: scheduler/plan/reservations.ts.
+ * Every change locks the row of the pool, so a start that was planned before is refused. Their effect on placement:
+ * scheduler/plan/reservations.ts.
  */
+
 export const nodesMax = 1_000
 const name = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters')
 const time = z.coerce.date('must be a time')
@@ -31,7 +32,7 @@ const reservationInput = z.strictObject({
 })
 type ReservationInput = z.output<typeof reservationInput>
 
-/** Answers its id. */
+/** Returns the id. */
 export async function createCapacityReservation(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'reservation.write')
   const given = parseInput(reservationInput, raw)
@@ -53,7 +54,10 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
   return { id }
 }
 
-/** Throws InvalidInput for a window that is none, a name that is taken, and nodes that are not there, or another's then. */
+/**
+ * Throws InvalidInput for an invalid window, a name that is taken, unknown nodes, and nodes that are reserved at that
+ * time.
+ */
 async function demandFree(sql: Sql, { pool, name: wanted, nodes, startsAt, endsAt }: ReservationInput): Promise<void> {
   const [row] = await sql.query<{
     now: Date
@@ -82,7 +86,7 @@ async function demandFree(sql: Sql, { pool, name: wanted, nodes, startsAt, endsA
   }
 }
 
-/** Its jobs that run go on; those that wait say that it was removed, and wait until somebody cancels them. */
+/** Running jobs of the reservation go on. Waiting ones say that it was deleted, and wait until they are cancelled. */
 export async function deleteCapacityReservation(
   domain: Domain,
   viewer: Viewer,
@@ -114,7 +118,7 @@ export interface NamedReservation {
   isOver: boolean
 }
 
-/** Those that submissions name and that are there. */
+/** The reservations that submissions name and that exist. */
 export async function readReservations(
   sql: Sql,
   ids: readonly string[],
@@ -129,14 +133,14 @@ export async function readReservations(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** What a job names must be its project's, in its pool, and not over. */
+/** A job may name a reservation of its project and pool that is not over. */
 export interface Naming {
   id: string
   project: string | null
   pool: string
 }
 
-/** Throws InvalidInput; one of another project looks as if it were not there. */
+/** Throws InvalidInput; a reservation of another project looks like an unknown one. */
 export function reservationFor(
   { id, project, pool }: Naming,
   named: ReadonlyMap<string, NamedReservation>,

@@ -14,10 +14,10 @@ export interface Finding {
 const poolsMax = 100
 
 /**
- * No start exceeded a limit. Lowering one ends nothing, so more may run than a limit says; but then nothing that counts
- * against it was started since the limits of the pool are what they are. Starts and changes of limits take turns at the row of the
- * pool, whose revision is kept with both: so no clock decides which of them came first. Limits that nobody set are the default
- * of the mode in which a server was started last.
+ * No start exceeded a limit. Lowering a limit ends nothing, so more may run than the limit says; but then nothing that
+ * counts against it was started since the last change of the pool's limits. Starts and changes of limits take turns at
+ * the row of the pool, and both store its revision, so their order does not depend on a clock. Unset limits have the
+ * default of the mode in which a server was started last.
  */
 export async function brokenLimits(sql: Sql): Promise<Finding[]> {
   const pools = await sql.query<{ name: string }>('SELECT name FROM pool ORDER BY name LIMIT $1', [poolsMax])
@@ -28,7 +28,7 @@ export async function brokenLimits(sql: Sql): Promise<Finding[]> {
     const ceilings = await readCeilings(sql, name, singleUser)
     const broken = []
     for (const excess of excesses(ceilings)) if (await startedSince(sql, name, excess)) broken.push(excess)
-    // Settings that changed in between were read half before and half after.
+    // Settings that changed during the check were read half before and half after.
     if ((await revisionOf(sql, name)) === before) found.push(...broken.map((excess) => findingOf(name, excess)))
   }
   return found
@@ -81,7 +81,7 @@ const findingOf = (pool: string, { scope, rule, used }: Excess): Finding => ({
 
 const lanesMax = 2_000
 
-/** The newest waiting jobs are in the lane that their columns and spec say. */
+/** The newest waiting jobs must be in the lane that their columns and spec give. */
 export async function wrongLanes(sql: Sql): Promise<Finding[]> {
   const rows = await sql.query<LaneOf & { id: string; laneId: string }>(lanesSql, [lanesMax])
   return rows.flatMap(({ id, laneId, ...job }) => {
@@ -91,7 +91,7 @@ export async function wrongLanes(sql: Sql): Promise<Finding[]> {
   })
 }
 
-/** A team that was deleted since is still a part of the lane. */
+/** A team that was deleted is still part of the lane. */
 const lanesSql = `
 SELECT j.id, j.lane_id AS "laneId", j.pool, j.user_id AS "userId", coalesce(j.team_id, l.team_id) AS "teamId",
   coalesce(l.account, j.account) AS account, j.spec,

@@ -7,13 +7,14 @@ import { holdingSql } from '../state.ts'
 import { brokenLimits, type Finding, wrongLanes } from './selfcheck-rules.ts'
 
 /**
- * What must always be true of the tables, whatever happened. Each rule is a query of its breaches, one statement, so it
- * sees one moment. Tests ask after every scenario, `berth doctor` when somebody wants to know, and every server asks those
- * rules every minute whose cost grows with what runs and not with what waits or has ended.
+ * What must always be true of the tables. Each rule is one query for its violations, so it sees one moment. Tests run
+ * the rules after every scenario and `berth doctor` on request. Every server runs each minute those rules whose cost
+ * grows only with the number of running jobs.
  */
+
 export type { Finding }
 
-/** Of what runs: as cheap as little runs. */
+/** Rules over runs; their cost grows with the number of runs. */
 const ofRuns: Readonly<Record<string, string>> = {
   'exactly the runs that hold resources have allocations': `
     SELECT coalesce(r.id, a.run_id) AS id, coalesce(r.state::text, 'not holding') AS message
@@ -41,7 +42,7 @@ const ofRuns: Readonly<Record<string, string>> = {
       WHERE NOT EXISTS (SELECT FROM node n WHERE n.id = p->>'nodeId' AND n.pool = h.pool))`,
 }
 
-/** Of everything there is. */
+/** Rules over all jobs. */
 const ofAll: Readonly<Record<string, string>> = {
   'the state of a job is that of its last run': `
     SELECT j.id, 'job ' || j.state || ', run ' || coalesce(r.state::text, 'missing') AS message
@@ -95,7 +96,7 @@ const ofAll: Readonly<Record<string, string>> = {
     SELECT j.id, j.state::text AS message FROM job j JOIN run_log l ON l.job_id = j.id WHERE j.log_closed AND NOT l.sealed`,
 }
 
-/** What some process does in time, as long as one works. */
+/** Rules that become true in time, while at least one process works. */
 const inTime: Readonly<Record<string, string>> = {
   'an event gets its position in the feed within 10 s': `
     SELECT job_id AS id, 'event ' || seq || ' of ' || at AS message FROM event
@@ -106,7 +107,7 @@ const inTime: Readonly<Record<string, string>> = {
 
 const findingsMax = 1_000
 
-/** What holds at every moment, whoever works. */
+/** Violations of rules that hold at every moment. */
 export async function findings(sql: Sql): Promise<Finding[]> {
   const found = [
     ...(await breaches(sql, { ...ofRuns, ...ofAll })),
@@ -116,7 +117,7 @@ export async function findings(sql: Sql): Promise<Finding[]> {
   return found.slice(0, findingsMax)
 }
 
-/** What can be asked every minute. */
+/** Violations of the rules that are cheap enough for every minute. */
 export const findingsOfRuns = async (sql: Sql): Promise<Finding[]> => [
   ...(await breaches(sql, ofRuns)),
   ...(await brokenLimits(sql)),
@@ -137,7 +138,7 @@ export interface SelfCheck {
   at: Date
 }
 
-/** Findings name jobs of everybody, so whoever asks may see them all. */
+/** Findings name jobs of all users, so the viewer must be allowed to see them all. */
 export async function selfCheck({ db }: Domain, viewer: Viewer): Promise<SelfCheck> {
   demandToRead(viewer, 'job.view.all')
   const found = await db.transaction(async (sql) => [...(await findings(sql)), ...(await breaches(sql, inTime))], {
