@@ -8,18 +8,18 @@ import { awaitingSql } from './remove.ts'
 interface JobNow {
   userId: string
   state: JobState
-  /** Of a job that is BLOCKED. */
+  /** Request of a job that is BLOCKED. */
   approval: Request | null
-  /** Of a job that is over. */
+  /** What is left of a final job. */
   left: Left | null
 }
 
-/** What is left of a job that is over, as far as it stands in the way of an action. */
+/** What is left of a final job that may prevent an action. */
 export interface Left {
   jobId: string
-  /** A job that is not over depends on it. */
+  /** A job that is not final depends on it. */
   isAwaited: boolean
-  /** Its spec has variables. */
+  /** Its spec has environment variables. */
   hasEnvironment: boolean
 }
 
@@ -32,7 +32,10 @@ export const readLeft = (sql: Sql, jobIds: readonly string[]): Promise<Left[]> =
     'left_of_jobs',
   )
 
-/** What the viewer may do with a job now, asked for no more than its id: an action that is here is not refused. */
+/**
+ * The actions that the viewer may do with a job now, for a request with the id alone. An action in the result is not
+ * refused.
+ */
 export function allowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
   const { isAwaited = false, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)

@@ -13,9 +13,10 @@ import type { ApprovalCondition, ApprovalRule } from './approval-rules.ts'
 import { expiresAfterSecondsDefault } from './approval-rules.ts'
 
 /**
- * Making, changing and removing approval rules. A rule holds for submissions from the commit on; jobs that wait already
- * keep their request. A pattern that cannot be matched safely never gets into the table.
+ * Making, changing and removing approval rules. A rule applies to submissions from its commit on; waiting jobs keep
+ * their request. A pattern that cannot be matched safely is never stored.
  */
+
 const int32Max = 2 ** 31 - 1
 const secondsMax = 31_536_000
 const amount = z.number().min(0, 'must not be negative').max(1e12, 'must be at most 10¹²')
@@ -65,7 +66,7 @@ const changedRule = z.strictObject({
   condition: condition.nullish(),
 })
 
-/** Answers the id. */
+/** Returns the id. */
 export async function createApprovalRule(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'rule.write')
   const rule = completeRule(parseInput(newRule, raw), newId('rule', domain.time.nowMs()))
@@ -107,8 +108,8 @@ export async function deleteApprovalRule(
 export type DeclaredRule = z.input<typeof newRule>
 
 /**
- * Rules of the configuration, known by their names. Each that is new or other than was applied last is put into the
- * database, and each that is no longer declared ends. Rules that people made stay.
+ * Rules of the configuration, identified by name. A rule that is new or differs from what was applied last is written
+ * to the database; one that is no longer declared is removed. Rules made by people stay.
  */
 export async function applyApprovalRules(domain: Domain, declared: readonly DeclaredRule[]): Promise<void> {
   const { db, time, log } = domain
@@ -149,7 +150,10 @@ async function declareRule(tx: Tx, rule: ApprovalRule): Promise<string> {
   return id
 }
 
-/** Those that the configuration made and no longer has, whatever people call them now. Declared again, a rule is new. */
+/**
+ * Removes the rules that the configuration made and no longer declares, even if people renamed them. A rule that is
+ * declared again is new.
+ */
 async function endRules(tx: Tx, names: readonly string[]): Promise<{ id: string; name: string }[]> {
   await forgetApplied(tx, appliedKey(''), names)
   const { approvalRule } = tx.prisma
@@ -165,7 +169,7 @@ async function change(domain: Domain, viewer: Viewer, work: (tx: Tx) => Promise<
   })
 }
 
-/** Changes of rules take turns; whoever reads them does not wait. */
+/** Changes of rules take turns; readers do not wait. */
 const lockRules = (sql: Sql) => sql.query('LOCK TABLE approval_rule IN SHARE ROW EXCLUSIVE MODE')
 
 const completeRule = (given: z.output<typeof newRule>, id: string): ApprovalRule => ({

@@ -4,10 +4,11 @@ import { unboundedText } from '../limits/quota-rules.ts'
 import { type Pattern, parsePattern, parsePatternOfAnyCase } from '../pattern.ts'
 
 /**
- * When a submission needs a person's yes. Rules are tried from the highest priority down, equal ones in the order in
- * which they were made, and the first that matches decides; a rule does not apply to its exempt levels. Pure: rules and
- * submission in, the request out.
+ * When a submission needs an approval. Rules are tried in descending priority, equal ones in the order of their
+ * creation, and the first that matches decides; a rule does not apply to its exempt levels. Pure: rules and submission
+ * in, request out.
  */
+
 export interface ApprovalRule {
   id: string
   name: string
@@ -19,10 +20,10 @@ export interface ApprovalRule {
   expiresAfterSeconds: number
 }
 
-/** Exactly one of these is set. */
+/** Exactly one field is set. */
 export interface ApprovalCondition {
   costAbove?: number | null | undefined
-  /** Glob over the GPU and CPU models that the job may be given, and those that the spec names; whatever their case. */
+  /** Glob over the GPU and CPU models that the job may be given, and those that the spec names; in any case. */
   hardware?: string | null | undefined
   executor?: string | null | undefined
   levelNotIn?: readonly UserLevel[] | null | undefined
@@ -32,12 +33,12 @@ export interface ApprovalCondition {
   name?: string | null | undefined
 }
 
-/** What rules look at. */
+/** The facts of a submission that rules look at. */
 export interface ApprovalItem {
   level: UserLevel
   name: string | null
   executor: string
-  /** What it is expected to cost; null: nobody knows; infinite: there is no bound. */
+  /** Expected cost; null: unknown; infinite: unbounded. */
   cost: number | null
   /** Models of the machines of its pool, and of their GPUs, that it may be given. */
   hardware: readonly string[]
@@ -51,7 +52,7 @@ export interface ApprovalItem {
 }
 
 export interface ApprovalNeed {
-  /** Name of the rule; null: the submitter or a quota asks. */
+  /** Name of the rule; null: the submitter or a quota requires the approval. */
   rule: string | null
   reason: string
   requiredLevel: UserLevel
@@ -60,7 +61,7 @@ export interface ApprovalNeed {
 
 export const expiresAfterSecondsDefault = 86_400
 
-/** For approvals that no rule asks for: requiresApproval, and quotas whose action is REQUIRE_APPROVAL. */
+/** For approvals without a rule: requiresApproval, and quotas whose action is REQUIRE_APPROVAL. */
 export const needWithoutRule = (reason: string): ApprovalNeed => ({
   rule: null,
   reason,
@@ -68,7 +69,7 @@ export const needWithoutRule = (reason: string): ApprovalNeed => ({
   expiresAfterSeconds: expiresAfterSecondsDefault,
 })
 
-/** `rules` as readRules answers them. */
+/** `rules`: the result of readRules. */
 export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
   for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {
     if (exemptLevels.includes(item.level)) continue
@@ -78,7 +79,7 @@ export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalIte
   return null
 }
 
-/** The enabled ones, in the order in which they are tried. */
+/** The enabled rules, in the order in which they are tried. */
 export async function readRules(sql: Sql): Promise<ApprovalRule[]> {
   return sql.query<ApprovalRule>(
     `SELECT id, name, priority, enabled, condition, exempt_levels::text[] AS "exemptLevels",
@@ -89,7 +90,7 @@ export async function readRules(sql: Sql): Promise<ApprovalRule[]> {
   )
 }
 
-/** A sentence when the condition holds, else null. */
+/** A sentence if the condition holds, else null. */
 function reasonOf(condition: ApprovalCondition, item: ApprovalItem): string | null {
   return amountReason(condition, item) ?? wordReason(condition, item) ?? personReason(condition, item)
 }
@@ -123,6 +124,6 @@ function personReason({ levelNotIn, firstJob }: ApprovalCondition, { level, isFi
   return isFirstJob ? 'First job of this user' : 'Not the first job of this user'
 }
 
-/** A filter that begins with ! says what is not wanted. */
+/** A filter that begins with ! excludes models. */
 const askedModels = ({ gpuModel, cpuModel }: ApprovalItem): string[] =>
   [...gpuModel, ...cpuModel].filter((filter) => !filter.startsWith('!')).map((filter) => filter.toLowerCase())

@@ -7,9 +7,10 @@ import { transition } from '../jobs/transition.ts'
 import type { ApprovalNeed } from './approval-rules.ts'
 
 /**
- * A person's yes before queueing. A job that needs one is BLOCKED, with a request that ends by itself. Requests and
- * decisions are events of the job beside its change of state, each with its own number.
+ * Approvals before queueing. A job that needs one is BLOCKED, with a request that expires. Requests and decisions are
+ * events of the job beside its change of state, each with its own number.
  */
+
 export interface NewApproval {
   jobId: string
   requestedById: string
@@ -18,7 +19,7 @@ export interface NewApproval {
 
 /**
  * Stores the requests of jobs that were inserted BLOCKED by the same transaction, and adds APPROVAL_REQUESTED to each,
- * one version above CREATED: whoever inserts the job writes CREATED alone.
+ * one version above CREATED. The insertion itself writes only CREATED.
  */
 export async function insertApprovals(sql: Sql, requests: readonly NewApproval[], nowMs: number): Promise<void> {
   if (requests.length === 0) return
@@ -68,10 +69,12 @@ export async function cancelApprovals(sql: Sql, jobIds: readonly string[], byUse
   )
 }
 
-/** Whether the request of the table alias waits for a decision: its time is not over, whether or not it was swept. */
+/** Whether the request of the table alias waits for a decision: its time is not over, even if it was not swept yet. */
 export const isOpenSql = (alias: string) => `${alias}.status = 'PENDING' AND ${alias}.expires_at > (SELECT berth_now())`
 
-/** Requests as people see them: what is over by the clock of the database is EXPIRED though nobody has swept it yet. */
+/**
+ * Requests as people see them: a request whose time is over by database time is EXPIRED, even if it was not swept yet.
+ */
 export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly string[]): Promise<Approval[]> {
   return sql.query<Approval>(
     `SELECT a.id, a.job_id AS "jobId", CASE WHEN late THEN 'EXPIRED' ELSE a.status::text END AS status, a.reason,
@@ -87,7 +90,7 @@ export function readApprovals(sql: Sql, by: 'id' | 'job_id', keys: readonly stri
 
 const sweepMax = 500
 
-/** Fails the jobs whose request is over, by the database's clock. Answers how many; safe in many processes at once. */
+/** Fails the jobs whose request has expired by database time. Returns how many; safe in many processes at once. */
 export async function expireApprovals({ db, time, wakeups }: Domain): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
@@ -110,7 +113,7 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
   return moved.length
 }
 
-/** The state is asked of the locked row: whoever decided a moment ago has moved the job on. */
+/** The condition is on the locked row: a decision of a moment ago has moved the job on. */
 const overdueSql = `
 SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
 WHERE a.status = 'PENDING' AND a.expires_at <= berth_now() AND j.state = 'BLOCKED'

@@ -9,9 +9,10 @@ import { stateCategory } from '../state.ts'
 import { cancelApprovals } from './approvals.ts'
 
 /**
- * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING and the runner stops them; a job
- * that is CANCELLING or final already is left alone and the answer says `changed: false`.
+ * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING, and the runner stops them. A job
+ * that is CANCELLING or final does not change, and the answer says `changed: false`.
  */
+
 export interface CancelInput {
   jobId: string
   reason?: string | null | undefined

@@ -6,9 +6,10 @@ import { jobsPerBatch, removeOldJobs } from '../jobs/retention.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * A person removes what finished long ago: only final jobs, and not those that alive jobs name. In batches, each with its
- * entry of the audit log; a call ends after some of them, so that it never takes minutes.
+ * Removal of jobs that finished long ago, on request: only final jobs, and not those that alive jobs name. In batches,
+ * each with its audit entry; a call ends after a few batches, so that it never takes minutes.
  */
+
 const range = 'must be 1 … 365'
 const cleanupInput = z.strictObject({ olderThanDays: z.int(range).min(1, range).max(365, range).nullish() })
 const daysByDefault = 30

@@ -14,14 +14,14 @@ import { isOpenSql } from './approvals.ts'
 
 /**
  * Approving and rejecting. Of several decisions on one job exactly one wins: the job's row is locked first, and under
- * this lock the request must be PENDING, and not over by the database's clock; the others are told that it is decided.
- * Cancelling and expiry hold the same lock.
- * The decision is an event of its own, right before the change of state that it brings.
+ * this lock the request must be PENDING and not expired by database time; the others get INVALID_STATE. Cancelling and
+ * expiry hold the same lock. The decision is an event of its own, right before the change of state that it causes.
  *
- * Asked in this order: may the viewer see the job, may they decide at all (FORBIDDEN), is it somebody else's (four eyes,
- * but not where there is one user only), does their level suffice (FORBIDDEN), is it still open (INVALID_STATE), is it
- * what they have looked at (VERSION_CONFLICT).
+ * Checks, in this order: may the viewer see the job; may they decide at all (FORBIDDEN); is it another person's job
+ * (four eyes, except in single-user mode); does their level suffice (FORBIDDEN); is the request still open
+ * (INVALID_STATE); is it the version that they have seen (VERSION_CONFLICT).
  */
+
 export interface Decided {
   jobId: string
 }
@@ -105,11 +105,11 @@ interface BlockedJob {
   run: number
   version: number
   requiredLevel: UserLevel | null
-  /** Whether it is pending and its time is not over. */
+  /** Whether it is pending and not expired. */
   open: boolean
 }
 
-/** The jobs, locked in id order, with their requests. The requests are read after the locks are held. */
+/** The jobs, locked in id order, with their requests. The requests are read after the jobs are locked. */
 async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
   const jobs = await lockJobs(sql, ids)
   const rows = await sql.query<{ jobId: string; requiredLevel: UserLevel; open: boolean }>(
@@ -164,20 +164,20 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
 const notOpen = (jobId: string) =>
   new InvalidState('The job has no pending approval request: it was decided, has expired, or was never required', jobId)
 
-/** Four eyes, where there are four. */
+/** Four eyes do not apply in single-user mode. */
 const isOwn = (viewer: Viewer, userId: string, singleUser: boolean) => userId === viewer.userId && !singleUser
 
 const suffices = (level: UserLevel, required: UserLevel): boolean =>
   userLevels.indexOf(level) >= userLevels.indexOf(required)
 
-/** What people see of a request. */
+/** The public part of a request. */
 export interface Request {
   status: string
   requestedById: string
   requiredLevel: UserLevel
 }
 
-/** Whether a decision of this viewer on the request would be taken. */
+/** Whether a decision of this viewer on the request would be accepted. */
 export const mayDecide = (
   viewer: Viewer,
   { status, requestedById, requiredLevel }: Request,
@@ -188,7 +188,7 @@ export const mayDecide = (
   !isOwn(viewer, requestedById, singleUser) &&
   suffices(viewer.level, requiredLevel)
 
-/** Answers the jobs whose request was still open at this very moment. */
+/** Returns the jobs whose request was still open at this moment. */
 async function write(
   sql: Sql,
   viewer: Viewer,

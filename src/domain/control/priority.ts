@@ -16,6 +16,7 @@ import { lockSubmissions } from '../submission-lock.ts'
  * leader hears of it by the triggers of the queue. The transaction takes the submission lock, so that
  * retention does not remove the new lane as unused.
  */
+
 const priorityMax = 50
 const range = `must be 0 … ${priorityMax}, or null to clear it`
 

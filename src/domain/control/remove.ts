@@ -29,6 +29,6 @@ export async function deleteJob(
   return { id: jobId }
 }
 
-/** The jobs that are not over and depend on this one. */
+/** The jobs that are not final and depend on this one. */
 export const awaitingSql = (jobId: string) =>
   `SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = ${jobId} AND NOT j.log_closed`

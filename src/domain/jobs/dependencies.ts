@@ -6,14 +6,14 @@ import type { SpecInput } from '../input.ts'
 import { isFinal, type JobState } from '../state.ts'
 import { transition } from './transition.ts'
 
-/** Jobs that wait for other jobs. Only jobs that exist can be named, so there are no cycles. */
+/** Jobs that wait for other jobs. A job can depend only on jobs that exist already, so there are no cycles. */
 
 export interface NamedJob {
   id: string
   userId: string
 }
 
-/** The jobs that submissions name; locked, so that none is deleted before the new one is stored. */
+/** The jobs that submissions depend on; locked, so that none is deleted before the new job is stored. */
 export async function readNamedJobs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, NamedJob>> {
   if (ids.length === 0) return new Map()
   const rows = await sql.query<NamedJob>(
@@ -35,22 +35,22 @@ export function dependencyViolations(
   })
 }
 
-/** true: holds; false: can no longer hold; null: still open. */
+/** true: satisfied; false: can no longer be satisfied; null: still open. */
 export function satisfied(on: string, state: JobState): boolean | null {
   if (!isFinal(state)) return null
   if (on === 'FINISHED') return true
   return on === 'SUCCEEDED' ? state === 'SUCCEEDED' : state === 'FAILED'
 }
 
-/** The same as a condition in SQL: the dependency `d` on the job `o` holds. */
+/** The same as a condition in SQL: the dependency `d` on the job `o` is satisfied. */
 export const dependencyMetSql = `(o.state = 'SUCCEEDED' AND d."on" IN ('SUCCEEDED', 'FINISHED')
   OR o.state = 'FAILED' AND d."on" IN ('FAILED', 'FINISHED')
   OR o.state IN ('INTERRUPTED', 'CANCELLED') AND d."on" = 'FINISHED')`
 
-/** Entries opened or cancelled by one statement. */
+/** Maximum entries that one statement opens or cancels. */
 export const gatesMax = 500
 
-/** Which entries are looked at: these, or those of a pool whose time came after one moment and until another. */
+/** The entries to look at: those of some jobs, or those of a pool whose time lies in an interval. */
 export type Gates = { jobIds: readonly string[] } | { pool: string; afterMs: number; untilMs: number }
 
 const chosenSql = {
@@ -60,8 +60,8 @@ const chosenSql = {
 }
 
 /**
- * Opens the entries whose time has come and whose dependencies hold, at most `gatesMax`; answers how many. Of those that
- * waited for jobs, waiting to start begins now.
+ * Opens at most `gatesMax` entries whose time has come and whose dependencies are satisfied; returns how many. The
+ * waiting time of an entry that waited for jobs begins now.
  */
 export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   const [condition, values, name] =
@@ -72,7 +72,7 @@ export async function openGates(sql: Sql, gates: Gates): Promise<number> {
   return opened.length
 }
 
-/** Jobs are locked before their entries, as every move does. */
+/** Locks jobs before their entries, as every move does. */
 const openSql = (condition: string) => `
 WITH due AS MATERIALIZED (
   SELECT q.job_id, EXISTS (SELECT FROM dependency d WHERE d.job_id = q.job_id) AS depends FROM queue_entry q
@@ -90,7 +90,9 @@ UPDATE queue_entry SET open = true, eligible_at = CASE WHEN due.depends THEN loc
 FROM due JOIN locked ON locked.id = due.job_id WHERE queue_entry.job_id = due.job_id AND NOT queue_entry.open
 RETURNING 1`
 
-/** Cancels waiting jobs whose dependency can no longer hold, unless they asked to keep waiting. Answers how many. */
+/**
+ * Cancels waiting jobs whose dependency can no longer be satisfied, unless they are to keep waiting. Returns how many.
+ */
 export async function cancelHopeless({ db, time, wakeups }: Domain, among: Hopeless): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const hopeless = await readHopeless(sql, among)

@@ -30,7 +30,7 @@ export interface EvictionRequest {
   }[]
 }
 
-/** Holds of jobs that wait; of others they are left out. One that is there already becomes this one. */
+/** Stores holds of waiting jobs and replaces those that exist; jobs that do not wait are left out. */
 export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<void> {
   if (holds.length === 0) return
   await sql.query(
@@ -46,7 +46,9 @@ export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHol
   )
 }
 
-/** Runs that were to leave for these jobs, and were not signalled yet, stay: the runner sees that the hold is gone. */
+/**
+ * Runs that were asked to leave for these jobs and are not signalled yet stay: the runner sees that the hold is gone.
+ */
 export async function dropHolds(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query('DELETE FROM hold WHERE job_id = ANY($1::text[])', [jobIds], 'drop_holds')
 }
@@ -58,13 +60,13 @@ export interface EvictionRequests {
 }
 
 /**
- * Puts the holds and asks the victims to leave: each has its event, with the claimant, and its row in the audit of
- * preemption. No run leaves for a claimant that waits no more, and a victim that has ended meanwhile needs no request.
+ * Stores the holds and asks the victims to leave. Each victim gets an event with the claimant, and a row in the audit
+ * of preemption. No run leaves for a claimant that waits no more, and a victim that has ended needs no request.
  */
 export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: EvictionRequests): Promise<void> {
   if (evictions.length === 0) return
   const victims = evictions.flatMap(victimRows)
-  // Jobs before entries, in the order of their ids, as every move does.
+  // Jobs before entries, in id order, as every move does.
   const jobIds = [...evictions.map(({ claimant }) => claimant.jobId), ...victims.map(({ jobId }) => jobId)]
   await sql.query(
     'SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',

@@ -1,13 +1,14 @@
 /**
- * A change of a job that is no move: the job gets its next version, and the event of that number says what changed.
+ * A change of a job without a move: the job gets its next version, and the event with that number says what changed.
  * Moves do the same in the statement of transition.ts.
  */
+
 export const nextVersionSql = 'version = job.version + 1'
 
 interface JobChange {
-  /** The changed jobs: what follows SET in an UPDATE of `job`, from FROM or WHERE on. */
+  /** The changed jobs: the end of an UPDATE of `job`, from FROM or WHERE on. */
   jobs: string
-  /** Columns of the job that change with its version. */
+  /** Assignments to columns of the job that change with its version. */
   set?: readonly string[]
   type:
     | 'APPROVAL_DECIDED'
@@ -16,7 +17,7 @@ interface JobChange {
     | 'PREEMPT_REQUESTED'
     | 'PREEMPT_WITHDRAWN'
     | 'PRIORITY_CHANGED'
-  /** Columns of the event as expressions over the job and `jobs`. `at` is the moment of the statement if it is left out. */
+  /** Columns of the event as expressions over the job and `jobs`. `at` defaults to the moment of the statement. */
   event: Partial<Record<'at' | 'reason' | 'message' | 'run' | 'actor_id' | 'metadata', string>>
 }
 

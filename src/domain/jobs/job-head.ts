@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { VersionConflict } from '../errors.ts'
 import type { JobState } from '../state.ts'
 
-/** What a verb on existing jobs reads of each before it decides; the rows stay locked until its transaction ends. */
+/** What a verb reads of each job before it decides; the rows stay locked until its transaction ends. */
 export interface JobHead {
   id: string
   userId: string
@@ -11,7 +11,7 @@ export interface JobHead {
   version: number
 }
 
-/** In id order, so that two bulk requests wait for each other instead of deadlocking. */
+/** Locks in id order, so that two bulk requests wait for each other instead of deadlocking. */
 export async function lockJobs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, JobHead>> {
   const rows = await sql.query<JobHead>(
     `SELECT id, user_id AS "userId", state, run_number AS run, version FROM job
@@ -21,7 +21,7 @@ export async function lockJobs(sql: Sql, ids: readonly string[]): Promise<Readon
   return new Map(rows.map((row) => [row.id, row]))
 }
 
-/** The caller has seen this version of the job, or did not say. */
+/** Throws VersionConflict if the caller has seen another version of the job. */
 export function demandVersion(job: { id: string; version: number }, expected: number | null | undefined): void {
   if (expected !== null && expected !== undefined && expected !== job.version)
     throw new VersionConflict(job.id, expected, job.version)

@@ -2,9 +2,8 @@ import type { Sql } from '../../platform/tx.ts'
 import { jobChangeSql } from './job-change.ts'
 
 /**
- * The moment at which a victim of preemption can no longer be spared: the runner asks for it right before it sends the
- * signal, in a transaction of the leader. If the claimant's hold is gone, the run is spared and goes
- * on as if it had never been asked.
+ * The last moment at which a victim of preemption can be spared: the runner asks right before it sends the signal, in a
+ * transaction of the leader. If the claimant's hold is gone, the request is withdrawn and the run goes on.
  */
 
 export type Leave = 'SIGNAL' | 'SPARED' | 'NOT_ASKED'

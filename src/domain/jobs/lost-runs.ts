@@ -5,13 +5,13 @@ import { holdingSql } from '../state.ts'
 import { recordLateReport } from './runs.ts'
 
 /**
- * Nodes that do not answer. A run on such a node is given up, and may be run again elsewhere, while its old process may
- * still be there: so the node is LOST, and nothing is placed on it until it answers again and each of its old runs was
- * seen to be stopped. Verbs of the leader, in its open transaction.
+ * Nodes that do not answer. A run on such a node is given up and may run again elsewhere, while its old process may
+ * still exist. So the node is LOST, and nothing is placed on it until it answers again and each of its old runs has
+ * stopped. Verbs of the leader, in its open transaction.
  */
 
 /**
- * Before the run's end is stored, which gives back what it holds: nothing may be started there from this moment on, and
+ * Called before the end of the run is stored, which frees its resources: from now on nothing may start there, and
  * starts that were planned before are refused.
  */
 export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
@@ -38,7 +38,7 @@ export interface LostRun {
   number: number
   executor: string
   handle: string
-  /** It was found again before its end was stored: it is not to be stopped. */
+  /** It was found before its end was stored, so it is not stopped. */
   alive: boolean
 }
 
@@ -54,7 +54,7 @@ export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
     'lost_runs',
   )
 
-/** They are stopped, or were never lost: their nodes may come back (`returnNodes`). */
+/** These runs are stopped, or were never lost: their nodes may come back (`returnNodes`). */
 export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
   const runIds = runs.map(({ runId }) => runId)
@@ -63,7 +63,7 @@ export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[])
     if (!alive) await recordLateReport(sql, { jobId, run: number, message: `Stopping run ${number} on the lost node` })
 }
 
-/** What is seen of a node, whether anything runs there or not. */
+/** State of a node, with or without runs. */
 export interface SeenNode {
   name: string
   isLost: boolean
@@ -76,7 +76,7 @@ export const readSeenNodes = (sql: Sql, pool: string): Promise<SeenNode[]> =>
     'seen_nodes',
   )
 
-/** `lastSeenAt` is as old as that at most while a leader hears of the node: a row is not written more often. */
+/** A leader updates `lastSeenAt` at most this often. */
 const seenEverySeconds = 10
 
 export async function markSeen(sql: Sql, pool: string, answering: readonly string[]): Promise<void> {
@@ -99,7 +99,7 @@ export async function loseSilentNodes(sql: Sql, pool: string, names: readonly st
   if (lost.length > 0) await tellAll(sql, pool)
 }
 
-/** Lost nodes that answer and have no run left to be found are what they were before. Answers their names. */
+/** Lost nodes that answer and have no lost run left get their earlier state back. Returns their names. */
 export async function returnNodes(sql: Sql, pool: string, answering: readonly string[]): Promise<string[]> {
   await lockPool(sql, pool)
   const back = await sql.query<{ name: string }>(

@@ -2,24 +2,24 @@ import type { Sql } from '../../platform/tx.ts'
 import { holdingSql } from '../state.ts'
 
 /**
- * One interactive run per user, over all pools. The leader of a pool knows the runs of its own; runs in other pools are
- * read here, right before the start, in its transaction. Two leaders that start for the same user at once meet at the
- * partial unique index `run_one_interactive`: one of them plans again, and is told here.
+ * One interactive run per user, over all pools. The leader of a pool knows the runs of its own pool; runs in other
+ * pools are read here, right before the start, in its transaction. Two leaders that start for the same user at once
+ * meet at the partial unique index `run_one_interactive`: one of them plans again and finds the other run.
  */
 
 export const quotaInfo = (jobId: string): string =>
   `Each user may run one interactive job at a time, and ${jobId} is running; wait for it or cancel it`
 
 export interface Elsewhere {
-  /** Their user has one that goes on: they end. With the sentence. */
+  /** Jobs that end, by id, with the message: their user has another interactive run that goes on. */
   refused: ReadonlyMap<string, string>
-  /** The only one of their user is on its way out: they wait for its end. */
+  /** Jobs that wait: the other interactive run of their user is ending. */
   waiting: readonly string[]
 }
 
 const none: Elsewhere = { refused: new Map(), waiting: [] }
 
-/** Only reads: a dry run must change nothing. */
+/** Only reads: a dry run must not change anything. */
 export async function interactiveElsewhere(
   sql: Sql,
   starts: readonly { jobId: string; userId: string }[],
@@ -41,7 +41,10 @@ export async function interactiveElsewhere(
   return { refused: new Map(refused), waiting }
 }
 
-/** No leader hears of the end of a run in another pool, so their entries are closed, and looked at again in a moment. */
+/**
+ * The leader does not hear of the end of a run in another pool, so these entries are closed and checked again a moment
+ * later.
+ */
 export async function postponeInteractive(sql: Sql, jobIds: readonly string[]): Promise<void> {
   if (jobIds.length > 0) await sql.query(postponeSql, [jobIds], 'postpone_interactive')
 }

@@ -3,17 +3,20 @@ import type { Domain } from '../domain.ts'
 import { holdingSql } from '../state.ts'
 import { lockSubmissions } from '../submission-lock.ts'
 
-/** What may go after a while. Alive jobs never, and neither what alive jobs name; a job's newest event stays with it. */
+/**
+ * What may be removed after a while. Alive jobs and the jobs that they name are never removed, and the newest event of
+ * a job stays with it.
+ */
 
 export const jobsPerBatch = 500
 const batchMax = jobsPerBatch
 
-/** Removes final jobs that finished before then; answers how many. */
+/** Removes final jobs that finished before then; returns how many. */
 export async function expireJobs({ db }: Domain, before: Date): Promise<number> {
   return repeat(() => db.transaction((sql) => removeOldJobs(sql, before)))
 }
 
-/** The next ones, in the caller's transaction; fewer than `jobsPerBatch`: there were no more. */
+/** Removes one batch in the caller's transaction; fewer than `jobsPerBatch` means that no more are left. */
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
   const ids = await oldJobs(sql, before)
   await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
@@ -32,7 +35,7 @@ async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Removes the history of jobs that finished before then, but for the newest event; answers how many events. */
+/** Removes all events but the newest of jobs that finished before then; returns how many events. */
 export async function expireEvents({ db }: Domain, before: Date): Promise<number> {
   return repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
@@ -51,7 +54,7 @@ export async function expireEvents({ db }: Domain, before: Date): Promise<number
 
 const slotDaysKept = 31
 
-/** Removes slot reservations that were over long ago; their jobs do not need them. Answers how many. */
+/** Removes slot reservations that ended long ago; their jobs do not need them. Returns how many. */
 export async function expireSlots({ db }: Domain): Promise<number> {
   return repeat(async () => {
     const rows = await db.sql.query(
@@ -65,8 +68,8 @@ export async function expireSlots({ db }: Domain): Promise<number> {
 }
 
 /**
- * Removes lanes in which no job waits and to which no job would come back; they are made again when a job needs them.
- * Answers how many.
+ * Removes lanes in which no job waits and to which no job can come back; a lane is made again when a job needs it.
+ * Returns how many.
  */
 export async function expireLanes(domain: Domain): Promise<number> {
   return repeat(async () => removeUnused(domain, await unusedLanes(domain.db.sql)))
@@ -93,8 +96,8 @@ export async function removeUnused({ db }: Domain, laneIds: readonly string[]): 
 }
 
 /**
- * Of the entries of a lane only the first is looked for, by the index: a million may wait in others. A leader asks
- * what a lane is when it hears of an entry, so what is still to be heard counts too.
+ * Looks only for the first entry of a lane, by the index: a million may wait in others. A leader reads a lane when it
+ * hears of an entry, so unheard changes count too.
  */
 const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id LIMIT 1) IS NULL AND NOT EXISTS (
   SELECT FROM (
@@ -105,7 +108,7 @@ const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id L
     SELECT c.lane_id FROM pool_change c
   ) used WHERE used.lane_id = l.id)`
 
-/** Readers of the feed that stand before what is removed here are told, instead of missing it in silence. */
+/** Readers of the feed that are behind the removed events are told, instead of missing them silently. */
 const forgetSql = (newest: string) => `UPDATE feed_head SET forgotten = greatest(forgotten, (${newest}))`
 
 async function repeat(work: () => Promise<number>): Promise<number> {

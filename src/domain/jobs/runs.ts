@@ -4,7 +4,7 @@ import type { JobSpec } from '../spec.ts'
 import { holdingSql, type JobState } from '../state.ts'
 import { jobChangeSql } from './job-change.ts'
 
-/** What the leader of a pool needs to know of the runs it carries, and the few facts it keeps with them. */
+/** What the leader of a pool needs to know of the runs it carries, and the few facts that it stores with them. */
 
 export interface HoldingRun {
   runId: string
@@ -35,17 +35,17 @@ WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2')})
 ORDER BY r.scheduled_at, r.id`
 
-/** Whose epoch is over has nothing to carry. */
+/** A leadership. Reads of an epoch that is over return nothing. */
 export interface Term {
   pool: string
   epoch: number
 }
 
-/** All of them: what a leader that has just taken over carries on. */
+/** All holding runs: a leader that has just taken over carries them on. */
 export const readHoldingRuns = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
   sql.query<HoldingRun>(runsSql(''), [pool, epoch], 'holding_runs')
 
-/** Those that ask for something: to be started, or to be stopped. */
+/** Runs that are due: to be started, stopped or signalled. */
 export const readRunsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
   sql.query<HoldingRun>(
     runsSql(
@@ -56,13 +56,13 @@ export const readRunsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun
     'runs_due',
   )
 
-/** null: it was removed with its job. */
+/** null: the run was removed with its job. */
 export async function readRunState(sql: Sql, runId: string): Promise<JobState | null> {
   const [row] = await sql.query<{ state: JobState }>('SELECT state FROM run WHERE id = $1', [runId], 'run_state')
   return row?.state ?? null
 }
 
-/** Of those that are still there. */
+/** Runs that were removed are missing. */
 export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
   const rows = await sql.query<{ id: string; state: JobState }>(
     'SELECT id, state FROM run WHERE id = ANY($1::text[])',
@@ -82,7 +82,7 @@ export async function saveHandles(sql: Sql, handles: readonly { runId: string; h
   )
 }
 
-/** How these runs got their places: by a preemption, or on nodes that are held for another job. */
+/** Stores how these runs got their places: by a preemption, or on nodes that are held for another job. */
 export async function markHowStarted(
   sql: Sql,
   runs: readonly { runId: string; wonTier: number | null; backfilledOn: string | null }[],
@@ -101,8 +101,8 @@ export async function markHowStarted(
 export type TimeLimit = 'MAXIMUM' | 'RESERVATION'
 
 /**
- * The run's signal is to be sent because its time is over; kept so that a later leader knows why it ended. false: the
- * reservation that set the time is not there any more.
+ * Stores that the run is stopped because its time is over, so that a later leader knows the reason. false: the
+ * reservation that set the time does not exist any more.
  */
 export async function markExpired(sql: Sql, runId: string, limit: TimeLimit): Promise<boolean> {
   const rows = await sql.query(
@@ -122,14 +122,14 @@ export interface ReportedJob {
   run: number
   spec: JobSpec
   expired: boolean
-  /** It has a hard reservation, which ends before its own maximum does. */
+  /** It has a hard reservation that ends before its own maximum. */
   endsWithReservation: boolean
-  /** It was asked to leave, and this is what people are told of that; null: it was not. */
+  /** It was asked to leave: the message about that; null: it was not. */
   leaving: string | null
-  /** Its signal was sent on account of a preemption, which was of this tier. */
+  /** It was signalled on account of a preemption of this tier; null: it was not. */
   preempted: boolean
   tier: number | null
-  /** Runs of this job that could not be started, and runs that ended by their exit code. */
+  /** How many runs of this job could not be started, and how many ended by their exit code. */
   startFailures: number
   exits: number
 }
@@ -152,7 +152,7 @@ export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.jobId, row]))
 }
 
-/** A report about a run that is over already: kept as an event, changes nothing else. */
+/** A report about a run that is over: stored as an event, without other effects. */
 export async function recordLateReport(
   sql: Sql,
   { jobId, run, message }: { jobId: string; run: number; message: string },

@@ -4,11 +4,11 @@ import type { Domain } from '../domain.ts'
 
 /**
  * The sequencer: gives every event its position in the feed over all jobs. Positions are dense and grow in commit
- * order; inside a job they follow seq. A bare `bigserial` would not do: numbers are drawn before the commit, so a reader
- * that has seen 7 may meet 6 afterwards and lose it.
+ * order; within a job they follow seq. A bare `bigserial` would not do: numbers are drawn before the commit, so 6 may
+ * become visible after a reader has passed 7, and the reader would miss it.
  *
- * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that
- * looks, so a process that waited for it sees what the other left.
+ * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that looks
+ * for events, so a process that waited for it sees what the other did.
  */
 
 const batchMax = 5_000
@@ -28,7 +28,7 @@ export function createSequencer(domain: Domain): Loop {
   return loop
 }
 
-/** Numbers what has no position yet, at most one batch; answers how many. */
+/** Numbers at most one batch of events without a position; returns how many. */
 export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>): Promise<number> {
   const numbered = await db.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
@@ -39,7 +39,7 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
   return numbered
 }
 
-/** Ordered by time over jobs; a running maximum keeps seq order inside a job even if the clock stepped back. */
+/** Ordered by time over jobs; a running maximum keeps the order of seq inside a job if the clock stepped back. */
 const sequenceSql = `
 WITH open AS MATERIALIZED (
   SELECT job_id, seq, max(at) OVER (PARTITION BY job_id ORDER BY seq) AS at

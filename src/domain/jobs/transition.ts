@@ -17,7 +17,7 @@ import { nextVersionSql } from './job-change.ts'
 
 export interface Move {
   jobId: string
-  /** Number of the run this speaks of; a move about an older run changes nothing. */
+  /** Number of the run; a move of an older run has no effect. */
   run: number
   from: JobState
   to: JobState
@@ -27,13 +27,13 @@ export interface Move {
   version?: number
   actorId?: string | null
   exitCode?: number | null
-  /** How the old run ends when the job goes back to QUEUED for another. */
+  /** How the old run ends when the job goes back to QUEUED. */
   runEnds?: FinalState
   /** Back-off before the next run may start. */
   eligibleInMs?: number
   /** The next run waits behind all jobs that wait now: its sequence is that of its creation. */
   losesTurn?: true
-  /** Placement, with STARTING. */
+  /** Names of the nodes, with STARTING. */
   nodes?: readonly string[]
   gpuIds?: readonly number[]
   /** What the backend says of times and names. */
@@ -91,19 +91,20 @@ function moveRow(move: Move, nowMs: number) {
   }
 }
 
-/** When the window of the job's capacity reservation begins; null: it names none, or that was removed. */
+/** When the window of the job's capacity reservation begins; null: it names none, or the reservation was removed. */
 const windowBegins = (laneId: string) =>
   `(SELECT c.starts_at FROM lane l JOIN capacity_reservation c ON c.id = l.reservation_id WHERE l.id = ${laneId})`
 
-/** What a backend says of times counts within what the database knows: after its start was committed, and not yet to come. */
+/** Times of a backend are limited by what the database knows: after the start was committed, and not in the future. */
 const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now), ${scheduledAt})`
 /** Not before it began, even if the database's clock was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
 /**
- * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Who depends
- * on what ends is looked up after that by a snapshot of its own: a submission that was committed while its lock was waited
- * for is found, and one that comes later reads the end. Starts of one statement are a microsecond apart, in their order.
+ * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Dependents
+ * of jobs that end are read after that with a snapshot of their own: a submission that was committed during the wait
+ * for its lock is found, and a later one reads the end. Starts of one statement are a microsecond apart, in their
+ * order.
  */
 const moveSql = `
 WITH clock AS MATERIALIZED (SELECT berth_now() AS now),

@@ -6,14 +6,15 @@ import { revokeTokens } from './tokens.ts'
 /**
  * Whether people must log in.
  *
- * Single-user mode: there is one user, `local`, who need not. A server that finds another user who is not disabled, a token
- * that can be used, an OpenID provider or a bootstrap token at its start enters the mode of users and stores that. From
- * then on the mode depends on nothing that can end by itself, such as the expiry of the last token: it is left by
- * `giveUpUsers` alone, which an operator asks for.
+ * In single-user mode there is one user, `local`, without a log-in. A server enters multi-user mode, and stores that,
+ * if it finds one of these at its start: another user who is not disabled, a valid token, an OpenID provider or a
+ * bootstrap token. From then on the mode depends on nothing that can expire, such as the last token: only
+ * `giveUpUsers`, on the operator's request, goes back.
  *
- * The mode is decided once, at the start; users and tokens that are made in single-user mode count from the next start. The
- * bootstrap token is applied before the decision: it can be used unless it was revoked.
+ * The mode is decided once, at the start; users and tokens that are made in single-user mode count from the next start.
+ * The bootstrap token is applied before the decision: it counts unless it was revoked.
  */
+
 export interface LogIn {
   readonly oidc: boolean
   readonly bootstrapToken: boolean
@@ -58,8 +59,8 @@ async function lockMode(sql: Sql): Promise<StoredMode> {
 }
 
 /**
- * Goes back to single-user mode: every token is revoked and every user but `local` disabled, so that nothing that was
- * given to somebody is left, and nothing counts at the next start. Jobs go on and keep their users.
+ * Goes back to single-user mode. Every token is revoked and every user but `local` is disabled, so that nothing is left
+ * that would end the mode at the next start. Jobs go on and keep their users.
  */
 export async function giveUpUsers({ db, time }: Rooms): Promise<void> {
   await db.serializable(async (tx) => {

@@ -8,18 +8,18 @@ import { localUser } from './access-mode.ts'
 import { setTeams, teamName } from './teams.ts'
 import { type Identity, isTakenIdentity, userName } from './users.ts'
 
-/** Who is let in by what an OpenID provider says, and who is still welcome later. */
+/** Which people of an OpenID provider may log in, and whether they still may later. */
 
 // ── people from elsewhere ──
 
-/** What an OpenID provider says of a person. Issuer and subject say who it is; everything else may change. */
+/** What an OpenID provider says of a person. Issuer and subject identify the person; everything else may change. */
 export interface Claims extends Identity {
   readonly name: string
   readonly displayName: string | null
   readonly email: string | null
-  /** null: the provider does not say; a new person is VIEWER then, and who is known keeps theirs. */
+  /** null: the provider does not say. A new person is VIEWER then, and a known one keeps the level. */
   readonly level: UserLevel | null
-  /** Names of all of them; null: the provider does not say. */
+  /** Names of all their teams; null: the provider does not say. */
   readonly teams: readonly string[] | null
 }
 
@@ -31,12 +31,12 @@ interface KnownPerson extends Person {
 }
 
 const teamsMax = 50
-/** Names that this server gives: a provider that knows somebody of that name has said nothing about them. */
+/** Names of users that this server makes itself. They are never linked to a person of the provider. */
 const ownNames = new Set([localUser, 'admin'])
 
 /**
- * The person of these claims, made at the first log-in and kept like the claims after it; null: not let in. Who it is, issuer
- * and subject say: a name that belongs to another user, a local one or one with another subject, is never taken over.
+ * The person of these claims, made at the first log-in and updated from the claims after that; null: refused. Issuer
+ * and subject identify the person: the name of another user, local or with another subject, is never taken over.
  */
 export async function personOf(domain: Domain, claims: Claims): Promise<Person | null> {
   const wanted = { ...claims, teams: claims.teams && [...new Set(claims.teams)].filter(isTeamName).slice(0, teamsMax) }
@@ -87,7 +87,7 @@ interface Kept {
   isNew: boolean
 }
 
-/** undefined: there is no such person, and the name belongs to somebody else. */
+/** undefined: there is no such person, and the name belongs to another user. */
 async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept | undefined> {
   const { user } = tx.prisma
   const { name, issuer: oidcIssuer, subject: oidcSubject } = claims
@@ -107,7 +107,7 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
   return count === 0 ? undefined : { id: newId, isNew: true }
 }
 
-/** The user of this name, if the provider made it before its subjects were kept: it is theirs from now on. */
+/** The user of this name, if the provider made it before subjects were stored. The subject is linked to it. */
 async function ownerless(tx: Tx, name: string): Promise<{ id: string } | undefined> {
   const named = await tx.prisma.user.findUnique({ where: { name, oidcSubject: null } })
   if (!named) return undefined
@@ -120,7 +120,9 @@ SELECT coalesce(bool_or(action = 'user.create' AND detail ->> 'by' = 'oidc')
   AND NOT bool_or(detail ?| ARRAY['subject', 'identity']), false) AS "byProvider"
 FROM audit_entry WHERE object_id = $1`
 
-/** Teams that the provider names are made: it decides who is in them, and so which there are. False: not let in. */
+/**
+ * Makes the teams that the provider names, because the provider decides on membership. false: the person is refused.
+ */
 async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boolean> {
   const row = await writePerson(tx, claims, newId('user', time.nowMs()))
   if (!row) return false
@@ -138,8 +140,8 @@ async function keepPerson({ time }: Domain, tx: Tx, claims: Claims): Promise<boo
 // ── who is still welcome ──
 
 /**
- * GONE: the token was revoked, the user disabled, or no longer linked to the provider. CHANGED: what the person may do is not
- * what it was.
+ * GONE: the token was revoked, the user disabled, or no longer linked to the provider. CHANGED: the permissions of the
+ * person differ from those at log-in.
  */
 export type Standing = 'WELCOME' | 'CHANGED' | 'GONE'
 
@@ -148,7 +150,7 @@ interface StandingRow extends Person {
   readonly gone: boolean
 }
 
-/** How those stand who came in a while ago, one for each, in order. */
+/** The standing of viewers who logged in a while ago, one for each, in order. */
 export async function standingsOf(sql: Sql, viewers: readonly Viewer[]): Promise<Standing[]> {
   const rows = await sql.query<StandingRow>(standingSql, [
     JSON.stringify(

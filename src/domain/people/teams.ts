@@ -9,12 +9,12 @@ import { newId } from '../ids.ts'
 import { renameTeamQuotas } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
 
-/** For which team, and on which account (accounts.ts) a job is submitted. An ADMIN may charge every account. */
+/** A team and the account (accounts.ts) that its jobs are charged to. An ADMIN may charge every account. */
 export interface TeamOf {
   readonly id: string
   readonly name: string
   readonly account: string
-  /** The account of the team that is highest above it, or its own. */
+  /** The highest account of a team above its account, or its own account. */
   readonly root: string
 }
 
@@ -26,7 +26,7 @@ export interface Memberships {
 
 export const noMemberships: Memberships = { teams: [], defaultTeam: null }
 
-/** Teams of these users, in one statement; a user without any is not in the answer (`noMemberships`). */
+/** Teams of these users, in one statement; a user without a team is missing in the result (`noMemberships`). */
 export async function readMemberships(sql: Sql, userIds: readonly string[]): Promise<ReadonlyMap<string, Memberships>> {
   const rows = await sql.query<TeamOf & { userId: string; isDefault: boolean }>(
     `SELECT m.user_id AS "userId", t.id, t.name, t.account, ${rootSql('t.account')} AS root, coalesce(u.default_team_id = t.id, false) AS "isDefault"
@@ -43,7 +43,7 @@ export async function readMemberships(sql: Sql, userIds: readonly string[]): Pro
 const rootSql = (account: string) => `(SELECT o.account FROM team o
   WHERE ${account} = o.account OR starts_with(${account}, o.account || '.') ORDER BY length(o.account) LIMIT 1)`
 
-/** Accounts of teams above these accounts: for an ADMIN, who may charge them without being a member. */
+/** Accounts of teams above these accounts, for an ADMIN, who may charge them without being a member. */
 export async function readRoots(sql: Sql, accounts: readonly string[]): Promise<string[]> {
   if (accounts.length === 0) return []
   const rows = await sql.query<{ root: string }>(
@@ -60,7 +60,9 @@ const membershipsOf = (rows: readonly (TeamOf & { isDefault: boolean })[]): Memb
   return { teams, defaultTeam: teams[rows.findIndex(({ isDefault }) => isDefault)] ?? null }
 }
 
-/** The team that was asked for, else the default team. Throws InvalidInput for a team that one is no member of. */
+/**
+ * The team that was asked for, else the default team. Throws InvalidInput for a team of which the user is not a member.
+ */
 export function teamFor(asked: string | null | undefined, { teams, defaultTeam }: Memberships): TeamOf | null {
   if (asked == null) return defaultTeam
   const team = teams.find(({ name }) => name === asked)
@@ -74,7 +76,7 @@ export interface AccountRequest {
   asked: string | null | undefined
   viewer: Pick<Viewer, 'userName' | 'level'>
   memberships: Memberships
-  /** What teamFor answered. */
+  /** The result of teamFor. */
   team: TeamOf | null
 }
 
@@ -89,7 +91,7 @@ export function accountFor({ asked, viewer, memberships, team }: AccountRequest)
   ])
 }
 
-/** The accounts at or below which everything is the viewer's own to know. */
+/** Accounts whose jobs the viewer may know in full, with all accounts below them. */
 export async function ownAccounts(sql: Sql, { userId, userName }: Viewer): Promise<string[]> {
   const { teams } = (await readMemberships(sql, [userId])).get(userId) ?? noMemberships
   return [ownAccount(userName), ...teams.map(({ account }) => account)]
@@ -98,10 +100,10 @@ export async function ownAccounts(sql: Sql, { userId, userName }: Viewer): Promi
 // ── changing teams and who is in them ──
 
 export const teamsOfUserMax = 50
-/** Users that one change of a team names to come in, or to go. */
+/** Users that one change of a team may add or remove. */
 export const memberChangesMax = 1_000
 
-/** Dotted like an account, for it becomes one; `users` is the branch of those who charge for themselves. */
+/** Dotted like an account, because it becomes one; `users` is the branch of people without a team. */
 export const teamName = z
   .string()
   .max(63, 'must have at most 63 characters')
@@ -129,7 +131,7 @@ export async function createTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** A new name is a new account: what was charged stays where it was charged. */
+/** A new name is a new account: earlier jobs stay charged to the old one. */
 export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   const { id, name, addMembers, removeMembers } = parseInput(change, raw)
@@ -149,7 +151,7 @@ export async function updateTeam(domain: Domain, viewer: Viewer, raw: unknown): 
   return { id }
 }
 
-/** Jobs stay, and so does the account that they are charged to. */
+/** Jobs of the team stay, and so does the account that they are charged to. */
 export async function deleteTeam(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await domain.db.serializable(async (tx) => {
@@ -194,13 +196,13 @@ async function addTo({ prisma }: Tx, id: string, userIds: readonly string[]): Pr
 }
 
 export interface TeamChoice {
-  /** Names of all of them; undefined: as they are. */
+  /** Names of all teams of the user; undefined: no change. */
   teams?: readonly string[] | undefined
-  /** undefined: as it is, while it is one of them. */
+  /** undefined: no change, unless it is not one of the teams any more. */
   defaultTeam?: string | null | undefined
 }
 
-/** Writes whose teams they are. Throws InvalidInput for a team that is not there. */
+/** Stores the teams of a user. Throws InvalidInput for an unknown team. */
 export async function setTeams(tx: Tx, userId: string, { teams, defaultTeam }: TeamChoice): Promise<void> {
   if (teams && teams.length > teamsOfUserMax)
     throw new InvalidInput([{ path: ['teams'], message: `Must be at most ${teamsOfUserMax}` }])

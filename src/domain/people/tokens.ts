@@ -11,11 +11,13 @@ import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 
 /**
- * Secrets that stand for people: `berth_`, 10 characters by which the row is found, and 256 random bits. Shown once,
- * kept as SHA-256 (a slow hash protects weak secrets; these have none of that), compared in constant time.
+ * Tokens: `berth_`, 10 characters that identify the row, and 256 random bits. A token is shown once, stored as SHA-256
+ * (a slow hash is for weak secrets, and these are random), and compared in constant time.
  *
- * A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so that nothing of it is stored.
+ * A secret of another form (auth.bootstrapToken) is found by the beginning of its hash, so that no part of it is
+ * stored.
  */
+
 const secretForm = /^berth_[0-9a-z]{10}[\w-]{43}$/
 const prefixLength = 'berth_'.length + 10
 
@@ -60,7 +62,9 @@ export async function createToken(
   return { tokenId, secret }
 }
 
-/** A token never outlives what its maker is logged in with: else a stolen log-in of a minute were one for ever. */
+/**
+ * A token does not outlive the credentials of its maker; otherwise a stolen session of a minute would become permanent.
+ */
 function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   if (expiresAtMs === null) return asked
   const latest = new Date(expiresAtMs)
@@ -97,14 +101,14 @@ async function insertToken({ prisma }: Tx, { secret, scopes, expiresAt, ...token
   await prisma.apiToken.create({ data })
 }
 
-/** Ends those of them that have not ended, at the time of the database. */
+/** Ends the matching tokens that have not ended, at database time. */
 export async function revokeTokens(tx: Tx, which: Prisma.ApiTokenWhereInput): Promise<void> {
   const tokens = await tx.prisma.apiToken.findMany({ where: { ...which, revokedAt: null }, select: { id: true } })
   const ids = tokens.map(({ id }) => id)
   await tx.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = ANY($1::text[])', [ids])
 }
 
-/** Revoking again changes nothing. Without token.any one's own tokens alone are there. */
+/** Revoking again changes nothing. Without token.any, only the viewer's own tokens are found. */
 export async function revokeToken(domain: Domain, viewer: Viewer, id: string): Promise<{ tokenId: string }> {
   await domain.db.serializable(async (tx) => {
     const token = await tx.prisma.apiToken.findUnique({ where: { id }, include: { user: true } })
@@ -126,8 +130,8 @@ function demandRevocation(viewer: Viewer, holder: Person): void {
 }
 
 /**
- * The ADMIN token of the user `admin` whose secret is in the configuration, both made when absent. A secret that was
- * there before is revoked: only what the configuration says now is valid.
+ * The ADMIN token of the user `admin` whose secret is in the configuration; user and token are made if they are
+ * missing. The token of an earlier secret is revoked: only the present configuration counts.
  */
 export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
   const prefix = prefixOf(secret)
@@ -145,7 +149,7 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
 
 // ── checking ──
 
-/** Whom a secret stands for. */
+/** The user and rights behind a token. */
 export interface Holder {
   readonly person: Person
   readonly prefix: string
@@ -163,8 +167,8 @@ interface TokenRow extends Omit<Holder, 'person'>, Person {
 const checksMax = 256
 
 /**
- * Looks secrets up, always in the database, so that a revoked one is dead everywhere at once; those that arrive while a
- * look-up is under way share the next one. null: unknown, revoked, or its user is disabled.
+ * Looks tokens up in the database every time, so that a revoked one fails everywhere at once. Tokens that arrive during
+ * a look-up share the next one. null: unknown, revoked, or the user is disabled.
  */
 export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<Holder | null>) =>
   createBatcher<string, Holder | null>({
@@ -201,7 +205,7 @@ SELECT t.id AS "tokenId", t.prefix, t.hash, t.scopes::text[] AS scopes, t.expire
 FROM api_token t JOIN "user" u ON u.id = t.user_id
 WHERE t.prefix = ANY($1::text[]) AND t.revoked_at IS NULL AND NOT u.disabled`
 
-/** Its last use is kept to the minute, so a busy token is written once a minute. */
+/** The last use is stored to the minute, so a busy token is written once a minute. */
 const touchSql = `
 UPDATE api_token SET last_used_at = date_trunc('minute', berth_now())
 WHERE id = ANY($1::text[]) AND coalesce(last_used_at < date_trunc('minute', berth_now()), true)`

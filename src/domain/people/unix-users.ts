@@ -4,15 +4,17 @@ import { Forbidden, InvalidInput, type Violation } from '../errors.ts'
 import { traitsOf } from '../executors.ts'
 
 /**
- * Which account of a machine the processes of a job run as (`User.unixUser`). A server that runs as root changes to it;
- * a job without one would run as root, and could read the server's memory and the password of its database. So such a
- * job is refused, unless the pool says `jobsAsRoot`. An account that owns files of the server is never given to a job.
+ * The account of the machine that the processes of a job run as (`User.unixUser`). A server that runs as root changes
+ * to it. A job without one would run as root, and could read the memory of the server and the password of its database.
+ * So such a job is refused, unless the pool says `jobsAsRoot`. An account that owns files of the server is never used
+ * for a job.
  *
- * What is refused here is refused again by the executor, which sees the machine as it is when the run starts.
+ * The executor checks the same again, because it sees the machine as it is when the run starts.
  */
+
 export type UnixUsers = ReadonlyMap<string, string>
 
-/** The accounts of these users; a user without one is not in the answer. */
+/** The accounts of these users; a user without one is missing in the result. */
 export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promise<UnixUsers> {
   const rows = await sql.query<{ id: string; unixUser: string }>(
     `SELECT u.id, u.unix_user AS "unixUser"
@@ -27,7 +29,7 @@ export async function readUnixUsers(sql: Sql, userIds: readonly string[]): Promi
 /** What a pool says of the accounts that its jobs run as. */
 interface PoolAccounts {
   pool: string
-  /** A job of a user without `unixUser` would run as root there, and the pool does not allow that. */
+  /** A job of a user without `unixUser` would run as root, and the pool does not allow that. */
   unixUserRequired: boolean
   /** Accounts that its jobs never run as. */
   reservedUnixUsers: readonly string[]
@@ -58,7 +60,7 @@ export function unixUserViolations({ destination, executor, userName, unixUser }
   return []
 }
 
-/** The account decides what jobs may read and write on the machine: only an ADMIN gives it. */
+/** The account decides what jobs may read and write on the machine, so only an ADMIN may set it. */
 export async function demandUnixUser(
   { prisma }: Tx,
   viewer: Viewer,

@@ -11,7 +11,7 @@ import { setTeams } from './teams.ts'
 import { revokeTokens } from './tokens.ts'
 import { demandUnixUser } from './unix-users.ts'
 
-/** People. Nobody is ever removed: jobs and the audit log keep their names; who leaves is disabled. */
+/** Users. A user is disabled, never removed: jobs and the audit log keep their names. */
 const optionalText = z.string().min(1, 'must not be empty').max(255, 'must have at most 255 characters').nullish()
 const permissions = z.array(z.string().refine(isPermission, 'is not a known permission')).optional()
 
@@ -46,17 +46,17 @@ const change = z.strictObject({
   ...fields,
 })
 
-/** Who a person is at an OpenID provider. */
+/** Identifies a person at an OpenID provider. */
 export interface Identity {
   readonly issuer: string
-  /** `sub`: never given to another person by that issuer. */
+  /** `sub`: the issuer never gives it to another person. */
   readonly subject: string
 }
 
-/** The constraint that an identity has one user. */
+/** The unique constraint of identities. */
 const identityKey = 'user_oidc_issuer_oidc_subject_key'
 
-/** What the other of two writers of the same identity made is found when this one tries again. */
+/** The error of the second of two writers of the same identity; its next try finds the row. */
 export const isTakenIdentity = (error: unknown): boolean => brokenConstraint(error) === identityKey
 
 export async function createUser(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ id: string }> {
@@ -105,7 +105,7 @@ async function linkIdentity({ prisma }: Tx, id: string, identity: Identity | nul
   await prisma.user.update({ where: { id }, data: linked })
 }
 
-/** Disables: tokens die, jobs go on and keep their user. */
+/** Disables the user: tokens are revoked, jobs go on and keep their user. */
 export async function deleteUser(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'user.write')
   await domain.db.serializable(async (tx) => {
@@ -125,7 +125,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Person> {
   return person
 }
 
-/** Whoever disabled the last administrator would lock everybody out. */
+/** An administrator who disabled their own account could lock everybody out. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
     throw new InvalidInput([
