@@ -22,7 +22,7 @@ export async function applyPlanning(tx: Tx, pool: string, declared: DeclaredPlan
   return true
 }
 
-/** Changes the policy of an existing pool. The bids that count depend on the policy, so those of its entries are written again. */
+/** Changes the policy of an existing pool. The bids that count depend on it, so those of its entries change too. */
 export async function changePolicy(tx: Tx, pool: string, policy: Policy): Promise<void> {
   const { count } = await tx.prisma.pool.updateMany({
     where: { name: pool, policy: { not: policy } },

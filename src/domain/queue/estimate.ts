@@ -8,10 +8,10 @@ import { type Ending, type FitQuery, fitsAt, type NodesNow, type Reserved } from
 import { type InLine, readLine } from './line.ts'
 
 /**
- * When a waiting job may start. Earliest: when its gates are open and enough of what runs has ended, by the maximum run
- * times, for it to fit on the nodes that capacity reservations leave it. Latest: when everything that runs has ended, and
- * after that all jobs ahead have run, one after the other; null when one of them has no known run time, or when the job is
- * too far back. It is no promise: jobs that end sooner make it sooner, and jobs that join ahead make it later.
+ * When a waiting job may start. Earliest: its gates are open, and enough runs have ended, by their maximum run times,
+ * for it to fit on the nodes that capacity reservations leave it. Latest: all present runs have ended, and all jobs
+ * ahead have run after that, one after the other; null if one of them has no known run time, or the job is too far
+ * back. It is no promise: jobs that end sooner make it sooner, and jobs that join ahead make it later.
  */
 
 export interface Estimate {
@@ -31,14 +31,14 @@ interface PoolNow extends NodesNow {
   front: readonly InLine[]
 }
 
-/** Runs that are looked at. */
+/** Maximum runs that are considered. */
 const endingsMax = 1_000
-/** Jobs in line that are looked at. */
+/** Maximum jobs in line that are considered. */
 const frontMax = 1_000
-/** Capacity reservations that are looked at: those that end first. */
+/** Maximum capacity reservations that are considered: those that end first. */
 const reservedMax = 100
 
-/** null: what it waits for has no time. */
+/** null: the start has no known time. */
 export async function estimatesOf(
   domain: Domain,
   jobIds: readonly string[],
@@ -71,7 +71,7 @@ export async function estimatesOf(
   )
 }
 
-/** The same for a job that is not stored, and would wait. */
+/** The same for a job that is not stored and would wait. */
 export async function estimateOf(
   { db: { sql } }: Domain,
   {
@@ -89,7 +89,7 @@ export async function estimateOf(
   return fitsFrom && estimate(row.now, { fitsFrom, pool, before })
 }
 
-/** What ends by no clock. */
+/** Gates that open at no known time. */
 const timeless: ReadonlySet<string> = new Set([
   'APPROVAL_PENDING',
   'DEPENDENCY',
@@ -101,11 +101,11 @@ const timeless: ReadonlySet<string> = new Set([
 interface Facts {
   fitsFrom: Date
   pool: PoolNow
-  /** How many of the front come before it; -1: it stands further back. */
+  /** How many jobs of the front come before it; -1: it is further back. */
   before: number
 }
 
-/** From when on all gates are open; null: not known. */
+/** When all gates are open; null: unknown. */
 function opening(now: Date, gates: Waiting['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
@@ -129,7 +129,7 @@ function estimate(now: Date, { fitsFrom, pool, before }: Facts): Estimate {
 
 const latestOf = (times: readonly Date[]) => new Date(Math.max(...times.map((time) => time.getTime())))
 
-/** When all jobs before it have ended, one after the other; null: not known. */
+/** When all jobs before it have ended, one after the other; null: unknown. */
 function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date | null {
   const ahead = front.slice(0, Math.max(0, before))
   if (before < 0 || endings.length >= endingsMax || ahead.some(({ runSeconds }) => runSeconds === null)) return null

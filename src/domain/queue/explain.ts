@@ -9,14 +9,14 @@ import { type Fit, fitsOf } from './fit.ts'
 import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './gates.ts'
 
 /**
- * Why a job waits, for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last
- * found about the first of a lane or of a class holds for those behind it: a reason of the lane's own (a limit, never
- * enough free nodes), else that of its class, which all but the head wait for. The gates of the job come before either. A job
- * that no leader has looked at yet is judged from the tables.
+ * Why a job waits, for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
+ * head of a lane or class holds for the jobs behind it: a reason of the lane (a limit, never enough nodes), else that
+ * of its class, for whose head all others wait. Closed gates of the job come first. A job that no leader has considered
+ * yet is judged from the tables.
  */
 
 export interface Waiting {
-  /** The first decides. */
+  /** The first one decides. */
   reasons: Reason[]
   gates: Gate[]
   holdId: string | null
@@ -39,7 +39,7 @@ interface WaitingRow extends Counted, GateFacts {
   led: boolean
 }
 
-/** A few statements, however many jobs. */
+/** A few statements for any number of jobs. */
 export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Waiting>> {
   const { sql } = domain.db
   const rows = await sql.query<WaitingRow>(waitingSql, [jobIds], 'waiting_of')
@@ -60,13 +60,13 @@ function standing(row: WaitingRow): Omit<Waiting, 'reasons'> {
   return { gates: gatesOf(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }
 
-/** What is known without judging; empty: the leader has not considered it yet. */
+/** Reasons that are known without judging; empty: the leader has not considered it yet. */
 function reasonsOf(row: WaitingRow): Reason[] {
   const closed = closedReasons(gatesOf(row))
   const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
   if (!row.seen || row.blockedBy === null) return []
-  // What stands behind another job may be what could never run: that is judged from the tables.
+  // A job behind another one may also be one that can never run: that is judged from the tables.
   if (row.blockedBy !== row.id) return []
   return row.classReason ? [row.classReason] : []
 }
@@ -118,8 +118,8 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
 }
 
 /**
- * The first open job of the pool, where it is another one and no reason of its own keeps it back, as far as is known. None
- * for jobs that wait behind no other: interactive ones and those of a capacity reservation.
+ * The first open job of the pool, if it is another one and waits for no reason of its own, as far as is known. None for
+ * jobs that wait behind no other: interactive ones and those of a capacity reservation.
  */
 async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, string>> {
   const batch = rows.filter(({ interactive, reservation }) => !interactive && !reservation)
@@ -128,7 +128,7 @@ async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<Readon
   return new Map(found.map(({ id, ahead }) => [id, ahead]))
 }
 
-/** Entries that are looked at for one that is ahead. */
+/** Maximum entries that are searched for one that is ahead. */
 const lookMax = 200
 
 const aheadSql = `

@@ -4,7 +4,7 @@ import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place } from '../machines/placement.ts'
 import type { Shape } from '../shape.ts'
 
-/** Whether the machines of its pool have what a job asks for, as they are at the moment of reading. */
+/** Whether the machines of the pool have what a job asks for, at the moment of reading. */
 export interface Fit {
   freeNow: boolean
   couldEverFit: boolean
@@ -16,11 +16,11 @@ interface Shaped {
   pool: string
   laneId: string
   shape: Shape
-  /** The nodes of its capacity reservation, where it may run alone. */
+  /** The nodes of its capacity reservation, to which it is restricted; null: it has none. */
   reserved: string[] | null
 }
 
-/** Of every QUEUED job among these. Jobs of a lane are alike: each lane is tried once. */
+/** The fit of every QUEUED job among these. Jobs of a lane are alike: each lane is tried once. */
 export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
   const rows = await sql.query<Shaped>(shapesSql, [jobIds], 'shapes_of_waiting')
   const pools = [...new Set(rows.map(({ pool }) => pool))]
@@ -36,7 +36,7 @@ export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<Reado
   )
 }
 
-/** Of a job that is not stored. */
+/** The fit of a job that is not stored. */
 export async function fitOf(sql: Sql, { pool, shape, reservationId }: Unstored): Promise<Fit> {
   const [nodes, reservations] = await Promise.all([
     readNodes(sql, pool),
@@ -52,7 +52,7 @@ interface Unstored {
   reservationId: string | null
 }
 
-/** Of what was just placed, or has started since it was asked about. */
+/** The fit of a job that was just placed, or has started since the question. */
 export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [] }
 
 const shapesSql = `

@@ -3,20 +3,20 @@ import { closedNodes, type Window, windowState } from '../machines/reservation-w
 import type { Shape } from '../shape.ts'
 
 /**
- * When a waiting job would fit if no other job took what becomes free: by the known ends of what runs, on the nodes that capacity
- * reservations leave it. The same as scheduler/plan/reservations.ts says of one moment: a job of a reservation has its nodes
- * within its window, any other job has a reserved node before the window if it ends in time, and after it.
+ * When a waiting job would fit if no other job took what becomes free: by the known ends of the runs, on the nodes that
+ * capacity reservations leave it. The rule of scheduler/plan/reservations.ts, over time: a job of a reservation has its
+ * nodes within its window; any other job has a reserved node before the window, if it ends in time, and after it.
  */
 
 export interface FitQuery {
   shape: Shape
   reservationId: string | null
-  /** null: it may run for ever. */
+  /** null: without end. */
   runSeconds: number | null
 }
 
 export interface Ending {
-  /** null: not known. */
+  /** null: unknown. */
   endsAt: Date | null
   placements: readonly Placement[]
 }
@@ -39,7 +39,7 @@ interface Ended {
   placements: readonly Placement[]
 }
 
-/** Not before `from`; null: not by the end of what has a known end. */
+/** Not before `from`; null: not at any known end of a run. */
 export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, from: Date): Date | null {
   const known = endings.flatMap(({ endsAt, placements }) => (endsAt ? [{ endsMs: endsAt.getTime(), placements }] : []))
   const begins = stretches(query, reserved, from.getTime())
@@ -52,7 +52,7 @@ export function fitsAt(query: FitQuery, { nodes, endings, reserved }: NodesNow, 
   return null
 }
 
-/** When nodes open or close for the job; in between they stay as they are. */
+/** When nodes open or close for the job; in between they do not change. */
 function stretches({ reservationId, runSeconds }: FitQuery, reserved: readonly Reserved[], fromMs: number): number[] {
   const cuts = reserved.flatMap(({ id, startsMs, endsMs }) => {
     if (reservationId !== null) return id === reservationId ? [startsMs, endsMs] : []

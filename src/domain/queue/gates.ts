@@ -4,7 +4,7 @@ import { windowState } from '../machines/reservation-window.ts'
 import { because, type Reason } from '../reason.ts'
 import type { JobSpec } from '../spec.ts'
 
-/** What must be open before a job may start at all: an approval, times, other jobs. */
+/** What must be open before a job may start: an approval, times, other jobs. */
 export interface Gate {
   code: 'APPROVAL' | 'NOT_BEFORE' | 'DEPENDENCY' | 'RESERVATION_WINDOW' | 'RESTART_BACKOFF'
   open: boolean
@@ -12,20 +12,20 @@ export interface Gate {
   opensAt: Date | null
 }
 
-/** What gates are made of; times are the database's. */
+/** The facts that decide on gates; times are the database's. */
 export interface GateFacts {
   now: Date
-  /** null: it needed no approval. */
+  /** null: no approval was needed. */
   approvedAt: Date | null
   notBefore: Date | null
   eligibleAt: Date
   depends: boolean
-  /** The first that is not as it has to be. */
+  /** The first dependency that is not satisfied. */
   openDependency: string | null
   reservation: NamedWindow | null
 }
 
-/** Null but for the id: the job names it, and it was removed. */
+/** Only the id is set if the reservation was deleted. */
 interface NamedWindow {
   id: string
   /** Text of JSON. */
@@ -72,7 +72,7 @@ function gateReason({ code, detail, opensAt }: Gate): Reason {
 
 export const closedReasons = (gates: readonly Gate[]): Reason[] => gates.filter(({ open }) => !open).map(gateReason)
 
-/** The gates of a job that is not stored, and the moment at which they were looked at. */
+/** The gates of a job that is not stored, and the time of the read. */
 export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gate[]; now: Date }> {
   const notBefore = spec.notBefore ? new Date(spec.notBefore) : null
   const [row] = await sql.query<Omit<GateFacts, 'notBefore' | 'eligibleAt'>>(unstoredSql, [
@@ -83,11 +83,11 @@ export async function gatesOfSpec(sql: Sql, spec: JobSpec): Promise<{ gates: Gat
   return { gates: gatesOf({ ...row, notBefore, eligibleAt: row.now }), now: row.now }
 }
 
-/** The first of them that would be closed. */
+/** The first gate that would be closed. */
 export const closedGateOf = async (sql: Sql, spec: JobSpec): Promise<Reason | null> =>
   closedReasons((await gatesOfSpec(sql, spec)).gates)[0] ?? null
 
-/** The reservation that a job names by this SQL expression, as gates want it. */
+/** The window of the reservation that this SQL expression names. */
 export const windowSql = (named: string) =>
   `(SELECT jsonb_build_object('id', n.id, 'name', r.name, 'startsAt', r.starts_at, 'endsAt', r.ends_at)
     FROM (SELECT ${named} AS id) n LEFT JOIN capacity_reservation r ON r.id = n.id WHERE n.id IS NOT NULL)`

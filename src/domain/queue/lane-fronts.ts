@@ -1,20 +1,23 @@
 /**
- * The first entries of many lanes, in the order of their turns, by nothing but the index of each lane. They stand in
- * the lanes whose own first come first: so the first of every lane are looked at, and then, behind as many better
- * lanes, so many fewer of a lane, and none after the first of the last such lane. That all is done in one statement,
- * of which this is the text.
+ * The first entries of many lanes in the order of the line, read by the index of each lane only. They are in the lanes
+ * whose own first entries come first: so the first entry of every lane is read, then ever fewer further entries of
+ * lanes further back, and none beyond the entry that the last needed lane begins with. All of it is one statement,
+ * whose text is made here.
  */
 
 export interface Fronts {
-  /** Rows of lane_id, open and lead, and of what `entries` needs. */
+  /** Rows of lane_id, open and lead, and the columns that `entries` needs. */
   lanes: string
-  /** What is wanted of the lane `w`: a condition on rows of queue_entry, as the index of the lane has them. */
+  /** Which entries of the lane `w` are wanted: a condition on rows of queue_entry that fits the index of the lane. */
   entries: string
   /** Parameter: how many entries in all. */
   limit: string
 }
 
-/** Rows of InLine. The gate of a lane is compared with a value not known beforehand, so that it is this index that is read. */
+/**
+ * Rows of InLine. The gate of a lane is compared with a value that is unknown to the planner, so that this index is
+ * used.
+ */
 export function frontsSql({ lanes, entries, limit }: Fronts): string {
   const first = (many: string, until = '') => `SELECT q.bid, q.sequence FROM queue_entry q
     WHERE q.lane_id = w.lane_id AND q.open = w.open AND ${entries} ${until} ORDER BY (-q.bid), q.sequence LIMIT ${many}`
@@ -42,11 +45,13 @@ FROM page p JOIN lane l ON l.id = p.lane_id CROSS JOIN LATERAL (SELECT job_id FR
 ORDER BY p.lead, -p.bid, p.sequence`
 }
 
-/** A condition for Fronts: entries after a key, or, of lanes with a greater lead than its own, all. By one comparison of rows. */
+/**
+ * A condition for Fronts: entries after a key, or all entries of lanes with a greater lead, as one comparison of rows.
+ */
 export const afterKey = (lead: string, minusBid: string, sequence: string): string =>
   `(-q.bid, q.sequence) > (CASE WHEN w.lead > ${lead}::bigint THEN ${beforeEveryBid} ELSE ${minusBid}::int END, ${sequence}::bigint)`
 
-/** Behind every lead. */
+/** Greater than every lead. */
 const beyond = '9223372036854775807'
 
 const beforeEveryBid = '(-2147483648)::int'

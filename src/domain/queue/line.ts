@@ -5,11 +5,11 @@ import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { type Chunk, chunkSize, readTally, totalsSql } from './tally.ts'
 
 /**
- * A line in the order of its turns, from any place in it. The key is (lead, -bid, sequence), smallest first. Over the
+ * The line of a pool in order, from any entry in it. The key is (lead, -bid, sequence), smallest first. Over the
  * aliases `q` (queue_entry), `l` (lane), `p` (pool), `pl` (pool_limits) and `v` (account_view), joined by `lineJoins`.
  *
- * Nothing sorts a long line: under PRIORITY the tally says which chunks can hold the next ones, under FAIR_SHARE the shares
- * say which accounts, and only those are read. The same order, counted, is position.ts.
+ * A long line is never sorted: under PRIORITY the tally says which chunks can hold the next entries, under FAIR_SHARE
+ * the shares say which accounts, and only those are read. position.ts counts the same order.
  */
 
 export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name = q.pool
@@ -17,7 +17,7 @@ export const lineJoins = `JOIN lane l ON l.id = q.lane_id JOIN pool p ON p.name 
 
 export const shareSql = '1 + coalesce(v.occupancy, 0) * 1000000000'
 
-/** Bands as leads: the higher, the sooner. */
+/** The lead of a priority: the higher, the sooner. */
 export const leadOf = (priority: number) => 51 - priority
 
 export const leadSql = `(CASE WHEN l.interactive THEN 0 WHEN p.policy = 'FAIR_SHARE' THEN ${shareSql}
@@ -30,12 +30,12 @@ export interface InLine {
   lead: number
   minusBid: number
   sequence: number
-  /** null: it may run for ever. */
+  /** null: without end. */
   runSeconds: number | null
 }
 
 export interface Stretch {
-  /** What comes after this; null: from the beginning. */
+  /** Entries after this key; null: from the beginning. */
   after: LineKey | null
   limit: number
 }
@@ -110,14 +110,14 @@ async function readChunks(sql: Sql, reading: Reading, moment: Moment): Promise<I
   return read(sql, chunksSql, { ...reading, more: [JSON.stringify(rows), chunkSize] })
 }
 
-/** Chunk by chunk through the index, whichever plan PostgreSQL would choose. */
+/** Chunk by chunk through the index, for every plan that PostgreSQL might prefer. */
 const chunksSql = `SELECT e.* FROM jsonb_to_recordset($6::text::jsonb) AS c(band int, chunk bigint, open boolean)
   CROSS JOIN LATERAL (SELECT * FROM queue_entry WHERE pool = $1 AND band = c.band AND open = c.open
     AND sequence >= c.chunk * $7::bigint AND sequence < (c.chunk + 1) * $7::bigint OFFSET 0) e`
 
 interface Bounds {
   chunk: Chunk
-  /** No entry of it comes before this, none after that. */
+  /** Bounds of the keys of its entries. */
   best: LineKey
   worst: LineKey
 }
@@ -138,7 +138,7 @@ function compare(a: LineKey, b: LineKey): number {
   return a[0] - b[0] || a[1] - b[1] || a[2] - b[2]
 }
 
-/** The chunks among whose entries are the next so many after a key: as few as the bounds allow. */
+/** The chunks that hold the next `limit` entries after a key: as few as the bounds allow. */
 function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[] {
   const left = bounds.filter(({ worst }) => compare(worst, key) > 0).toSorted((a, b) => compare(a.worst, b.worst))
   let sure = 0
@@ -157,7 +157,7 @@ function nextOf(bounds: readonly Bounds[], key: LineKey, limit: number): Bounds[
 const readShares = (sql: Sql, { pool, key, limit }: Reading): Promise<InLine[]> =>
   sql.query<InLine>(sharesSql, [pool, ...key, limit], 'line_of_shares')
 
-/** Of the accounts next in turn, as many as have enough entries; those of one share are one. */
+/** The next accounts in order, as many as have enough entries; accounts with equal shares are one. */
 const sharesSql = frontsSql({
   limit: '$5',
   lanes: `SELECT w.id AS lane_id, gate.open, next.share AS lead FROM (

@@ -5,18 +5,19 @@ import { beginning, type InLine, type LineMoment, leadOf, lineMoment, type Stret
 import { type Chunk, chunkSize, readTally } from './tally.ts'
 
 /**
- * The line of a pool (line.ts), of one person's jobs alone. They may be a million, so they are not sorted: of every
- * lane only the first are read (lane-fronts.ts), in the order of its index, which is that of their turns but for
- * ageing. Lanes that age are read by what their entries have aged to, step by step; the tally says between which
- * places those of a step can be.
+ * The line of a pool (line.ts) with the jobs of one person. They may be a million, so they are not sorted: only the
+ * first entries of every lane are read (lane-fronts.ts), in the order of its index, which is the order of the line
+ * except for ageing. Lanes that age are read step by step of what their entries have aged to; the tally gives the range
+ * of sequences that the entries of a step can have.
  */
+
 export async function readLineOf(
   sql: Sql,
   { pool, userId }: { pool: string; userId: string },
   { after, limit }: Stretch,
 ): Promise<InLine[]> {
   const key = after ?? beginning
-  // All at once: on a busy machine the way to the database and back costs more than what is read in vain.
+  // All at once: on a busy machine the round trip costs more than what is read in vain.
   const [line, found, kinds, chunks] = await Promise.all([
     lineMoment(sql, pool),
     sql.query<InLine>(wholeLanesSql, [pool, userId, limit, ...key], 'own_whole_lanes'),
@@ -34,7 +35,7 @@ export async function readLineOf(
   return found
 }
 
-/** Of every pool in which a person's jobs may wait, the first of them. */
+/** The first jobs of a person in every pool in which some may wait. */
 export async function readOwnLines(sql: Sql, userId: string, limit: number): Promise<InLine[][]> {
   const pools = await sql.query<{ pool: string }>(poolsSql, [userId], 'own_pools')
   return Promise.all(pools.map(({ pool }) => readLineOf(sql, { pool, userId }, { after: null, limit })))
@@ -42,7 +43,7 @@ export async function readOwnLines(sql: Sql, userId: string, limit: number): Pro
 
 const poolsSql = 'SELECT DISTINCT pool FROM lane WHERE user_id = $1 ORDER BY pool'
 
-/** Interactive lanes, and under FAIR_SHARE all others, by shares. */
+/** Interactive lanes and, under FAIR_SHARE, all others, by shares. */
 const wholeLanesSql = frontsSql({
   limit: '$3',
   lanes: `SELECT w.id AS lane_id, gate.open, s.lead FROM lane w JOIN pool p ON p.name = w.pool
@@ -55,7 +56,7 @@ const wholeLanesSql = frontsSql({
 
 // ── PRIORITY ──
 
-/** What the lanes of a person are like, as far as it decides their order. */
+/** The properties of a person's lanes that decide their order. */
 interface Kind {
   band: number
   overridden: boolean
@@ -64,13 +65,15 @@ interface Kind {
 const kindsSql = `
 SELECT DISTINCT priority AS band, overridden FROM lane WHERE pool = $1 AND user_id = $2 AND NOT interactive`
 
-/** Entries of lanes of a kind that stand at `lead` now: those that wait since after `since` until `until`. */
+/**
+ * Entries of lanes of a kind that stand at `lead` now: they wait since after `since`, and since `until` at the latest.
+ */
 interface Step extends Kind {
   lead: number
   open: boolean
   since: string
   until: string
-  /** Places that they have: from this one, and before that. */
+  /** Range of their sequences: from `first` on, and before `before`. */
   first: number
   before: number
 }
@@ -92,7 +95,7 @@ function stepsOf(kind: Kind, chunks: readonly Chunk[], moment: LineMoment): Step
   return [...open, ...step(leadOf(band), false, [-Infinity, Infinity])]
 }
 
-/** No bid counts but among interactive jobs. */
+/** Bids count only among interactive jobs. */
 const stepsSql = frontsSql({
   limit: '$3',
   lanes: `SELECT w.id AS lane_id, s.* FROM jsonb_to_recordset($4::text::jsonb) AS s(band int, overridden boolean, lead int,

@@ -14,17 +14,18 @@ import { countAmongShares } from './share-positions.ts'
 import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
 
 /**
- * Positions in line: 1 is next. Every QUEUED job of the pool counts, gated and limited ones too.
+ * Positions in line: 1 is next. Every QUEUED job of the pool counts, also gated and limited ones.
  *
  * PRIORITY: interactive jobs by (-bid, sequence), then all others by (-priority raised by waiting, sequence). Exact,
- * and never counted one by one: of most chunks of places the tally (tally.ts) knows how many wait and since when, so
- * that all of a chunk is ahead or nothing; only the few that are neither are counted by their rows.
+ * but never counted one by one: for most chunks of sequences the tally (tally.ts) says how many jobs wait and since
+ * when, so all or none of a chunk is ahead; only the few other chunks are counted by their rows.
  *
- * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), as shares are now: share-positions.ts.
+ * FAIR_SHARE: interactive jobs, then by (share of the account, -bid, sequence), with the present shares:
+ * share-positions.ts.
  *
- * A position is put together from a few statements, and each sees its own moment, milliseconds from the others: a job
- * that joins or leaves between them may be counted or not. One moment for all would need one connection, on which the
- * statements wait for each other.
+ * A position is computed by a few statements, each with its own snapshot, milliseconds apart: a job that joins or
+ * leaves between them may be counted or not. A common snapshot would need one connection, on which the statements wait
+ * for each other.
  */
 
 export interface Position {
@@ -96,7 +97,7 @@ export async function positionIfAdded(
   return ((await countAhead(sql, { pool: lane.pool, jobs: [job], chunks })).get('') ?? 0) + 1
 }
 
-/** Of one pool. `chunks`: its tally, where it orders by priority. */
+/** The line of one pool. `chunks`: its tally, if it orders by priority. */
 interface OfPool {
   pool: string
   jobs: readonly Asked[]
@@ -122,10 +123,10 @@ async function countShares(sql: Sql, { pool, jobs }: OfPool): Promise<Ahead> {
   return new Map([...bidders.map(({ job, count }) => [job, count] as const), ...batch])
 }
 
-/** How many come before each. */
+/** How many jobs come before each. */
 type Ahead = Map<string, number>
 
-/** That many more come before a job. */
+/** More jobs that come before a job. */
 interface Count {
   job: string
   count: number
@@ -140,7 +141,7 @@ LEFT JOIN pool_limits pl ON pl.pool = q.pool WHERE q.job_id = ANY($1::text[])`
 
 // ── PRIORITY ──
 
-/** A chunk whose rows must be looked at for a job. Times as text: infinity has no number in JSON. */
+/** A chunk whose rows must be read for a job. Times are text: JSON has no infinity. */
 interface Doubt {
   job: Asked
   band: number
@@ -176,7 +177,7 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
   return ahead
 }
 
-/** A chunk as it is for every job of a priority: how much of it is ahead of one with a place behind it, in it, before it. */
+/** A chunk for every job of one priority: how many of its entries are ahead of a job behind it, in it and before it. */
 interface Judged {
   chunk: Chunk
   cut: Cutoffs
@@ -235,7 +236,9 @@ const doubtOf = (job: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: 
 const wholeSql = `(d.whole = 'infinity' OR (q.open AND q.eligible_at <= d.whole))`
 const tiedSql = `(d.tied = 'infinity' OR (q.open AND q.eligible_at <= d.tied))`
 
-/** Jobs of one priority look at the same rows, which are read once: a row counts for all jobs from the index `first` on. */
+/**
+ * Jobs of one priority read the same rows, which are read once: a row counts for all jobs from the index `first` on.
+ */
 async function countRows(sql: Sql, pool: string, doubts: readonly Doubt[]): Promise<Count[]> {
   if (doubts.length === 0) return []
   const alike = [...Map.groupBy(doubts, ({ job: _, ...rows }) => Object.values(rows).join()).values()].map((each) =>
@@ -262,7 +265,9 @@ CROSS JOIN LATERAL (
     AND q.open = d.open AND (${wholeSql} OR (${tiedSql} AND q.sequence < d.places[cardinality(d.places)])) GROUP BY 1
 ) c`
 
-/** Entries with a priority that a person set are among those that were counted as if waiting raised them; there are few. */
+/**
+ * Corrects for entries with a priority that a person set, which were counted as if waiting raised it; there are few.
+ */
 async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[]): Promise<Count[]> {
   const asked = jobs.filter(({ band }) => band !== interactiveBand)
   const doubts = asked.flatMap((job) =>

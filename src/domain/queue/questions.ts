@@ -5,13 +5,14 @@ import { newId } from '../ids.ts'
 import { isLedSql } from '../leadership.ts'
 
 /**
- * Questions to the leader of a pool, through the database. The asking server stores a row and wakes the leader; the leader
- * answers into the row, under its epoch, after its next pass; the asking server takes the answer and deletes the row. No
- * question is answered after its deadline: the answer and what was done for it are one transaction that locks the row
- * first, and the asking server deletes the row before it gives up. So UNAVAILABLE means that nothing was done.
+ * Questions to the leader of a pool, through the database. The asking server stores a row and wakes the leader; the
+ * leader writes the answer into the row, under its epoch, after its next pass; the asking server takes the answer and
+ * deletes the row. No question is answered after its deadline: the answer and its effects are one transaction that
+ * locks the row first, and the asking server deletes the row before it gives up. So UNAVAILABLE means that nothing was
+ * done.
  */
 
-/** PASS: decide now all that can be decided, and say what was done. */
+/** PASS: decide everything that can be decided now, and report it. */
 export type QuestionKind = 'DRY_RUN' | 'NO_WAIT' | 'PASS'
 
 export interface OpenQuestion {
@@ -21,10 +22,10 @@ export interface OpenQuestion {
 }
 
 export const askMsMax = 5_000
-/** A pass over thousands of jobs takes longer; a client waits 30 s for an answer. */
+/** A pass over thousands of jobs takes longer than other questions; a client waits 30 s for an answer. */
 export const passMsMax = 25_000
 export const pollMs = 250
-/** Age of rows whose server died. */
+/** Age at which rows of a dead server are removed. */
 const forgottenMs = 60_000
 const questionsPerPass = 200
 
@@ -33,7 +34,7 @@ interface Asked extends Omit<OpenQuestion, 'id'> {
 }
 
 /**
- * The leader's answer. Throws Unavailable when there is none in time: after `askMsMax` where the pool has no leader, else
+ * The leader's answer. Throws Unavailable if there is none in time: after `askMsMax` if the pool has no leader, else
  * after `waitMsMax`.
  */
 export async function ask(
@@ -65,7 +66,7 @@ export async function ask(
   }
 }
 
-/** A leader that goes on renewing its lease is in a pass that takes long. */
+/** A leader that goes on renewing its lease is in a long pass. */
 async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
   const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${isLedSql('$1')} AS led`, [pool])
   return row?.led
@@ -73,7 +74,7 @@ async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promi
     : `Pool ${pool} has no scheduler right now`
 }
 
-/** The row as it is, and gone when it is answered, too old, or $2 ms from that without a leader. */
+/** Reads the row, and deletes it when it is answered, too old, or $2 ms old in a pool without a leader. */
 const takeSql = `
 WITH taken AS (
   DELETE FROM question q WHERE id = $1 AND (answer IS NOT NULL OR deadline <= berth_now()
@@ -82,7 +83,7 @@ WITH taken AS (
 SELECT answer, true AS over FROM taken
 UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT FROM taken)`
 
-/** What the leader of the pool is asked now, in order. */
+/** The open questions to the leader of the pool, in order. */
 export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
   return db.sql.query<OpenQuestion>(
     `SELECT id, kind::text AS kind, payload FROM question
@@ -93,7 +94,7 @@ export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQ
   )
 }
 
-/** Locks the question; false: its answer is not waited for any more. */
+/** Locks the question; false: the asking server has given up. */
 export async function lockQuestion(sql: Sql, id: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM question WHERE id = $1 AND deadline > berth_now() AND answer IS NULL FOR UPDATE',

@@ -6,9 +6,10 @@ import { type Limits, limitsOf } from '../limits/limits.ts'
 import { holdingSql, holdingStates, type JobState } from '../state.ts'
 
 /**
- * The numbers of a pool's queue. How many wait is the sum of the tally that the queue's triggers keep; what else is alive is
- * found by partial indexes: so a snapshot costs the same however long the queue is. Waiting jobs of a person are counted by rows in a short
- * queue, and as the leader last counted the lanes in a long one.
+ * The numbers of a pool's queue. The number of waiting jobs is the sum of the tally that the queue's triggers keep;
+ * other alive jobs are found by partial indexes. So a snapshot costs the same for every length of the queue. Waiting
+ * jobs per person are counted by rows in a short queue, and taken from the leader's last count of the lanes in a long
+ * one.
  */
 
 export interface QueueNumbers {
@@ -18,13 +19,13 @@ export interface QueueNumbers {
   blocked: number
   avgWaitSeconds: number | null
   byState: { state: JobState; count: number }[]
-  /** Own row only without job.view.all. */
+  /** Without job.view.all, only the viewer's own row. */
   byUser: { userId: string; count: number }[]
   limits: Limits
   at: Date
-  /** Another number whenever the leader shows something else of waiting jobs: a reason, a position, an account's share. */
+  /** Changes whenever the leader changes what it shows of waiting jobs: a reason, a position, an account's share. */
   view: number
-  /** Of a pool whose runs are processes of one machine. */
+  /** For a pool whose runs are processes of one machine. */
   local: LocalNumbers | null
 }
 
@@ -35,19 +36,19 @@ export interface LocalNumbers {
   availableGpus: number[]
 }
 
-/** `pool` null: the one that the default queue leads to. */
+/** `pool` null: the pool of the default queue. */
 export async function queueNumbers(domain: Domain, viewer: Viewer, pool: string | null): Promise<QueueNumbers> {
   return numbersFor(viewer, await poolNumbers(domain, pool, [viewer.userId]))
 }
 
-/** People in `byUser` at most: those with the most jobs. */
+/** Maximum people in `byUser`: those with the most jobs. */
 const peopleMax = 1_000
-/** A queue up to this long is counted row by row where the tally does not say enough. */
+/** Maximum length of a queue that is counted row by row where the tally is not enough. */
 const shortMax = 20_000
-/** Starts whose waits are averaged: the last ones. */
+/** Number of last starts whose waits are averaged. */
 const startsMax = 500
 
-/** The numbers for every viewer; the rows of `users` are among them whatever their rank. Not to be shown as they are. */
+/** The numbers for every viewer, including the rows of `users` of any rank. Not to be shown without `numbersFor`. */
 export async function poolNumbers(
   { db, singleUser }: Domain,
   pool: string | null,
@@ -65,7 +66,7 @@ export async function poolNumbers(
   return { ...row, limits, depth: count(['QUEUED']), running: count(holdingStates), blocked: count(['BLOCKED']) }
 }
 
-/** What of it this viewer may see. */
+/** The part of the numbers that this viewer may see. */
 export function numbersFor(viewer: Viewer, numbers: QueueNumbers): QueueNumbers {
   const byUser = viewer.permissions.has('job.view.all')
     ? numbers.byUser.slice(0, peopleMax)

@@ -3,18 +3,17 @@ import { interactiveBand } from '../lanes.ts'
 import { chunkSize, totalsSql } from './tally.ts'
 
 /**
- * Positions in the line of a pool of fair shares, of jobs that are not interactive. Ahead of a job are the entries of
- * accounts with a smaller share, and of those with the same share the entries with a greater (-bid, sequence) before
- * its own.
+ * Positions of non-interactive jobs in the line of a pool with fair shares. Ahead of a job are the entries of accounts
+ * with a smaller share, and of accounts with the same share the entries with a greater (-bid, sequence) before its own.
  *
  * A thousand accounts may have the same share, and one of them half a million entries: neither is counted one by one.
- * The totals know how many entries each account has, so those of smaller shares are a sum. The tally of accounts knows
- * how many each sixteenth of the accounts (a part) has by bid and chunk of places. So in every part either the few
- * accounts of that share are counted by their rows, or the part is summed and the few others in it are counted and
- * taken away, whichever is less; and of the chunk that a job itself is in, the rows are counted.
+ * The totals have the number of entries of each account, so smaller shares are a sum. The tally of accounts has the
+ * numbers of each sixteenth of the accounts (a part) by bid and chunk of sequences. So in every part either the few
+ * accounts of that share are counted by their rows, or the part is summed and the few other accounts in it are counted
+ * and subtracted, whichever is less; in the chunk of the job itself, rows are counted.
  *
- * However many jobs are asked about, each row is read once: `sequences` are the places asked for, and a row counts for
- * all that are greater, from the index `first` on, until `until` if that is not null.
+ * Each row is read once for any number of jobs: `sequences` are those of the jobs, and a row counts for all that are
+ * greater, from the index `first` on, up to `until` if that is not null.
  */
 
 export interface AskedShare {
@@ -24,7 +23,7 @@ export interface AskedShare {
   sequence: number
 }
 
-/** How many come before each. */
+/** How many jobs come before each. */
 export async function countAmongShares(
   sql: Sql,
   pool: string,
@@ -51,7 +50,7 @@ const accountsSql = `
   SELECT t.*, berth_part(t.account) AS part, coalesce(v.occupancy, 0) AS share
   FROM (${totalsSql}) t LEFT JOIN account_view v ON v.pool = $1 AND v.account = t.account`
 
-/** Looking at an account costs as much as an entry. */
+/** Reading an account costs as much as reading an entry. */
 const partsSql = `
   SELECT share, part, whole - own < own AS summed FROM (
     SELECT share, part, sum(entries + 1) AS own, sum(sum(entries + 1)) OVER (PARTITION BY part) AS whole
@@ -74,7 +73,7 @@ const ofListedSql = `
     WHERE ${aheadInLaneSql} GROUP BY 1
   ) c GROUP BY 1, 2`
 
-/** The same where one place is asked for, at half the price. */
+/** The same for a single job, at half the cost. */
 const ofListedOnceSql = `
   SELECT g.id, 0, NULL, sum(l.sign * c.count) AS count
   FROM asked g JOIN listed l ON l.share = g.share AND cardinality(g.sequences) = 1 CROSS JOIN LATERAL (
@@ -86,7 +85,7 @@ const ofSummedSql = `
   FROM asked g JOIN parts p ON p.share = g.share AND p.summed JOIN account_tally t ON t.pool = $1 AND t.part = p.part
   WHERE (-t.bid, t.chunk) < (-g.bid, g.last / $3::bigint) GROUP BY 1, 2`
 
-/** Band by band, as the index has them. */
+/** Band by band, in the order of the index. */
 const ownChunksSql = `
   SELECT g.id, g.share, q.lane_id, width_bucket(q.sequence, g.sequences) AS first, width_bucket(c.chunk, g.chunks) AS until
   FROM asked g CROSS JOIN LATERAL (SELECT DISTINCT unnest(g.chunks) AS chunk) c CROSS JOIN generate_series(0, 50) b(band)

@@ -3,8 +3,9 @@ import type { Db } from '../../platform/db.ts'
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 
 /**
- * How many entries the queue of a pool has, by chunks of sequence numbers. The triggers of the queue add a row for every
- * statement that changes entries, so no transaction waits for a counter; the sum is what is there. Folding keeps the rows few.
+ * How many entries the queue of a pool has, by chunks of sequence numbers. The triggers of the queue add a row for
+ * every statement that changes entries, so no transaction waits for a counter; the number is the sum of the rows.
+ * Folding keeps the rows few.
  */
 
 export interface Chunk {
@@ -12,27 +13,27 @@ export interface Chunk {
   chunk: number
   open: boolean
   entries: number
-  /** Bounds of eligible_at over all that ever came; null: not known. */
+  /** Bounds of eligible_at over all entries that ever joined the chunk; null: unknown. */
   sinceMinMs: number | null
   sinceMaxMs: number | null
 }
 
 type PoolChunk = Chunk & { pool: string }
 
-/** As berth_chunk() divides. */
+/** Equal to the divisor in berth_chunk(). */
 export const chunkSize = 2_048
 
 export const readTally = (sql: Sql, pool: string): Promise<Chunk[]> =>
   sql.query<PoolChunk>(tallySql('pool = $1'), [pool], 'queue_tally')
 
-/** Of the pools that order by priority in which these jobs wait. */
+/** The tallies of the pools that order by priority and in which these jobs wait. */
 export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
   sql.query<PoolChunk>(tallySql(poolsOfSql), [jobIds], 'queue_tallies')
 
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
   WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
 
-/** Accounts with entries in the pool $1 that are not interactive, and how many. */
+/** Accounts with non-interactive entries in the pool $1, and how many. */
 export const totalsSql = `
   SELECT account, sum(entries)::int AS entries FROM account_total WHERE pool = $1 GROUP BY account HAVING sum(entries) > 0`
 
@@ -42,14 +43,14 @@ SELECT pool, band, chunk, open, sum(entries)::int AS entries,
   (extract(epoch FROM max(since_max)) * 1000)::bigint AS "sinceMaxMs"
 FROM queue_tally WHERE ${condition} GROUP BY pool, band, chunk, open HAVING sum(entries) <> 0`
 
-/** Rows folded by one statement, a little more or less, and statements of one fold. */
+/** Rows that one statement folds, roughly. */
 const foldMax = 50_000
 const foldsMax = 20
 
 /**
- * Differences of the same chunk become one row, and none where nothing is left. A fold takes all rows of a key or
- * none: if a part of them came to nothing, the bounds of an entry that still waits would go with it. So one process
- * folds at a time; a process that comes meanwhile leaves it to that one. The lock is taken before the statement that looks.
+ * Joins the rows of a chunk into one, and removes rows that cancel out. A fold takes all rows of a key or none: if a
+ * part of them cancelled out, the bounds of an entry that still waits would be lost. So one process folds at a time;
+ * another one skips its fold. The lock is taken before the statement that reads.
  */
 export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
   for (const text of [foldQueueSql, foldAccountsSql, foldTotalsSql])
@@ -68,7 +69,7 @@ async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number
   return row?.folded ?? 0
 }
 
-/** What is one row already is left alone. The keys with the most rows come first, and as many as are not too many together. */
+/** A single row is left alone. The keys with the most rows come first, up to the maximum. */
 const foldSql = (table: string, key: string, more: readonly [columns: string, values: string] = ['', '']) => `
 WITH many AS MATERIALIZED (
   SELECT * FROM (

@@ -41,19 +41,19 @@ import type { JobRow } from './stored-job.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * How a group of submissions is decided. What all of them need is read in sets, a constant number of statements; then
- * each is decided in memory, in order of arrival, and takes its part of the world: its key, its slot, its share of a
- * quota are gone for those behind it.
+ * How a group of submissions is decided. The data that all of them need is read in a constant number of statements;
+ * then each is decided in memory, in order of arrival. An accepted submission takes its key, its slot and its part of a
+ * quota, so that later submissions of the group see them as used.
  *
- * The order of the questions is a promise. The key comes first, so a retry is answered though its queue is gone; then
- * what the submission becomes (place.ts), and last what it takes: slot, quotas, and whether a person must say yes.
+ * The order of the checks is a promise. The key comes first, so a retry is answered even if its queue was removed; then
+ * the submission is resolved (resolve.ts); last come the slot, the quotas and the approval.
  */
 export type Decision = Accepted | { hit: string } | { refusal: Refusal }
 
 export interface Accepted {
   job: NewJob
   warnings: string[]
-  /** Once it is written, and queued. */
+  /** The row, once the job is written and queued. */
   stored?: JobRow | undefined
 }
 
@@ -61,9 +61,9 @@ interface World extends Places {
   rules: readonly ApprovalRule[]
   /** Of the pools of the destinations. */
   limits: ReadonlyMap<string, Limits>
-  /** Of these pools too; none where no rule asks for it. */
+  /** Hardware of these pools; empty if no rule needs it. */
   hardware: readonly PoolHardware[]
-  /** These three change with every job that is accepted. */
+  /** These three change with every accepted job. */
   keys: Map<string, StoredKey>
   slots: Set<string>
   usage: Map<string, Usage>
@@ -83,7 +83,7 @@ export async function decideGroup(deciding: Deciding, items: readonly Submission
   return items.map(decideNext)
 }
 
-/** Reads what the group needs. The function it answers decides the items, which must come one by one and in order. */
+/** Reads what the group needs. The returned function decides the items, which must be given one by one and in order. */
 export async function openGroup(
   deciding: Deciding,
   items: readonly Submission[],
@@ -105,7 +105,7 @@ interface Measuring {
   placed: readonly (Placed | Decision)[]
 }
 
-/** The quotas that each of them meets, and what is used of them already. */
+/** The quotas that apply to each submission, and what is used of them already. */
 async function measure(
   { domain, sql, memory }: Deciding,
   world: World,
@@ -141,7 +141,7 @@ function missing(): never {
 }
 
 async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<World> {
-  // Locks the jobs, which a part of a larger statement should not.
+  // Separate, because it locks the jobs, which a part of a larger statement should not do.
   const named = await readNamedJobs(
     sql,
     items.flatMap(({ input }) => (input.spec.dependsOn ?? []).map(({ jobId }) => jobId)),
@@ -196,7 +196,7 @@ export function answeredByKey(
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-/** What the usage of whom is compared with to decide the group. */
+/** The subjects whose usage is needed to decide the group. */
 function comparisonsOf(
   items: readonly Submission[],
   candidates: readonly (Candidate | Decision)[],
@@ -249,14 +249,17 @@ function decide(item: Submission, candidate: Candidate | Decision, world: World)
   return { job, warnings: [...placed.warnings, ...warnings] }
 }
 
-/** What is used without the submission: a reserved slot is counted for its user already, and becomes the job. */
+/** The usage without the submission. A reserved slot counts for its user already, and becomes the job. */
 function usedWithout(slotId: string | null, subject: Subject, { usage }: World): Amounts {
   const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
   if (slotId === null || subject.kind !== 'user') return amounts
   return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
 }
 
-/** The reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the group. */
+/**
+ * The slot reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the
+ * group.
+ */
 function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slots }: World): string | null {
   if (id == null) return null
   if (!slots.has(`${viewer.userId}/${id}`)) throw new ReservationExpired(id)
@@ -264,12 +267,12 @@ function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slot
 }
 
 interface Asking {
-  /** Of the quotas. */
+  /** Approvals that quotas require. */
   approvals: readonly string[]
   world: World
 }
 
-/** Whether a person must say yes, and why: a rule, a quota, or the submitter asks for it. */
+/** Whether the job needs an approval, and why: a rule, a quota or the submitter requires it. */
 function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, world }: Asking): ApprovalNeed | null {
   const { spec, cost } = placed.job
   const hardware = world.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
@@ -300,7 +303,7 @@ function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, 
   return need
 }
 
-/** Of a job with a capacity reservation only those nodes count. */
+/** For a job with a capacity reservation only its nodes count. */
 const mayRunOn = ({ reservedNodes }: Placed, names: readonly string[]) =>
   reservedNodes === null || names.some((name) => reservedNodes.includes(name))
 

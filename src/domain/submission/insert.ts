@@ -7,26 +7,28 @@ import { psijState } from '../state.ts'
 import { hashVersion, type StoredKey, type SubmissionKey } from './keys.ts'
 import { type Beginning, type Inserted, type JobRow, storedJob } from './stored-job.ts'
 
-/** The beginning of every job: job, run 1, queue entry, dependencies and event 1 in one statement for a whole group. */
+/**
+ * The beginning of every job: job, run 1, queue entry, dependencies and event 1, in one statement for a whole group.
+ */
 export interface NewJob extends Beginning {
   runId: string
   policy: Policy
-  /** The account whose share it has. */
+  /** The account whose share it uses. */
   shareAccount: string
-  /** What it is expected to cost; null: nobody knows. */
+  /** Expected cost; null: unknown. */
   cost: number | null
   key: SubmissionKey | null
-  /** The same key of before, whose time is over. */
+  /** The expired row of the same key. */
   replacedKey: StoredKey | null
   /** When the window of its capacity reservation begins, in milliseconds; null: it has none. */
   opensMs: number | null
   /** The slot reservation that it consumes. */
   slotId: string | null
-  /** null: nobody need say yes. */
+  /** null: no approval is needed. */
   approval: ApprovalNeed | null
 }
 
-/** Answers those that are QUEUED, as they are stored now. */
+/** Returns the QUEUED jobs as they are stored now. */
 export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   if (jobs.length === 0) return []
   const forms = new Map<string, Form>()
@@ -45,7 +47,7 @@ export async function insertJobs(sql: Sql, jobs: readonly NewJob[]): Promise<Job
   })
 }
 
-/** What a job has for itself. */
+/** The part of a job that is its own. */
 function ownOf({ id, runId, key, slotId, approval }: NewJob) {
   const state = approval ? 'BLOCKED' : 'QUEUED'
   return {
@@ -61,8 +63,8 @@ function ownOf({ id, runId, key, slotId, approval }: NewJob) {
 }
 
 /**
- * Everything else: the jobs of a group often differ in nothing else, and most of what an insertion costs is reading their
- * specs into jsonb. So a form is sent once.
+ * The rest of a job, which is often equal for all jobs of a group. Most of the cost of an insertion is reading specs
+ * into jsonb, so each form is sent once.
  */
 interface Form {
   n: number
@@ -131,7 +133,10 @@ function formRow({ viewer, pool, policy, spec, cost, teamId, retryOf, opensMs }:
   }
 }
 
-/** Foreign keys are checked when the whole statement is done, so only what needs the sequence of a job waits for its row. */
+/**
+ * Foreign keys are checked at the end of the statement, so only the parts that need the job's sequence wait for its
+ * row.
+ */
 const insertSql = `
 WITH lanes AS (${insertLanes('$3')}),
 clock AS MATERIALIZED (SELECT berth_now() AS now),

@@ -5,11 +5,12 @@ import type { Domain } from '../domain.ts'
 import { IdempotencyConflict, type Refusal } from '../errors.ts'
 
 /**
- * Idempotency keys. A key belongs to a user and stands for one payload: within its time a submission that comes again
- * with it is answered with the job that the first one made, whatever became of that job. It is stored by the
- * transaction that stores the job, so there is never one without the other; a refused submission stores neither. Time is
- * the database's. Deleting the job deletes its key.
+ * Idempotency keys. A key belongs to a user and stands for one payload. Until it expires, a submission with the same
+ * key is answered with the job that the first one made, in whatever state that job is. The transaction that stores the
+ * job stores the key, so neither exists without the other; a refused submission stores neither. Times are the
+ * database's. Deleting the job deletes its key.
  */
+
 export interface SubmissionKey {
   key: string
   /** SHA-256 of the canonical payload, in hex. */
@@ -23,14 +24,14 @@ export interface StoredKey {
   hash: string
   hashVersion: number
   jobId: string
-  /** false: its time is over, and the next submission takes its place. */
+  /** false: it has expired, and the next submission replaces it. */
   live: boolean
 }
 
-/** Grows when the canonical form changes; a hash of another version never conflicts. */
+/** Version of the canonical form; hashes of different versions never conflict. */
 export const hashVersion = 1
 
-/** Keys sorted, nulls dropped, moments as UTC: what a client means, however it spells it. */
+/** Sorted keys, no nulls, moments as UTC: equal for every spelling of the same payload. */
 export function payloadHash(payload: unknown): string {
   return createHash('sha256')
     .update(JSON.stringify(canonical(payload)))
@@ -43,13 +44,13 @@ function canonical(value: unknown): unknown {
   const entries = Object.entries(value)
     .filter(([, inner]) => inner !== null && inner !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-  // Pairs, not an object: objects move keys that look like numbers to the front and swallow __proto__.
+  // Pairs instead of an object: objects move keys that look like numbers to the front, and swallow __proto__.
   return { object: entries.map(([name, inner]) => [name, canonical(inner)]) }
 }
 
 export const keyName = (userId: string, key: string) => `${userId}/${key}`
 
-/** LIMIT makes it look each key up by the index, whatever the planner thinks of the size of a group. */
+/** LIMIT makes PostgreSQL look each key up by the index, for every estimated size of a group. */
 export async function readKeys(
   sql: Sql,
   wanted: readonly { userId: string; key: string }[],
@@ -66,14 +67,14 @@ export async function readKeys(
   return new Map(rows.map((row) => [keyName(row.userId, row.key), row]))
 }
 
-/** What a stored key answers; undefined: the submission is a new one. */
+/** The answer of a stored key; undefined: the submission is new. */
 export function answerOf(stored: StoredKey | undefined, asked: SubmissionKey): string | Refusal | undefined {
   if (!stored?.live) return undefined
   if (stored.hashVersion === hashVersion && stored.hash !== asked.hash) return new IdempotencyConflict(asked.key)
   return stored.jobId
 }
 
-/** Makes room for those that are used again after their time. */
+/** Removes expired keys that are used again. */
 export async function forgetKeys(sql: Sql, keys: readonly { userId: string; key: string }[]): Promise<void> {
   if (keys.length === 0) return
   await sql.query(
@@ -83,7 +84,7 @@ export async function forgetKeys(sql: Sql, keys: readonly { userId: string; key:
   )
 }
 
-/** The viewer's own key, unless its time is over. */
+/** The viewer's own key, unless it has expired. */
 export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
   const [row] = await db.sql.query<{ key: string; jobId: string; createdAt: Date; expiresAt: Date }>(
     `SELECT key, job_id AS "jobId", created_at AS "createdAt", expires_at AS "expiresAt"
@@ -95,7 +96,7 @@ export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
 
 const sweepMax = 1_000
 
-/** Removes keys whose time is over; answers how many. */
+/** Removes expired keys; returns how many. */
 export async function sweepKeys({ db }: Domain): Promise<number> {
   let total = 0
   for (let count = sweepMax; count === sweepMax; total += count) {

@@ -2,7 +2,7 @@ import type { SpecInput } from '../input.ts'
 import type { JobSpec, Resources } from '../spec.ts'
 import type { Route } from './routing.ts'
 
-/** Fills in defaults and settles what contradicts itself; whatever is changed of the user's words becomes a warning. */
+/** Fills in defaults and settles contradictions; every change of a value that the user gave becomes a warning. */
 export interface Normalised {
   spec: JobSpec
   warnings: string[]
@@ -103,14 +103,14 @@ export function normalise(input: SpecInput, route: Route, account: string): Norm
   return { spec, warnings }
 }
 
-/** The defaults, overlaid with whatever is neither missing nor null; fields without a default are left out. */
+/** The defaults, with every given value that is not null in their place; fields without a default are left out. */
 function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | null | undefined }): T {
   const overlaid = { ...defaults }
   for (const key of Object.keys(defaults) as (keyof T)[]) overlaid[key] = given[key] ?? defaults[key]
   return overlaid
 }
 
-/** interactive > restartable > preemptable > neither: a job is one of these, and restartable ones are preemptable. */
+/** interactive > restartable > preemptable > none of them. Restartable jobs are also preemptable. */
 function victimFlags(input: SpecInput, warnings: string[]) {
   const interactive = input.interactive === true
   const restartable = input.restartable === true

@@ -15,11 +15,11 @@ import { readQuotasOf } from '../limits/quotas.ts'
 import { measuredOf, noUsage, readUsage, windowHours } from '../limits/usage.ts'
 import { accountFor, type Memberships, noMemberships, readMemberships } from '../people/teams.ts'
 
-/** A quota as it meets one person now. */
+/** A quota as it applies to one person now. */
 export interface QuotaUsage {
   type: QuotaType
   action: QuotaAction
-  /** Whose usage is counted. */
+  /** The subject whose usage is counted. */
   scope: string
   limit: number
   used: number
@@ -28,9 +28,9 @@ export interface QuotaUsage {
 }
 
 /**
- * Of each type and action the quota that decides on submissions of the viewer: the strictest of the viewer's own, the
- * team's and the account's. A member of several teams chooses the team, so the team with the highest limit counts, and a
- * type and action that one of them does not limit is not shown.
+ * For each type and action the quota that decides on submissions of the viewer: the strictest of the viewer's own, the
+ * team's and the account's. A member of several teams chooses the team, so the team with the highest limit counts; a
+ * type and action without a limit in one of the teams is not shown.
  */
 export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: Viewer): Promise<QuotaUsage[]> {
   const pool = await poolNamed(sql, null)
@@ -49,7 +49,7 @@ export async function quotaUsageOf({ db: { sql }, singleUser }: Domain, viewer: 
   })
 }
 
-/** One for each team that the viewer may submit for, with the account that is charged then. */
+/** One payer for each team that the viewer may submit for, with the account that is charged then. */
 function payersOf(viewer: Viewer, memberships: Memberships): Payer[] {
   const { userId, userName, level } = viewer
   const teams = memberships.defaultTeam ? memberships.teams : [null, ...memberships.teams]
@@ -59,7 +59,7 @@ function payersOf(viewer: Viewer, memberships: Memberships): Payer[] {
   })
 }
 
-/** `met`: what each of the payers meets. */
+/** `met`: the quotas that apply to each payer. */
 function decidingOf(met: readonly (readonly MetQuota[])[]): MetQuota[] {
   const strictest = met.map((quotas) => Map.groupBy(quotas.toSorted(byLimit), kindOf))
   const kinds = new Set(met.flat().map(kindOf))

@@ -17,13 +17,13 @@ import { normalise } from './normalise.ts'
 import { type Destination, route } from './routing.ts'
 import type { Submission } from './submission.ts'
 
-/** What a submission becomes: its pool, executor, team, account and normalised spec, and what it would take. */
+/** A resolved submission: its pool, executor, team, account and normalised spec, and what it would use. */
 export interface Placed {
   job: Omit<NewJob, 'slotId' | 'approval'>
   warnings: string[]
   payer: Payer
   takes: Amounts
-  /** Its cost has no bound, though it is counted as what is known of it. */
+  /** Its cost has no upper bound; only the known part is counted. */
   isUnbounded: boolean
   /** Nodes of its capacity reservation; null: it has none. */
   reservedNodes: readonly string[] | null
@@ -35,12 +35,12 @@ export interface Places {
   memberships: ReadonlyMap<string, Memberships>
   keys: ReadonlyMap<string, StoredKey>
   reservations: ReadonlyMap<string, NamedReservation>
-  /** Accounts of teams that others may charge. */
+  /** Accounts of teams that a non-member may charge. */
   roots: readonly string[]
   unixUsers: UnixUsers
 }
 
-/** Throws InvalidInput, and Rejected for what could never run where that is not to wait. */
+/** Throws InvalidInput, and Rejected for a job that can never run in a pool that refuses such jobs. */
 export function place({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
   const way = route(input.spec, places.destinations)
   const destination = places.destinations.find(({ queue }) => queue === way.queue)

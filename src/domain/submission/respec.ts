@@ -1,13 +1,14 @@
 import type { JobSpec, Resources } from '../spec.ts'
 
 /**
- * A stored spec as input for a new job, with changes laid over it field by field, those of `resources` too; null takes a
- * field back to its default. A change takes the place of whatever excludes it: a command that of an executable,
- * memoryGib that of memoryBytes, another queue that of the executor.
+ * A stored spec as input for a new job, with changes applied field by field, also those of `resources`; null resets a
+ * field to its default. A change removes the fields that it excludes: a command removes the executable, memoryGib
+ * removes memoryBytes, another queue removes the executor.
  */
+
 export type Changes = Readonly<Record<string, unknown>>
 
-/** Fields of which one takes the place of the others. */
+/** Groups of fields that exclude each other. */
 const alternatives = [
   ['command', 'executable', 'handler'],
   ['command', 'arguments', 'handler'],
@@ -20,7 +21,7 @@ const resourceAlternatives = [
   ['nodeCount', 'processCount'],
 ] as const
 
-/** Where a change of the first makes the stored choice of the second void. */
+/** A change of the first field makes the stored value of the second void. */
 const decides = [
   ['queue', 'executor'],
   ['handler', 'executor'],
@@ -34,7 +35,7 @@ export function respec(spec: JobSpec, changes: Changes): Record<string, unknown>
   return { ...stored, ...changes, resources: resourcesOf(spec.resources, changes['resources']) }
 }
 
-/** A field that is changed drops its alternatives, unless they are changed too. */
+/** Removes the alternatives of a changed field, unless they are changed too. */
 function replace(stored: Record<string, unknown>, changes: Changes, groups: readonly (readonly string[])[]): void {
   for (const group of groups)
     for (const field of group)
@@ -44,7 +45,7 @@ function replace(stored: Record<string, unknown>, changes: Changes, groups: read
 const given = (value: unknown) => value !== undefined && value !== null
 const isObject = (value: unknown): value is Changes => typeof value === 'object' && value !== null
 
-/** The account stands in front of the name that was asked for. */
+/** Removes the account, which is stored in front of the given name. */
 function internalDns({ internalDns: dns, account }: JobSpec): unknown {
   if (!dns) return null
   const prefix = `dns-${account}-`
@@ -57,7 +58,7 @@ function resourcesOf(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // What was filled in says nothing: an empty filter, and amounts where each process has its own
+  // Default values are left out: an empty filter, and amounts where each process has its own.
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -17,11 +17,12 @@ import { keyOf } from './submission.ts'
 import { outcomeOf } from './submit.ts'
 
 /**
- * A retry is a new job: final states never change. It is submitted from the spec of one that is over; quotas, rules and
- * approval are asked again. It takes its own key, whose payload is the job and the overrides, so that a retry of the
- * retry's request is answered though the original was deleted meanwhile. As a submission it carries both beside the spec
- * that was made of them, so whoever reads it again, the leader of a pool too, finds the same key and the same original.
+ * A retry is a new job: final states never change. It is submitted with the spec of a final job; quotas, rules and
+ * approval are checked again. It has its own key, whose payload is the job id and the overrides, so that the same retry
+ * request is answered even if the original was deleted meanwhile. The submission carries both beside the resulting
+ * spec, so the leader of a pool, which reads it again, finds the same key and the same original.
  */
+
 const retryInput = z.strictObject({
   jobId: z.string(),
   overrides: z.record(z.string(), z.unknown()).nullish(),
@@ -46,7 +47,7 @@ export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Pr
   return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? missing())
 }
 
-/** What is wrong with a change is told of the change: the rest of the spec is the original's. */
+/** Violations are reported at the path of the override; the rest of the spec is the original's. */
 function inOwnWords({ violations }: InvalidInput, { overrides }: RetryInput): InvalidInput {
   const changed = (field: string | undefined) => field !== undefined && Object.hasOwn(overrides ?? {}, field)
   return new InvalidInput(
@@ -63,13 +64,13 @@ function missing(): never {
 
 const payloadOf = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })
 
-/** What its key answers already, though the original may be gone. */
+/** The stored answer of its key, even if the original was deleted. */
 async function answerOfKey({ db }: Domain, viewer: Viewer, input: RetryInput) {
   const key = keyOf(input, payloadOf(input))
   return answeredByKey({ viewer, key }, await readKeys(db.sql, key ? [{ userId: viewer.userId, key: key.key }] : []))
 }
 
-/** The submission that it is. Throws refusals. */
+/** The submission of the retry. Throws refusals. */
 async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   const { jobId, overrides, expectedVersion, ...rest } = input
   const original = await readOriginal(domain.db.sql, jobId)

@@ -1,7 +1,7 @@
 import type { Violation } from '../errors.ts'
 import type { SpecInput } from '../input.ts'
 
-/** What the fields of a spec must be to each other, whatever pool it goes to: a list, so that all breaches are named at once. */
+/** Rules between the fields of a spec, for every pool: a list, so that all violations are reported at once. */
 type Rule = (spec: SpecInput) => Violation | undefined
 
 const broken = (path: string, message: string): Violation => ({ path: ['spec', ...path.split('.')], message })
@@ -26,7 +26,7 @@ const commandRules: Rule[] = [
   ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
 
-/** GPUs of one copy, asked for at once or for each of its processes. */
+/** GPUs of one copy, given directly or per process. */
 function gpusOfCopy(r: SpecInput['resources']): number {
   const perNode = r?.processesPerNode ?? (given(r?.nodeCount) ? 1 : Number.POSITIVE_INFINITY)
   const processes = given(r?.nodeCount) ? perNode : Math.min(perNode, r?.processCount ?? 1)

@@ -15,10 +15,11 @@ import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
 
 /**
- * Slot reservations: a claim on one submission, for whoever must upload first and wants to know that the job will be
- * taken. It counts like an alive job until it is consumed by a submission (once), released, or its time is over by the
- * database's clock. Its state follows from its times, so nothing has to expire it.
+ * Slot reservations: a claim on one submission, for a client that must upload first and wants to know that the job will
+ * be accepted. A slot counts like an alive job until a submission consumes it (once), it is released, or it expires by
+ * database time. Its state follows from its times, so no process has to expire it.
  */
+
 export const slotStates = ['ACTIVE', 'CONSUMED', 'EXPIRED', 'RELEASED'] as const
 export type SlotState = (typeof slotStates)[number]
 
@@ -33,7 +34,7 @@ const reserveInput = z.strictObject({
 
 const ttlSecondsDefault = 300
 
-/** Answers the id. A slot is of the pool that the default queue leads to. */
+/** Returns the id. A slot belongs to the pool of the default queue. */
 export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'job.submit')
   const { ttlSeconds } = parseInput(reserveInput, raw)
@@ -50,7 +51,7 @@ export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown):
   })
 }
 
-/** Throws QuotaExceeded. What a job of the viewer would need of concurrent jobs, a slot needs now. */
+/** Throws QuotaExceeded. A slot needs what a job of the viewer would need of concurrent jobs. */
 async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<void> {
   const { userId, userName, level } = viewer
   const payer: Payer = { userId, userName, level, team: null, account: ownAccount(userName) }
@@ -68,8 +69,8 @@ async function demandSlot(domain: Domain, sql: Sql, viewer: Viewer): Promise<voi
 }
 
 /**
- * Whether a slot holds a place under this quota of its user. Such a quota is asked when the slot is reserved, and not
- * again when it is consumed. `userMaxActive` of a pool other than the default one is asked when it is consumed.
+ * Whether a slot counts under this quota of its user. Such a quota is checked when the slot is reserved, and not again
+ * when it is consumed. `userMaxActive` of a pool other than the default one is checked when it is consumed.
  */
 export const isClaimed = ({ type, action, ceiling, label }: MetQuota, isDefaultPool: boolean): boolean =>
   type === 'CONCURRENT_JOBS' && action === 'BLOCK' && !ceiling && (label !== 'MAX_ACTIVE' || isDefaultPool)
@@ -95,7 +96,7 @@ export async function releaseSlot(
   })
 }
 
-/** Those that the submissions name and that may be consumed, as `<user>/<id>`. */
+/** The open slots that the submissions name, as `<user>/<id>`. */
 export async function openSlots(sql: Sql, items: readonly Submission[]): Promise<Set<string>> {
   const ids = items.flatMap(({ input }) => input.slotReservationId ?? [])
   if (ids.length === 0) return new Set()
@@ -131,7 +132,7 @@ export const maySeeSlot = (viewer: Viewer, { userId }: Slot): boolean =>
 export const slotsVisibleTo = (viewer: Viewer, alias: string, bind: (value: unknown) => string): string =>
   viewer.permissions.has('job.view.all') ? 'TRUE' : `${alias}.user_id = ${bind(viewer.userId)}`
 
-/** Jobs that are alive and slots that are reserved, of one user. */
+/** Alive jobs and active slots of one user. */
 export async function activeSlots({ db }: Domain, { userId, userName }: Viewer): Promise<number> {
   const usage = await readUsage(db.sql, [{ subject: userSubject({ userId, userName }), hours: 0 }])
   return (usage.get(`user/${userId}`) ?? noUsage).amounts.CONCURRENT_JOBS

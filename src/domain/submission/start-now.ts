@@ -28,29 +28,30 @@ import {
 /**
  * Submissions that ask the leader of the pool before anything is stored. A dry run says what would happen and writes
  * nothing. `noWait` starts now or is refused: the leader submits and starts in one transaction, and answers. Everything
- * that refuses a submission refuses these as well, before the leader is asked.
+ * that refuses a submission refuses these too, before the leader is asked.
  */
+
 export interface DryRun {
   wouldBe: JobState
   nodes: string[]
   gpuIds: number[]
   reasons: Reason[]
-  /** null: it is stored already. */
+  /** null: the job is stored already. */
   fit: Fit | null
   warnings: string[]
-  /** Place in line; null: it would not stand in line. */
+  /** Position in line; null: it would not wait in line. */
   position: number | null
-  /** null: what it waits for has no time, or it is stored already. */
+  /** null: the start has no known time, or the job is stored already. */
   estimatedStart: Estimate | null
   /** The job that its key answers. */
   idempotentJobId: string | null
   spec: JobSpec
 }
 
-/** What the leader makes of a job at the end of the line. */
+/** The leader's verdict on a job at the end of the line. */
 export interface DryRunAnswer {
   wouldBe: 'STARTING' | 'QUEUED' | 'FAILED'
-  /** `atMs`: the moment of the world in which there is room for it. */
+  /** `atMs`: the moment of the leader's state in which the job fits. */
   place: { nodes: string[]; gpuIds: number[]; atMs: number } | null
   reasons: Reason[]
   position: number
@@ -59,7 +60,7 @@ export interface DryRunAnswer {
 export type NoWaitAnswer =
   | { started: { jobId: string; warnings: string[] } }
   | { rejected: Reason[] }
-  /** It would be refused now, or went elsewhere: whoever asks finds out by looking again. */
+  /** It would be refused now, or go elsewhere: the asking server decides again. */
   | { changed: true }
 
 /** A job that is not stored, as the leader is asked about it. */
@@ -76,8 +77,8 @@ const atOnceMax = 8
 const looksMax = 3
 
 /**
- * One outcome per input of the contract, in order. Refusals are outcomes. What nobody foresaw rejects a single one; among
- * others it is an outcome as well, for the jobs of the others are stored, and whoever sent them must learn of them.
+ * One outcome per input of the contract, in order. Refusals are outcomes. An unexpected error rejects a single
+ * submission; in a batch it is an outcome, because the others are stored and the client must learn about them.
  */
 export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
   const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settled(work))
@@ -106,7 +107,7 @@ type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<Outcome>
 
 const wishes = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
 
-/** `noWait` of a dry run changes nothing: it says anyway whether the job would start now. */
+/** `noWait` does not change a dry run, which always says whether the job would start now. */
 function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
   const parsed = wishes.safeParse(raw)
   if (!parsed.success) return { verb: null, input: raw }
@@ -160,7 +161,7 @@ function startOf({ nodes, gpuIds, atMs }: NonNullable<DryRunAnswer['place']>) {
   return { nodes, gpuIds, reasons: [], position: null, estimatedStart }
 }
 
-/** Of a submission whose key is stored: the job that it would be answered with. */
+/** The dry run of a submission whose key is stored: the job that it would be answered with. */
 export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun> {
   const job = await db.prisma.job.findUnique({ where: { id: jobId }, select: { state: true, spec: true } })
   if (!job) throw deletedMeanwhile()
@@ -193,7 +194,7 @@ async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<O
   throw new Unavailable('Data that the submission depends on keeps changing')
 }
 
-/** Names the jobs that are stored and visible to the viewer, and no other. */
+/** Names the jobs that the viewer may see, and no other. */
 function shownTo(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Promise<Reason[]> {
   return Promise.all(
     reasons.map(async (reason) => {

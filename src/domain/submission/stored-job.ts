@@ -5,7 +5,7 @@ import type { Domain } from '../domain.ts'
 import { shapeOf } from '../shape.ts'
 import type { JobSpec } from '../spec.ts'
 
-/** What a job begins with. */
+/** The values that a job begins with. */
 export interface Beginning {
   id: string
   viewer: Viewer
@@ -15,7 +15,7 @@ export interface Beginning {
   retryOf: string | null
 }
 
-/** What the database adds to a job. */
+/** The values that the database adds to a job. */
 export interface Inserted {
   id: string
   sequence: number
@@ -23,7 +23,7 @@ export interface Inserted {
   eligibleMs: number
 }
 
-/** A queued job as its insertion has stored it: whoever submitted it is answered without reading it again. */
+/** A queued job as its insertion stored it, so that it need not be read again for the answer. */
 export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: Inserted, laneId: string): JobRow {
   const { id, viewer, pool, spec, teamId, retryOf } = job
   const { copies, cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
@@ -54,7 +54,7 @@ export function storedJob(job: Beginning, { sequence, createdMs, eligibleMs }: I
   }
 }
 
-/** What every job begins with: the defaults of its table. */
+/** The other initial values of every job: the defaults of its table. */
 const unbegun = {
   state: 'QUEUED',
   stateReason: null,
@@ -83,8 +83,8 @@ export type JobRow = {
 }
 
 /**
- * Every column but the spec, which may have 4 MiB, under its name in the model. Prisma's own read of the same rows takes
- * four times as long.
+ * Every column but the spec, which may have 4 MiB, under its name in the model. Prisma's own read of the same rows
+ * takes four times as long.
  */
 const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
   .filter((field) => field !== 'spec')
@@ -95,8 +95,8 @@ const jobReaders = new WeakMap<Domain, (id: string) => Promise<JobRow | null>>()
 const jobsPerRead = 1_000
 
 /**
- * Answers null for a job that is not there. Jobs are read together over requests as well: a group of submissions or a busy
- * second of `job(id)` costs one statement for all of them. Nothing is remembered: each read begins after its call.
+ * null: there is no such job. Reads of several requests are joined: a group of submissions or a busy second of
+ * `job(id)` costs one statement. Nothing is cached: each read begins after its call.
  */
 export const readJob = (domain: Domain, id: string): Promise<JobRow | null> => readerOf(domain)(id)
 

@@ -4,7 +4,7 @@ import { parseSubmission, type SubmissionInput } from '../input.ts'
 import { payloadHash, type SubmissionKey } from './keys.ts'
 import { brokenRules } from './rules.ts'
 
-/** A submission that was checked against its input alone: what can be known without the database. */
+/** A submission that was checked by itself, without the database. */
 export interface Submission {
   viewer: Viewer
   input: SubmissionInput
@@ -15,7 +15,7 @@ export interface Submission {
 
 const keyTtlSeconds = 86_400
 
-/** Throws refusals. `raw`: a SubmitJobInput of the contract, or what a retry made of its own input. */
+/** Throws refusals. `raw`: a SubmitJobInput of the contract, or the input that a retry made. */
 export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Submission {
   demand(viewer, 'job.submit')
   const input = parseSubmission(raw)
@@ -25,7 +25,7 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
   return { viewer, input, key: keyOf(input, retried ?? { spec, requiresApproval }), retryOf: retried?.retryOf ?? null }
 }
 
-/** `payload` is what the client sent of what it wants; the same key with another one is a conflict. */
+/** `payload`: what the client sent; the same key with another payload is a conflict. */
 export function keyOf(input: Omit<SubmissionInput, 'spec'>, payload: unknown): SubmissionKey | null {
   const { idempotencyKey: key, idempotencyTtlSeconds: ttlSeconds } = input
   return key == null ? null : { key, hash: payloadHash(payload), ttlSeconds: ttlSeconds ?? keyTtlSeconds }

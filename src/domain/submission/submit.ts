@@ -15,15 +15,16 @@ import { type JobRow, readJob } from './stored-job.ts'
 import { readSubmission, type Submission } from './submission.ts'
 
 /**
- * Submission: checked against the input alone first, then in one SERIALIZABLE transaction. What arrives while a
- * transaction is under way goes into the next one together. A group reads what all its items need, decides item by item
- * in order of arrival, and writes once; an unforeseen SQL error splits the group in halves until the bad item is alone.
- * Nobody is answered before the commit.
+ * Submission. Each one is checked by itself first, then in one SERIALIZABLE transaction; submissions that arrive during
+ * a transaction go into the next one together. A group reads what all its items need, decides item by item in order of
+ * arrival, and writes once; an unexpected SQL error splits the group in halves until the bad item is alone. No
+ * submission is answered before the commit.
  *
  * Processes take turns (submission-lock.ts). Keys that are stored already are answered by a plain read before: what such a key
  * answers changes before its time is over only when its job is deleted. So the job is a part of the answer, and where it
  * is gone the submission is decided again.
  */
+
 export interface Submitted {
   jobId: string
   job: JobRow
@@ -34,23 +35,23 @@ export interface Submitted {
 export type SubmitOutcome = Submitted | Refusal | Unavailable
 
 const groupMax = 512
-/** Of a group, written by one statement: PostgreSQL writes a part while the next one is decided. */
+/** Jobs of a group written by one statement: PostgreSQL writes a part while the next one is decided. */
 const partMax = 128
 const triesMax = 8
 
-/** One group per process and database: whoever submits through the same domain shares it. */
+/** One group per process and database, shared by all submissions through the same domain. */
 const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>()
 
-/** One outcome per input, in order. Refusals are outcomes; anything else rejects. */
+/** One outcome per input, in order. Refusals are outcomes; every other error rejects. */
 export async function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const readings = await readSubmissions(domain, viewer, inputs)
   return Promise.all(readings.map((read) => submitOne(domain, read)))
 }
 
-/** Makes the submission, or throws why it cannot be one. */
+/** Makes the submission, or throws the reason why it is invalid. */
 type Reading = () => Promise<Submission>
 
-/** All of them before the first is submitted, so that they are decided together. */
+/** Reads all inputs before the first is submitted, so that they are decided together. */
 export const readSubmissions = (domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Reading[]> =>
   inSlices(inputs, (raw) => {
     try {
@@ -76,7 +77,7 @@ function groupOf(domain: Domain) {
   return group
 }
 
-/** Times that jobs of keys may be deleted between the decision and the answer. */
+/** How often the jobs of keys may be deleted between the decision and the answer. */
 const looksMax = 3
 
 async function submitGroup(domain: Domain, items: readonly Submission[], look = 1): Promise<SubmitOutcome[]> {
@@ -103,7 +104,7 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
   return stored.map((answer) => answer ?? next.next().value ?? missing())
 }
 
-/** What keys that are stored already answer, without a transaction. */
+/** Answers of stored keys, without a transaction. */
 async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(Decision | undefined)[]> {
   const keys = await withRetry(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
   return items.map((item) => answeredByKey(item, keys))
@@ -113,7 +114,7 @@ function missing(): never {
   throw new Error('A submission was left out')
 }
 
-/** null: the job of its key is gone. */
+/** null: the job of its key was deleted. */
 export async function outcomeOf(domain: Domain, decision: Decision): Promise<SubmitOutcome | null> {
   if ('refusal' in decision) return decision.refusal
   const isHit = 'hit' in decision
@@ -151,7 +152,7 @@ async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submissi
     const part = items.slice(begin, begin + partMax).map((item, index) => decideNext(item, begin + index))
     decided.push(...part)
     const stored = store(domain, sql, part)
-    stored.catch(() => undefined) // A later part that cannot be decided leaves nobody to hear of this one.
+    stored.catch(() => undefined) // If a later part fails, this one is not awaited.
     writes.push(stored)
   }
   return { result: decided, writes: Promise.all(writes) }
@@ -167,7 +168,7 @@ function tell(decided: readonly Decision[], jobs: readonly JobRow[]): void {
   for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
 
-/** Sends all of it at once. Answers the jobs that are queued. */
+/** Sends all statements at once. Returns the queued jobs. */
 async function write({ time }: Domain, sql: Sql, jobs: readonly NewJob[]): Promise<JobRow[]> {
   const nowMs = time.nowMs()
   const replaced = jobs.flatMap(({ replacedKey }) => replacedKey ?? [])
@@ -190,7 +191,7 @@ const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
   ...(retryOf && { detail: { retryOf } }),
 })
 
-/** What would become of a submission now, without writing anything. */
+/** What would become of a submission now; writes nothing. */
 export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
   const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
   return decided[0] ?? missing()
