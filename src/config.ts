@@ -3,17 +3,17 @@ import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parse as parseYaml, YAMLError } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
-import { type Environment, expand, overlay } from './config/environment.ts'
+import { type ConfigVariables, expandVariables, overlay } from './config/environment.ts'
 import { bothModes } from './config/exposure.ts'
 import {
   type ConfigFile,
   configFile,
+  type configUserLevels,
   gibBytes,
   type logLevels,
   type NodeEntry,
   type PoolEntry,
   type roles,
-  type userLevels,
 } from './config/file.ts'
 import { checkPool, duplicates, executorsOf } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
@@ -91,7 +91,7 @@ export interface OidcConfig {
   readonly clientId: string | null
   readonly userClaim: string
   readonly levelClaim: string | null
-  readonly levels: Readonly<Record<string, (typeof userLevels)[number]>>
+  readonly levels: Readonly<Record<string, (typeof configUserLevels)[number]>>
   readonly teamsClaim: string | null
 }
 
@@ -170,7 +170,7 @@ export type LogLevel = (typeof logLevels)[number]
 export interface ConfigSources {
   /** Arguments after the program: `--config file.yaml`, `--single-user`. */
   argv: readonly string[]
-  env: Environment
+  env: ConfigVariables
   readFile: (path: string) => string
 }
 
@@ -188,7 +188,7 @@ export function readConfig(): Config {
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
   const { config: path, singleUser } = readArguments(argv, env)
-  const raw = path === undefined ? {} : expand(parseFile(path, readFile), { env, path: '', problems })
+  const raw = path === undefined ? {} : expandVariables(parseFile(path, readFile), { env, path: '', problems })
   const { merged, variables } = overlay(raw, env)
   const parsed = configFile.safeParse(merged)
   problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : problemsOf(parsed.error)))
@@ -212,7 +212,7 @@ interface Arguments {
   singleUser: boolean
 }
 
-function readArguments(argv: readonly string[], env: Environment): Arguments {
+function readArguments(argv: readonly string[], env: ConfigVariables): Arguments {
   try {
     const options = { config: { type: 'string' }, 'single-user': { type: 'boolean' } } as const
     const { values } = parseArgs({ args: [...argv], options })
@@ -283,7 +283,10 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
 // ── the result ──
 
 /** `folder`: where the file lies; audit.headFile is relative to it. */
-function build(file: ConfigFile, { env, folder }: { env: Environment; folder: string }): Omit<Config, 'givesUpUsers'> {
+function build(
+  file: ConfigFile,
+  { env, folder }: { env: ConfigVariables; folder: string },
+): Omit<Config, 'givesUpUsers'> {
   const { server, database, retention } = file
   const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues

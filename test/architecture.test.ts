@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { moves } from '../src/domain/state.ts'
-import { code, functionsOf, importsOf, repository, root, type Source } from './support/sources.ts'
+import { code, exportsOf, functionsOf, importsOf, repository, root, type Source } from './support/sources.ts'
 
 /** The walls of ARCHITECTURE.md and the rules of writing, checked over the text of the repository. */
 
@@ -177,6 +177,19 @@ describe('size and names', () => {
       .flatMap((file) => functionsOf(file).map((each) => ({ ...each, path: file.path })))
       .filter(({ length }) => length > functionLinesMax)
     expect(long.map(({ path, line, length, head }) => `${path}:${line}: ${length} lines: ${head}`)).toEqual([])
+  })
+
+  /** An object of the GraphQL schema has the name of the noun of the domain that it shows. */
+  it('no two files of src export the same name', () => {
+    const nouns = ['Fit', 'JobState', 'LogStream', 'PsijState', 'StateCategory', 'TokenScope', 'UserLevel']
+    const isNoun = (path: string, name: string) => path.startsWith('src/graphql/schema/') && nouns.includes(name)
+    const exported = source
+      .flatMap((file) => exportsOf(file).map((name) => ({ name, path: file.path })))
+      .filter(({ path, name }) => !isNoun(path, name))
+    const paths = new Map<string, string[]>()
+    for (const { name, path } of exported) paths.set(name, [...(paths.get(name) ?? []), path])
+    const shared = [...paths].filter(([, files]) => files.length > 1)
+    expect(shared.map(([name, files]) => `${name}: ${files.join(', ')}`)).toEqual([])
   })
 
   it('no file or folder is a drawer', () => {

@@ -15,7 +15,7 @@ import { addKey } from './commands/key.ts'
 import { addLimits } from './commands/limits.ts'
 import { addLogs } from './commands/logs.ts'
 import { addLs } from './commands/ls.ts'
-import { addNode } from './commands/node.ts'
+import { addNodeCommands } from './commands/node.ts'
 import { addPriority } from './commands/priority.ts'
 import { addProcess } from './commands/process.ts'
 import { addQueue } from './commands/queue.ts'
@@ -111,7 +111,7 @@ function createProgram(): Command {
     addTeam,
     addToken,
     addAudit,
-    addNode,
+    addNodeCommands,
     addReservation,
     addCleanup,
     addDoctor,

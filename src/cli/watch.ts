@@ -66,7 +66,7 @@ export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Pr
   }
 }
 
-export interface Gap {
+interface Gap {
   run: number
   startOffset: number
   endOffset: number

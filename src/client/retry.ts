@@ -17,7 +17,7 @@ const waitMsMax = 30_000
 /** How long to wait after the failed try number `attempt`: 0, 1, 2 … */
 export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
 
-export async function withRetry<T>(work: () => Promise<T>, { attempts, again, sleep }: Retry<T>): Promise<T> {
+export async function withAttempts<T>(work: () => Promise<T>, { attempts, again, sleep }: Retry<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     const last = attempt + 1 >= attempts
     try {

@@ -4,7 +4,7 @@ import { WebSocket } from 'ws'
 import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
 import type { TypedDocumentString } from './generated/graphql.ts'
 import { type Flow, followed, type Resumable } from './resume.ts'
-import { retryWaitMs, withRetry } from './retry.ts'
+import { retryWaitMs, withAttempts } from './retry.ts'
 
 /**
  * One server: requests over HTTP, live streams over one WebSocket that opens with the first stream, closes with the
@@ -26,7 +26,7 @@ export interface Connection {
   close(): Promise<void>
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Of the server, without /graphql. */
   url: string
   token?: string | undefined
@@ -44,7 +44,7 @@ export function connect({ url, token, sleep = pause }: ConnectionOptions): Conne
   return {
     url,
     request: (document, variables, { attempts = 1 } = {}) =>
-      withRetry(() => post({ endpoint, authorization, query: document.toString(), variables }), {
+      withAttempts(() => post({ endpoint, authorization, query: document.toString(), variables }), {
         attempts,
         sleep,
         again: (outcome) =>

@@ -1,7 +1,17 @@
 import { z } from 'zod'
 import { executorDefault } from '../domain/executors.ts'
 import { patternProblem } from '../domain/pattern.ts'
-import { amount, type ConfigProblem, flag, list, refusal, section, shortText, whole, word } from './value.ts'
+import {
+  amountOf,
+  type ConfigProblem,
+  flag,
+  list,
+  problemText,
+  section,
+  shortText,
+  wholeNumber,
+  word,
+} from './value.ts'
 
 /** `approvalRules:` of the configuration file: when a submission needs a person's yes, with the names of the API. */
 const level = word(['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'])
@@ -12,16 +22,19 @@ const pattern = (example: string) =>
   z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
     error: ({ input }) => {
       const why = typeof input === 'string' ? patternProblem(input) : 'is not a string'
-      return refusal(`${JSON.stringify(input)} ${why}`, `for example ${example}; docs/quotas.md lists all conditions`)
+      return problemText(
+        `${JSON.stringify(input)} ${why}`,
+        `for example ${example}; docs/quotas.md lists all conditions`,
+      )
     },
   })
 
 const condition = section({
-  costAbove: amount('cost', [0, 1e12], '50').optional(),
+  costAbove: amountOf('cost', [0, 1e12], '50').optional(),
   hardware: pattern('"*h100*"').optional(),
   executor: shortText(executorDefault).optional(),
   levelNotIn: list(level).optional(),
-  jobsPerDayAbove: whole(0, 2 ** 31 - 1, '20').optional(),
+  jobsPerDayAbove: wholeNumber(0, 2 ** 31 - 1, '20').optional(),
   firstJob: flag.optional(),
   name: pattern('"train-*"').optional(),
 })
@@ -29,11 +42,11 @@ const condition = section({
 export const approvalRuleSection = section({
   name: shortText('expensive'),
   condition,
-  priority: whole(-(2 ** 31 - 1), 2 ** 31 - 1, '10').default(0),
+  priority: wholeNumber(-(2 ** 31 - 1), 2 ** 31 - 1, '10').default(0),
   enabled: flag.default(true),
   exemptLevels: list(level).default([]),
   requiredLevel: level.default('LEAD'),
-  expiresAfterSeconds: whole(1, yearSeconds, '86400').default(86_400),
+  expiresAfterSeconds: wholeNumber(1, yearSeconds, '86400').default(86_400),
 })
 
 export type ApprovalRuleConfig = z.output<typeof approvalRuleSection>

@@ -2,19 +2,19 @@ import { roles } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
-export interface Environment {
+export interface ConfigVariables {
   readonly [name: string]: string | undefined
   readonly BERTH_CONFIG?: string | undefined
 }
 
 interface Expansion {
-  env: Environment
+  env: ConfigVariables
   path: string
   problems: ConfigProblem[]
 }
 
 /** Replaces `${NAME}` in every text of the file: that is how secrets stay out of it. */
-export function expand(input: unknown, { env, path, problems }: Expansion): unknown {
+export function expandVariables(input: unknown, { env, path, problems }: Expansion): unknown {
   if (typeof input === 'string')
     return input.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, variable: string) => {
       const found = env[variable]
@@ -22,10 +22,11 @@ export function expand(input: unknown, { env, path, problems }: Expansion): unkn
         problems.push({ path, reason: `the variable ${variable} is not set`, remedy: `set ${variable} for the server` })
       return found ?? ''
     })
-  if (Array.isArray(input)) return input.map((item, i) => expand(item, { env, path: `${path}[${i}]`, problems }))
+  if (Array.isArray(input))
+    return input.map((item, i) => expandVariables(item, { env, path: `${path}[${i}]`, problems }))
   if (!isMap(input)) return input
   const expandEntry = ([key, item]: [string, unknown]) =>
-    [key, expand(item, { env, path: path ? `${path}.${key}` : key, problems })] as const
+    [key, expandVariables(item, { env, path: path ? `${path}.${key}` : key, problems })] as const
   return Object.fromEntries(Object.entries(input).map(expandEntry))
 }
 
@@ -52,7 +53,7 @@ function rolesIn(text: string): string[] {
 }
 
 /** The file's keys with the variables laid over them, and which key came from which variable. */
-export function overlay(raw: unknown, env: Environment) {
+export function overlay(raw: unknown, env: ConfigVariables) {
   const variables = new Map<string, string>()
   if (!isMap(raw)) return { merged: raw, variables }
   const merged = { ...raw }

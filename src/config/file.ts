@@ -4,7 +4,7 @@ import { approvalRuleSection } from './approval-rules.ts'
 import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
 import {
-  amount,
+  amountOf,
   flag,
   inRange,
   later,
@@ -16,7 +16,7 @@ import {
   text,
   url,
   value,
-  whole,
+  wholeNumber,
   word,
 } from './value.ts'
 
@@ -27,7 +27,7 @@ export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
 
 export const roles = ['api', 'scheduler'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-export const userLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
+export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 
 export const gibBytes = 2 ** 30
 const devicesMax = 1_024
@@ -35,8 +35,8 @@ const coresMax = 100_000
 /** Fewer wait for each other: streams, submissions and the planner share them. */
 const connectionsMin = 6
 
-const days = whole(1, 36_500, '30, or null for forever').nullable()
-const limit = whole(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
+const days = wholeNumber(1, 36_500, '30, or null for forever').nullable()
+const limit = wholeNumber(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
 
 const limits = section({
   maxConcurrent: limit,
@@ -51,25 +51,25 @@ const limits = section({
 
 const gpu = section({
   model: text('"Tesla V100-SXM2-32GB"'),
-  memoryGib: amount('GiB', [0, 10_000], '32'),
+  memoryGib: amountOf('GiB', [0, 10_000], '32'),
   tensorCores: flag.default(false),
   cuda: value<string[]>(
     { what: 'the lowest and the highest version, in quotes', example: '["9.0", "11.8"]' },
     isCuda,
   ).default([]),
-  count: whole(1, devicesMax, '8').default(1),
+  count: wholeNumber(1, devicesMax, '8').default(1),
 })
 
 const node = section({
   name: name('n1'),
-  cpu: amount('cores', [0.001, coresMax], '16'),
-  memoryGib: amount('GiB', [0.001, 1_000_000], '64'),
+  cpu: amountOf('cores', [0.001, coresMax], '16'),
+  memoryGib: amountOf('GiB', [0.001, 1_000_000], '64'),
   cpuModel: text('"intel xeon gold 6154"').optional(),
   infiniband: flag.default(false),
   gpus: list(gpu).default([]),
 })
 
-const rate = (example: string) => amount('cost', [0, 1e9], example)
+const rate = (example: string) => amountOf('cost', [0, 1e9], example)
 
 const executor = word(
   builtExecutors,
@@ -87,7 +87,7 @@ const pool = section({
   nodes: list(node).optional(),
   limits: limits.prefault({}),
   scheduling: schedulingSection.prefault({}),
-  weights: map(amount('weight', [0.000_001, 1_000_000], '2')).default({}),
+  weights: map(amountOf('weight', [0.000_001, 1_000_000], '2')).default({}),
   rates: section({
     cpuHour: rate('0.02'),
     gpuHour: rate('1.5'),
@@ -98,7 +98,7 @@ const pool = section({
 
 const server = section({
   host: text('127.0.0.1').default('127.0.0.1'),
-  port: whole(0, 65_535, '4000, or 0 for any free port').default(4_000),
+  port: wholeNumber(0, 65_535, '4000, or 0 for any free port').default(4_000),
   roles: list(word(roles)).default([...roles]),
   publicUrl: url(['http:', 'https:'], {
     what: 'an http or https URL',
@@ -118,7 +118,7 @@ const database = section({
     secret: true,
   }).optional(),
   notify: flag.default(true),
-  connections: whole(connectionsMin, 1_000, '24').default(24),
+  connections: wholeNumber(connectionsMin, 1_000, '24').default(24),
 })
 
 const claim = (example: string) => matching('the name of a claim', /^\S+$/, example)
@@ -129,7 +129,7 @@ const oidc = section({
   clientId: text('berth-web').optional(),
   userClaim: claim('email').default('email'),
   levelClaim: claim('berth_level').optional(),
-  levels: map(word(userLevels)).default({}),
+  levels: map(word(configUserLevels)).default({}),
   teamsClaim: claim('groups').optional(),
 })
 
@@ -160,7 +160,7 @@ export const configFile = section({
     ).optional(),
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
   }).prefault({}),
-  logBytesPerRunMax: whole(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
+  logBytesPerRunMax: wholeNumber(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
   logLevel: word(logLevels).default('info'),
   pools: list(pool).default([]),
   queues: list(section({ name: name('default'), pool: name('local'), native: map(text('debug')).default({}) })).default(

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { quotaTypes } from '../domain/limits/quota-rules.ts'
-import { amount, type ConfigProblem, section, text, word } from './value.ts'
+import { amountOf, type ConfigProblem, section, text, word } from './value.ts'
 
 /** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
 export const quotaSection = section({
@@ -8,7 +8,7 @@ export const quotaSection = section({
   action: word(['BLOCK', 'WARN', 'REQUIRE_APPROVAL']),
   scope: word(['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT']),
   key: text('ml').optional(),
-  limit: amount('jobs, GPUs or cost', [0, 1e15], '5'),
+  limit: amountOf('jobs, GPUs or cost', [0, 1e15], '5'),
 })
 
 type QuotaEntry = z.output<typeof quotaSection>

@@ -1,26 +1,26 @@
 import type { z } from 'zod'
-import { amount, flag, section, value, whole, word } from './value.ts'
+import { amountOf, flag, section, value, wholeNumber, word } from './value.ts'
 
 /** `scheduling:` of a pool: how its runs are carried, and how it is planned. Absent keys of the latter follow the policy. */
 const yearSeconds = 31_536_000
-const seconds = (example: string) => amount('seconds', [0, yearSeconds], example)
+const seconds = (example: string) => amountOf('seconds', [0, yearSeconds], example)
 const countMax = 1_000_000
 
 export const schedulingSection = section({
-  graceSeconds: amount('seconds', [1, 600], '30').default(30),
-  maxStartAttempts: whole(1, 100, '3').default(3),
+  graceSeconds: amountOf('seconds', [1, 600], '30').default(30),
+  maxStartAttempts: wholeNumber(1, 100, '3').default(3),
   nodeLostAfterSeconds: seconds('60').default(60),
   automatic: flag.optional(),
-  starvationThresholdMinutes: amount('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
+  starvationThresholdMinutes: amountOf('minutes', [0, yearSeconds / 60], '60, or 0 for never').optional(),
   holdAfterSeconds: seconds('600').optional(),
   rotationQuantumSeconds: value<number>(
     { what: `a number of seconds from 0 to ${yearSeconds}, or -1`, example: '3600, or -1 for no rotations' },
     (input) => typeof input === 'number' && (input === -1 || (input >= 0 && input <= yearSeconds)),
   ).optional(),
-  nonPreemptableFraction: amount('parts of one', [0, 1], '0.25').optional(),
+  nonPreemptableFraction: amountOf('parts of one', [0, 1], '0.25').optional(),
   minRunBeforePreemptSeconds: seconds('600').optional(),
-  maxPreemptionsPerJob: whole(0, countMax, '2').optional(),
-  maxPreemptionsPerMinute: whole(0, countMax, '60, or null for no limit').nullable().optional(),
+  maxPreemptionsPerJob: wholeNumber(0, countMax, '2').optional(),
+  maxPreemptionsPerMinute: wholeNumber(0, countMax, '60, or null for no limit').nullable().optional(),
   preemptLowerPriority: flag.optional(),
   onUnsatisfiable: word(['WAIT', 'FAIL']).optional(),
 })

@@ -21,7 +21,7 @@ export class ConfigError extends Error {
 
 const notYet = 'is not available in this version'
 
-export const refusal = (reason: string, remedy: string) => `${reason}\n${remedy}`
+export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
 /** What zod found, as problems. */
 export function problemsOf(error: z.ZodError): ConfigProblem[] {
@@ -45,7 +45,7 @@ interface Expected {
 export function value<T>({ what, example, secret }: Expected, test: (input: unknown) => boolean) {
   return z.custom<T>(test, {
     error: ({ input }) =>
-      refusal(
+      problemText(
         input === undefined ? 'is missing' : `${secret ? 'the value' : JSON.stringify(input)} is not ${what}`,
         `for example ${example}`,
       ),
@@ -56,7 +56,7 @@ export function value<T>({ what, example, secret }: Expected, test: (input: unkn
 export function word<const Words extends readonly string[]>(words: Words, later: readonly string[] = []) {
   return z.custom<Words[number]>((input) => words.some((known) => known === input), {
     error: ({ input }) =>
-      refusal(
+      problemText(
         `${JSON.stringify(input)} ${later.some((known) => known === input) ? notYet : 'is not a known value'}`,
         `use ${words.join(' or ')}`,
       ),
@@ -65,17 +65,17 @@ export function word<const Words extends readonly string[]>(words: Words, later:
 
 /** A key of the documented format whose feature this version does not have. */
 export const later = z
-  .custom<undefined>((input) => input === undefined, { error: refusal(notYet, 'remove it') })
+  .custom<undefined>((input) => input === undefined, { error: problemText(notYet, 'remove it') })
   .optional()
 
 export const inRange = (input: unknown, min: number, max: number): input is number =>
   typeof input === 'number' && input >= min && input <= max
-export const whole = (min: number, max: number, example: string) =>
+export const wholeNumber = (min: number, max: number, example: string) =>
   value<number>(
     { what: `a whole number from ${min} to ${max}`, example },
     (input) => Number.isInteger(input) && inRange(input, min, max),
   )
-export const amount = (unit: string, [min, max]: readonly [number, number], example: string) =>
+export const amountOf = (unit: string, [min, max]: readonly [number, number], example: string) =>
   value<number>({ what: `a number of ${unit} from ${min} to ${max}`, example }, (input) => inRange(input, min, max))
 export const flag = value<boolean>(
   { what: 'true or false', example: 'true, without quotes' },
@@ -92,10 +92,10 @@ export const url = (protocols: readonly string[], expected: Expected) =>
   value<string>(expected, (input) => typeof input === 'string' && protocols.includes(URL.parse(input)?.protocol ?? ''))
 
 export const list = <Item extends z.ZodType>(item: Item) =>
-  z.array(item, { error: ({ input }) => refusal(`${JSON.stringify(input)} is not a list`, 'write it as [a, b]') })
+  z.array(item, { error: ({ input }) => problemText(`${JSON.stringify(input)} is not a list`, 'write it as [a, b]') })
 
 const notAMap = ({ input }: { input?: unknown }) =>
-  refusal(
+  problemText(
     `${input === undefined ? 'nothing' : JSON.stringify(input)} is not a YAML mapping`,
     'write it as { key: value }',
   )
@@ -106,7 +106,7 @@ export const map = <Item extends z.ZodType>(item: Item) => z.record(z.string(), 
 export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   const known = Object.keys(shape)
   const unknown = z.custom<never>(() => false, {
-    error: ({ path }) => refusal('is not a known key', suggestion(String(path?.at(-1)), known)),
+    error: ({ path }) => problemText('is not a known key', suggestion(String(path?.at(-1)), known)),
   })
   // The type of a catch-all would let every key through; at run time it lets none.
   return z.object(shape, { error: notAMap }).catchall(unknown) as unknown as z.ZodObject<Shape, z.core.$strict>

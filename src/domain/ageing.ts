@@ -98,5 +98,5 @@ export const effectiveSql = `CASE WHEN l.overridden OR NOT q.open OR q.band >= $
   ELSE least(${boostedMax}, q.band + ${boost} * greatest(0, floor(extract(epoch FROM berth_now() - q.eligible_at) * 1000 / (${thresholdSql})))) END`
 
 /** A moment for the database. An infinite number is before or after all moments. */
-export const timeText = (ms: number): string =>
+export const sqlTime = (ms: number): string =>
   Number.isFinite(ms) ? new Date(ms).toISOString() : ms > 0 ? 'infinity' : '-infinity'

@@ -60,7 +60,7 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
 }
 
 /** Bytes as GiB with one decimal. */
-export const amount = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
+export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 
 /** What each GPU must be, in words. */
 export function likeOf({ gpuMemoryGib, gpuTensorCores, cudaVersion, gpuModel, gpuIds, anyGpu }: Shape): string {
@@ -79,7 +79,7 @@ export function inWords(shape: Shape): string {
   const { copies, cpuMillis, memoryBytes, gpu, cpuModel, infiniband } = shape
   const each = [
     `${cpuMillis / 1000} cpu${cpuModel.length === 0 ? '' : ` (model ${cpuModel.join(', ')})`}`,
-    amount(memoryBytes),
+    gibText(memoryBytes),
     ...(gpu > 0 ? [`${gpu} GPU${gpu > 1 ? 's' : ''}${likeOf(shape)} on one node`] : []),
     ...(infiniband ? ['InfiniBand'] : []),
   ].join(', ')

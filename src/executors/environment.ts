@@ -42,7 +42,7 @@ function inherit({ environment, names, account }: Inheritance): [string, string]
 }
 
 /** `${NAME}` and no other form. */
-export function expand(text: string, lookUp: (name: string) => string | undefined): string {
+function expand(text: string, lookUp: (name: string) => string | undefined): string {
   return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
 }
 

@@ -50,7 +50,7 @@ export async function readFacts(sql: Sql, jobIds: readonly string[]): Promise<Jo
 }
 
 /** The part of a job that moves, at one moment. `finishedAt` is the time of the event that ended it. */
-export interface Moment {
+interface Moment {
   state: JobState
   finishedAt: Date | null
 }

@@ -1,5 +1,5 @@
 import { builder } from './builder.ts'
-import type { Connection } from './connection.ts'
+import type { ConnectionShape } from './connection.ts'
 
 type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
 
@@ -13,7 +13,7 @@ export function connectionType<Node, Extra extends object = object>(name: string
       node: t.field({ type: node, description: 'The item.', resolve: (parent) => parent.node as never }),
     }),
   })
-  return builder.objectRef<Connection<Node> & Extra>(`${name}Connection`).implement({
+  return builder.objectRef<ConnectionShape<Node> & Extra>(`${name}Connection`).implement({
     description: `A page of a list of ${name}.`,
     fields: (t) => ({
       edges: t.field({

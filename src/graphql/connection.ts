@@ -4,7 +4,7 @@ import { type Bind, type Listing, type Page, type PageRequest, readCounts, readP
 import type { PageArgs } from './page.ts'
 
 /** What a connection type resolves from. */
-export interface Connection<Node> {
+export interface ConnectionShape<Node> {
   edges: { cursor: string; node: Node }[]
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
 }
@@ -15,7 +15,7 @@ const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false 
 export async function toConnection<Node>(
   page: Page = emptyPage,
   load: (ids: string[]) => Promise<readonly (Node | Error | null)[]>,
-): Promise<Connection<Node>> {
+): Promise<ConnectionShape<Node>> {
   const nodes = await load(page.items.map(({ id }) => id))
   const edges = page.items.flatMap(({ cursor }, index) => {
     const node = nodes[index]

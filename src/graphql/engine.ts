@@ -20,10 +20,10 @@ import { coerceVariables } from './variables.ts'
  * How a document becomes a result: parse → validate → cost → execute, the same for HTTP, SSE and WebSocket, because all
  * of it hangs on the hooks that the sockets run too (`getEnveloped`); nothing of the gate is HTTP middleware.
  */
-export type Engine = ReturnType<typeof createEngine>
+export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 
 /** What a transport knows of a request. */
-export interface Caller extends Staying {
+export interface Requester extends Staying {
   viewer: Viewer
 }
 
@@ -32,8 +32,8 @@ export interface EngineOptions {
   rooms: Rooms
 }
 
-export function createEngine({ schema, rooms }: EngineOptions) {
-  return createYoga<Caller, RequestContext>({
+export function createGraphqlEngine({ schema, rooms }: EngineOptions) {
+  return createYoga<Requester, RequestContext>({
     schema,
     context: ({ viewer }) => createContext(rooms, viewer),
     plugins: [gatePlugin(rooms), subscriptionsPlugin(rooms)],

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { renderGraphiQL } from '@graphql-yoga/render-graphiql'
 
 /** The page at GET /graphql for browsers: nine megabytes, so rendered and compressed once, at the first request. */
-export interface Page {
+interface Page {
   readonly gzipped: Buffer
   readonly headers: Readonly<Record<string, string>>
 }

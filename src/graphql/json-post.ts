@@ -5,7 +5,7 @@ import type { ExecutionResult } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
 import { readBody } from './body.ts'
-import type { Caller, Engine } from './engine.ts'
+import type { GraphqlEngine, Requester } from './engine.ts'
 import { limits } from './limits.ts'
 import { answerJson } from './unread.ts'
 
@@ -38,7 +38,11 @@ interface Exchange {
   response: ServerResponse
 }
 
-export async function answerPost(engine: Engine, caller: Caller, { request, response }: Exchange): Promise<void> {
+export async function answerPost(
+  engine: GraphqlEngine,
+  caller: Requester,
+  { request, response }: Exchange,
+): Promise<void> {
   if (request.method !== 'POST') return void (await engine(request, response, caller))
   const text = await bodyOf(caller, { request, response })
   if (text === null) return
@@ -57,7 +61,7 @@ export async function answerPost(engine: Engine, caller: Caller, { request, resp
 }
 
 /** null: it was refused, or its sender is gone. */
-async function bodyOf({ viewer }: Caller, exchange: Exchange): Promise<string | null> {
+async function bodyOf({ viewer }: Requester, exchange: Exchange): Promise<string | null> {
   const { request } = exchange
   const bytesMax = viewer === anonymous ? limits.anonymousBodyBytesMax : limits.bodyBytesMax
   const body = await readBody(request, { bytesMax, valuesMax: limits.bodyValuesMax })
@@ -79,7 +83,7 @@ function refuse({ response }: Exchange, status: keyof typeof codes, message: str
 }
 
 /** Which status they deserve is yoga's to say. */
-async function answerErrors(engine: Engine, response: ServerResponse, { result, type }: Answer): Promise<void> {
+async function answerErrors(engine: GraphqlEngine, response: ServerResponse, { result, type }: Answer): Promise<void> {
   const made = processRegularResult(result, engine.fetchAPI, type)
   const text = await made.text()
   response.writeHead(made.status, Object.fromEntries(made.headers))

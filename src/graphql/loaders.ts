@@ -233,7 +233,7 @@ async function readCurrentRuns({ db }: Domain, jobs: readonly JobRow[]): Promise
   return jobs.map((job) => byJob.get(job.id) ?? new Error(`The job ${job.id} was deleted meanwhile`))
 }
 
-export interface LogEnd {
+interface LogEnd {
   run: number
   offset: number
 }

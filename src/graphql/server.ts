@@ -7,7 +7,7 @@ import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
-import { createEngine } from './engine.ts'
+import { createGraphqlEngine } from './engine.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
@@ -60,7 +60,7 @@ export function createServer(options: ServerOptions): Server {
   const { log } = rooms
   const drain = createDrain(rooms.domain.clock, options.drainMsMax)
   const readiness = createReadiness(rooms.domain, options)
-  const engine = createEngine({ schema: buildSchema(), rooms })
+  const engine = createGraphqlEngine({ schema: buildSchema(), rooms })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
   const http = createHttpServer({ ServerResponse: patientResponse(passOver) }, (request, response) => {

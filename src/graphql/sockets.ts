@@ -8,7 +8,7 @@ import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import { type Cap, createCap } from './cap.ts'
-import type { Engine } from './engine.ts'
+import type { GraphqlEngine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
 import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
@@ -34,7 +34,7 @@ export interface Sockets {
 }
 
 export interface SocketOptions {
-  engine: Engine
+  engine: GraphqlEngine
   authenticate: Authenticate
   guests: Guests
   keepAliveMs: number
@@ -51,7 +51,7 @@ interface Connection {
 }
 
 interface SocketArgs extends ExecutionArgs {
-  run: ReturnType<Engine['getEnveloped']>
+  run: ReturnType<GraphqlEngine['getEnveloped']>
 }
 
 const initWaitMs = 3_000
@@ -202,7 +202,7 @@ async function connect(
 }
 
 async function enveloped(
-  engine: Engine,
+  engine: GraphqlEngine,
   viewer: Viewer,
   payload: SubscribePayload,
 ): Promise<SocketArgs | GraphQLError[]> {

@@ -4,7 +4,7 @@ import type { Domain } from '../domain/domain.ts'
 import { type Limits, limitsOf } from '../domain/limits/limits.ts'
 import { ownAccounts } from '../domain/people/teams.ts'
 import { type Estimate, estimatesOf } from '../domain/queue/estimate.ts'
-import { type Waiting, waitingOf } from '../domain/queue/explain.ts'
+import { type WaitingFacts, waitingOf } from '../domain/queue/explain.ts'
 import { type Fit, fitsOf } from '../domain/queue/fit.ts'
 import { type Position, positionsOf, prioritiesOf } from '../domain/queue/position.ts'
 import { holdingSql } from '../domain/state.ts'
@@ -13,7 +13,7 @@ import { holdingSql } from '../domain/state.ts'
 export function waitingLoaders(domain: Domain, viewer: Viewer) {
   const { sql } = domain.db
   return {
-    waiting: byJob<Waiting>((ids) => waitingOf(domain, ids)),
+    waiting: byJob<WaitingFacts>((ids) => waitingOf(domain, ids)),
     position: byJob<Position>((ids) => positionsOf(sql, ids)),
     fit: byJob<Fit>((ids) => fitsOf(sql, ids)),
     estimate: byJob<Estimate | null>((ids) => estimatesOf(domain, ids)),

@@ -68,7 +68,7 @@ export const pack = (bytes: Buffer, level: number): Buffer =>
 /** A chunk to be written. */
 export type NewChunk = Place & ({ gap: null; segments: number[]; data: Buffer } | { gap: GapReason })
 
-export interface LogEnd {
+interface LogEnd {
   end: number
   lineState: LineState
 }

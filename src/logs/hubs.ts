@@ -6,7 +6,7 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 import type { Passage } from './batch.ts'
 import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
-import { type RunState, readRunStates, type Stored } from './stored.ts'
+import { type RunState, readLogStates, type Stored } from './stored.ts'
 
 /**
  * What the readers of one run share. A hub knows how far the run's log is (`state`, undefined until the first look,
@@ -68,7 +68,7 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
   async function look(signal: AbortSignal) {
     const began = clock.monotonicMs()
     const watched = [...hubs.values()]
-    const states = await readRunStates(db.sql, watched)
+    const states = await readLogStates(db.sql, watched)
     const looks = watched.map((hub, place) => ({ hub, state: states[place] ?? null }))
     const fetched = await fetchNew(db, looks)
     for (const { hub, state } of looks) {

@@ -8,7 +8,7 @@ import {
   type LogCursor,
   nextRun,
   type RunState,
-  readRunStates,
+  readLogStates,
   readStored,
   type Stored,
 } from './stored.ts'
@@ -73,7 +73,7 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
   let room = pageTextBytesMax
   for (;;) {
     const { run, offset } = page.cursor
-    const [state] = await readRunStates(sql, [{ jobId, run }])
+    const [state] = await readLogStates(sql, [{ jobId, run }])
     if (!state) return { ...page, isFinal: true }
     if (!state.log || offset >= state.log.end) {
       const next = only === undefined ? nextRun(state, offset) : null

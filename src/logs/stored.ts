@@ -50,7 +50,7 @@ export interface RunState {
 }
 
 /** One snapshot for any number of (job, run number) pairs, in their order; null: the job is gone. */
-export async function readRunStates(
+export async function readLogStates(
   sql: Sql,
   places: readonly { jobId: string; run: number }[],
 ): Promise<(RunState | null)[]> {

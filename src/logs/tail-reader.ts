@@ -10,7 +10,7 @@ import {
   nextRun,
   pageBytes,
   type RunState,
-  readRunStates,
+  readLogStates,
   readStored,
   type Stored,
 } from './stored.ts'
@@ -94,7 +94,7 @@ export class TailReader {
       const opening = await steadily(this.#rooms.log, async () => {
         const end = await logEnd(sql, jobId)
         const start = await startOf(sql, this.#options)
-        const [state] = await readRunStates(sql, [{ jobId, run: start.run }])
+        const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
         const beyond = state != null && start.offset > (state.log?.end ?? 0)
         return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
       })

@@ -27,7 +27,7 @@ export class DiskFull extends Error {
   }
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   address: Address
   /** Shown in pg_stat_activity. */
   name: string

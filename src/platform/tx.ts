@@ -110,7 +110,7 @@ export const whyUnavailable = (error: unknown): string =>
   outOf[sqlState(error) ?? ''] ?? 'The database is not available'
 
 /** Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable. */
-export async function withRetry<T>(
+export async function withDatabaseRetries<T>(
   tries: number,
   work: () => Promise<T>,
   alsoRetry?: (error: unknown) => boolean,
@@ -206,7 +206,7 @@ export function endingTransaction<T>(
       client.release(broken)
     }
   }
-  return withRetry(tries, once, alsoRetry)
+  return withDatabaseRetries(tries, once, alsoRetry)
 }
 
 /** Waits for all of them, and throws what the first in order threw: what follows it failed in its wake. */

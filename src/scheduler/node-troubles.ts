@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { fence } from '../domain/leadership.ts'
-import { countStartFailure, forgetStartFailures, type Trouble } from '../domain/machines/node-trouble.ts'
+import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-trouble.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
@@ -15,7 +15,7 @@ export interface NodeTroubles {
   forget(reports: readonly RunReport[]): Promise<void>
 }
 
-interface Told extends Trouble {
+interface Told extends NodeTrouble {
   /** What the executor met. */
   cause: unknown
 }

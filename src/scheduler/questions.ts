@@ -22,7 +22,7 @@ import type { Sql } from '../platform/tx.ts'
 import type { Start, Verdict, Waiting } from './plan/model.ts'
 import type { Candidate, World } from './plan/world.ts'
 import type { Leader, Planner } from './planner.ts'
-import { isConflict, lockPoolAt, startRuns } from './stored/committing.ts'
+import { isTaken, lockPoolAt, startRuns } from './stored/committing.ts'
 
 /**
  * The leader's answers, each in one transaction under its epoch. What would become of a job is tried out in the world
@@ -167,7 +167,7 @@ async function startNow(answering: Answering, question: NoWaitQuestion & { id: s
       const said = answerTo(error)
       // It may have been committed, or the tables know better what is free.
       if (!said) planner.forget()
-      if (!said && !isConflict(error)) throw error
+      if (!said && !isTaken(error)) throw error
       return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })
     }
   }

@@ -5,7 +5,7 @@ import { engineAddress } from '../../src/executors/container/engine.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { internalName } from '../../src/executors/container/network.ts'
 import { type Inspected, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
-import { payload, positionOf } from '../../src/executors/container/output.ts'
+import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
 
 /** What needs no engine: how its answers are read. */
 
@@ -19,7 +19,7 @@ function frame(stream: number, text: string): Buffer {
 async function readAll(pieces: readonly Buffer[], from: unknown) {
   const read = { out: '', err: '', next: from }
   const response = Readable.from(pieces) as unknown as Parameters<typeof payload>[0]
-  for await (const chunk of payload(response, positionOf(from))) {
+  for await (const chunk of payload(response, bytePositionOf(from))) {
     if ('gap' in chunk) throw new Error('a gap')
     read[chunk.stream === 'STDERR' ? 'err' : 'out'] += Buffer.from(chunk.bytes).toString()
     read.next = chunk.next
@@ -58,7 +58,7 @@ describe('output', () => {
   })
 
   it('goes on at positions of its own alone', () => {
-    expect(() => positionOf({ out: 1 })).toThrow(/Not a log position of the executor container/)
+    expect(() => bytePositionOf({ out: 1 })).toThrow(/Not a log position of the executor container/)
   })
 })
 

@@ -7,7 +7,7 @@ import {
   isUnavailable,
   sqlState,
   Unavailable,
-  withRetry,
+  withDatabaseRetries,
 } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
@@ -98,13 +98,13 @@ describe('withRetry', () => {
       if (tries < 3) throw serialization
       return tries
     }
-    expect(await withRetry(8, work)).toBe(3)
+    expect(await withDatabaseRetries(8, work)).toBe(3)
   })
 
   test('gives up after the last try, saying why', async () => {
     let tries = 0
     const error = await failure(
-      withRetry(3, async () => {
+      withDatabaseRetries(3, async () => {
         tries += 1
         throw serialization
       }),
@@ -121,7 +121,7 @@ describe('withRetry', () => {
       tries += 1
       throw mistake
     }
-    expect(await failure(withRetry(3, work))).toBe(mistake)
+    expect(await failure(withDatabaseRetries(3, work))).toBe(mistake)
     expect(tries).toBe(1)
   })
 
@@ -131,7 +131,7 @@ describe('withRetry', () => {
       tries += 1
       if (tries === 1) throw new TypeError('x')
     }
-    await withRetry(3, work, (error) => error instanceof TypeError)
+    await withDatabaseRetries(3, work, (error) => error instanceof TypeError)
     expect(tries).toBe(2)
   })
 })

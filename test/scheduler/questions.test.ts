@@ -7,7 +7,7 @@ import { applyPools } from '../../src/domain/machines/pools.ts'
 import { estimatesOf } from '../../src/domain/queue/estimate.ts'
 import { answerQuestion, ask, forgetQuestions, openQuestions } from '../../src/domain/queue/questions.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { type Outcome, submit } from '../../src/domain/submission/start-now.ts'
+import { type SubmissionOutcome, submit } from '../../src/domain/submission/start-now.ts'
 import { Unavailable } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../support/domain.ts'
@@ -38,7 +38,7 @@ const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query
 
 /** Submits while a leader answers. */
 async function asking(wish: Record<string, unknown>, spec: Record<string, unknown> = {}, viewer = it.admin) {
-  let outcome: Outcome | undefined
+  let outcome: SubmissionOutcome | undefined
   const submitted = submit(it.domain, viewer, [{ ...wish, spec: { command: ['true'], ...spec } }]).then(([first]) => {
     outcome = first
   })
@@ -65,7 +65,7 @@ const written = async () => {
   return (await sql(`SELECT ${counts.join(', ')}, (SELECT count(*) FROM audit_entry) AS audit_entry, ${versions}`))[0]
 }
 const reasonsOf = (outcome: unknown) => (outcome instanceof Rejected ? outcome.reasons : outcome)
-const startOf = (outcome: Outcome | undefined) =>
+const startOf = (outcome: SubmissionOutcome | undefined) =>
   outcome && 'estimatedStart' in outcome ? outcome.estimatedStart : undefined
 const storedStart = async (jobId: string) => {
   await leader.tick()
@@ -263,7 +263,7 @@ describe('noWait', () => {
   test('of many at once only as many start as there is room, and the limit holds', async () => {
     await updateLimits(it.domain, it.admin, { userMaxConcurrent: 3 })
     const wishes = Array.from({ length: 10 }, () => ({ spec: { command: ['true'] }, noWait: true }))
-    let outcomes: Outcome[] | undefined
+    let outcomes: SubmissionOutcome[] | undefined
     void submit(it.domain, it.admin, wishes).then((all) => {
       outcomes = all
     })

@@ -45,6 +45,14 @@ export function importsOf({ path, text }: Source): string[] {
     .map((name) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name))
 }
 
+/** Names that a file declares and exports, once each however often they are overloaded; what it re-exports does not count. */
+export function exportsOf({ text }: Source): string[] {
+  const declared = text.matchAll(
+    /^export (?:abstract |async |declare )*(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+  )
+  return [...new Set([...declared].map(([, name = '']) => name))]
+}
+
 /**
  * Functions with the number of their own lines: what functions inside them take counts for those, so a factory is
  * measured like the class it stands for. It trusts the formatter: a body opens at the end of a line and closes with the

@@ -26,7 +26,7 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
   gpu?: DeviceInput[]
 }
 
-export function addNode(program: Command, cli: Cli): void {
+export function addNodeCommands(program: Command, cli: Cli): void {
   const node = program.command('node').description('manage the nodes of a pool')
   withPool(node.command('ls', { isDefault: true }))
     .description('list them')

@@ -69,7 +69,7 @@ export const needWithoutRule = (reason: string): ApprovalNeed => ({
   expiresAfterSeconds: expiresAfterSecondsDefault,
 })
 
-/** `rules`: the result of readRules. */
+/** `rules`: the result of readApprovalRules. */
 export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalItem): ApprovalNeed | null {
   for (const { name, condition, exemptLevels, requiredLevel, expiresAfterSeconds } of rules) {
     if (exemptLevels.includes(item.level)) continue
@@ -80,7 +80,7 @@ export function approvalNeeded(rules: readonly ApprovalRule[], item: ApprovalIte
 }
 
 /** The enabled rules, in the order in which they are tried. */
-export async function readRules(sql: Sql): Promise<ApprovalRule[]> {
+export async function readApprovalRules(sql: Sql): Promise<ApprovalRule[]> {
   return sql.query<ApprovalRule>(
     `SELECT id, name, priority, enabled, condition, exempt_levels::text[] AS "exemptLevels",
        required_level::text AS "requiredLevel", expires_after_seconds AS "expiresAfterSeconds"

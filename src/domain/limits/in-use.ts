@@ -246,12 +246,12 @@ function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): s
 /** The limits of the pool and their counts now. A pool without limits counts nothing. */
 export async function readCeilings(sql: Sql, pool: string, singleUser: boolean): Promise<Ceilings> {
   const limits = (await limitsOf(sql, [pool], singleUser)).get(pool)
-  const rules = limits ? await readRules(sql, pool, limits) : []
+  const rules = limits ? await readLimitRules(sql, pool, limits) : []
   return { pool, rules, tally: rules.length > 0 ? tallyOf(rules, await readHoldings(sql, pool)) : new Map() }
 }
 
 /** These limits of the pool and those of its scopes, in the order in which they are reported. */
-export const readRules = async (sql: Sql, pool: string, limits: Limits): Promise<LimitRule[]> =>
+export const readLimitRules = async (sql: Sql, pool: string, limits: Limits): Promise<LimitRule[]> =>
   rulesOf(limits, await readScopeLimits(sql, pool))
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')

@@ -120,7 +120,7 @@ const baseRule = (rules: readonly QuotaRule[], { userName, level }: Payer): Quot
 /** Amounts by quota type, of a subject or of one submission. */
 export type Amounts = Readonly<Record<QuotaType, number>>
 
-export interface Verdict {
+interface Verdict {
   warnings: string[]
   /** Why an approval is required; empty: none is. */
   approvals: string[]
@@ -130,7 +130,7 @@ export interface Verdict {
 const tolerance = 1e-9
 const warnAt = 0.8
 
-export const isOver = (amount: number, limit: number) => amount > limit * (1 + tolerance)
+const isOver = (amount: number, limit: number) => amount > limit * (1 + tolerance)
 export const isNear = (amount: number, limit: number) => amount >= warnAt * limit * (1 - tolerance)
 
 /** Adds two amounts as decimals: 0.1 and 0.2 are 0.3. */

@@ -20,7 +20,7 @@ export interface Comparison {
   limit: number
 }
 
-export interface Standing {
+interface Standing {
   /** Last number that the sequence of jobs has given. */
   sequence: number
   /** By user. */
@@ -81,7 +81,7 @@ export async function readBlocked(sql: Sql): Promise<ReadonlyMap<string, number>
   return new Map(rows.map(({ userId, blocked }) => [userId, blocked]))
 }
 
-export interface Asked {
+interface Asked {
   compared: readonly Comparison[]
   standing: Standing
   /** How many submissions may still be added. */

@@ -66,7 +66,7 @@ export interface Suit {
   strengths: readonly number[]
 }
 
-export interface Machines {
+interface Machines {
   /** The nodes in the order of their names. */
   nodes: readonly FreeNode[]
   /** The suit of each node; null: the node can never serve the shape. */

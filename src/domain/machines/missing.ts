@@ -1,4 +1,4 @@
-import { amount, likeOf, type Shape } from '../shape.ts'
+import { gibText, likeOf, type Shape } from '../shape.ts'
 import { type FreeDevice, type FreeNode, matchesAll, named, serves, takesRuns } from './machines.ts'
 import { fittingOf, place } from './placement.ts'
 
@@ -36,7 +36,7 @@ interface Need {
 
 function needsOf(shape: Shape): Need[] {
   const { cpuMillis, memoryBytes, cpuModel, infiniband, exclusive } = shape
-  const name = { cpu: `${cpuMillis / 1000} cpu`, memory: amount(memoryBytes) }
+  const name = { cpu: `${cpuMillis / 1000} cpu`, memory: gibText(memoryBytes) }
   return [
     ...(cpuModel.length === 0
       ? []
@@ -55,7 +55,7 @@ function needsOf(shape: Shape): Need[] {
     {
       name: name.memory,
       met: ({ freeMemory }) => memoryBytes <= freeMemory,
-      words: (ready) => `${name.memory} on one node: ${amount(most(ready, ({ freeMemory }) => freeMemory))} are free`,
+      words: (ready) => `${name.memory} on one node: ${gibText(most(ready, ({ freeMemory }) => freeMemory))} are free`,
     },
     ...(shape.gpu > 0 ? [gpusOf(shape)] : []),
     ...(infiniband ? [infinibandNeed] : []),

@@ -16,7 +16,7 @@ export interface StartFailure {
   message: string
 }
 
-export interface Trouble {
+export interface NodeTrouble {
   node: string
   /** Failed starts in a row. */
   failures: number
@@ -44,7 +44,7 @@ export async function countStartFailure(
   sql: Sql,
   pool: string,
   { runId, isNodes, message }: StartFailure,
-): Promise<Trouble[]> {
+): Promise<NodeTrouble[]> {
   await lockPool(sql, pool)
   const counted = await sql.query<{ node: string; failures: number; isFirst: boolean }>(
     `UPDATE node SET start_failures = start_failures + 1

@@ -3,8 +3,8 @@ import type { Domain } from '../domain.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { windowNotOverSql } from '../machines/reservation-window.ts'
 import { holdingSql } from '../state.ts'
-import { type Waiting, waitingOf } from './explain.ts'
-import { type Ending, type FitQuery, fitsAt, type NodesNow, type Reserved } from './fits-at.ts'
+import { type WaitingFacts, waitingOf } from './explain.ts'
+import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow, type Reserved } from './fits-at.ts'
 import { type InLine, readLine } from './line.ts'
 
 /**
@@ -79,7 +79,7 @@ export async function estimateOf(
     gates,
     position,
     ...row
-  }: FitQuery & Pick<Row, 'pool' | 'now'> & Pick<Waiting, 'reasons' | 'gates'> & { position: number },
+  }: FitQuery & Pick<Row, 'pool' | 'now'> & Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number },
 ): Promise<Estimate | null> {
   const opensAt = opening(row.now, gates)
   if (opensAt === null || reasons.some(({ code }) => timeless.has(code))) return null
@@ -106,7 +106,7 @@ interface Facts {
 }
 
 /** When all gates are open; null: unknown. */
-function opening(now: Date, gates: Waiting['gates']): Date | null {
+function opening(now: Date, gates: WaitingFacts['gates']): Date | null {
   const closed = gates.filter(({ open }) => !open)
   if (closed.some(({ opensAt }) => opensAt === null)) return null
   return latestOf([now, ...closed.flatMap(({ opensAt }) => opensAt ?? [])])
@@ -142,7 +142,7 @@ function allBefore(before: number, { endings, front }: PoolNow, now: Date): Date
 async function readPool(sql: Sql, pool: string): Promise<PoolNow> {
   const [nodes, endings, reserved, front] = await Promise.all([
     readNodes(sql, pool),
-    sql.query<Ending>(endingsSql, [pool, endingsMax], 'endings'),
+    sql.query<ExpectedEnd>(endingsSql, [pool, endingsMax], 'endings'),
     sql.query<Reserved>(reservedSql, [pool, reservedMax], 'reserved'),
     readLine(sql, pool, { after: null, limit: frontMax }),
   ])

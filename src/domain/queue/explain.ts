@@ -15,7 +15,7 @@ import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './
  * yet is judged from the tables.
  */
 
-export interface Waiting {
+export interface WaitingFacts {
   /** The first one decides. */
   reasons: Reason[]
   gates: Gate[]
@@ -40,7 +40,7 @@ interface WaitingRow extends Counted, GateFacts {
 }
 
 /** A few statements for any number of jobs. */
-export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, Waiting>> {
+export async function waitingOf(domain: Domain, jobIds: readonly string[]): Promise<ReadonlyMap<string, WaitingFacts>> {
   const { sql } = domain.db
   const rows = await sql.query<WaitingRow>(waitingSql, [jobIds], 'waiting_of')
   const known = new Map(rows.map((row) => [row.id, reasonsOf(row)]))
@@ -55,7 +55,7 @@ export async function waitingOf(domain: Domain, jobIds: readonly string[]): Prom
   )
 }
 
-function standing(row: WaitingRow): Omit<Waiting, 'reasons'> {
+function standing(row: WaitingRow): Omit<WaitingFacts, 'reasons'> {
   const at = row.laneReason || !row.classAt ? row.laneAt : row.classAt
   return { gates: gatesOf(row), holdId: row.hold?.id ?? null, lastConsideredAt: row.seen ? at : null }
 }

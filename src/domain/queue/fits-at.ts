@@ -15,7 +15,7 @@ export interface FitQuery {
   runSeconds: number | null
 }
 
-export interface Ending {
+export interface ExpectedEnd {
   /** null: unknown. */
   endsAt: Date | null
   placements: readonly Placement[]
@@ -30,7 +30,7 @@ export interface Reserved extends Window {
 export interface NodesNow {
   nodes: readonly FreeNode[]
   /** In the order of their ends. */
-  endings: readonly Ending[]
+  endings: readonly ExpectedEnd[]
   reserved: readonly Reserved[]
 }
 

@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { effectivePriority, effectiveSql, type Moment, thresholdSql } from '../ageing.ts'
 import { interactiveBand, type Policy } from '../lanes.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
-import { type Chunk, chunkSize, readTally, totalsSql } from './tally.ts'
+import { chunkSize, readTally, type TallyChunk, totalsSql } from './tally.ts'
 
 /**
  * The line of a pool in order, from any entry in it. The key is (lead, -bid, sequence), smallest first. Over the
@@ -116,13 +116,13 @@ const chunksSql = `SELECT e.* FROM jsonb_to_recordset($6::text::jsonb) AS c(band
     AND sequence >= c.chunk * $7::bigint AND sequence < (c.chunk + 1) * $7::bigint OFFSET 0) e`
 
 interface Bounds {
-  chunk: Chunk
+  chunk: TallyChunk
   /** Bounds of the keys of its entries. */
   best: LineKey
   worst: LineKey
 }
 
-function boundsOf(chunk: Chunk, stays: ReadonlySet<number>, moment: Moment): Bounds {
+function boundsOf(chunk: TallyChunk, stays: ReadonlySet<number>, moment: Moment): Bounds {
   const { band, open, sinceMinMs, sinceMaxMs } = chunk
   const at = (sinceMs: number) => effectivePriority({ band, open, sinceMs, overridden: false }, moment)
   const least = stays.has(band) ? band : at(sinceMaxMs ?? moment.nowMs)

@@ -1,8 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
-import { agedStepsOf, timeText } from '../ageing.ts'
+import { agedStepsOf, sqlTime } from '../ageing.ts'
 import { afterKey, frontsSql, gatesSql } from './lane-fronts.ts'
 import { beginning, type InLine, type LineMoment, leadOf, lineMoment, type Stretch, shareSql } from './line.ts'
-import { type Chunk, chunkSize, readTally } from './tally.ts'
+import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 
 /**
  * The line of a pool (line.ts) with the jobs of one person. They may be a million, so they are not sorted: only the
@@ -78,7 +78,7 @@ interface Step extends Kind {
   before: number
 }
 
-function stepsOf(kind: Kind, chunks: readonly Chunk[], moment: LineMoment): Step[] {
+function stepsOf(kind: Kind, chunks: readonly TallyChunk[], moment: LineMoment): Step[] {
   const { band } = kind
   const ofBand = chunks.filter((chunk) => chunk.band === band)
   const step = (lead: number, open: boolean, [since, until]: readonly [number, number]): Step[] => {
@@ -87,7 +87,7 @@ function stepsOf(kind: Kind, chunks: readonly Chunk[], moment: LineMoment): Step
       .map(({ chunk }) => chunk * chunkSize)
     if (places.length === 0) return []
     const bounds = { first: Math.min(...places), before: Math.max(...places) + chunkSize }
-    return [{ ...kind, lead, open, since: timeText(since), until: timeText(until), ...bounds }]
+    return [{ ...kind, lead, open, since: sqlTime(since), until: sqlTime(until), ...bounds }]
   }
   const open = agedStepsOf(kind, moment).flatMap(({ priority, afterMs, untilMs }) =>
     step(leadOf(priority), true, [afterMs, untilMs]),

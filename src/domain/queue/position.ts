@@ -5,13 +5,13 @@ import {
   cutoffsOf,
   effectivePriority,
   type Moment,
+  sqlTime,
   thresholdSql,
-  timeText,
 } from '../ageing.ts'
 import { bandOf, countedBid, interactiveBand, type Lane, type Policy } from '../lanes.ts'
 import { lineMoment } from './line.ts'
 import { countAmongShares } from './share-positions.ts'
-import { type Chunk, chunkSize, readTallies, readTally } from './tally.ts'
+import { chunkSize, readTallies, readTally, type TallyChunk } from './tally.ts'
 
 /**
  * Positions in line: 1 is next. Every QUEUED job of the pool counts, also gated and limited ones.
@@ -101,7 +101,7 @@ export async function positionIfAdded(
 interface OfPool {
   pool: string
   jobs: readonly Asked[]
-  chunks: readonly Chunk[]
+  chunks: readonly TallyChunk[]
 }
 
 const countAhead = (sql: Sql, of: OfPool): Promise<Ahead> =>
@@ -179,14 +179,14 @@ async function countPriorities(sql: Sql, { pool, jobs, chunks }: OfPool): Promis
 
 /** A chunk for every job of one priority: how many of its entries are ahead of a job behind it, in it and before it. */
 interface Judged {
-  chunk: Chunk
+  chunk: TallyChunk
   cut: Cutoffs
   behind: Part
   within: Part
   before: Part
 }
 
-function judge(chunks: readonly Chunk[], priority: number, moment: Moment): Judged[] {
+function judge(chunks: readonly TallyChunk[], priority: number, moment: Moment): Judged[] {
   const ofBand = new Map<number, Cutoffs>()
   return chunks
     .filter(({ band }) => band !== interactiveBand)
@@ -214,7 +214,7 @@ function countChunks(job: Asked, judged: readonly Judged[]): { sure: number; dou
 type Part = 'ALL' | 'SOME' | 'NONE'
 
 /** How much of a chunk is ahead. Gated entries do not age: for them only infinite times count. */
-function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs, own: number): Part {
+function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: TallyChunk, cut: Cutoffs, own: number): Part {
   const still = (ms: number) => (open || ms === Infinity ? ms : -Infinity)
   const [whole, tied] = [still(cut.wholeMs), still(cut.tiedMs)]
   const until = chunk < own ? Math.max(whole, tied) : whole
@@ -224,13 +224,13 @@ function partAhead({ chunk, open, sinceMinMs, sinceMaxMs }: Chunk, cut: Cutoffs,
   return none && tied === -Infinity ? 'NONE' : 'SOME'
 }
 
-const doubtOf = (job: Asked, { band, chunk, open }: Chunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
+const doubtOf = (job: Asked, { band, chunk, open }: TallyChunk, { wholeMs, tiedMs }: Cutoffs): Doubt => ({
   job,
   band,
   chunk,
   open,
-  whole: timeText(wholeMs),
-  tied: timeText(tiedMs),
+  whole: sqlTime(wholeMs),
+  tied: sqlTime(tiedMs),
 })
 
 const wholeSql = `(d.whole = 'infinity' OR (q.open AND q.eligible_at <= d.whole))`
@@ -274,7 +274,7 @@ async function correctOverridden(sql: Sql, pool: string, jobs: readonly Asked[])
     agingBands.flatMap((band) => {
       const priority = effectivePriority(job, job)
       const { wholeMs, tiedMs } = cutoffsOf(band, priority, job)
-      const aged = { job: job.jobId, band, before: job.sequence, whole: timeText(wholeMs), tied: timeText(tiedMs) }
+      const aged = { job: job.jobId, band, before: job.sequence, whole: sqlTime(wholeMs), tied: sqlTime(tiedMs) }
       return Number.isFinite(wholeMs) || Number.isFinite(tiedMs) ? [{ ...aged, same: band === priority }] : []
     }),
   )

@@ -8,7 +8,7 @@ import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
  * Folding keeps the rows few.
  */
 
-export interface Chunk {
+export interface TallyChunk {
   band: number
   chunk: number
   open: boolean
@@ -18,12 +18,12 @@ export interface Chunk {
   sinceMaxMs: number | null
 }
 
-type PoolChunk = Chunk & { pool: string }
+type PoolChunk = TallyChunk & { pool: string }
 
 /** Equal to the divisor in berth_chunk(). */
 export const chunkSize = 2_048
 
-export const readTally = (sql: Sql, pool: string): Promise<Chunk[]> =>
+export const readTally = (sql: Sql, pool: string): Promise<TallyChunk[]> =>
   sql.query<PoolChunk>(tallySql('pool = $1'), [pool], 'queue_tally')
 
 /** The tallies of the pools that order by priority and in which these jobs wait. */

@@ -5,7 +5,7 @@ import {
   type ApprovalRule,
   approvalNeeded,
   needWithoutRule,
-  readRules,
+  readApprovalRules,
 } from '../control/approval-rules.ts'
 import type { Domain } from '../domain.ts'
 import { orRefusal, QuotaExceeded, Refusal, ReservationExpired } from '../errors.ts'
@@ -34,7 +34,7 @@ import { readUnixUsers } from '../people/unix-users.ts'
 import { shapeOf } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
-import { type Placed, type Places, place } from './resolve.ts'
+import { type Placed, type Places, resolveSubmission } from './resolve.ts'
 import { machineMemoryOf, readDestinations } from './routing.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
@@ -93,7 +93,7 @@ export async function openGroup(
   const nowMs = domain.time.nowMs()
   const placed = items.map((item) =>
     settle<Placed | { hit: string } | { refusal: Refusal }>(
-      () => answeredByKey(item, world.keys) ?? place(item, world, nowMs),
+      () => answeredByKey(item, world.keys) ?? resolveSubmission(item, world, nowMs),
     ),
   )
   const candidates = await failClosed(domain, () => measure(deciding, world, { items, placed }))
@@ -156,7 +156,7 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
       readDestinations(reads, machineMemoryOf(domain)),
       readMemberships(reads, users),
       readUnixUsers(reads, users),
-      readRules(reads),
+      readApprovalRules(reads),
       openSlots(reads, items),
       readReservations(reads, reservationIds),
       readRoots(reads, foreign),

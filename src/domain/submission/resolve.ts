@@ -41,7 +41,7 @@ export interface Places {
 }
 
 /** Throws InvalidInput, and Rejected for a job that can never run in a pool that refuses such jobs. */
-export function place({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
+export function resolveSubmission({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
   const way = route(input.spec, places.destinations)
   const destination = places.destinations.find(({ queue }) => queue === way.queue)
   const memberships = places.memberships.get(viewer.userId) ?? noMemberships

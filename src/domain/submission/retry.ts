@@ -12,7 +12,7 @@ import type { JobState } from '../state.ts'
 import { answeredByKey } from './accept.ts'
 import { readKeys } from './keys.ts'
 import { respec } from './respec.ts'
-import { dryRunOfHit, type Outcome, submit } from './start-now.ts'
+import { dryRunOfHit, type SubmissionOutcome, submit } from './start-now.ts'
 import { keyOf } from './submission.ts'
 import { outcomeOf } from './submit.ts'
 
@@ -34,7 +34,7 @@ const retryInput = z.strictObject({
 
 type RetryInput = z.output<typeof retryInput>
 
-export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
   demand(viewer, 'job.submit')
   const input = parseInput(retryInput, raw)
   const known = await answerOfKey(domain, viewer, input)

@@ -71,7 +71,7 @@ export interface NoWaitQuestion {
   input: unknown
 }
 
-export type Outcome = SubmitOutcome | DryRun
+export type SubmissionOutcome = SubmitOutcome | DryRun
 
 const atOnceMax = 8
 const looksMax = 3
@@ -80,21 +80,21 @@ const looksMax = 3
  * One outcome per input of the contract, in order. Refusals are outcomes. An unexpected error rejects a single
  * submission; in a batch it is an outcome, because the others are stored and the client must learn about them.
  */
-export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<Outcome[]> {
-  const answered = (work: Promise<Outcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settled(work))
+export async function submit(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmissionOutcome[]> {
+  const answered = (work: Promise<SubmissionOutcome>) => (inputs.length > 1 ? amongOthers(domain, work) : settled(work))
   const wishes = await inSlices(inputs, wishOf)
   const ordinary = wishes.flatMap(({ verb, input }) => (verb ? [] : [input]))
   const readings = await readSubmissions(domain, viewer, ordinary)
   const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
   const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
-  const asked: Outcome[] = []
+  const asked: SubmissionOutcome[] = []
   for (let i = 0; i < asking.length; i += atOnceMax)
     asked.push(...(await Promise.all(asking.slice(i, i + atOnceMax).map((one) => one()))))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
   return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
 }
 
-async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Outcome> {
+async function amongOthers({ log }: Domain, work: Promise<SubmissionOutcome>): Promise<SubmissionOutcome> {
   try {
     return await settled(work)
   } catch (error) {
@@ -103,7 +103,7 @@ async function amongOthers({ log }: Domain, work: Promise<Outcome>): Promise<Out
   }
 }
 
-type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<Outcome>
+type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
 
 const wishes = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
 
@@ -121,7 +121,7 @@ function missing(): never {
 
 const approvalPending = (why: string) => because('APPROVAL_PENDING', `Waiting for approval: ${why}`)
 
-async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
   const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
   if ('refusal' in decision) return decision.refusal
   if ('hit' in decision) return dryRunOfHit(domain, decision.hit)
@@ -176,7 +176,7 @@ export async function dryRunOfHit({ db }: Domain, jobId: string): Promise<DryRun
   }
 }
 
-async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<Outcome> {
+async function startNow(domain: Domain, viewer: Viewer, raw: unknown): Promise<SubmissionOutcome> {
   for (let look = 0; look < looksMax; look++) {
     const decision = await previewSubmission(domain, readSubmission(viewer, raw, domain.time.nowMs()))
     if ('refusal' in decision) return decision.refusal
@@ -204,7 +204,10 @@ function shownTo(domain: Domain, viewer: Viewer, reasons: readonly Reason[]): Pr
   )
 }
 
-async function startedOf(domain: Domain, { jobId, warnings }: { jobId: string; warnings: string[] }): Promise<Outcome> {
+async function startedOf(
+  domain: Domain,
+  { jobId, warnings }: { jobId: string; warnings: string[] },
+): Promise<SubmissionOutcome> {
   const job = await readJob(domain, jobId)
   return job ? { jobId, job, warnings, idempotentHit: false } : deletedMeanwhile()
 }

@@ -1,6 +1,13 @@
 import { createBatcher } from '../../platform/batch.ts'
 import { inSlices } from '../../platform/slices.ts'
-import { brokenConstraint, type Ending, type Sql, sqlState, Unavailable, withRetry } from '../../platform/tx.ts'
+import {
+  brokenConstraint,
+  type Ending,
+  type Sql,
+  sqlState,
+  Unavailable,
+  withDatabaseRetries,
+} from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
@@ -106,7 +113,7 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
 
 /** Answers of stored keys, without a transaction. */
 async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(Decision | undefined)[]> {
-  const keys = await withRetry(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
+  const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
   return items.map((item) => answeredByKey(item, keys))
 }
 

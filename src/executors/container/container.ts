@@ -3,11 +3,11 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
-import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isMissing } from './engine.ts'
+import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
 import { labels, look, runIdOf } from './handle.ts'
 import { readEngineTime, readStart } from './moments.ts'
 import { observationOf, phaseOf } from './observation.ts'
-import { payload, positionOf } from './output.ts'
+import { bytePositionOf, payload } from './output.ts'
 import { createStarter, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
 
@@ -114,7 +114,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
    */
   async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
     const signal = either(given)
-    const at = positionOf(from)
+    const at = bytePositionOf(from)
     let state = await stateOf(handle)
     while (state !== 'gone' && !signal.aborted) {
       const beganMs = clock.monotonicMs()
@@ -148,7 +148,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       if (!follow && had < at.bytes) yield { gap: 'LOST', bytes: 0, next: { ...at } }
       return true
     } catch (err) {
-      if (isMissing(err)) return true
+      if (isNotFound(err)) return true
       if (!signal.aborted) log.debug({ err, container: handle }, 'output was cut off; reading on')
       return false
     }
@@ -209,7 +209,7 @@ async function remove(engine: Engine, handle: Handle): Promise<void> {
 }
 
 function unlessGone(error: unknown): void {
-  if (!isMissing(error)) throw error
+  if (!isNotFound(error)) throw error
 }
 
 async function describeEngine(engine: Engine): Promise<ExecutorDescription> {

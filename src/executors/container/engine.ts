@@ -153,7 +153,7 @@ export function createEngine(address: string, clock: Clock): Engine {
         ;(await answerOf({ method: 'HEAD', path, query })).resume()
         return true
       } catch (error) {
-        if (isMissing(error)) return false
+        if (isNotFound(error)) return false
         throw error
       }
     },
@@ -179,6 +179,6 @@ function messageOf(body: string): string {
   }
 }
 
-export const isMissing = (error: unknown) => error instanceof EngineError && error.status === 404
+export const isNotFound = (error: unknown) => error instanceof EngineError && error.status === 404
 /** Something is there already, or is not in the state that the request needs. */
-export const isConflict = (error: unknown) => error instanceof EngineError && error.status === 409
+export const isEngineConflict = (error: unknown) => error instanceof EngineError && error.status === 409

@@ -1,9 +1,9 @@
 import type { Handle } from '../executor.ts'
-import { type Engine, isMissing } from './engine.ts'
+import { type Engine, isNotFound } from './engine.ts'
 import type { Inspected } from './observation.ts'
 
 /** A handle is the name of the container, which is made of the id of its run. */
-export const nameOf = (runId: string): Handle => `berth-${runId}`
+export const containerNameOf = (runId: string): Handle => `berth-${runId}`
 export const runIdOf = (handle: Handle) => handle.slice('berth-'.length)
 /** Handles become paths of requests only when they are one. */
 export const isHandle = (handle: Handle) => /^berth-[A-Za-z0-9_-]{1,128}$/.test(handle)
@@ -16,7 +16,7 @@ export async function look(engine: Engine, handle: Handle): Promise<Inspected | 
   try {
     return await engine.get<Inspected>(`/containers/${handle}/json`)
   } catch (error) {
-    if (isMissing(error)) return null
+    if (isNotFound(error)) return null
     throw error
   }
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../platform/clock.ts'
 import { StartFailed } from '../executor.ts'
-import { type Engine, EngineError, isMissing } from './engine.ts'
+import { type Engine, EngineError, isNotFound } from './engine.ts'
 
 /** What Berth knows of an image before it makes a container of it. */
 export interface Image {
@@ -46,7 +46,7 @@ export function createImages(engine: Engine, clock: Clock): Images {
     try {
       return await engine.get<InspectedImage>(`/images/${encodeURI(name)}/json`)
     } catch (error) {
-      if (isMissing(error)) return null
+      if (isNotFound(error)) return null
       throw error
     }
   }

@@ -1,5 +1,5 @@
 import type { JobSpec } from '../../domain/spec.ts'
-import { type Engine, isConflict, isMissing } from './engine.ts'
+import { type Engine, isEngineConflict, isNotFound } from './engine.ts'
 
 /**
  * Networks of containers, made when the first job needs them.
@@ -55,7 +55,7 @@ async function exists(engine: Engine, name: string): Promise<boolean> {
     await engine.get(`/networks/${name}`)
     return true
   } catch (error) {
-    if (isMissing(error)) return false
+    if (isNotFound(error)) return false
     throw error
   }
 }
@@ -64,6 +64,6 @@ async function make(engine: Engine, network: (typeof networks)[number]): Promise
   try {
     await engine.post('/networks/create', {}, network)
   } catch (error) {
-    if (!isConflict(error)) throw error
+    if (!isEngineConflict(error)) throw error
   }
 }

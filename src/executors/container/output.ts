@@ -15,7 +15,7 @@ const headerBytes = 8
 const chunkBytesMax = 65_536
 const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDOUT', 2: 'STDERR', 3: 'SYSTEM' }
 
-export function positionOf(from: unknown): Position {
+export function bytePositionOf(from: unknown): Position {
   if (from === null) return { bytes: 0 }
   const { bytes } = from as Partial<Position>
   if (!Number.isSafeInteger(bytes))

@@ -4,8 +4,8 @@ import type { Environment } from '../environment.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { bodyOf, type Made } from './create.ts'
 import type { DataRoots } from './data.ts'
-import { type Engine, EngineAway, EngineError, isConflict, isMissing } from './engine.ts'
-import { isHandle, labels, look, nameOf } from './handle.ts'
+import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound } from './engine.ts'
+import { containerNameOf, isHandle, labels, look } from './handle.ts'
 import { createImages } from './image.ts'
 import { ensureNetworks } from './network.ts'
 import { isUnstarted } from './observation.ts'
@@ -46,7 +46,7 @@ export function createStarter(options: StartOptions): Starter {
   let hasInit: Promise<boolean> | null = null
 
   async function start(run: RunSpec): Promise<Handle> {
-    const handle = nameOf(run.runId)
+    const handle = containerNameOf(run.runId)
     if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     const account = await accountOf(run.unixUser, accounts)
     try {
@@ -92,7 +92,7 @@ export function createStarter(options: StartOptions): Starter {
       await engine.post('/containers/create', { name: handle }, body)
       return true
     } catch (error) {
-      if (isConflict(error)) return false
+      if (isEngineConflict(error)) return false
       // Podman says 500 of a name that is taken, and shows the container a little later.
       await clock.sleep(lookMs)
       if (error instanceof EngineError && (await look(engine, handle))) return false
@@ -119,8 +119,8 @@ export function createStarter(options: StartOptions): Starter {
       await engine.delete(`/containers/${handle}`, { v: true })
       return true
     } catch (error) {
-      if (isConflict(error)) return false
-      if (isMissing(error)) return true
+      if (isEngineConflict(error)) return false
+      if (isNotFound(error)) return true
       throw error
     }
   }
@@ -128,7 +128,7 @@ export function createStarter(options: StartOptions): Starter {
   return {
     start,
     async find(runId) {
-      const handle = nameOf(runId)
+      const handle = containerNameOf(runId)
       const found = isHandle(handle) ? await look(engine, handle) : null
       if (!found) return null
       return isUnstarted(found) && (await removeUnstarted(handle)) ? null : handle

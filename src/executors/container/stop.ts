@@ -4,7 +4,7 @@ import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
 import { type Engine, EngineError } from './engine.ts'
-import { look, nameOf, runIdOf } from './handle.ts'
+import { containerNameOf, look, runIdOf } from './handle.ts'
 import { phaseOf } from './observation.ts'
 import { openStops } from './stops.ts'
 
@@ -80,7 +80,7 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
     killers.delete(handle)
   }
 
-  for (const runId of await stops.list()) killWhenDue(nameOf(runId), (await stops.read(runId)) ?? 0)
+  for (const runId of await stops.list()) killWhenDue(containerNameOf(runId), (await stops.read(runId)) ?? 0)
 
   return {
     async stop(handle, graceMs) {

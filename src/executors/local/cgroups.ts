@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { isMissing } from './journal.ts'
+import { isMissingFile } from './journal.ts'
 
 /**
  * A cgroup (version 2) for each run, where the server may make some: below its own, so a service or a container that is
@@ -96,7 +96,7 @@ function ifThere<T>(work: () => T): T | undefined {
   try {
     return work()
   } catch (error) {
-    if (isMissing(error) || isNoDevice(error)) return undefined
+    if (isMissingFile(error) || isNoDevice(error)) return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { LogChunk } from '../executor.ts'
-import { isMissing, type Loss } from './journal.ts'
+import { isMissingFile, type Loss } from './journal.ts'
 import type { RunFiles } from './spool.ts'
 
 /**
@@ -28,7 +28,7 @@ interface Position extends Offsets {
   told?: Offsets
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   files: RunFiles
   from: unknown
   /** What the journal says that is not in the spool. */
@@ -154,7 +154,7 @@ async function openSpool(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, 'r')
   } catch (error) {
-    if (isMissing(error)) return null
+    if (isMissingFile(error)) return null
     throw error
   }
 }

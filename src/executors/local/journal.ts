@@ -7,7 +7,7 @@ import { appendFileSync, readFileSync } from 'node:fs'
  */
 export interface Journal {
   /** The first claim is the only one that counts. */
-  claim: Claim | null
+  claim: ShimClaim | null
   /** Leader of the job's session and process group; null: not there yet. */
   session: { pid: number; born: string } | null
   /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before its end. */
@@ -29,7 +29,7 @@ export interface Loss {
   bytes: number
 }
 
-export interface Claim {
+export interface ShimClaim {
   /** 0: claimed by the server so that no shim ever can. */
   pid: number
   born: string
@@ -52,12 +52,12 @@ export function readJournal(path: string): Journal | null {
   try {
     return parseJournal(readFileSync(path, 'utf8'))
   } catch (error) {
-    if (isMissing(error)) return null
+    if (isMissingFile(error)) return null
     throw error
   }
 }
 
-export const isMissing = (error: unknown): boolean =>
+export const isMissingFile = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 function parseJournal(text: string): Journal {
@@ -75,7 +75,7 @@ function parseJournal(text: string): Journal {
   return journal
 }
 
-function parseClaim([pid, born = '', boot = '', up, due, cgroup]: readonly string[]): Claim {
+function parseClaim([pid, born = '', boot = '', up, due, cgroup]: readonly string[]): ShimClaim {
   const place = { cgroup: cgroup === '-' ? null : (cgroup ?? null), sharesGroup: cgroup === undefined }
   return { pid: Number(pid), born, boot, up: seconds(up), due: seconds(due), ...place }
 }

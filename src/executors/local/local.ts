@@ -10,7 +10,7 @@ import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
 import { followEnded } from './ended.ts'
 import { follow } from './follow.ts'
 import { createHeir } from './heir.ts'
-import { isMissing, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
+import { isMissingFile, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
 import { createPipeStock } from './pipes.ts'
 import { readBootId, signal as send } from './processes.ts'
@@ -239,7 +239,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; polling meanwhile'))
       return watcher
     } catch (err) {
-      if (!isMissing(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')
+      if (!isMissingFile(err)) log.warn({ err, directory }, 'cannot watch the output of a run; polling it')
       return null
     }
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
 import { promisify } from 'node:util'
 import type { Log } from '../../platform/log.ts'
-import { isMissing } from './journal.ts'
+import { isMissingFile } from './journal.ts'
 
 /** This machine as a node that jobs can be placed on. */
 export interface Machine {
@@ -44,7 +44,7 @@ async function readMachineId(): Promise<string> {
   try {
     return (await readFile('/etc/machine-id', 'utf8')).trim() || hostname()
   } catch (error) {
-    if (isMissing(error)) return hostname()
+    if (isMissingFile(error)) return hostname()
     throw error
   }
 }
@@ -60,7 +60,7 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
     const { stdout: banner } = await run('nvidia-smi', [], { timeout: queryTimeoutMs })
     return parseGpus(stdout, banner)
   } catch (error) {
-    if (isMissing(error)) return []
+    if (isMissingFile(error)) return []
     const { code, path, syscall } = error as NodeJS.ErrnoException
     if (syscall?.startsWith('spawn') && closedPath.has(code ?? '')) {
       const why = `${path} or a folder of the PATH cannot be read; declare the GPUs in the configuration if there are any`

@@ -1,6 +1,6 @@
 import type { Ended, Observation } from '../executor.ts'
 import type { Journal } from './journal.ts'
-import { isUnderWay, killStrays, type Machine, type WatchedRun } from './watch.ts'
+import { isUnderWay, killStrays, type WatchedMachine, type WatchedRun } from './watch.ts'
 
 /**
  * What a journal and the process table say of a run. The exit record counts, not the pid; but a run is over only when its
@@ -9,7 +9,7 @@ import { isUnderWay, killStrays, type Machine, type WatchedRun } from './watch.t
 const KILL = 9
 const TERM = 15
 
-export async function verdictOf(run: WatchedRun, machine: Machine): Promise<Observation> {
+export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
   const journal = run.read()
   // A job of the server's account can remove its spool; it must not go on unseen when the run is said to be gone.
   if (!journal) return (await killStrays(run)) ? { state: 'running' } : { state: 'gone' }
@@ -40,12 +40,13 @@ function outcomeOf({ exit, stopUp, deadlineFired }: Journal): Ended {
   return exit ? ended : { ...ended, cause: 'SUPERVISOR_KILLED' }
 }
 
-const moment = (up: number, machine: Machine) => new Date(machine.nowMs() - (machine.uptimeSeconds() - up) * 1000)
+const moment = (up: number, machine: WatchedMachine) =>
+  new Date(machine.nowMs() - (machine.uptimeSeconds() - up) * 1000)
 
-function startOf({ claim }: Journal, machine: Machine): { startedAt?: Date } {
+function startOf({ claim }: Journal, machine: WatchedMachine): { startedAt?: Date } {
   return typeof claim?.up === 'number' ? { startedAt: moment(claim.up, machine) } : {}
 }
 
-function finishOf({ exit }: Journal, machine: Machine): { finishedAt?: Date } {
+function finishOf({ exit }: Journal, machine: WatchedMachine): { finishedAt?: Date } {
   return typeof exit?.up === 'number' ? { finishedAt: moment(exit.up, machine) } : {}
 }

@@ -1,5 +1,5 @@
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
-import { type Claim, type Journal, recordCuts, recordDeadline } from './journal.ts'
+import { type Journal, recordCuts, recordDeadline, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
 import { beganWith, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
 import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
@@ -14,7 +14,7 @@ import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
  * its session and group, and all that began with BERTH_RUN_ID of the run in their environment, where the server may read
  * that. A process of another session that has wiped its environment is not found.
  */
-export interface Machine {
+export interface WatchedMachine {
   bootId: string
   /** Since the last boot. */
   uptimeSeconds(): number
@@ -35,7 +35,7 @@ export interface WatchedRun {
 }
 
 /** A run whose parent has said who it is. */
-export type Claimed = Journal & { claim: Claim }
+export type Claimed = Journal & { claim: ShimClaim }
 
 /** Of a deadline, and of leftovers: the shim and its watchdog come first. */
 const patienceSeconds = 0.5
@@ -46,13 +46,13 @@ const dyingSeconds = 0.1
 const ticksPerSecond = 100
 
 /** The living shim of this claim. */
-export async function seeShim({ pid, born }: Claim): Promise<ProcessSeen | null> {
+export async function seeShim({ pid, born }: ShimClaim): Promise<ProcessSeen | null> {
   const seen = await seeProcess(pid)
   return seen?.born === born ? seen : null
 }
 
 /** Whether anything of the run lives; ends what must not. */
-export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: Machine): Promise<boolean> {
+export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: WatchedMachine): Promise<boolean> {
   const shim = await seeShim(journal.claim)
   if (!shim) return isAnythingLeft(run, journal, machine)
   if (shim.stopped) signal(-shim.pid, 'SIGCONT')
@@ -82,12 +82,12 @@ export async function killJob(runId: string, journal: Claimed): Promise<void> {
 }
 
 /** Of a run whose shim is over. */
-async function isAnythingLeft(run: WatchedRun, journal: Claimed, machine: Machine): Promise<boolean> {
+async function isAnythingLeft(run: WatchedRun, journal: Claimed, machine: WatchedMachine): Promise<boolean> {
   const isJobLeft = journal.claim.sharesGroup ? false : await endJob(run.runId, journal, machine)
   return (await endGroup(journal, machine)) || isJobLeft
 }
 
-async function endJob(runId: string, journal: Claimed, { cleared }: Machine): Promise<boolean> {
+async function endJob(runId: string, journal: Claimed, { cleared }: WatchedMachine): Promise<boolean> {
   const { cgroup } = journal.claim
   if (cgroup !== null) {
     // Without its shim, no process enters it any more.
@@ -102,7 +102,7 @@ async function endJob(runId: string, journal: Claimed, { cleared }: Machine): Pr
 }
 
 /** What is left of the shim's own group: its readers, which end with the job, and its watchdog, which is sent off. */
-async function endGroup({ claim, exit }: Claimed, machine: Machine): Promise<boolean> {
+async function endGroup({ claim, exit }: Claimed, machine: WatchedMachine): Promise<boolean> {
   if (!signal(-claim.pid, 0)) return false
   if (typeof exit?.up === 'number' && machine.uptimeSeconds() - exit.up < dyingSeconds) return true
   const members = (await seeAll()).filter((seen) => seen.group === claim.pid)
@@ -113,7 +113,7 @@ async function endGroup({ claim, exit }: Claimed, machine: Machine): Promise<boo
 }
 
 /** The number of a group is free once it is over, and may then name another one. */
-function isForeign({ pid, session, born }: ProcessSeen, claim: Claim, exit: Journal['exit']): boolean {
+function isForeign({ pid, session, born }: ProcessSeen, claim: ShimClaim, exit: Journal['exit']): boolean {
   const bornLater = typeof exit?.up === 'number' && Number(born) > (exit.up + 1) * ticksPerSecond
   return pid === claim.pid || session !== claim.pid || bornLater
 }

@@ -12,7 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import type { Stop } from './plan.ts'
+import type { PlannedStop } from './plan.ts'
 
 /**
  * What outlives the server, shared by all processes over one directory: a file per run, made by `link`, so that of two
@@ -23,7 +23,7 @@ import type { Stop } from './plan.ts'
  * still kept. A reader that finds another file under the name reads it from its beginning; a writer that finds one after
  * its append appends once more, and a stop that is there twice is one stop.
  */
-export interface Ledger {
+interface Ledger {
   /** Keeps the handle unless the run has one; answers the one that counts. */
   claim(runId: string, handle: string): Promise<string>
   knows(runId: string): Promise<boolean>
@@ -32,9 +32,9 @@ export interface Ledger {
   forget(runId: string): Promise<void>
   /** The handles of all runs that are kept. */
   list(): Promise<string[]>
-  addStop(runId: string, stop: Stop): Promise<void>
+  addStop(runId: string, stop: PlannedStop): Promise<void>
   /** Of all runs of this directory, in order. */
-  readStops(): Promise<ReadonlyMap<string, readonly Stop[]>>
+  readStops(): Promise<ReadonlyMap<string, readonly PlannedStop[]>>
   close(): Promise<void>
 }
 
@@ -46,7 +46,7 @@ export async function openLedger(directory: string): Promise<Ledger> {
   const stopPath = join(directory, 'sim-stops')
   let stopFile = await open(stopPath, 'a+', 0o600)
   let trimmedBytes = 0
-  const stops = new Map<string, Stop[]>()
+  const stops = new Map<string, PlannedStop[]>()
   const known = new Set<string>()
   let offset = 0
   let reading: Promise<void> = Promise.resolve()

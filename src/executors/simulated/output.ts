@@ -24,7 +24,7 @@ export function* output(lines: number, from: OutputPosition, signal: AbortSignal
 
 const lineBytesMax = 32
 
-export function positionOf(position: unknown): OutputPosition {
+export function linePositionOf(position: unknown): OutputPosition {
   if (position === null) return { line: 0 }
   const { line } = position as Partial<OutputPosition>
   if (!Number.isSafeInteger(line))

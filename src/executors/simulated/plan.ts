@@ -16,7 +16,7 @@ export interface Plan {
   ignoreTermMs: number
 }
 
-export interface Stop {
+export interface PlannedStop {
   at: number
   graceMs: number
 }
@@ -62,7 +62,7 @@ interface End {
 }
 
 /** The earliest of: its own end, KILL after a grace, TERM once it no longer ignores it. A stop after the end is none. */
-export function endOf(plan: Plan, stops: readonly Stop[]): End & { stopped: boolean } {
+export function endOf(plan: Plan, stops: readonly PlannedStop[]): End & { stopped: boolean } {
   const natural: End = { at: plan.endsAt, exitCode: plan.exitCode, signal: null }
   const delivered = stops.filter(({ at }) => at < plan.endsAt)
   const ends = delivered.flatMap(({ at, graceMs }): End[] => {
@@ -74,7 +74,7 @@ export function endOf(plan: Plan, stops: readonly Stop[]): End & { stopped: bool
   return { ...first, stopped: delivered.some(({ at }) => at <= first.at) }
 }
 
-export function observe(plan: Plan, stops: readonly Stop[], now: number): Observation {
+export function observe(plan: Plan, stops: readonly PlannedStop[], now: number): Observation {
   const { at, stopped, exitCode, signal } = endOf(plan, stops)
   if (now < at) {
     if (now < plan.runsAt) return { state: 'starting', info: 'SIM_START_SECONDS' }
@@ -86,7 +86,7 @@ export function observe(plan: Plan, stops: readonly Stop[], now: number): Observ
 }
 
 /** The next moment after `now` at which the run begins or ends; null: nothing changes any more. */
-export function nextChange(plan: Plan, stops: readonly Stop[], now: number): number | null {
+export function nextChange(plan: Plan, stops: readonly PlannedStop[], now: number): number | null {
   const { at } = endOf(plan, stops)
   if (now >= at) return null
   return now < plan.runsAt && plan.runsAt < at ? plan.runsAt : at

@@ -6,7 +6,7 @@ import type { Log } from '../../platform/log.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
 import { Agenda } from './agenda.ts'
 import { openLedger } from './ledger.ts'
-import { type OutputPosition, output, positionOf } from './output.ts'
+import { linePositionOf, type OutputPosition, output } from './output.ts'
 import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './plan.ts'
 
 /**
@@ -71,7 +71,7 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
 
   async function* logs(handle: Handle, from: unknown, signal: AbortSignal) {
     const plan = parseHandle(handle)
-    if (plan && (await ledger.knows(plan.runId))) yield* print(plan, positionOf(from), either(signal))
+    if (plan && (await ledger.knows(plan.runId))) yield* print(plan, linePositionOf(from), either(signal))
   }
 
   async function* print(plan: Plan, from: OutputPosition, signal: AbortSignal) {

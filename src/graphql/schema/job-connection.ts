@@ -1,6 +1,6 @@
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import { builder } from '../builder.ts'
-import { type Connection, type NestedList, toConnection } from '../connection.ts'
+import { type ConnectionShape, type NestedList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import type { RequestContext } from '../context.ts'
 import { encodeCursor } from '../cursor.ts'
@@ -36,7 +36,7 @@ export async function nestedJobs(
   { load, head }: RequestContext,
   list: NestedList,
   { parent, args }: { parent: string; args: PageArgs },
-): Promise<Connection<JobRow> & JobList> {
+): Promise<ConnectionShape<JobRow> & JobList> {
   const position = await head()
   const page = await list.load(parent, args)
   const connection = await toConnection(page, (ids) => load.job.loadMany(ids))

@@ -1,5 +1,5 @@
 import type { Estimate } from '../../domain/queue/estimate.ts'
-import type { Waiting } from '../../domain/queue/explain.ts'
+import type { WaitingFacts } from '../../domain/queue/explain.ts'
 import { type Fit as FitShape, isThere } from '../../domain/queue/fit.ts'
 import { type Reason, unnamed } from '../../domain/reason.ts'
 import { builder } from '../builder.ts'
@@ -35,7 +35,7 @@ export const PendingReason = builder.objectRef<Reason>('PendingReason').implemen
   }),
 })
 
-const Gate = builder.objectRef<Waiting['gates'][number]>('Gate').implement({
+const Gate = builder.objectRef<WaitingFacts['gates'][number]>('Gate').implement({
   description: 'A condition that must hold before the job can be queued for resources.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'Kind of the gate.' }),
@@ -100,7 +100,7 @@ builder.node(HoldRef, {
   }),
 })
 
-interface Standing extends Waiting {
+interface Standing extends WaitingFacts {
   jobId: string
 }
 

@@ -15,12 +15,12 @@ export interface Place {
   account: Account | null
 }
 
-export interface Account {
+interface Account {
   uid: number
   gid: number
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   dataDir: string
   log: Log
   /** Where things go that the unprivileged account must reach. */

@@ -8,14 +8,14 @@ import { isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
 import type { Hold, ResourceAmounts, Start } from './model.ts'
-import { limitBehindRation, type Ration, rationOf, unlimited, type View, whole, within } from './rations.ts'
+import { limitBehindRation, type Ration, rationOf, unlimited, type View, wholeNode, within } from './rations.ts'
 import { nodesFor, reservationGate, reservedNodes } from './reservations.ts'
 import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
 /** What becomes of a waiting job, and what it has to wait for. */
-export type Outcome =
+export type Consideration =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
   /** Never, as the pool is. */
@@ -28,7 +28,7 @@ export type Outcome =
   /** It ends with this message. */
   | { kind: 'refused'; info: string }
 
-export function consider(state: PoolState, job: QueuedJob): Outcome {
+export function consider(state: PoolState, job: QueuedJob): Consideration {
   const { window, entry } = job
   const gate = reservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }
@@ -41,7 +41,7 @@ export function consider(state: PoolState, job: QueuedJob): Outcome {
   return overPart(state, window, askedOf(window.lane.shape)) ?? findPlacements(state, job)
 }
 
-function interactiveOutcome(state: PoolState, lane: Lane): Outcome | null {
+function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null {
   const verdict = interactiveVerdict(state, lane)
   switch (verdict.kind) {
     case 'GO':
@@ -56,7 +56,7 @@ function interactiveOutcome(state: PoolState, lane: Lane): Outcome | null {
 }
 
 /** It gets what others left for it, once all of them have. */
-function inHold(state: PoolState, window: LaneWindow, hold: Hold): Outcome {
+function inHold(state: PoolState, window: LaneWindow, hold: Hold): Consideration {
   if (!isComplete(state, hold)) return { kind: 'waiting', reason: waitingForPreemption }
   const models = state.machines.modelsOf(hold.placements)
   const over = modelLimitReached(state.ceilings, window.counted, models)
@@ -75,7 +75,7 @@ const askedOf = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmount
 })
 
 /** A job that alone would be more than that part blocks no other job. */
-function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Outcome | null {
+function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Consideration | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
   if (lane.preemptable || lane.interactive) return null
@@ -90,7 +90,7 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   return { kind: machines.accounts.isWithin([asked], part) ? 'part' : 'unsatisfiable', reason }
 }
 
-function findPlacements(state: PoolState, { window, entry }: QueuedJob): Outcome {
+function findPlacements(state: PoolState, { window, entry }: QueuedJob): Consideration {
   const { lane } = window
   const ration = rationOf(state, window)
   const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
@@ -102,7 +102,7 @@ function findPlacements(state: PoolState, { window, entry }: QueuedJob): Outcome
   return overPart(state, window, amountsOf(placements)) ?? { kind: 'start', start }
 }
 
-function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Outcome {
+function notPlaced(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Consideration {
   const { lane } = window
   const asks = inWords(lane.shape)
   if (!couldEverFit(lane.shape, nodesFor(state, lane)))
@@ -139,8 +139,8 @@ function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Rati
     const owner = others[0]?.jobId ?? null
     return because('HOLD', `The free resources are held for job ${owner}`, owner)
   }
-  if (mayUse && find(whole)) return because('RESERVED_NODES', 'The free resources are reserved for other projects')
-  const models = ration.budget ? state.machines.modelsOf(find(whole, unlimited) ?? []) : []
+  if (mayUse && find(wholeNode)) return because('RESERVED_NODES', 'The free resources are reserved for other projects')
+  const models = ration.budget ? state.machines.modelsOf(find(wholeNode, unlimited) ?? []) : []
   const over = modelLimitReached(state.ceilings, counted, models)
   return over && limitedBy(over.limit)
 }

@@ -16,7 +16,7 @@ import { reservedNodes } from './reservations.ts'
  */
 
 /** A head that may get a hold. */
-export interface Head extends Claim {
+interface Head extends Claim {
   class: JobClass
 }
 

@@ -2,7 +2,7 @@ import type { Lane } from '../../domain/lanes.ts'
 import { isOpen, takesRuns } from '../../domain/machines/machines.ts'
 import type { FreeNode, Placement, PlaceOptions } from '../../domain/machines/placement.ts'
 import type { Hold, Running, Waiting, WorldView } from './model.ts'
-import { type Ration, whole, within } from './rations.ts'
+import { type Ration, wholeNode, within } from './rations.ts'
 import { reservedNodes } from './reservations.ts'
 
 /**
@@ -39,7 +39,7 @@ function besideHolds(world: WorldView, { lane, entry }: Claim): Usable {
   const mayUse = reservedNodes(world, lane)
   const others = [...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId)
   if (others.length === 0)
-    return { view: mayUse ? (node) => (mayUse(node) ? node : null) : whole, backfilled: onNoHold }
+    return { view: mayUse ? (node) => (mayUse(node) ? node : null) : wholeNode, backfilled: onNoHold }
   const closed = byNode(others.filter((hold) => !mayBackfill(world, lane, hold)))
   const drained = byNode(others.filter(({ kind }) => kind === 'DRAIN'))
   return {

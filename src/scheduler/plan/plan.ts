@@ -1,6 +1,6 @@
 import { because } from '../../domain/reason.ts'
 import { block, goesOn } from './block.ts'
-import { consider, type Outcome } from './consider.ts'
+import { type Consideration, consider } from './consider.ts'
 import { park, parkOnLimit } from './findings.ts'
 import { isVoid } from './holds.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
@@ -48,7 +48,7 @@ function run(round: Round, { startsMax, before }: { startsMax: number; before: L
   return decisions
 }
 
-function settle(round: Round, job: QueuedJob, outcome: Outcome): void {
+function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
   const { state, ledger, decisions } = round
   const { window } = job
   switch (outcome.kind) {

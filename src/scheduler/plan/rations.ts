@@ -80,7 +80,7 @@ export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached
   const ration = rationOf(pool, window)
   if (!ration.budget) return null
   const nodes = nodesFor(pool, window.lane)
-  if (placeOnEmpty(shape, nodes, within(ration, whole))) return null
+  if (placeOnEmpty(shape, nodes, within(ration, wholeNode))) return null
   const models = pool.machines.modelsOf(placeOnEmpty(shape, nodes) ?? [])
   const over = modelLimitReached(pool.ceilings, window.counted, models)
   return (over ?? fullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
@@ -92,7 +92,7 @@ export const within = ({ full, budget }: Ration, view: View): { view: View; budg
   budget,
 })
 
-export const whole: View = (node) => node
+export const wholeNode: View = (node) => node
 
 function without(node: FreeNode | null, models: readonly string[]): FreeNode | null {
   if (!node) return null

@@ -29,7 +29,7 @@ export async function commit(
     if (committed.kind === 'committed') tell(domain, decisions)
     return committed
   } catch (error) {
-    if (!isConflict(error)) throw error
+    if (!isTaken(error)) throw error
     const { starts, evictions } = decisions
     domain.log.warn(
       { err: error, pool: leader.pool, starts: starts.length, evictions: evictions.length },
@@ -40,7 +40,7 @@ export async function commit(
 }
 
 /** A device, an amount, or the one interactive run of a person was not free. */
-export const isConflict = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
+export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
 /** First statement of every decision. Throws Fenced; false: the settings that it was decided by have changed. */
 export async function lockPoolAt(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {

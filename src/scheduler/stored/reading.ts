@@ -1,5 +1,5 @@
 import type { Policy } from '../../domain/lanes.ts'
-import { readRules } from '../../domain/limits/in-use.ts'
+import { readLimitRules } from '../../domain/limits/in-use.ts'
 import { limitsOf } from '../../domain/limits/limits.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
 import { windowNotOverSql } from '../../domain/machines/reservation-window.ts'
@@ -144,7 +144,7 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
     policy,
     revision,
     starvationThresholdMs: limits.starvationThresholdSeconds * 1_000,
-    rules: await readRules(sql, pool, limits),
+    rules: await readLimitRules(sql, pool, limits),
     weights: new Map(Object.entries(weights)),
     reservations: await readReservations(sql, pool),
   }

@@ -5,12 +5,13 @@ import {
   deleteApprovalRule,
   updateApprovalRule,
 } from '../../../src/domain/control/approval-rule-changes.ts'
-import { readRules } from '../../../src/domain/control/approval-rules.ts'
+import { readApprovalRules } from '../../../src/domain/control/approval-rules.ts'
 import { openTestDomain } from '../../support/domain.ts'
 
 const { database, it } = await openTestDomain()
 
-const priorities = async () => (await readRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
+const priorities = async () =>
+  (await readApprovalRules(database.db.sql)).map(({ name, priority }) => `${name} ${priority}`)
 
 test('rules of the configuration: new or changed there, else the database wins', async () => {
   const declared = (priority: number) => [
@@ -19,7 +20,7 @@ test('rules of the configuration: new or changed there, else the database wins',
   ]
   await Promise.all([applyApprovalRules(it.domain, declared(1)), applyApprovalRules(it.domain, declared(1))])
   expect(await priorities()).toEqual(['a 1', 'b 0'])
-  const [a] = await readRules(database.db.sql)
+  const [a] = await readApprovalRules(database.db.sql)
   await updateApprovalRule(it.domain, it.admin, { id: a?.id, priority: 7 })
   await applyApprovalRules(it.domain, declared(1))
   expect(await priorities()).toEqual(['a 7', 'b 0'])
@@ -37,7 +38,8 @@ test('rules of the configuration: new or changed there, else the database wins',
 test('a rule ends with its line in the configuration, under whatever name, and one that a person made stays', async () => {
   const declared = ['e', 'f', 'g'].map((name) => ({ name, condition: { firstJob: true } }))
   await applyApprovalRules(it.domain, declared)
-  const idOf = async (name: string) => (await readRules(database.db.sql)).find((rule) => rule.name === name)?.id ?? ''
+  const idOf = async (name: string) =>
+    (await readApprovalRules(database.db.sql)).find((rule) => rule.name === name)?.id ?? ''
   await updateApprovalRule(it.domain, it.admin, { id: await idOf('e'), name: 'renamed' })
   await deleteApprovalRule(it.domain, it.admin, { id: await idOf('f') })
   await createApprovalRule(it.domain, it.admin, { name: 'f', condition: { costAbove: 1 } })

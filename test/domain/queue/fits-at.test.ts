@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Ending, type FitQuery, fitsAt, type Reserved } from '../../../src/domain/queue/fits-at.ts'
+import { type ExpectedEnd, type FitQuery, fitsAt, type Reserved } from '../../../src/domain/queue/fits-at.ts'
 import { node, shape } from '../../support/machines.ts'
 
 /** Two machines of one core; n1 is taken until 100 s, n2 until 200 s. */
 const nodes = ['n1', 'n2'].map((name) => node(name, { cpuMillis: 1_000, freeCpu: 0 }))
 const at = (seconds: number) => new Date(seconds * 1_000)
-const ending = (nodeId: string, endsAt: Date | null): Ending => ({
+const ending = (nodeId: string, endsAt: Date | null): ExpectedEnd => ({
   endsAt,
   placements: [
     {
