@@ -102,7 +102,7 @@ async function executeEvent(
     const result = await runEvent(async () => execute({ ...args, contextValue: createContext(live, viewer) }))
     const missed = result.errors?.find(saysUnavailable)
     if (!missed || signal.aborted) return withFewErrors(result)
-    log.warn({ err: missed }, 'waiting for the database to read an event')
+    log.warn({ err: missed.originalError ?? missed }, 'waiting for the database to read an event')
     await clock.sleep(retryMs, signal)
   }
 }

@@ -48,7 +48,7 @@ describe.runIf(isLinux && isRoot).each(['127.0.0.1', '::1'])('without users, on 
       const answer = await answerTo(await connectAs(nobody, url), head, sent)
       expect(answer).toMatch(/^HTTP\/1.1 403 Forbidden/)
       expect(answer).toContain(
-        `The account with uid ${nobody} is not served: without users Berth serves the account that`,
+        `The account with uid ${nobody} is not allowed: in single-user mode Berth serves only the account that`,
       )
       expect(answer).not.toContain('local')
     }

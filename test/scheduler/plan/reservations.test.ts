@@ -97,7 +97,7 @@ describe('a capacity reservation', () => {
       }),
     )
     expect(startedJobs(plan(world, { startsMax: 50 }))).toEqual([])
-    const reason = { code: 'UNSATISFIABLE', message: expect.stringContaining('No node of the reservation') }
+    const reason = { code: 'UNSATISFIABLE', message: expect.stringContaining('No node of reservation reservation_1') }
     expect(world.views().lanes.get(asks.id)).toMatchObject({ reason })
     expect(nodesFor({ nodes: [withGpus], settings: settings() }, lane('b'))).toEqual([withGpus])
   })
