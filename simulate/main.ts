@@ -15,7 +15,7 @@ const { values } = parseArgs({
     from: { type: 'string', default: '1' },
     workers: { type: 'string', default: '1' },
     database: { type: 'boolean', default: false },
-    /** Ends at the first broken seed; otherwise all are told. */
+    /** Goes on after a broken seed. */
     all: { type: 'boolean', default: false },
   },
 })
@@ -36,6 +36,7 @@ function count({ seed, broken, ...done }: Result): void {
   if (broken) {
     totals.broken += 1
     print(`Seed ${seed}, step ${broken.step}:\n${broken.what.map((line) => `  ${line}`).join('\n')}`)
+    print(`Last happenings, the newest below:\n${broken.last.map((each) => `  ${JSON.stringify(each)}`).join('\n')}`)
     print(`Again: npm run simulate -- ${values.database ? '--database ' : ''}--seed ${seed} --steps ${broken.step}`)
   }
   if (performance.now() - toldMs > tellEveryMs) tell()

@@ -2,7 +2,7 @@ import { Fenced } from '../src/domain/leadership.ts'
 import { createLog } from '../src/platform/log.ts'
 import { createPlanner, type Planner } from '../src/scheduler/planner.ts'
 import type { Heard, Store } from '../src/scheduler/store.ts'
-import type { Actor } from './actions.ts'
+import type { Action, Actor } from './actions.ts'
 import { choose, endings } from './choosing.ts'
 import type { Random } from './random.ts'
 
@@ -28,9 +28,12 @@ export interface Result {
   starts: number
   evictions: number
   rests: number
-  /** What was broken, at which step; null: nothing. */
-  broken: { step: number; what: string[] } | null
+  /** What was broken, at which step, and what happened last before; null: nothing. */
+  broken: { step: number; what: string[]; last: Happening[] } | null
 }
+
+/** LEADS: a new leader. DEPOSED: the leader loses its epoch during a commit. DEAF: a look of the leader finds no changes. */
+export type Happening = Action | { kind: 'LEADS' | 'DEPOSED' | 'DEAF' }
 
 export interface Frequencies {
   /** One of so many rests is looked at closely. */
@@ -39,6 +42,7 @@ export interface Frequencies {
 }
 
 const passRoundsMax = 1_000
+const lastMax = 12
 /** Whether somebody acts while a decision is being committed. */
 const meanwhile = 0.05
 const dies = 0.03
@@ -65,11 +69,11 @@ export async function simulate(
       ...(looks ? await playing.lookAtRest() : []),
     ]
     result.steps = at
-    if (what.length > 0) result.broken = { step: at, what }
+    if (what.length > 0) result.broken = { step: at, what, last: playing.last }
   }
   if (!result.broken) {
     const what = await playing.finish()
-    if (what.length > 0) result.broken = { step: steps, what }
+    if (what.length > 0) result.broken = { step: steps, what, last: playing.last }
   }
   return result
 }
@@ -90,6 +94,7 @@ class Playing {
   private planner: Planner | null = null
   private calm = false
   private wasDeaf = false
+  last: Happening[] = []
 
   constructor(stage: Stage, random: Random, result: Result) {
     this.stage = stage
@@ -99,10 +104,18 @@ class Playing {
 
   async step(): Promise<void> {
     const { actor } = this.stage
-    await actor.act(choose(await actor.see(), this.random))
+    const action = choose(await actor.see(), this.random)
+    if (action.kind !== 'NOTHING') this.note(action)
+    await actor.act(action)
+  }
+
+  private note(happening: Happening): void {
+    this.last.push(happening)
+    if (this.last.length > lastMax) this.last.shift()
   }
 
   async lead(): Promise<void> {
+    this.note({ kind: 'LEADS' })
     this.planner = createPlanner(this.restless(await this.stage.lead()), { log, pool: 'sim' })
   }
 
@@ -136,7 +149,10 @@ class Playing {
       if (!(await this.pass())) continue
       const ends = endings(await actor.see())
       if (ends.length === 0) break
-      for (const end of ends) await actor.act(end)
+      for (const end of ends) {
+        this.note(end)
+        await actor.act(end)
+      }
     }
     return [...(await this.stage.broken()), ...(await this.lookAtRest())]
   }
@@ -147,11 +163,15 @@ class Playing {
       ...store,
       changes: async (lanes) => {
         this.wasDeaf = !this.calm && this.random.chance(isDeaf)
+        if (this.wasDeaf) this.note({ kind: 'DEAF' })
         return this.wasDeaf ? silence : store.changes(lanes)
       },
       commit: async (decisions, revision) => {
         if (!this.calm && this.random.chance(meanwhile)) await this.step()
-        if (!this.calm && this.random.chance(dies)) await this.stage.depose()
+        if (!this.calm && this.random.chance(dies)) {
+          this.note({ kind: 'DEPOSED' })
+          await this.stage.depose()
+        }
         return store.commit(decisions, revision)
       },
     }
