@@ -49,11 +49,12 @@ import { createScheduler } from './scheduler/scheduler.ts'
 import { createSweeper } from './scheduler/sweeper.ts'
 
 /**
- * The server: config → build → start → drain. What was built is taken down in the opposite order, once, however often a
- * signal comes; jobs go on and are found again at the next start.
+ * The server: config → build → start → drain. On a signal, everything that was built is taken down in reverse order,
+ * once for any number of signals; jobs go on and are found again at the next start.
  */
+
 const { version } = about
-/** What parts cannot tell a silent database within this time, the next start finds out. */
+/** Maximum time for a clean stop; what parts cannot store by then, the next start recovers. */
 const stopMsMax = 7_000
 /** How long a start may go on after the process was told to stop. */
 const startEndMsMax = 1_000
@@ -67,7 +68,7 @@ type TakeDown = () => Promise<void>
 interface Running {
   /** In the order in which they were built. */
   readonly parts: TakeDown[]
-  /** The embedded one. */
+  /** The embedded PostgreSQL. */
   postgres?: Postgres
   isStarted?: boolean
 }
@@ -76,11 +77,14 @@ interface Start {
   config: Config
   log: Log
   running: Running
-  /** The process is to stop. */
+  /** Fires when the process is to stop. */
   signal: AbortSignal
 }
 
-/** A database that leaves in the middle of the start is waited for like one that is late: what was built goes, and is built again. */
+/**
+ * A database that is lost during the start is waited for like one that is late: what was built is taken down and built
+ * again.
+ */
 async function start(starting: Start): Promise<string> {
   const { log, running, signal } = starting
   const beganMs = systemClock.monotonicMs()
@@ -266,7 +270,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
   }
 }
 
-/** Who owns one of them could change what the server does, or read what it keeps. */
+/** An account that owns one of these files could change the server, or read its data. */
 const serverFiles = ({ dataDir }: Config) => [
   dataDir,
   join(dataDir, 'postgres', 'cluster'),
@@ -342,7 +346,7 @@ function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
 
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 
-/** false: parts were left as they are. The embedded PostgreSQL has limits of its own: it may have much to write. */
+/** false: some parts did not stop in time. The embedded PostgreSQL has its own limits: it may have much to write. */
 async function takeDown({ parts, postgres }: Running, log: Log): Promise<boolean> {
   const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(stopMsMax).then(() => false)])
   if (!isClean) log.error({ withinMs: stopMsMax }, 'some components did not stop cleanly; the next start recovers them')

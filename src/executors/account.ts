@@ -12,13 +12,13 @@ export interface Account {
   environment: Environment
 }
 
-/** Whose processes the runs of a pool may be. */
+/** Which accounts the runs of a pool may use. */
 export interface AccountRules {
-  /** Several people submit jobs: they are to be kept apart. */
+  /** Several people submit jobs, so they are kept apart. */
   hasUsers: boolean
   /** Jobs of users without an account of their own may run as root. */
   jobsAsRoot: boolean
-  /** Accounts that are never a job's. */
+  /** Accounts that jobs never run as. */
   owners: readonly Owner[]
 }
 
@@ -31,8 +31,8 @@ const isRoot = () => process.getuid?.() === 0
 export const needsAccount = ({ hasUsers, jobsAsRoot }: AccountRules) => hasUsers && isRoot() && !jobsAsRoot
 
 /**
- * The account that a run belongs to; null: the server's own, for want of another or of the right to change to it. Asked
- * of the system, not of /etc/passwd: accounts may live in a directory service.
+ * The account that a run belongs to; null: the server's own, because there is no other or the server may not change to
+ * it. It is looked up by the system, not in /etc/passwd: accounts may be in a directory service.
  */
 export async function accountOf(unixUser: string | null, rules: AccountRules): Promise<Account | null> {
   if (!isRoot()) return null
@@ -54,7 +54,7 @@ export async function accountOf(unixUser: string | null, rules: AccountRules): P
   }
 }
 
-/** The step of a command line that changes to this account; none: it is the server's. */
+/** The step of a command line that changes to this account; empty for the server's own. */
 export function changeTo(account: Account | null): string[] {
   if (!account) return []
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
@@ -62,7 +62,7 @@ export function changeTo(account: Account | null): string[] {
 
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
-/** What holds between the users of a pool, for people; null: there is one user. */
+/** How the users of a pool are separated, for people; null: there is one user. */
 export function separationOf(rules: AccountRules): string | null {
   if (!rules.hasUsers) return null
   if (!isRoot())

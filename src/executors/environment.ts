@@ -2,8 +2,9 @@ import type { RunSpec } from './executor.ts'
 import { withoutNpmFolders } from './search-path.ts'
 
 /**
- * The environment of a job: what its launcher needs, then what it inherits of the server's, then what the spec sets, in
- * its order, then what Berth injects, which wins. `${NAME}` in a value sees what stands at that moment; unset is empty.
+ * The environment of a job, in this order: what its launcher needs, what it inherits from the server, what the spec
+ * sets, and what Berth injects; later values win. `${NAME}` in a value is replaced by the value so far; an unset
+ * variable is empty.
  */
 export type Environment = Readonly<Record<string, string>>
 
@@ -11,13 +12,13 @@ const inherited = /^(HOME|USER|LOGNAME|SHELL|PATH|LANG|LC_\w+|TZ|TMPDIR)$/
 const secret = /^(BERTH_|PG[A-Z]|DATABASE_URL$)/
 
 export interface Inheritance {
-  /** Of the server. */
+  /** Environment of the server. */
   environment: Readonly<Record<string, string | undefined>>
-  /** Names of its variables that jobs may have beyond the fixed list. */
+  /** Names of the server's variables that jobs inherit beyond the fixed list. */
   names: readonly string[]
-  /** Of the account that the job runs as, where that is not the server's. */
+  /** Variables of the account that the job runs as, if that is not the server's. */
   account: Environment
-  /** What the launcher of the job needs, unless the job says otherwise. */
+  /** What the launcher of the job needs; the job may override it. */
   launcher: Environment
 }
 
@@ -46,23 +47,23 @@ function expand(text: string, lookUp: (name: string) => string | undefined): str
   return text.replaceAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => lookUp(name) ?? '')
 }
 
-/** The command as the spec has it; only `arguments` expand. */
+/** The command of the spec; only `arguments` are expanded. */
 export function argvOf({ spec }: RunSpec, environment: Environment): string[] {
   const given = spec.arguments?.map((argument) => expand(argument, (name) => environment[name])) ?? []
   return [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable]), ...given]
 }
 
-/** A step of a command line that puts the environment of the job in the place of the one that carries it. */
+/** A step of a command line that replaces its environment by that of the job. */
 export interface Carried {
   environment: Environment
   step: readonly string[]
 }
 
 /**
- * The variables of a job mean something to every process on the way to its command: LD_PRELOAD to the loader, OPTIND and
- * IFS to a shell, and a shell loses those whose names are not its own kind. So they travel as `_1=NAME=value`, which no
- * program knows, and `env` makes them of that right before the command: by reference, so that no value is ever seen in a
- * list of processes. `late` are names of variables that are set on the way, and win.
+ * The variables of a job would affect every process on the way to its command: LD_PRELOAD the loader, OPTIND and IFS a
+ * shell; and a shell loses variables whose names are invalid for it. So they travel as `_1=NAME=value`, which no
+ * program interprets, and `env` restores them right before the command: by reference, so that no value appears in a
+ * list of processes. `late`: names of variables that are set on the way; these win.
  */
 export function carry(environment: Environment, late: readonly string[]): Carried {
   const variables = Object.entries(environment).map(([name, value], at) => [`_${at + 1}`, `${name}=${value}`] as const)

@@ -1,16 +1,16 @@
-# Between the shim and the command where a run has stdinPath, stdoutPath or stderrPath, in the session and the cgroup of the
-# job and as its account: opens them, and becomes the command. With stdoutPath or stderrPath it stays the command's parent
-# until the copies are written.
+# Runs between the shim and the command if a run has stdinPath, stdoutPath or stderrPath, in the session and the cgroup
+# of the job and as its account: opens the files and becomes the command. With stdoutPath or stderrPath it stays the
+# parent of the command until the copies are written.
 
 in=$1 out=$2 err=$3
 shift 3
-# Not exported: a job has a PATH only where its environment says so.
+# Not exported: a job has a PATH only if its environment sets one.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
-# What a job may send to its group.
+# Signals that a job may send to its group.
 signals='HUP INT QUIT ALRM USR1 USR2 PIPE VTALRM PROF XCPU'
 
-# stdoutPath and stderrPath: what goes there goes to the spool as well.
+# Output to stdoutPath and stderrPath goes to the spool as well.
 copy_output() {
   pipes=$(mktemp -d) && mkfifo "$pipes/out" "$pipes/err" || return
   trap '' $signals TERM

@@ -1,20 +1,21 @@
-# Between the shim and the command where a run has preLaunch, postLaunch or several ranks: sources the one, runs the
-# ranks, sources the other, and ends with the exit code of the rank that failed first, else 0. What preLaunch sets, the
-# ranks see, exported or not. TERM is for the ranks; this shell waits for them, so that postLaunch comes last.
+# Runs between the shim and the command if a run has preLaunch, postLaunch or several ranks: sources preLaunch, runs
+# the ranks, sources postLaunch, and exits with the exit code of the rank that failed first, else 0. The ranks see all
+# variables that preLaunch sets, exported or not. TERM is for the ranks; this shell waits for them, so that postLaunch
+# comes last.
 #
-# A script is in this shell, so it may end it: by `exit`, by a failing command after `set -e`. What counts then is below,
-# in _berth_leave. What it sets with `set` holds while it is read, not for this script.
+# The two scripts are sourced, so they may end this shell, by `exit` or by a failing command after `set -e`;
+# _berth_leave decides on the exit code then. Options that they set with `set` apply only while they are read.
 
 set +o posix 2>/dev/null
 _berth_in=$1 _berth_pre=$2 _berth_post=$3 _berth_count=$4
 shift 4
 _berth_code=0 _berth_reading= _berth_options=$(set +o)
-# What a job may send to its group, and survive.
+# Signals that a job may send to its group and survive.
 _berth_signals='HUP INT QUIT ALRM USR1 USR2 PIPE VTALRM PROF XCPU'
 trap : TERM $_berth_signals
 trap _berth_leave EXIT
 
-# A preLaunch that ends the job is a failure: the command did not run. The code of a rank that failed stands.
+# A preLaunch that ends the job is a failure, because the command did not run. The exit code of a failed rank stays.
 _berth_leave() {
   set -- "$?"
   case $_berth_reading in
@@ -40,15 +41,15 @@ _berth_source() {
   . "$2"
   _berth_last=$?
   eval "$_berth_options"
-  # What its last command answers does not count, unless that is the shell's word for a mistake of syntax.
+  # The status of its last command does not count, unless the shell reports a syntax error by it.
   if [ "$_berth_last" -ne 0 ] && ! "${BASH:-/bin/sh}" -n "$2" 2>/dev/null; then
     _berth_fail "$1 $2 is not a script of a shell"
   fi
   _berth_reading=
 }
 
-# Prints the exit code of each rank when it ends. (What `wait` answers after a signal, shells do not agree on.)
-# A new subshell has no traps: until it has set its own, what the ranks before it send is ignored.
+# Prints the exit code of each rank when it ends. (Shells differ in the result of `wait` after a signal.) A new
+# subshell has no traps: until it has set its own, signals from earlier ranks are ignored.
 _berth_ranks() {
   trap '' $_berth_signals
   BERTH_RANK=0
@@ -63,7 +64,7 @@ _berth_ranks() {
   done
 }
 
-# A rank that a signal ended before it began prints none.
+# A rank that a signal ended before it began prints no code.
 _berth_first_failure() {
   _berth_ended=0
   while IFS= read -r _berth_one; do

@@ -2,17 +2,17 @@ import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
-/** An account that owns something of the server: a job that ran as it could change the server, or read its secrets. */
+/** An account that owns files of the server: a job that ran as it could change the server, or read its secrets. */
 export interface Owner {
   uid: number
   name: string
-  /** What it owns, for people. */
+  /** The path that it owns, for people. */
   path: string
 }
 
 const run = promisify(execFile)
 
-/** The owners of these files, and the account named `postgres` where there is one: a database may be its. */
+/** The owners of these files, and the account named `postgres` if it exists, because it may own a database. */
 export async function ownersOf(paths: readonly string[]): Promise<Owner[]> {
   const found = await Promise.all(paths.map(async (path) => ({ path, uid: await ownerOf(path) })))
   const uids = new Map(found.flatMap(({ path, uid }) => (uid === null ? [] : [[uid, path] as const])))
@@ -30,10 +30,10 @@ async function ownerOf(path: string): Promise<number | null> {
   }
 }
 
-/** An account may have been removed while its files were left. */
+/** An account may be removed while its files are left. */
 const nameOf = async (uid: number) => (await entryOf(String(uid)))?.[0] ?? String(uid)
 
-/** A line of the system's table of accounts; null: there is none. `getent` ends with 2 then, and macOS has none. */
+/** A line of the system's table of accounts; null: there is none. `getent` exits with 2 then; macOS has no `getent`. */
 export async function entryOf(account: string): Promise<string[] | null> {
   try {
     const { stdout } = await run('getent', ['passwd', account])

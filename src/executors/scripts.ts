@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * The text of a shell script of an executor, without its comments. It becomes an argument of the shell, so an upgrade of
- * Berth cannot change a script that a shell is reading.
+ * The text of a shell script of an executor, without its comments. It is passed as an argument of the shell, so an
+ * upgrade of Berth cannot change a script that a shell is reading.
  */
 export const scriptOf = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 
-/** Runs preLaunch, the ranks, postLaunch. */
+/** Runs preLaunch, the ranks and postLaunch. */
 export const rankLauncher = scriptOf(import.meta.dirname, 'launch.sh')
 /** Opens stdinPath, stdoutPath and stderrPath. */
 export const jobScript = scriptOf(import.meta.dirname, 'job.sh')

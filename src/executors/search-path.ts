@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 
-/** Where commands are looked for when the job's environment has no PATH. */
+/** Where commands are searched if the job's environment has no PATH. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-/** Of a login where the system names none. */
+/** PATH of a login if the system names none. */
 const loginPathDefault = '/usr/local/bin:/usr/bin:/bin'
 
-/** The PATH that a login of an account that is not root begins with. */
+/** The PATH of a login of an account that is not root. */
 export async function loginPath(definitions = '/etc/login.defs'): Promise<string> {
   const text = await readFile(definitions, 'utf8').catch(() => '')
   return text.match(/^ENV_PATH\s+(?:PATH=)?(\S+)/m)?.[1] ?? loginPathDefault
 }
 
 /**
- * The PATH that npm was started with. npm puts a node_modules/.bin for every folder from its package to the root in front
- * of it, and a node-gyp-bin of its own at the end of these; an npm that npm starts does so again. Jobs would find the
- * packages of the server there, its Node before that of the machine.
+ * The PATH that npm was started with. npm puts a node_modules/.bin for every folder from its package to the root in
+ * front of it, and its node-gyp-bin behind these; an npm that npm starts does so again. With these, jobs would find the
+ * packages of the server, and its Node before that of the machine.
  */
 export function withoutNpmFolders(path: string): string {
   const entries = path.split(':')

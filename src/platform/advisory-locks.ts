@@ -1,15 +1,15 @@
-/** Classes of advisory locks, the first of the two keys: one list, so that no two uses meet. */
+/** Classes of advisory locks, the first of the two keys: one list, so that no two uses collide. */
 export const advisoryLocks = {
-  /** Second key 0: who migrates this database. */
+  /** Second key 0: migrating this database. */
   migration: 0x62657201,
   /** Second key 0, in the maintenance database: shared by every process that uses the embedded server. */
   embeddedUsers: 0x62657202,
   /** Second key: hash of what is led. */
   leadership: 0x62657203,
-  /** Second key 0: who gives events their positions. */
+  /** Second key 0: numbering events. */
   sequencer: 0x62657204,
-  /** Second key 0: who chains the entries of the audit log. */
+  /** Second key 0: chaining the audit log. */
   auditChain: 0x62657205,
-  /** Second key 0: who folds the tally of the queue. */
+  /** Second key 0: folding the tally of the queue. */
   tally: 0x62657206,
 } as const

@@ -3,22 +3,22 @@ import { type Address, createClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 import { isUnavailable, pgSql, type Sql } from './tx.ts'
 
-/** What is asked of a database before anything else: whether it is up yet, and how many connections it has for us. */
+/** The first checks of a database: whether it is up, and how many connections it has for this process. */
 export interface Arrival {
   address: Address
   clock: Clock
   log: Log
-  /** Ends the waiting: the process is to stop. */
+  /** Ends the wait: the process is to stop. */
   signal: AbortSignal
 }
 
-/** A database that does not come up within this time is not coming. */
+/** Maximum wait for the database. */
 export const arrivalMsMax = 300_000
 const retryMs = 500
 const tellMs = 10_000
 const statementMsMax = 5_000
 
-/** Waits until the database answers, and says so. Throws when it does not come up, or refuses us. */
+/** Waits until the database answers, and logs it. Throws if it does not come up, or refuses this process. */
 export async function awaitDatabase({ address, clock, log, signal }: Arrival): Promise<void> {
   const beganMs = clock.monotonicMs()
   const { hostname: host, port } = new URL(address.url)
@@ -56,10 +56,10 @@ async function failureOf(address: Address): Promise<unknown> {
   }
 }
 
-/** In a connection that ends with it. */
+/** Runs a query on a connection of its own. */
 async function asked<T>(address: Address, ask: (sql: Sql) => Promise<T>): Promise<T> {
   const client = createClient({ address, name: 'berth start', statementMsMax, direct: false })
-  client.on('error', () => undefined) // what waits on the connection fails, and says so
+  client.on('error', () => undefined) // a pending query fails with the same error
   try {
     await client.connect()
     return await ask(pgSql(client))
@@ -69,7 +69,7 @@ async function asked<T>(address: Address, ask: (sql: Sql) => Promise<T>): Promis
 }
 
 export interface Room {
-  /** Connections that our role may have at once. */
+  /** Connections that the role may have at once. */
   available: number
   maxConnections: number
 }

@@ -1,21 +1,25 @@
 import { Unavailable } from './tx.ts'
 
 /**
- * Groups what arrives together: while one batch is under way, further items wait, and the next batch takes them all (up
- * to `max`). Nobody waits for a timer: alone and idle, an item runs at once, at the end of this turn of the event loop.
+ * Groups items that arrive together: during a batch, further items wait, and the next batch takes them all (up to
+ * `max`). There is no timer: a single item runs at once, at the end of this turn of the event loop.
  *
- * Behind a batch that hangs nothing waits: after `hangsAfterMs` the items behind it are refused as Unavailable, and so is
- * every new one until the batch ends. Nothing was done for an item that is refused so.
+ * A batch that hangs does not block others: after `hangsAfterMs` the waiting items are refused as Unavailable, and so
+ * is every new one until the batch ends. Nothing was done for a refused item.
  */
+
 export interface BatchOptions<Item, Result> {
   max: number
   /** One result per item, in order. */
   run: (items: readonly Item[]) => Promise<readonly Result[]>
-  /** A batch that failed so is split in halves, until the bad item is alone; else all of it fails. */
+  /**
+   * Whether a single item may have caused the failure. Then the batch is split in halves until the bad item is alone;
+   * otherwise all of it fails.
+   */
   mayBeOneItem: (error: unknown) => boolean
 }
 
-/** With the time that a batch of its own may take, less than callers wait. */
+/** Together with the time of the next batch, less than callers wait. */
 const hangsAfterMs = 5_000
 
 export function createBatcher<Item, Result>(options: BatchOptions<Item, Result>): (item: Item) => Promise<Result> {

@@ -1,14 +1,15 @@
 import type { Clock } from './clock.ts'
 
 /**
- * Something to wait at: a wait ends when the bell is rung, when `ms` are over, or when the signal fires, and says
- * nothing about which. The waiter looks at the state again; between looking and waiting it must not await, then no ring
- * is missed. A wait costs one timer and one entry here, both gone when it ends.
+ * A signal to wait for: a wait ends when the bell is rung, when `ms` are over, or when the signal fires, and does not
+ * say which. The waiter reads the state again; if it does not await between reading and waiting, no ring is missed. A
+ * wait costs one timer and one entry here, both gone when it ends.
  */
+
 export interface Bell {
   ring(): void
   wait(ms: number, signal: AbortSignal): Promise<void>
-  /** How many wait now. */
+  /** Number of waits. */
   readonly waiting: number
 }
 

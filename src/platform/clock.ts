@@ -1,16 +1,17 @@
 /**
- * Time as a dependency, in two kinds that cannot be taken for each other. Loops and waits measure with a `Clock`, moments
- * come from a `Time`. Neither reads the clock that people and NTP set on this machine, so it may be wrong or jump.
+ * Time as a dependency, in two types that cannot be mixed up. Loops and waits measure with a `Clock`, moments come from
+ * a `Time`. Neither reads this machine's settable clock, which may be wrong or jump.
  */
+
 export interface Clock {
-  /** Milliseconds since some moment of no meaning, never less than before: only differences tell something. */
+  /** Milliseconds since an arbitrary moment, never decreasing: only differences are meaningful. */
   monotonicMs(): number
   /** Resolves after `ms`, or at once when `signal` fires; never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
 export interface Time {
-  /** Milliseconds since 1970 by the clock of the database, to within a few. Steps when that is set. */
+  /** Milliseconds since 1970 by the clock of the database, to within a few. It jumps when that clock is set. */
   nowMs(): number
 }
 

@@ -1,24 +1,25 @@
 import pg from 'pg'
 
 /**
- * How every connection to PostgreSQL is made. No wait on it is without end, on either side: a host that is gone sends
- * nothing, so each side has to notice by itself.
+ * How every connection to PostgreSQL is made. Every wait on it is limited, on both sides: a host that is gone sends
+ * nothing, so each side has to detect that itself.
  *
- * This side: a connection is made within `connectMsMax`, a statement is answered within its limit, and probes go out on an
- * idle connection. A statement that is not answered in time takes its connection with it (`pipeline`): the answer could
- * still come, and would be taken for that of the next statement.
+ * This side: a connection is made within `connectMsMax`, a statement is answered within its limit, and an idle
+ * connection is probed. A statement without an answer in time closes its connection (`pipeline`): a late answer would
+ * be taken for that of the next statement.
  *
- * The server: it cancels a statement shortly before this side gives up, ends a transaction that stays idle, gives up a
- * lock that it does not get, and ends the session of a client that is gone.
+ * The server: it cancels a statement shortly before this side gives up, ends idle transactions, stops waiting for a
+ * lock, and ends the session of a client that is gone.
  */
+
 export interface Address {
-  /** Where the database is now: the embedded one may come back on another port. */
+  /** The present address of the database: the embedded one may come back on another port. */
   readonly url: string
-  /** Of the embedded one: the reason why it cannot serve, unless its disk has room. */
+  /** Embedded database only: the reason if it cannot serve because its disk is full. */
   readonly outOfRoom?: DiskFull | null
 }
 
-/** The same as when PostgreSQL says it, which cannot once it has stopped for that reason. */
+/** The same error as PostgreSQL's own, for a server that has stopped for this reason. */
 export class DiskFull extends Error {
   readonly code = '53100'
 
@@ -31,24 +32,27 @@ interface ConnectionOptions {
   address: Address
   /** Shown in pg_stat_activity. */
   name: string
-  /** A statement that is not answered within this time has failed. */
+  /** A statement without an answer within this time has failed. */
   statementMsMax: number
-  /** false: behind a transaction pooler, which refuses start-up parameters that it does not know. */
+  /** false: behind a transaction pooler, which refuses unknown start-up parameters. */
   direct: boolean
 }
 
-/** With the limit of a statement less than 10 s: within that every caller has an answer, though the database is silent. */
+/**
+ * Together with the limit of a statement less than 10 s: every caller has an answer by then, even from a silent
+ * database.
+ */
 const connectMsMax = 3_000
-/** The server cancels a statement so much earlier than this side gives up: then the connection stays of use. */
+/** The server cancels a statement this much before this side gives up, so that the connection stays usable. */
 export const cancelAheadMs = 500
-/** A process that is frozen inside a transaction must not keep its locks, the fence of a leader least of all. */
+/** A process that is frozen inside a transaction must not keep its locks, above all the fence of a leader. */
 const idleInTransactionMsMax = 3_000
 const lockMsMax = 5_000
-/** Of silence on this side, before it is probed. */
+/** Silence after which this side probes the connection. */
 const probeAfterMs = 5_000
 const endMsMax = 1_000
 
-/** The server's end of the connection. Where its system has no such setting, it says so in its log and goes on. */
+/** Probes by the server. A system without such a setting logs that and goes on. */
 const serverProbes = {
   tcp_keepalives_idle: 5,
   tcp_keepalives_interval: 2,
@@ -69,7 +73,7 @@ export function connectionConfig({ address, name, statementMsMax, direct }: Conn
   }
 }
 
-/** Statements are sent though the one before is not answered yet. */
+/** Statements are sent before the previous one is answered. */
 const pipelined = { pipeline: true }
 
 const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
@@ -78,10 +82,10 @@ const sessionSettings = (statementMsMax: number): pg.ClientConfig => ({
   idle_in_transaction_session_timeout: idleInTransactionMsMax,
 })
 
-/** Prisma's adapter leaves the zone out of moments, in what it sends and in what it reads, and means UTC. */
+/** Prisma's adapter sends and reads moments without a zone, and means UTC. */
 export const sessionZone = { timezone: 'UTC' }
 
-/** What the operator set there comes last, and so wins. */
+/** Settings of the operator come last and win. */
 function withSettings(url: string): string {
   const parsed = URL.parse(url)
   if (!parsed) return url
@@ -91,16 +95,16 @@ function withSettings(url: string): string {
   return parsed.href
 }
 
-/** A connection of its own, for what must not wait for the pool. */
+/** A connection of its own, for statements that must not wait for the pool. */
 export const createClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
 
-/** A goodbye needs the other side, which may be silent. */
+/** A clean end needs the other side, which may be silent. */
 export async function disconnect(client: pg.Client): Promise<void> {
   const cut = setTimeout(() => cutOff(client), endMsMax)
   await client.end().catch(() => undefined) // it had ended already
   clearTimeout(cut)
 }
 
-/** Ends the connection without a goodbye; what waits on it fails. */
+/** Closes the connection at once; pending queries fail. */
 export const cutOff = (client: pg.ClientBase): void =>
   (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()

@@ -3,10 +3,11 @@ import { link, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * What a data directory is, wherever it is: an id that lies in it and goes with it, also into a copy, and its place, which
- * no two directories share: the boot of the machine, the device and the inode. A move within a file system keeps the place;
- * another machine, another file system and another boot change it.
+ * Identity of a data directory: an id stored in it, which a copy has too, and its place, which no two directories
+ * share: the boot of the machine, the device and the inode. A move within a file system keeps the place; another
+ * machine, another file system and another boot change it.
  */
+
 export interface DataDirectory {
   id: string
   place: string
@@ -20,7 +21,7 @@ export async function identify(path: string, bootId: string): Promise<DataDirect
   return { id: await readOrMakeId(join(path, idFile)), place: `${bootId}:${dev}:${ino}` }
 }
 
-/** Of two processes that make it at once one wins, and nobody reads half of it. */
+/** Of two processes that make the id at once one wins, and none reads half of it. */
 async function readOrMakeId(path: string): Promise<string> {
   const known = await read(path)
   if (known !== null) return known

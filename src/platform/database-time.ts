@@ -2,22 +2,23 @@ import type { Clock, Time } from './clock.ts'
 import type { Sql } from './tx.ts'
 
 /**
- * The time of the database without a question for each moment: the last answer, and what the clock measured since. An
- * answer bounds the present, because the database gave it between the question and its arrival; within these bounds the
- * estimate stays as it is, outside of them the database's clock was set or this machine slept, and it moves to the nearer
- * bound. So a slow answer does not spoil a good estimate.
+ * The time of the database without a query for each moment: the last answer plus the time measured since. An answer
+ * bounds the present, because the database gave it between the question and its arrival. An estimate within these
+ * bounds stays; outside of them the database's clock was set or this machine slept, and the estimate moves to the
+ * nearer bound. So a slow answer does not spoil a good estimate.
  */
+
 export interface DatabaseTime extends Time {
-  /** Asks again. */
+  /** Queries the database again. */
   look(): Promise<void>
 }
 
-/** A clock that is 100 ppm off drifts by 1 ms between two looks. */
+/** A clock that is 100 ppm off drifts by 1 ms between two queries. */
 export const timeLookMs = 10_000
 
 export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<DatabaseTime> {
   const earliest = await ask(sql, clock)
-  /** What is added to the clock's reading. */
+  /** Added to the clock's reading. */
   let offsetMs = earliest.fromMs + (earliest.toMs - earliest.fromMs) / 2
   return {
     nowMs: () => Math.round(clock.monotonicMs() + offsetMs),
@@ -28,7 +29,7 @@ export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<Database
   }
 }
 
-/** Bounds of what is to be added to the clock's reading. */
+/** Bounds of the offset to the clock's reading. */
 async function ask(sql: Sql, clock: Clock): Promise<{ fromMs: number; toMs: number }> {
   const askedMs = clock.monotonicMs()
   const [row] = await sql.query<{ nowMs: number }>(

@@ -17,7 +17,7 @@ import {
   whyUnavailable,
 } from './tx.ts'
 
-/** The database as the product sees it: one pool, shared by Prisma and by raw statements. */
+/** The database: one pool, shared by Prisma and by raw statements. */
 export interface Db extends Address {
   readonly pool: pg.Pool
   /** Rows by their models, read only: `serializable` writes them. */
@@ -25,14 +25,14 @@ export interface Db extends Address {
   /** Single statements, each its own transaction. */
   readonly sql: Sql
   transaction<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>
-  /** With models: how ordinary rows are written. A conflict is found by PostgreSQL, and the transaction runs again. */
+  /** With models: the way to write ordinary rows. PostgreSQL detects a conflict, and the transaction runs again. */
   serializable<T>(work: (tx: Tx) => Promise<T>, options?: Omit<OrdinaryOptions, 'isolation'>): Promise<T>
   /**
    * With models, READ COMMITTED: for rows that hot paths write as well, such as nodes and pools. It locks them first;
    * SERIALIZABLE would run again for each start that was committed meanwhile.
    */
   locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
-  /** Its last writes go with the commit. */
+  /** The last writes of the work are sent together with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ export interface DbOptions {
   direct?: boolean
 }
 
-/** What reads a whole table says so, and gets more (`wholeTableMsMax`). */
+/** A statement that reads a whole table asks for more (`wholeTableMsMax`). */
 const statementMsMax = 6_500
 const int8 = 20
 
@@ -88,7 +88,7 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
   }
 }
 
-/** A PostgreSQL that stopped on a full disk refuses connections: what callers need to know is the disk. */
+/** A PostgreSQL that stopped on a full disk refuses connections: the error then names the disk. */
 function explain(error: unknown, { outOfRoom }: Address): unknown {
   if (error instanceof Unavailable)
     return outOfRoom ? new Unavailable(whyUnavailable(outOfRoom), { cause: outOfRoom }) : error
@@ -96,8 +96,8 @@ function explain(error: unknown, { outOfRoom }: Address): unknown {
 }
 
 /**
- * A connection that breaks says that others may be broken as well: those that are idle are replaced, or each of them
- * would be found out by a statement that waits for its limit.
+ * When a connection breaks, idle ones may be broken too. They are replaced; otherwise each would be detected by a
+ * statement that waits for its limit.
  */
 function dropSuspects(pool: pg.Pool, log: Log) {
   const idle = new Set<pg.PoolClient>()

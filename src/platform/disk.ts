@@ -4,25 +4,26 @@ import type { Log } from './log.ts'
 import { createLoop, type Loop } from './loop.ts'
 
 /**
- * Looks whether a disk is full. The log tells it once when it fills up and once when it has room again; /readyz tells it
- * as long as it lasts. Nothing waits for it: what cannot be written fails by itself, and is tried again.
+ * Checks whether a disk is full. The log reports it once when the disk fills up and once when it has room again;
+ * /readyz reports it all the time. Nothing waits for it: a write that fails is tried again by its owner.
  */
+
 export interface DiskWatch {
-  /** A sentence; the log names the path, which is not for everybody. null: it has room. */
+  /** A sentence; null: it has room. Only the log names the path, because not every reader may know it. */
   full(): Promise<string | null>
   loop: Loop
 }
 
 export interface DiskWatchOptions {
   path: string
-  /** What is kept there. */
+  /** What is kept there, for the message. */
   holds: string
   clock: Clock
   log: Log
 }
 
 const pollMs = 5_000
-/** A disk with less is full: what is written at once may be as much. */
+/** A disk with less is full: a single write may be this large. */
 const roomBytesMin = 1024 * 1024
 
 export function createDiskWatch({ path, holds, clock, log }: DiskWatchOptions): DiskWatch {

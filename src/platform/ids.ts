@@ -1,9 +1,10 @@
 import { randomFillSync } from 'node:crypto'
 
 /**
- * Typed ids: `<prefix>_` and 26 characters of Crockford's base 32 over a UUIDv7, so they sort by creation, tell their
- * kind to a reader, and are safe in URLs, file names and shell words.
+ * Typed ids: `<prefix>_` and 26 characters of Crockford's base 32 over a UUIDv7. They sort by creation, show their kind
+ * to a reader, and are safe in URLs, file names and shell words.
  */
+
 export type TypedId<Prefix extends string> = `${Prefix}_${string}`
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

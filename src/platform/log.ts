@@ -5,13 +5,13 @@ export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | '
 
 export interface LogOptions {
   destination?: DestinationStream
-  /** How long a part of the server has no trouble before the log says that it is over. */
+  /** How long a part of the server must be without trouble before the log reports the end of it. */
   quietMs?: number
 }
 
 /**
- * Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path, not by luck. What
- * repeats itself while something around the server is in trouble is told once: `troubles.ts`.
+ * Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path. Failures that
+ * repeat while the environment of the server is in trouble are logged once: `troubles.ts`.
  */
 export function createLog(level: string, { destination = stderr(), quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
@@ -31,7 +31,7 @@ export function createLog(level: string, { destination = stderr(), quietMs }: Lo
 
 const stderr = () => pino.destination({ fd: 2, sync: true })
 
-/** These tell parts of the server apart that say the same; what else is told (a run, a count) does not. */
+/** Fields that tell parts of the server with the same message apart; other fields (a run, a count) do not. */
 const partFields = ['loop', 'pool', 'key', 'executor', 'what', 'stream'] as const
 
 function partOf(fields: object, message: unknown): string {
@@ -39,5 +39,5 @@ function partOf(fields: object, message: unknown): string {
   return names.length > 0 ? `${message} (${names.join(', ')})` : String(message)
 }
 
-/** The words instead of the stack: it would show where the server noticed, which is not where the trouble is. */
+/** The message instead of the stack, which would show where the server noticed the trouble, not its cause. */
 const told = ({ err: _, ...fields }: { err?: unknown }, { what }: Trouble) => ({ ...fields, trouble: what })

@@ -10,16 +10,16 @@ import { sqlState } from './tx.ts'
 /**
  * Brings a database to the schema of this version, inside this process.
  *
- * The record is Prisma's `_prisma_migrations`, so `prisma migrate deploy` and this function may take turns. A script and
- * its record are one transaction: a process that is killed at any line leaves a migration whole or not at all, and the
- * next start goes on. The transaction runs in the session that holds the advisory lock: PostgreSQL works on a script to
- * its end though the process that sent it is dead, and until then nobody else begins.
+ * The record is Prisma's `_prisma_migrations`, so `prisma migrate deploy` and this function may take turns. A script
+ * and its record are one transaction: a process that is killed at any point leaves a migration whole or not at all, and
+ * the next start goes on. The transaction runs in the session that holds the advisory lock: PostgreSQL finishes a
+ * script even if the process that sent it is dead, and until then no other process begins.
  *
- * `prisma migrate deploy` and Berth 0.1 write the record before and after the script. A record that such a process left
- * unfinished is cleared: see `redo`.
+ * `prisma migrate deploy` and Berth 0.1 write the record before and after the script. An unfinished record of such a
+ * process is cleared: see `redo`.
  *
- * Refused, with what to do: PostgreSQL older than 15; a database that knows a migration this version does not (it was
- * used by a newer one); a migration whose text is not the one that was applied.
+ * Refused, with what to do: PostgreSQL older than 15; a database with a migration that this version does not know (a
+ * newer version used it); a migration whose text differs from the one that was applied.
  */
 export async function migrate(url: string, log: Log, directory = migrationsDirectory): Promise<void> {
   const migrations = await readMigrations(directory)
@@ -65,12 +65,12 @@ interface MigrationRecord {
   migration_name: string
   checksum: string
   finished_at: Date | null
-  /** Why the script failed; null: it did not, or was cut off. */
+  /** Why the script failed; null: it did not fail, or was interrupted. */
   logs: string | null
 }
 
 const migrationsDirectory = join(import.meta.dirname, '../../prisma/migrations')
-/** As Prisma makes it. */
+/** The table as Prisma makes it. */
 const recordTable = `
   CREATE TABLE IF NOT EXISTS _prisma_migrations (
     id varchar(36) PRIMARY KEY,
@@ -108,7 +108,7 @@ async function refuseOldServer(client: pg.Client) {
   throw new MigrationRefused(`PostgreSQL ${server?.version} is too old: Berth needs 15 or newer`)
 }
 
-/** Those that count; a record that was rolled back is history. */
+/** The valid records; one that was rolled back is history. */
 async function readRecords(client: pg.Client): Promise<MigrationRecord[]> {
   await client.query(recordTable)
   const { rows } = await client.query<MigrationRecord>(
@@ -154,10 +154,10 @@ async function apply(client: pg.Client, { name, script, checksum }: Migration): 
 }
 
 /**
- * A migration with an unfinished record happened as a whole or not at all, for its script was one transaction. With the
- * log of a failure it did not. Without one its process was cut off before or after the commit: no script of Berth can
- * run twice (test/platform/migration-scripts.test.ts), so a second run tells: either it succeeds, or something is there
- * already, or what it changes is gone.
+ * The migration of an unfinished record happened as a whole or not at all, because its script was one transaction. With
+ * the log of a failure it did not. Without one its process was interrupted before or after the commit. No script of
+ * Berth can run twice (test/platform/migration-scripts.test.ts), so a second run decides: it succeeds, or it finds that
+ * a new object exists already or an old one is gone.
  */
 async function redo(client: pg.Client, migration: Migration, { logs }: MigrationRecord): Promise<void> {
   try {

@@ -7,16 +7,17 @@ import { type Prisma, PrismaClient } from './generated/client.ts'
 /**
  * Prisma's models, outside and inside of transactions.
  *
- * Outside they read over the shared pool. Inside, a transaction of `tx.ts` lends its connection: Prisma believes that it
- * began a transaction, but BEGIN, COMMIT, ROLLBACK, the retries and the limits of each statement stay where they are for
+ * Outside, they read over the shared pool. Inside, a transaction of `tx.ts` lends its connection: Prisma believes that
+ * it began a transaction, but BEGIN, COMMIT, ROLLBACK, the retries and the limits of each statement are those of
  * hand-written statements, and both kinds see each other's writes. One client serves all transactions, because a client
- * has a query compiler of its own: 15 to 30 ms and about 10 MB.
+ * has its own query compiler: 15 to 30 ms and about 10 MB.
  */
+
 type ModelName = Uncapitalize<Prisma.ModelName>
 type Reading = 'findUnique' | 'findUniqueOrThrow' | 'findFirst' | 'findFirstOrThrow' | 'findMany' | 'count'
 
 export type Models = Pick<PrismaClient, ModelName>
-/** The models without their writes: these belong in a transaction, with the audit entry and what leaders are told. */
+/** The models without their writes, which belong in a transaction with the audit entry and the changes for leaders. */
 export type Reads = {
   readonly [Name in ModelName]: Pick<PrismaClient[Name], Extract<Reading, keyof PrismaClient[Name]>>
 }
@@ -25,20 +26,20 @@ type Given<T> = {
   [Field in keyof T as undefined extends T[Field] ? Field : never]?: Exclude<T[Field], undefined>
 } & { [Field in keyof T as undefined extends T[Field] ? never : Field]: T[Field] }
 
-/** Without the fields that are undefined: a column that is not given keeps its value, or has its default. */
+/** Removes the fields that are undefined: their columns keep their value, or get their default. */
 export const given = <T extends object>(fields: T): Given<T> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>
 
 export interface ModelClient {
   readonly reads: Reads
-  /** The query compiler is there: it takes longest to load, and no transaction may wait for that. */
+  /** Loads the query compiler, which takes longest, so that no transaction waits for it. */
   ready(): Promise<void>
   /** Runs `work` with models over the connection of a transaction that the caller began and ends. */
   within<T>(connection: pg.PoolClient, work: (models: Models) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
-/** Of the whole transaction. Each statement in it has the limit of its connection, which is far below. */
+/** Limit of the whole transaction. Each statement in it has the limit of its connection, which is much shorter. */
 const transactionMsMax = 60_000
 
 export function openModels(pool: pg.Pool): ModelClient {
@@ -53,7 +54,7 @@ export function openModels(pool: pg.Pool): ModelClient {
   }
 }
 
-/** Taken once, by the transaction that it was made for: what `work` leaves behind must not find it later. */
+/** A connection for one transaction of `work`; a query that `work` leaves behind cannot take it later. */
 interface Loan {
   connection: pg.PoolClient | undefined
 }
@@ -65,7 +66,7 @@ function lending(pool: pg.Pool, loans: AsyncLocalStorage<Loan>): SqlDriverAdapte
     adapterName: overPool.adapterName,
     async connect() {
       const adapter: SqlDriverAdapter = await overPool.connect()
-      const begin = adapter.startTransaction.bind(adapter) // for reads that Prisma puts together
+      const begin = adapter.startTransaction.bind(adapter) // for reads that need several statements
       adapter.startTransaction = (isolation) => {
         const loan = loans.getStore()
         const connection = loan?.connection
@@ -77,7 +78,7 @@ function lending(pool: pg.Pool, loans: AsyncLocalStorage<Loan>): SqlDriverAdapte
   }
 }
 
-/** What Prisma sends in it goes over the connection that was lent; when it ends nothing is sent (`usePhantomQuery`). */
+/** Sends Prisma's statements over the lent connection; the end of the transaction sends nothing (`usePhantomQuery`). */
 async function borrowed(connection: pg.PoolClient): Promise<Transaction> {
   const adapter = await new PrismaPg(new PoolOfOne(connection)).connect()
   const execute = async (sql: string) => {
@@ -97,7 +98,7 @@ async function borrowed(connection: pg.PoolClient): Promise<Transaction> {
   }
 }
 
-/** A pool in the eyes of the adapter, which sends every statement over one connection and opens none. */
+/** A pool for the adapter that sends every statement over one connection and opens none. */
 class PoolOfOne extends pg.Pool {
   constructor(connection: pg.PoolClient) {
     super()

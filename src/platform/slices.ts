@@ -1,9 +1,9 @@
 import { setImmediate as otherTurn } from 'node:timers/promises'
 
-/** Some milliseconds of the work that entries of a request take. */
+/** Entries of a request per slice; a slice takes a few milliseconds. */
 const itemsPerSlice = 50
 
-/** `map` that leaves the event loop to others after each slice: a thousand entries at once would hold it for long. */
+/** `map` that yields to the event loop after each slice: a thousand entries at once would block it for long. */
 export async function inSlices<Item, Result>(
   items: readonly Item[],
   work: (item: Item, index: number) => Result,

@@ -5,8 +5,8 @@ import { isUnavailable, Unavailable } from './tx.ts'
 export const retryMs = 1_000
 
 /**
- * A read of a stream that outlives a database that does not answer: undefined then, and the stream tries again later.
- * Whatever else goes wrong is thrown.
+ * A read of a stream that survives a database that does not answer: the result is undefined, and the stream tries again
+ * later. Every other error is thrown.
  */
 export async function steadily<T>(log: Log, read: () => Promise<T>): Promise<T | undefined> {
   try {

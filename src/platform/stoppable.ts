@@ -3,9 +3,10 @@
  * `return()` aborts first, so every wait inside ends, and then returns. Every wait in `source` must listen to `signal`,
  * which may have fired before the wait begins.
  *
- * A source that answers from memory without ever crossing a macrotask would starve the sockets and hang the process
- * when its reader is dead; so after 16 items in a row the wrapper yields to the event loop.
+ * A source that answers from memory without ever crossing a macrotask would starve the sockets and block the process
+ * after its reader has died; so after 16 items in a row the wrapper yields to the event loop.
  */
+
 export function stoppable<T>(
   source: (signal: AbortSignal) => AsyncGenerator<T, void, void>,
 ): AsyncGenerator<T, void, void> {

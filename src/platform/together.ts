@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto'
 import type { Sql } from './tx.ts'
 
 /**
- * Reads that do not depend on each other, in one round trip. Queries asked through it in the same turn become one
- * statement with a column of JSON for each, so their rows must be made of what JSON carries: text, numbers, booleans,
- * arrays and objects, no dates and no bytes. While requests keep the event loop busy a round trip costs milliseconds, and
- * a transaction that makes a dozen of them makes everybody behind it wait.
+ * Independent reads in one round trip. Queries of the same turn become one statement with a column of JSON for each, so
+ * their rows must consist of JSON values: text, numbers, booleans, arrays and objects, no dates and no bytes. While
+ * requests keep the event loop busy a round trip costs milliseconds, and a transaction with a dozen of them delays all
+ * that wait for it.
  */
+
 export function together(sql: Sql): Sql {
   let asked: Asked[] = []
 
@@ -54,7 +55,7 @@ async function ask(sql: Sql, batch: readonly Asked[]): Promise<unknown[][]> {
   return batch.map((_, index) => row?.[index] ?? [])
 }
 
-/** PostgreSQL cuts names of statements at this length, and would take two that begin alike for one. */
+/** PostgreSQL truncates names of statements to this length, and would confuse two with the same beginning. */
 const nameBytesMax = 63
 const hashDigits = 16
 

@@ -1,11 +1,12 @@
 import { isUnavailable, Unavailable, whyUnavailable } from './tx.ts'
 
 /**
- * Trouble of the world around the server (the database is away, a disk is full, the machine has no memory) makes every
- * loop, stream and request fail, again and again until it is over. The log tells it once: a line when a part of the
- * server first meets it, and one when that part has not met it for `quietMs`, which is longer than any of them waits
- * before it tries again. Defects are no trouble: each is told, with its stack.
+ * Trouble around the server (the database is away, a disk is full, the machine has no memory) makes every loop, stream
+ * and request fail again and again until it is over. The log reports it with two lines: one when a part of the server
+ * first meets it, and one when that part has not met it for `quietMs`, which is longer than every pause before a retry.
+ * Defects are not trouble: each is logged with its stack.
  */
+
 export interface Troubles {
   /** Whether this is the first failure of its kind in this part. */
   begins(part: string, error: Trouble): boolean
@@ -14,13 +15,13 @@ export interface Troubles {
 export interface Trouble {
   /** What is in trouble, in a word. */
   kind: string
-  /** What was said of it. */
+  /** The message. */
   what: string
 }
 
 export interface TroubleOver {
   part: string
-  /** Of the first and the last failure. */
+  /** Times of the first and the last failure. */
   since: string
   until: string
   failures: number
@@ -63,7 +64,7 @@ export function createTroubles(tellOver: (over: TroubleOver) => void, quietMs = 
   }
 }
 
-/** What the kernel says of a machine that has no more of something. */
+/** Errors of a machine that has run out of something. */
 const exhausted = /^(ENOSPC|EDQUOT|EROFS|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)$/
 
 /** null: a defect. */

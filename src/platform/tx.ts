@@ -3,12 +3,13 @@ import { cancelAheadMs, sessionZone } from './connection.ts'
 import type { ModelClient, Models } from './models.ts'
 
 /**
- * Transactions and the one retry list. Every hand-written statement of the product goes through `Sql`, so a verb of the
- * domain does not care whether it runs by itself or in a transaction. Ordinary rows are written by Prisma's models in the
- * same transactions (`Tx`), so its errors are understood here as well.
+ * Transactions and the one retry list. Every hand-written statement goes through `Sql`, so a verb of the domain is the
+ * same alone and in a transaction. Prisma's models write ordinary rows in the same transactions (`Tx`), so this file
+ * reads the errors of both.
  */
+
 export interface Sql {
-  /** `name`: a statement that is worth preparing once per connection. */
+  /** `name`: for a statement that is worth preparing once per connection. */
   query<Row = Record<string, unknown>>(text: string, values?: readonly unknown[], name?: string): Promise<Row[]>
 }
 
@@ -19,7 +20,7 @@ export interface Tx extends Sql {
 
 export type Isolation = 'READ COMMITTED' | 'REPEATABLE READ' | 'SERIALIZABLE'
 
-/** Serialization failure and deadlock: nothing was written, the same transaction may well succeed now. */
+/** Serialization failure and deadlock: nothing was written, and the same transaction may succeed now. */
 const retryable = new Set(['40001', '40P01'])
 /** Full-jitter back-off before try n: random between 0 and 10 ms · 2ⁿ, at most 500 ms. */
 const retryDelayMs = (attempt: number) => Math.random() * Math.min(500, 10 * 2 ** attempt)
@@ -30,7 +31,7 @@ export class Unavailable extends Error {
 }
 
 /**
- * The SQLSTATE of a failed statement, from all the shapes in which it arrives: pg's own error (`code`), Prisma's known
+ * The SQLSTATE of a failed statement, in all the forms in which it arrives: pg's own error (`code`), Prisma's known
  * request errors (`meta.driverAdapterError.cause.originalCode`) and, at COMMIT, a bare DriverAdapterError
  * (`cause.originalCode`, no `code`).
  */
@@ -41,13 +42,13 @@ export function sqlState(error: unknown): string | undefined {
     cause?: { originalCode?: unknown }
     meta?: { driverAdapterError?: { cause?: { originalCode?: unknown } } }
   }
-  // P0001 may be PostgreSQL's or Prisma's: as a `code` it says nothing, as an `originalCode` it is PostgreSQL's.
+  // P0001 may be PostgreSQL's or Prisma's: ambiguous as a `code`, PostgreSQL's as an `originalCode`.
   for (const original of [meta?.driverAdapterError?.cause?.originalCode, cause?.originalCode])
     if (isSqlState(original)) return original
   return isSqlState(code) && !/^P\d{4}$/.test(code) ? code : prismaState(code)
 }
 
-/** The constraint that a statement broke, from the same shapes. */
+/** The violated constraint, from the same forms. */
 export function brokenConstraint(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const { constraint, cause, meta } = error as {
@@ -63,17 +64,17 @@ export function brokenConstraint(error: unknown): string | undefined {
   return undefined
 }
 
-/** Five digits and letters; one digit at least, or EPIPE were one. */
+/** Five digits and capital letters with at least one digit, which excludes EPIPE. */
 const isSqlState = (code: unknown): code is string => typeof code === 'string' && /^(?=.*\d)[0-9A-Z]{5}$/.test(code)
 
-/** Prisma's own codes where no SQLSTATE came with them. */
+/** Prisma's own codes that come without an SQLSTATE. */
 function prismaState(code: unknown): string | undefined {
   switch (code) {
     case 'P2034':
       return '40001'
     case 'P2002':
       return '23505'
-    case 'P2028': // waited or ran too long for a transaction
+    case 'P2028': // waited too long for a transaction, or the transaction took too long
       return '57014'
     case 'P1001': // cannot reach the server
     case 'P1008': // its socket timed out
@@ -105,7 +106,7 @@ const outOf: Readonly<Record<string, string>> = {
   '53300': 'The database has no connection left',
 }
 
-/** What a caller is told of an error that is `isUnavailable`. */
+/** The message for an error that is `isUnavailable`. */
 export const whyUnavailable = (error: unknown): string =>
   outOf[sqlState(error) ?? ''] ?? 'The database is not available'
 
@@ -130,16 +131,16 @@ export async function withDatabaseRetries<T>(
 export interface TransactionOptions {
   isolation?: Isolation
   tries?: number
-  /** Further failures after which the same transaction may well succeed. */
+  /** Further failures after which the same transaction may succeed. */
   alsoRetry?: ((error: unknown) => boolean) | undefined
-  /** Of each of its statements; default: what every connection has. */
+  /** Limit of each of its statements; default: that of the connection. */
   statementMsMax?: number
 }
 
-/** For statements that read a whole table, however long it is. */
+/** For statements that read a whole table of any length. */
 export const wholeTableMsMax = 120_000
 
-/** What a transaction comes to, and its last writes, which were sent but not waited for: the commit goes with them. */
+/** The result of a transaction, and its last writes, which were sent but not awaited: the commit is sent with them. */
 export interface Ending<T> {
   result: T
   writes: Promise<unknown>
@@ -175,8 +176,8 @@ export async function ordinaryTransaction<T>(
 }
 
 /**
- * The same in fewer round trips. Connections pipeline: a statement is sent though the one before is not answered yet, so
- * the first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of them failed.
+ * The same in fewer round trips. Connections pipeline: a statement is sent before the previous one is answered, so the
+ * first statements go with BEGIN and the last ones with COMMIT, which rolls back if any of them failed.
  */
 export function endingTransaction<T>(
   pool: pg.Pool,
@@ -186,7 +187,7 @@ export function endingTransaction<T>(
   const once = async () => {
     const client = await pool.connect()
     let broken: Error | undefined
-    // A session that PostgreSQL ends between two statements says so by an event, which nobody else listens to here.
+    // A session that PostgreSQL ends between two statements emits an event, which has no other listener here.
     const onError = (error: Error) => {
       broken = error
     }
@@ -209,7 +210,7 @@ export function endingTransaction<T>(
   return withDatabaseRetries(tries, once, alsoRetry)
 }
 
-/** Waits for all of them, and throws what the first in order threw: what follows it failed in its wake. */
+/** Waits for all of them, and throws the error of the first in order: later ones failed because of it. */
 async function allOf<T extends readonly unknown[]>(parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }]) {
   await Promise.allSettled(parts)
   return Promise.all(parts)

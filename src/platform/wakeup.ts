@@ -8,13 +8,14 @@ import type { Log } from './log.ts'
  * poll. `poke` is called after a commit, never inside a transaction: a pending NOTIFY takes a global lock at commit.
  *
  * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
- * same topic at most every `gapMs`. One connection per process listens and sends, so its own notifications are told
- * apart by their backend pid and ignored.
+ * same topic at most every `gapMs`. One connection per process listens and sends, so the process recognises its own
+ * notifications by their backend pid and ignores them.
  */
-/** `Topic`: the names that may be given; another does not compile. */
+
+/** `Topic`: the valid names; another one does not compile. */
 export interface Wakeups<Topic extends string> {
   poke(topic: Topic): void
-  /** Calls `listener` at every wake-up of the topic; answers the function that ends it. */
+  /** Calls `listener` at every wake-up of the topic; returns the function that removes it. */
   on(topic: Topic, listener: () => void): () => void
   stop(): Promise<void>
 }
@@ -23,7 +24,7 @@ export interface WakeupOptions<Topic extends string> {
   /** null: this process neither sends nor listens (behind a transaction pooler); others find out by polling. */
   address: Address | null
   topics: readonly Topic[]
-  /** Those of them that concern this process alone: nobody else is told. */
+  /** Topics that stay in this process. */
   localTopics?: readonly Topic[]
   clock: Clock
   log: Log
@@ -81,7 +82,7 @@ export function createWakeups<Topic extends string>({
         })
         await connection.query(topics.map((topic) => `LISTEN berth_${topic}`).join(';'))
         client = connection
-        for (const topic of topics) wakeLocal(topic) // whatever was missed while nobody listened
+        for (const topic of topics) wakeLocal(topic) // notifications may have been missed before
         await lost
       } catch (error) {
         log.warn({ err: error }, 'cannot listen for notifications; polling meanwhile')
@@ -112,5 +113,5 @@ export function createWakeups<Topic extends string>({
   }
 }
 
-/** Backend pid of a connection; pg keeps it, its types do not say so. */
+/** Backend pid of a connection; a field of pg that is missing in its types. */
 const connectionPid = (connection: pg.Client) => (connection as unknown as { processID: number }).processID

@@ -5,11 +5,13 @@ import type { Domain } from '../domain.ts'
 import { isLedSql } from '../leadership.ts'
 import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
 
-/** One pass of every pool that is led, whether it plans by itself or not; answered when all of it is committed. */
+/**
+ * One pass of every pool with a leader, even if the pool does not plan by itself; answered when all of it is committed.
+ */
 
-/** What a pass did. */
+/** The result of a pass. */
 export interface Processed {
-  /** Jobs that were looked at. */
+  /** Jobs that were considered. */
   considered: number
   started: number
   /** Runs that were asked to leave. */
@@ -37,7 +39,7 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
   }
 }
 
-/** Pools with a leader. While one process takes over from another there is none: the asker waits as for any answer. */
+/** Pools with a leader. During a take-over there is none: the caller waits as for any answer. */
 async function led({ db, clock }: Domain): Promise<{ pool: string }[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
     const pools = await db.sql.query<{ pool: string }>(ledPoolsSql)

@@ -12,18 +12,21 @@ import { createStarter, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
 
 /**
- * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name is made of
- * the id of its run and is the handle. start.ts makes it once, stop.ts ends it, output.ts reads what the engine keeps of its
- * output, observation.ts says what its states mean.
+ * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name is
+ * made of the id of its run and is the handle. start.ts makes it once, stop.ts ends it, output.ts reads its output from
+ * the engine, observation.ts interprets its states.
  *
- * An engine that does not answer concludes nothing: its runs stay what they were, and every verb is tried again.
+ * Nothing is concluded while the engine does not answer: its runs keep their state, and every verb is tried again.
  */
+
 export interface ContainerOptions {
-  /** `unix:///run/docker.sock`; undefined: DOCKER_HOST, or the socket that is found. */
+  /** For example `unix:///run/docker.sock`; undefined: DOCKER_HOST, or the first socket that exists. */
   engine?: string | undefined
-  /** Of the records of stops. Containers are labelled with it, so others on the same engine are left alone. */
+  /**
+   * Directory of the records of stops. Containers are labelled with it, so others on the same engine are left alone.
+   */
   directory: string
-  /** Of the server. A job has the variables of its image, and `inheritNames` of these. */
+  /** Environment of the server. A job has the variables of its image, and `inheritNames` of these. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
   /** Image of jobs that name none. */
@@ -62,9 +65,9 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   })
   const stopper = await createStopper({ engine, directory, clock, log, closing: closing.signal })
   const ownLabel = `${labels.owner}=${directory}`
-  /** The last of each run that is not forgotten; an end changes no more. */
+  /** The last observation of each run that is not forgotten; after the end it does not change. */
   const seen = new Map<Handle, Observation>()
-  /** null: not asked yet. */
+  /** Whether the engine can follow output; null: not asked yet. */
   let follows: boolean | null = null
 
   async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
@@ -108,9 +111,9 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   }
 
   /**
-   * Docker's output is followed while the run goes on. Podman mixes up and drops lines that it follows while they are
-   * written, so what it has is read again and again, with pauses that keep that below a fifth of the time. Whatever was
-   * read before, the last reading begins after the end.
+   * Docker's output is followed while the run goes on. Podman mixes up and drops lines if output is followed while it
+   * is written, so its output is read again and again, with pauses that keep this below a fifth of the time. The last
+   * read always begins after the end of the run.
    */
   async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
     const signal = either(given)
@@ -140,7 +143,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     signal: AbortSignal
   }
 
-  /** false: the engine left in the middle. */
+  /** false: the engine closed the connection in the middle. */
   async function* readOutput(handle: Handle, { at, follow, signal }: Reading): AsyncGenerator<LogChunk, boolean> {
     try {
       const query = { follow, stdout: true, stderr: true }

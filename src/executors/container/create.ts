@@ -11,7 +11,7 @@ import { bindsOf, type DataRoots } from './data.ts'
 import type { Image } from './image.ts'
 import { networkOf } from './network.ts'
 
-/** What the engine is asked to make of a run. */
+/** The request by which the engine makes the container of a run. */
 
 export interface Making {
   image: Image
@@ -25,17 +25,17 @@ export interface Making {
   hasInit: boolean
   /** Bytes of output that the engine keeps of a container. */
   logBytesMax: number
-  /** Where the machine has its InfiniBand devices. */
+  /** Directory of the machine's InfiniBand devices. */
   infinibandDir: string
 }
 
 export interface Made {
   body: unknown
-  /** Must exist in the container; null: the job named none. */
+  /** Must exist in the container; null: the job names none. */
   workdir: string | null
 }
 
-/** Processes of one container: what stops a fork bomb before the machine does. */
+/** Maximum processes of one container: stops a fork bomb before the machine does. */
 const pidsMax = 32_768
 const launchers = ['single', 'multiple', 'mpirun'] as const
 
@@ -85,7 +85,7 @@ function environmentFor(run: RunSpec, { image, passed }: Making): Environment {
 
 const initScript = scriptOf(import.meta.dirname, 'init.sh')
 
-/** The engine adds the variables of the image; a name without a value takes one away. */
+/** The engine adds the variables of the image; a name without a value removes one. */
 const namesToDrop = (environment: Environment, image: Image) =>
   Object.keys(image.environment).filter((name) => environment[name] === undefined)
 
@@ -102,7 +102,7 @@ interface Commanding {
   workdir: string
 }
 
-/** The command of the job, and around it what its launcher, scripts, files and workdir need, from the inside out. */
+/** The command of the job, wrapped in what its launcher, scripts, files and workdir need, from the inside out. */
 function commandOf(run: RunSpec, { environment, image, workdir }: Commanding): readonly string[] {
   const { spec } = run
   const given = argvOf(run, environment)
@@ -145,13 +145,13 @@ function launched({ spec: { launcher, resources } }: RunSpec, argv: readonly str
 
 const execute = promisify(execFile)
 
-/** Every group of the account on this machine, so that shared data can be read. */
+/** All groups of the account on this machine, so that shared data can be read. */
 async function groupsOf({ name }: Account): Promise<string[]> {
   const { stdout } = await execute('id', ['-G', '--', name])
   return stdout.trim().split(/\s+/)
 }
 
-/** All devices of the machine, and the right to pin the memory that they write to. */
+/** All devices of the machine, and the right to lock the memory that they write to. */
 async function infiniband(directory: string): Promise<{ Devices: unknown[]; CapAdd: string[] }> {
   const names = await readdir(directory).catch(() => [])
   if (names.length === 0)

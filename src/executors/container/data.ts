@@ -3,9 +3,9 @@ import { isAbsolute, join, relative } from 'node:path'
 import { StartFailed } from '../executor.ts'
 
 /**
- * What `data` of a job mounts: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path below one.
- * What counts is where the source is after all symbolic links, and that is what is mounted. Without roots and with one user
- * every directory of the machine may be mounted, for that user could read it anyway.
+ * The mounts of a job's `data`: `name/sub/dir:/path/in/job` below a root of the configuration, or an absolute path
+ * below one. The source is resolved through all symbolic links; the result is checked and mounted. Without roots and
+ * with one user every directory of the machine may be mounted, because that user can read it anyway.
  */
 export interface DataRoots {
   /** Paths by name. */
@@ -13,7 +13,7 @@ export interface DataRoots {
   hasUsers: boolean
 }
 
-/** `source:target`, as the engine takes it. */
+/** `source:target`, the form of the engine. */
 export function bindsOf(data: readonly string[], roots: DataRoots): Promise<string[]> {
   return Promise.all(data.map((mount) => bindOf(mount, roots)))
 }

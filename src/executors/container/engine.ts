@@ -4,31 +4,32 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
 
 /**
- * The Docker Engine API, as dockerd and `podman system service` speak it: HTTP over a Unix socket, or TCP. Only requests
- * and answers; what a container is to Berth is in the other files of this folder.
+ * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. Only requests and
+ * answers; the other files of this folder say what a container means to Berth.
  *
- * An engine may be away or frozen: every answer is waited for `answerMsMax`, and a failure is an `EngineAway`, which says
- * nothing about a container. An `EngineError` is the engine's own refusal.
+ * An engine may be away or frozen: every answer is waited for `answerMsMax`. A failure is an `EngineAway`, which says
+ * nothing about a container; an `EngineError` is a refusal by the engine.
  */
+
 export interface Engine {
-  /** Where it is, for people. */
+  /** Its address, for people. */
   readonly address: string
   get<T>(path: string, query?: Query): Promise<T>
-  /** null: it answered nothing. */
+  /** null: the answer was empty. */
   post<T>(path: string, query?: Query, body?: unknown): Promise<T | null>
   delete(path: string, query?: Query): Promise<void>
-  /** Whether there is such a thing. */
+  /** Whether there is such an object. */
   has(path: string, query?: Query): Promise<boolean>
-  /** An answer that goes on, read piece by piece; ends with an error when the engine leaves in the middle of it. */
+  /** A continuous answer, read piece by piece; throws if the engine closes it in the middle. */
   stream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
-  /** As `stream`, of a request that makes the engine work. */
+  /** Like `stream`, for a request with an effect. */
   work(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
   close(): void
 }
 
 export type Query = Readonly<Record<string, string | number | boolean>>
 
-/** The engine refused. */
+/** The engine refused the request. */
 export class EngineError extends Error {
   override name = 'EngineError'
   readonly status: number
@@ -43,14 +44,14 @@ export class EngineAway extends Error {
   override name = 'EngineAway'
 }
 
-/** Where engines listen on a machine, in the order in which they are looked for. */
+/** Sockets of engines on a machine, in the order in which they are tried. */
 const sockets = ({ XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>) => [
   '/var/run/docker.sock',
   '/run/podman/podman.sock',
   ...(runtime ? [`${runtime}/podman/podman.sock`] : []),
 ]
 
-/** The engine that the environment names, or whose socket is there. */
+/** The engine that the environment names, or whose socket exists. */
 export function engineAddress(environment: Readonly<Record<string, string | undefined>>): string {
   if (environment['DOCKER_HOST']) return environment['DOCKER_HOST']
   const [first = '', ...others] = sockets(environment)
@@ -83,7 +84,7 @@ export function createEngine(address: string, clock: Clock): Engine {
   const closing = new AbortController()
   let version: string | null = null
 
-  /** The newest version of the API that the engine has; an engine that was updated meanwhile may have another. */
+  /** The newest API version of the engine; asked again after a failure, because the engine may be updated meanwhile. */
   async function prefix(): Promise<string> {
     if (version === null) {
       const answer = await send('', { method: 'GET', path: '/_ping' })

@@ -5,7 +5,7 @@ import type { Inspected } from './observation.ts'
 /** A handle is the name of the container, which is made of the id of its run. */
 export const containerNameOf = (runId: string): Handle => `berth-${runId}`
 export const runIdOf = (handle: Handle) => handle.slice('berth-'.length)
-/** Handles become paths of requests only when they are one. */
+/** Only valid handles become paths of requests. */
 export const isHandle = (handle: Handle) => /^berth-[A-Za-z0-9_-]{1,128}$/.test(handle)
 
 export const labels = { owner: 'berth.owner', run: 'berth.run', job: 'berth.job', name: 'berth.name' } as const

@@ -5,13 +5,13 @@ import type { Clock } from '../../platform/clock.ts'
 import { StartFailed } from '../executor.ts'
 import { type Engine, EngineError, isNotFound } from './engine.ts'
 
-/** What Berth knows of an image before it makes a container of it. */
+/** The facts of an image that decide on its containers. */
 export interface Image {
   id: string
   environment: Readonly<Record<string, string>>
-  /** What it runs when a job names no command. */
+  /** Command of a job that names none. */
   command: readonly string[]
-  /** A shell that can wrap the command; null: it has none. */
+  /** A shell that can wrap the command; null: the image has none. */
   shell: readonly string[] | null
   workdir: string
   user: string
@@ -28,13 +28,13 @@ interface InspectedImage {
   } | null
 }
 
-/** A pull that tells no progress for so long is given up. */
+/** A pull without progress for this long is given up. */
 const silenceMsMax = 300_000
-/** Images that are remembered; the shells of more are looked for again. */
+/** Maximum images whose shells are remembered. */
 const imagesMax = 1_000
 
 export interface Images {
-  /** The image of this name; pulled where the engine does not have it. Throws StartFailed. */
+  /** The image of this name; pulled if the engine does not have it. Throws StartFailed. */
   find(name: string): Promise<Image>
 }
 
@@ -51,7 +51,7 @@ export function createImages(engine: Engine, clock: Clock): Images {
     }
   }
 
-  /** Once at a time, however many runs wait for it. */
+  /** One pull at a time, for any number of runs that wait for it. */
   function pull(name: string): Promise<void> {
     const known = pulls.get(name)
     if (known) return known
@@ -95,7 +95,7 @@ const variableOf = (text: string): [string, string] => {
   return end < 0 ? [text, ''] : [text.slice(0, end), text.slice(end + 1)]
 }
 
-/** A name without a tag means the newest one; the engine would pull all of them. */
+/** A name without a tag means the newest image; the engine would pull all tags. */
 export function pullQueryOf(name: string): { fromImage: string; tag?: string } {
   const hasTag = name.includes('@') || /:[^/]+$/.test(name)
   return hasTag ? { fromImage: name } : { fromImage: name, tag: 'latest' }
@@ -116,7 +116,7 @@ async function pullImage(engine: Engine, clock: Clock, name: string): Promise<vo
   }
 }
 
-/** The engine answers 200 at once, and tells what went wrong in a line of its progress. */
+/** The engine answers 200 at once, and reports failures in a line of its progress. */
 async function lastProblem(response: IncomingMessage, clock: Clock, silence: AbortController): Promise<string | null> {
   let problem: string | null = null
   let heard = new AbortController()
@@ -138,7 +138,7 @@ async function lastProblem(response: IncomingMessage, clock: Clock, silence: Abo
   return problem
 }
 
-/** bash where there is one. Asked of a container that is never started. */
+/** bash if the image has it. The shell is looked for in a container that is never started. */
 async function findShell(engine: Engine, imageId: string): Promise<readonly string[] | null> {
   const name = `berth-look-${randomUUID()}`
   await engine.post('/containers/create', { name }, { Image: imageId, Cmd: ['true'], Entrypoint: [] })

@@ -4,7 +4,7 @@ import type { Time } from '../../platform/clock.ts'
 import type { Engine } from './engine.ts'
 import type { Inspected } from './observation.ts'
 
-/** From moments of the engine's clock to moments of the database's: the engine is asked what time it has now. */
+/** Converts moments of the engine's clock to database time, by the engine's present time. */
 export async function readEngineTime(engine: Engine, time: Time): Promise<(engineMs: number) => Date> {
   const { SystemTime: now } = await engine.get<{ SystemTime: string }>('/info')
   const aheadMs = Date.parse(now) - time.nowMs()
@@ -12,8 +12,8 @@ export async function readEngineTime(engine: Engine, time: Time): Promise<(engin
 }
 
 /**
- * When a container began, by seconds since the machine started: a clock that is set does not change them. null: its process
- * is not of this machine, or over.
+ * When a container began, from seconds since the machine started, so that setting a clock does not change it. null: its
+ * process is over or not of this machine.
  */
 export async function readStart({ State: { Pid: pid } }: Inspected, time: Time): Promise<Date | null> {
   if (pid <= 0) return null
@@ -25,5 +25,5 @@ export async function readStart({ State: { Pid: pid } }: Inspected, time: Time):
 
 /** Counted from the state of the process, the first field behind its name. */
 const fieldOfStart = 19
-/** Linux tells user space 100, whatever the kernel counts with. */
+/** Linux shows 100 to user space, for every tick rate of the kernel. */
 const ticksPerSecond = 100

@@ -42,7 +42,7 @@ export function networkOf({ networkIsolation, internalDns, account }: JobSpec): 
   }
 }
 
-/** Accounts have characters that names in DNS cannot have; different accounts stay different. */
+/** Accounts have characters that DNS names cannot have; different accounts stay different. */
 export const internalName = (account: string, name: string) =>
   `dns-${account.replaceAll('-', '--').replaceAll(/[^A-Za-z0-9-]/g, '-')}-${name}`.toLowerCase()
 

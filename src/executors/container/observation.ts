@@ -1,6 +1,6 @@
 import type { Ended, Observation } from '../executor.ts'
 
-/** What the engine says of one container (`GET /containers/{id}/json`), as far as Berth reads it. */
+/** The answer of the engine for one container (`GET /containers/{id}/json`), as far as Berth reads it. */
 export interface Inspected {
   Id: string
   Name: string
@@ -35,7 +35,7 @@ const phases: Readonly<Record<string, Phase>> = {
   dead: 'over',
 }
 
-/** Loud for a state that this version does not know: guessing could end or repeat a run. */
+/** Throws for a state that this version does not know: a guess could end or repeat a run. */
 export function phaseOf(status: string): Phase {
   const phase = phases[status.toLowerCase()]
   if (!phase) throw new Error(`The container engine has an unknown state: ${status}`)
@@ -45,13 +45,13 @@ export function phaseOf(status: string): Phase {
 /** Created, and no process of it ever began. */
 export const isUnstarted = ({ State: state }: Inspected) => phaseOf(state.Status) === 'waits' && state.Error === ''
 
-/** Codes with which a command that could not be executed ends; the engine knows them before any process ran. */
+/** Exit codes of a command that could not be executed; the engine knows them before any process ran. */
 const notExecuted: readonly number[] = [126, 127]
 
 export interface Known {
   /** A signal of `stop` was sent before it ended. */
   stopped: boolean
-  /** From a moment of the engine's clock to one of the database's. */
+  /** Converts a moment of the engine's clock to database time. */
   toTime(engineMs: number): Date
   startedAt: Date | null
 }
@@ -69,7 +69,7 @@ export function observationOf(inspected: Inspected, known: Known): Observation {
   }
 }
 
-/** `exit 143` and a death by TERM are one code here: 129 to 192 count as signals. */
+/** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
 function endOf(inspected: Inspected, known: Known): Ended {
   const { ExitCode: exitCode, OOMKilled: isOutOfMemory, FinishedAt: finished } = inspected.State
   const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
@@ -86,7 +86,7 @@ function endOf(inspected: Inspected, known: Known): Ended {
   }
 }
 
-/** The engine writes year 1 for what did not happen. */
+/** The engine writes year 1 for an event that did not happen. */
 function begun({ State: { StartedAt: started } }: Inspected, { startedAt, toTime }: Known): { startedAt?: Date } {
   const startedMs = Date.parse(started)
   if (startedAt) return { startedAt }

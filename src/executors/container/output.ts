@@ -2,16 +2,17 @@ import type { IncomingMessage } from 'node:http'
 import type { LogChunk, LogStreamName } from '../executor.ts'
 
 /**
- * Output of a container: frames of eight bytes (stream, three zeros, length) and their payload. The engine keeps the order,
- * but may cut the same bytes into other frames, so the position counts payload alone. Reading on begins at the start and
- * passes over what was read: the engine's other means, the times of lines, would lose output after its clock was set back.
+ * Output of a container: frames of eight bytes (stream, three zeros, length) and their payload. The engine keeps the
+ * order, but may cut the same bytes into other frames, so the position counts payload only. A later read begins at the
+ * start and skips the bytes that were read: the alternative, the times of lines, would lose output after the engine's
+ * clock was set back.
  */
 interface Position {
   bytes: number
 }
 
 const headerBytes = 8
-/** A piece that is handed on at once. */
+/** Maximum bytes of one piece. */
 const chunkBytesMax = 65_536
 const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDOUT', 2: 'STDERR', 3: 'SYSTEM' }
 
@@ -23,7 +24,7 @@ export function bytePositionOf(from: unknown): Position {
   return { bytes: Number(bytes) }
 }
 
-/** Output after `at`, which goes on with every byte. Answers how much payload the engine had in all. */
+/** Output after `at`, which advances with every byte. Returns the total payload that the engine has. */
 export async function* payload(response: IncomingMessage, at: Position): AsyncGenerator<LogChunk, number> {
   let passed = 0
   const frames = new Frames()
@@ -40,7 +41,7 @@ export async function* payload(response: IncomingMessage, at: Position): AsyncGe
   return passed
 }
 
-/** Cuts pieces of the connection into payload; a frame may end in the middle of a piece, its header too. */
+/** Cuts pieces of the connection into payload; a frame and its header may span pieces. */
 class Frames {
   #header = Buffer.alloc(0)
   #stream: LogStreamName = 'STDOUT'

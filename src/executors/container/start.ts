@@ -11,14 +11,15 @@ import { ensureNetworks } from './network.ts'
 import { isUnstarted } from './observation.ts'
 
 /**
- * Starting a container once, whichever servers try. The engine gives a name to one container only, so who creates it starts
- * it, and everybody else waits for that. A container that nobody starts for `startMsMax` is removed and made again: its maker
- * is gone. The engine starts no container that is removed, so a maker that comes back late starts nothing. (Left open: it
- * starts the container between the last look at it and its removal, and the command ends within that moment.)
+ * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
+ * creates it starts it, and the others wait for that. A container that is not started for `startMsMax` is removed and
+ * made again: its creator is gone. The engine does not start a removed container, so a creator that comes back late
+ * starts nothing. (Not covered: it starts the container between the last look and the removal; the command ends within
+ * that moment.)
  */
 export interface StartOptions {
   engine: Engine
-  /** Tells the containers of this pool and data directory from those of others on the same engine. */
+  /** Tells the containers of this pool and data directory from others on the same engine. */
   owner: string
   /** Image of jobs that name none. */
   image: string
@@ -57,7 +58,7 @@ export function createStarter(options: StartOptions): Starter {
     }
   }
 
-  /** false: there is no such container, or its maker has left it and it is removed. */
+  /** false: there is no such container, or its creator left it and it is removed. */
   async function startedByAnother(handle: Handle): Promise<boolean> {
     for (const sinceMs = clock.monotonicMs(); ; ) {
       const found = await look(engine, handle)
@@ -68,7 +69,7 @@ export function createStarter(options: StartOptions): Starter {
     }
   }
 
-  /** false: another server was first. */
+  /** false: another server created it first. */
   async function make(run: RunSpec, handle: Handle, account: Account | null): Promise<boolean> {
     const image = await images.find(run.spec.image ?? options.image)
     hasInit ??= readHasInit(engine)
@@ -142,7 +143,7 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
   return init !== ''
 }
 
-/** What the engine refuses of a request is the job's; an engine that is away is the machine's. */
+/** A request that the engine refuses is the job's fault; an engine that does not answer is the machine's. */
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway) return new StartFailed('NODE_TROUBLE', error.message, { cause: error })
   if (!(error instanceof EngineError)) return error

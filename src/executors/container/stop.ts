@@ -9,26 +9,28 @@ import { phaseOf } from './observation.ts'
 import { openStops } from './stops.ts'
 
 /**
- * Ending a container: TERM to its first process, which hands it to all others (init.sh), and a record of the KILL that is
- * due, which this server, or the next one, sends. When the first process ends, the kernel ends all that is left inside.
+ * Ends a container: sends TERM to its first process, which passes it to all others (init.sh), and records when KILL is
+ * due. This server or the next one sends KILL. When the first process ends, the kernel ends all other processes of the
+ * container.
  */
+
 export interface Stopper {
   stop(handle: Handle, graceMs: number): Promise<void>
-  /** Whether its end was asked for. */
+  /** Whether a stop was requested. */
   isAsked(handle: Handle): Promise<boolean>
-  /** It is over: no KILL is due any more. */
+  /** The container is over: KILL is not due any more. */
   isOver(handle: Handle): void
   forget(handle: Handle): Promise<void>
 }
 
-/** The first process of a container is waited for no longer than this to take signals. */
+/** Maximum wait until the first process of a container can take signals. */
 const readyMsMax = 2_000
 const readyLookMs = 20
 const retryMs = 1_000
 
 interface StopOptions {
   engine: Engine
-  /** Of the records. */
+  /** Directory of the records. */
   directory: string
   clock: Clock
   log: Log
@@ -46,7 +48,7 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
     await send(handle, 'TERM')
   }
 
-  /** A container that is over cannot be signalled, and that is fine. */
+  /** A container that is over cannot be signalled; that is no error. */
   async function send(handle: Handle, signal: 'TERM' | 'KILL'): Promise<void> {
     try {
       await engine.post(`/containers/${handle}/kill`, { signal })
@@ -99,7 +101,7 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
   }
 }
 
-/** Whether a process has no child; of one that cannot be seen from here nothing is known. */
+/** Whether a process has no child; false for a process that cannot be seen from here. */
 async function isAlone(pid: number): Promise<boolean> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => null)
   return children === ''

@@ -2,13 +2,14 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 
 /**
- * Which runs were asked to end, and when KILL is due: one file each, for a server that starts again must know both. Times are
- * seconds since the machine started, which no clock that is set changes; a container does not outlive its machine.
+ * Requested stops and when KILL is due: one file per run, so that a server that starts again knows both. Times are
+ * seconds since the machine started, which setting a clock does not change; a container does not outlive its machine.
  */
+
 export interface Stops {
-  /** The earlier KILL counts. Answers when it is due. */
+  /** The earlier KILL counts. Returns when it is due. */
   record(runId: string, killUp: number): Promise<number>
-  /** null: nobody asked. */
+  /** null: no stop was requested. */
   read(runId: string): Promise<number | null>
   forget(runId: string): Promise<void>
   list(): Promise<readonly string[]>

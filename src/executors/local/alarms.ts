@@ -1,11 +1,12 @@
 import type { Clock } from '../../platform/clock.ts'
 
 /**
- * Somebody waits for news of one thing or of all; news that come before the wait end it at once. Each waiter has an
- * alarm of its own, and news that nobody waits for are dropped: an alarm says "look again", never what happened.
+ * Waits for news of one key or of all keys; news that comes before the wait ends it at once. Each waiter has its own
+ * alarm, and news without a waiter is dropped: an alarm says "look again", never what happened.
  */
+
 export interface Alarm extends Disposable {
-  /** Until news, or `ms` are over, or the signal fires. */
+  /** Waits for news, for `ms`, or for the signal. */
   wait(ms: number, signal: AbortSignal): Promise<void>
   ring(): void
 }
@@ -48,7 +49,7 @@ export class Alarms {
     for (const listener of this.#listeners) listener(key)
   }
 
-  /** Disposed of when nobody waits any more. */
+  /** Dispose of the alarm when the wait is over. */
   of(key: string): Alarm {
     const alarms = this.#byKey.get(key) ?? new Set()
     this.#byKey.set(key, alarms)
@@ -60,7 +61,7 @@ export class Alarms {
     return alarm
   }
 
-  /** Keys as news come, each once until it is taken. */
+  /** Keys in the order of their news, each once until it is taken. */
   async *keys(signal: AbortSignal): AsyncGenerator<string> {
     const news = new Set<string>()
     const alarm = createAlarm(this.#clock)

@@ -13,26 +13,26 @@ import { join } from 'node:path'
 import { isMissingFile } from './journal.ts'
 
 /**
- * A cgroup (version 2) for each run, where the server may make some: below its own, so a service or a container that is
- * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. No controller is enabled:
- * what counts is that no process leaves it, whatever sessions it makes, that `cgroup.kill` ends all at once, and that the
- * kernel says when it is empty. A folder per spool keeps several servers of one machine apart.
+ * A cgroup (version 2) for each run, if the server may make some: below its own, so a service or a container that is
+ * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. No controller is
+ * enabled. A process cannot leave the cgroup by making a session, `cgroup.kill` ends all at once, and the kernel
+ * reports when it is empty. A folder per spool keeps several servers of one machine apart.
  *
- * A job of the server's own account could write itself into another cgroup that this account may write; of any other
- * account it could not.
+ * A job of the server's own account can move itself into another cgroup that this account may write; a job of another
+ * account cannot.
  */
 export interface Cgroups {
-  /** Of a run; the shim's child enters it before the job begins. */
+  /** The cgroup of a run; the shim's child enters it before the job begins. */
   create(runId: string): string
-  /** Where a run's cgroup is, if it was made here. */
+  /** Path of a run's cgroup, if it was made here. */
   pathOf(runId: string): string
   /** Ids of the runs that have one. */
   list(): string[]
-  /** Removes the folder of this spool unless runs are in it; the next run makes it again. */
+  /** Removes the folder of this spool if it has no runs; the next run makes it again. */
   close(): void
 }
 
-/** null: there is no cgroup version 2 in which the server may make others, or its kernel is older than 5.14. */
+/** null: there is no cgroup version 2 in which the server may make others, or the kernel is older than 5.14. */
 export function openCgroups(spoolDir: string): Cgroups | null {
   const own = ownCgroup()
   if (own === null || /\s/.test(own)) return null
@@ -70,17 +70,17 @@ function ownCgroup(): string | null {
 const childrenOf = (path: string) =>
   readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
 
-/** Whether a process lives in it or below; zombies do not. */
+/** Whether a process is in it or below; zombies do not count. */
 export function isPopulated(path: string): boolean {
   return (ifThere(() => readFileSync(join(path, 'cgroup.events'), 'utf8')) ?? '').includes('populated 1')
 }
 
-/** KILL to all that live in it and below, at once. */
+/** KILL to all processes in it and below, at once. */
 export function killCgroup(path: string): void {
   ifThere(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
 }
 
-/** false: something in it has not died yet. A job that runs as root may have made others below. */
+/** false: a process in it is still dying. A job that runs as root may have made other cgroups below. */
 export function removeCgroup(path: string): boolean {
   try {
     for (const child of ifThere(() => childrenOf(path)) ?? []) removeCgroup(join(path, child))
@@ -91,7 +91,7 @@ export function removeCgroup(path: string): boolean {
   return !existsSync(path)
 }
 
-/** undefined: it is gone. */
+/** undefined: the file does not exist any more. */
 function ifThere<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -101,5 +101,5 @@ function ifThere<T>(work: () => T): T | undefined {
   }
 }
 
-/** What a file of a cgroup answers that was removed since it was opened. */
+/** The error of a cgroup file whose cgroup was removed since it was opened. */
 const isNoDevice = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENODEV'

@@ -10,11 +10,11 @@ import { sourcingShell } from './shell.ts'
 
 /** The command line of a run: its command, with what its launcher, preLaunch and postLaunch put in front of it. */
 
-/** Variables by which a rank of `multiple` knows itself: from 0 on, and how many there are. */
+/** Variables by which a rank of `multiple` knows its number, from 0 on, and the number of ranks. */
 const rankVariable = 'BERTH_RANK'
 const ranksVariable = 'BERTH_RANKS'
 
-/** Open MPI takes no more ranks than cores and does not run as root, unless told. Its versions from 5 on are PRRTE's. */
+/** Open MPI refuses more ranks than cores, and root, by default. From version 5 on, its settings are those of PRRTE. */
 const openMpi = {
   OMPI_MCA_rmaps_base_oversubscribe: '1',
   PRTE_MCA_rmaps_default_mapping_policy: ':oversubscribe',
@@ -26,12 +26,12 @@ const openMpiAsRoot = {
   PRTE_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
 }
 
-/** What a launcher needs in the environment; a job may say otherwise. */
+/** What a launcher needs in the environment; a job may override it. */
 export function launcherEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
   return spec.launcher === 'mpirun' ? { ...openMpi, ...(asRoot ? openMpiAsRoot : {}) } : {}
 }
 
-/** What a launcher tells the job; a job cannot say otherwise. */
+/** What a launcher sets for the job; a job cannot override it. */
 export function rankEnvironment({ spec }: RunSpec): Environment {
   if (spec.launcher !== 'multiple') return {}
   return { [rankVariable]: '0', [ranksVariable]: String(processCountOf(spec.resources)) }
@@ -41,7 +41,7 @@ interface Command extends Pick<Carried, 'environment'> {
   argv: readonly string[]
 }
 
-/** `path` makes a path of the spec absolute; '' where there is none. */
+/** `path` makes a path of the spec absolute; '' if there is none. */
 export async function commandOf(
   run: RunSpec,
   environment: Environment,
@@ -54,7 +54,7 @@ export async function commandOf(
   const hasScripts = scripts.some((script) => script !== '')
   const late = ranks > 1 && !hasScripts ? [rankVariable] : []
   const { step, ...carried } = carry(environment, late)
-  // POSIX mode for a moment: a shell reads BASH_ENV before the script otherwise.
+  // POSIX mode for a moment: otherwise a shell reads BASH_ENV before the script.
   const around = [
     sourcingShell,
     '--posix',
@@ -65,12 +65,12 @@ export async function commandOf(
     ...scripts,
     String(ranks),
   ]
-  // Scripts are read by a shell that has the environment of the job; other ranks get theirs from no shell.
+  // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
   if (hasScripts) return { ...carried, argv: [...step, ...around, ...argv] }
   return { ...carried, argv: [...(ranks > 1 ? around : []), ...step, ...nameable(argv)] }
 }
 
-/** `env` takes what has a "=" for a variable. */
+/** `env` takes an argument with "=" for a variable. */
 const nameable = (argv: readonly string[]) => (argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...argv] : argv)
 
 async function launched(run: RunSpec, environment: Environment): Promise<readonly string[]> {

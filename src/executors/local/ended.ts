@@ -4,9 +4,8 @@ import type { Log } from '../../platform/log.ts'
 
 /**
  * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
- * tells of all runs, those of an earlier server too. Only lines from now on are reported; a server that starts looks at
- * its runs anyway. A list that was read up to `listBytesMax` is emptied, by any of its readers: nothing depends on it but
- * speed.
+ * reports all runs, also those of an earlier server. Only new lines are reported; a server that starts inspects its
+ * runs anyway. A list that was read up to `listBytesMax` is emptied by any of its readers: it only makes things faster.
  */
 export interface EndedList {
   close(): Promise<void>
@@ -20,7 +19,7 @@ export async function followEnded(path: string, log: Log, onEnded: (runId: strin
   let { size: offset } = await file.stat()
   let reading: Promise<void> = Promise.resolve()
   const readOn = async () => {
-    // Emptied by another reader.
+    // Another reader emptied it.
     if ((await file.stat()).size < offset) offset = 0
     for (;;) {
       const lines = await completeLines(file, offset)

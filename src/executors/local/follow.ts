@@ -4,17 +4,18 @@ import { isMissingFile, type Loss } from './journal.ts'
 import type { RunFiles } from './spool.ts'
 
 /**
- * Output of a run out of its two spool files. The position is a byte offset in each, so a reader goes on where it was,
- * whoever reads. Between the streams it switches at ends of lines where it can: whole lines of one, whole lines of the
- * other, and what stands after the last newline only when nothing else is there; then that stream's next bytes come
- * first. Memory is one chunk per stream, whatever the size.
+ * Output of a run from its two spool files. The position is a byte offset in each, so any reader can go on where
+ * another stopped. Between the streams it switches at ends of lines where it can: whole lines of one, whole lines of
+ * the other, and the bytes after the last newline only when nothing else is there; then that stream's next bytes come
+ * first. Memory is one chunk per stream, for any size.
  *
- * What the readers of the shim could not keep they say in the journal, with its place, and it becomes a gap there, or at
- * the next turn after it. A file that shrank was truncated from outside: the amount lost is unknown, so the gap has 0 bytes,
- * and reading starts over.
+ * Losses that the readers of the shim wrote into the journal become gaps at their place, or at the next switch after
+ * it. A file that shrank was truncated from outside: the amount lost is unknown, so the gap has 0 bytes, and reading
+ * starts over.
  */
+
 const chunkBytesMax = 65_536
-/** Turns to the other stream, at the end of a line, after this much of one. */
+/** Bytes of one stream after which it switches to the other, at the end of a line. */
 const turnBytesMax = 1_048_576
 const newline = 10
 
@@ -24,17 +25,17 @@ type Offsets = Record<Stream, number>
 const spoolNames = { out: 'stdout', err: 'stderr' } as const
 
 interface Position extends Offsets {
-  /** How many losses of each stream were told. */
+  /** How many losses of each stream were reported. */
   told?: Offsets
 }
 
 interface FollowOptions {
   files: RunFiles
   from: unknown
-  /** What the journal says that is not in the spool. */
+  /** Losses in the journal. */
   losses: () => readonly Loss[]
   signal: AbortSignal
-  /** Whether the run is over; asked only when nothing is left to read. */
+  /** Whether the run is over; called only when nothing is left to read. */
   isOver: () => Promise<boolean>
   /** Ends when there may be more, or when the signal fires. */
   wait: () => Promise<void>
@@ -70,7 +71,7 @@ class SpoolReader {
   readonly #readLosses: () => readonly Loss[]
   #losses: readonly Loss[] = []
   readonly #scratch = Buffer.allocUnsafeSlow(chunkBytesMax)
-  /** Read first: the stream that was left in the middle of a line. */
+  /** The stream that is read first: the one that stopped in the middle of a line. */
   #first: Stream = 'out'
 
   constructor(handles: Record<Stream, FileHandle>, at: Position, readLosses: () => readonly Loss[]) {
@@ -79,7 +80,7 @@ class SpoolReader {
     this.#readLosses = readLosses
   }
 
-  /** All there is now; ends when a look at both files finds nothing. */
+  /** All output that is there now; ends when a look at both files finds nothing. */
   async *drain(signal: AbortSignal): AsyncGenerator<LogChunk> {
     this.#losses = this.#readLosses()
     while (!signal.aborted) {
@@ -96,7 +97,7 @@ class SpoolReader {
     }
   }
 
-  /** Yields up to the last newline, returns what stands behind it. A chunk without any newline is yielded whole. */
+  /** Yields up to the last newline, returns the rest. A chunk without any newline is yielded whole. */
   async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Buffer> {
     yield* this.#tellLosses(stream)
     const start = this.#at[stream]
@@ -136,7 +137,7 @@ class SpoolReader {
     return { stream: streamNames[stream], bytes: Buffer.from(bytes), next: this.#position() }
   }
 
-  /** Good until the next call. */
+  /** The buffer is valid until the next call. */
   async #read(stream: Stream): Promise<Buffer> {
     const { bytesRead } = await this.#handles[stream].read(this.#scratch, 0, chunkBytesMax, this.#at[stream])
     return this.#scratch.subarray(0, bytesRead)

@@ -1,5 +1,5 @@
-# Waits for the end of its server, which holds the other end of standard input, and then keeps the server's word: KILL at
-# the end of each grace that a stop has given. Needs the uptime of the system.
+# Waits for the end of its server, which holds the other end of standard input, and then sends KILL at the end of each
+# grace that a stop has given. Needs the uptime of the system.
 
 : the heir of a server of Berth
 runs=$1

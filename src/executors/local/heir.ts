@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { heirScript, shell } from './shell.ts'
 
 /**
- * Outlives this server, and ends what a stop gave a grace should the server not be there at its end: heir.sh. It is started
- * at the first such stop and sleeps in a read of a pipe until this process is over.
+ * Outlives this server, and sends the KILL that a stop announced if the server is gone at the end of the grace:
+ * heir.sh. It is started at the first such stop and sleeps in a read of a pipe until this process is over.
  */
+
 export interface Heir {
-  /** There is one from now on. */
+  /** Starts the heir if there is none. */
   ensure(): void
   close(): void
 }

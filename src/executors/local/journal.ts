@@ -1,16 +1,17 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 
 /**
- * The journal of a run: what its shim and the server wrote down, in the order in which it happened. shim.sh is its
- * specification. Appends of one line are one write on an O_APPEND file, so lines never mix; a last line without its
- * newline is not there yet.
+ * The journal of a run: the records of its shim and of the server, in the order of the events. shim.sh is its
+ * specification. A line is one write to an O_APPEND file, so lines never mix; a last line without its newline is
+ * ignored.
  */
+
 export interface Journal {
   /** The first claim is the only one that counts. */
   claim: ShimClaim | null
   /** Leader of the job's session and process group; null: not there yet. */
   session: { pid: number; born: string } | null
-  /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before its end. */
+  /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before the end of the run. */
   stopUp: number | null
   deadlineFired: boolean
   exit: { code: number; up: number | null } | null
@@ -23,9 +24,9 @@ const lossWords = { cut: 'LOST', full: 'DISK_FULL', over: 'OVER_LIMIT' } as cons
 export interface Loss {
   stream: 'stdout' | 'stderr'
   gap: (typeof lossWords)[keyof typeof lossWords]
-  /** How many bytes of the stream came before it; null: all that were kept. */
+  /** How many bytes of the stream were kept before it; null: all that were kept. */
   after: number | null
-  /** At least; 0: unknown. */
+  /** Minimum number of bytes; 0: unknown. */
   bytes: number
 }
 
@@ -34,19 +35,19 @@ export interface ShimClaim {
   pid: number
   born: string
   boot: string
-  /** Seconds of uptime; null where the system does not tell. */
+  /** Seconds of uptime; null: the system does not tell. */
   up: number | null
   /** Seconds of uptime at which the fallback deadline fires; null: it has none. */
   due: number | null
-  /** Where the job lives; null: in no cgroup of its own. */
+  /** The cgroup of the job; null: none of its own. */
   cgroup: string | null
   /** A shim of Berth 0.1 shares the session and the process group of its job. */
   sharesGroup: boolean
 }
 
 /**
- * null: there is no such run here. Read at once, not by a thread: it is a few hundred bytes in the page cache (30 µs), and
- * four hand-overs to the pool of threads cost ten times that on the way to the start of every job.
+ * null: there is no such run here. Read synchronously: it is a few hundred bytes in the page cache (30 µs), and four
+ * switches to the thread pool would cost ten times that at the start of every job.
  */
 export function readJournal(path: string): Journal | null {
   try {
@@ -93,17 +94,17 @@ export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: n
   appendFileSync(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)
 }
 
-/** From here on no shim can take the claim; whether one had taken it before, the journal tells. */
+/** No shim can take the claim after this; the journal tells whether one had taken it before. */
 export function recordVoid(path: string, boot: string): void {
   appendFileSync(path, `claim 0 0 ${boot} - - -\n`)
 }
 
-/** By the server where the shim did not do it. */
+/** Written by the server if the shim did not. */
 export function recordDeadline(path: string): void {
   appendFileSync(path, 'deadline\n')
 }
 
-/** The readers of the output are ended before they read all. */
+/** Records that the readers of the output end before they have read all. */
 export function recordCuts(path: string, { stdout, stderr }: { stdout: number; stderr: number }): void {
   appendFileSync(path, `cut stdout ${stdout}\ncut stderr ${stderr}\n`)
 }

@@ -10,10 +10,10 @@ import { writeNodeFile } from './node-file.ts'
 import { checkPaths } from './paths.ts'
 import { newSession, shell } from './shell.ts'
 
-/** What becomes the job of a run, for its shim. */
+/** The process that a shim starts as the job of a run. */
 export interface Launch {
   argv: readonly string[]
-  /** Seconds until the fallback deadline; 0: it has none. */
+  /** Seconds until the fallback deadline; 0: none. */
   limitSeconds: number
   cwd: string
   environment: Readonly<Record<string, string>>
@@ -21,19 +21,19 @@ export interface Launch {
 }
 
 export interface LaunchOptions {
-  /** Of the server. */
+  /** Environment of the server. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames: readonly string[]
   accounts: AccountRules
-  /** The pool has GPUs: a job that got none must not see any. */
+  /** The pool has GPUs: a job without GPUs must not see any. */
   hasGpus: boolean
-  /** Where the node file is written, or the link to it; for runs of several processes only. */
+  /** Path of the node file or of the link to it; used only for runs of several processes. */
   nodeFile: string
-  /** How long after its deadline a run is ended by its own shim, in case no server did. */
+  /** Time after its deadline at which a run is ended by its own shim, if no server did it. */
   deadlineSlackSeconds: number
 }
 
-/** Tells the processes of a run apart where it has no cgroup. */
+/** Identifies the processes of a run that has no cgroup. */
 export const runIdVariable = 'BERTH_RUN_ID'
 
 export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<Launch> {

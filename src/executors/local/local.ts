@@ -21,35 +21,37 @@ import { verdictOf } from './verdict.ts'
 import { type Claimed, killJob, killStrays, seeShim, type WatchedRun } from './watch.ts'
 
 /**
- * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, the journal
- * of a run the only truth about it. A handle is the run's id.
+ * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
+ * journal of a run is the only truth about it. A handle is the run's id.
  *
- * start: make the directory, start a shim, which takes the claim or finds it taken. A crash anywhere leaves a run that
- *   was claimed, or one that is unclaimed and that the next start starts. So it runs once at most, whichever server starts it.
- * stop: write the record, then TERM to the group of the job; at the end of the grace comes KILL, at a look of this server
- *   or the next one (watch.ts), or by its heir where none is there (heir.ts). KILL is for the whole job.
- * A run without a claim is voided by a claim of the server's: at a stop, and when `claimMs` have passed.
+ * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves a run
+ *   that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once, for any number of servers.
+ * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace this server or the next one sends
+ *   KILL to the whole job (watch.ts), or the heir of the server does (heir.ts).
  *
- * What a job can reach: its own processes, and the write ends of its two output pipes. The supervisor, its watchdog and the
- * readers of its output are processes of the server's account in another session, and outside of the job's cgroup; spool
- * and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them. A job of the
- * server's own account can, as it can kill the server itself; what this executor then does is to notice: it wakes what was
- * stopped, ends what is overdue, and lets nothing live on of a run that it says is over.
+ * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
+ *
+ * A job can reach its own processes and the write ends of its two output pipes. The supervisor, its watchdog and the
+ * readers of its output are processes of the server's account in another session, and outside of the job's cgroup;
+ * spool and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them. A
+ * job of the server's own account can, as it can kill the server itself; this executor then notices it: it continues a
+ * stopped supervisor, ends overdue runs, and leaves no process of a run that it reports as over.
  */
+
 export interface LocalOptions {
   spoolDir: string
-  /** Of the server; a job inherits the fixed list of it, and `inheritNames`. */
+  /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
-  /** Whose processes its runs may be; absent: there is one user. */
+  /** Which accounts its runs may use; absent: there is one user. */
   accounts?: AccountRules
-  /** The pool has GPUs: a job that got none sees none. */
+  /** The pool has GPUs: a job without GPUs sees none. */
   hasGpus?: boolean
-  /** How long after its maximum run time a run is ended by its own shim, in case no server did. */
+  /** Time after its maximum run time at which a run is ended by its own shim, if no server did it. */
   deadlineSlackSeconds?: number
-  /** How much of each output stream is kept on disk, the rest is counted and dropped. */
+  /** How much of each output stream is kept on disk; the rest is counted and dropped. */
   logBytesMax?: number
-  /** false: as on a machine where no cgroup may be made. */
+  /** false: as on a machine where no cgroup can be made. */
   usesCgroups?: boolean
   clock: Clock
   time: Time
@@ -57,11 +59,11 @@ export interface LocalOptions {
 }
 
 const streamBytesMaxDefault = 16 * 1024 ** 3
-/** A shim that took no claim for so long never will. */
+/** A shim that has taken no claim for this long never will. */
 const claimMs = 30_000
-/** How often output is looked for without a sign of the file system. */
+/** How often output is read without an event of the file system. */
 const logPollMs = 250
-/** Between two looks for processes of a run that lost its directory. */
+/** Pause between two searches for processes of a run that lost its directory. */
 const strayPauseMs = 20
 /** The shim kills its group right after its exit record. */
 const lastActMs = 5
@@ -78,7 +80,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   for (const runId of cgroups?.list() ?? [])
     if (!existsSync(`${spoolDir}/runs/${runId}`)) void endCgroup(cgroups?.pathOf(runId) ?? '', clock)
   const alarms = new Alarms(clock)
-  /** Journals without a claim, and when they were first seen so: the times of files are of a clock that may be set. */
+  /** When journals without a claim were first seen by this server: times of files depend on a clock that may be set. */
   const unclaimed = new Map<string, number>()
   const ended = await followEnded(endedList(spoolDir), log, (runId) => alarms.ring(runId))
   const closing = new AbortController()
@@ -120,7 +122,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     return ofSpool(() => readJournal(files.journal))?.claim != null
   }
 
-  /** On a full disk not even a void claim can be written, and no shim can write its own; then all of it goes. */
+  /** On a full disk neither the server nor a shim can write a claim; then all files are removed. */
   async function discard(files: RunFiles): Promise<void> {
     try {
       await abandon(files)
@@ -132,9 +134,9 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     }
   }
 
-  /** Nothing runs and nothing will; unless another start took the claim, nothing stays. */
+  /** The run does not start any more; unless another start took the claim, all its files are removed. */
   async function abandon(files: RunFiles): Promise<void> {
-    // Removed by a job of the server's account: a shim may have begun all the same.
+    // A job of the server's account removed the directory: a shim may have begun all the same.
     if (!existsSync(files.directory)) while (await killStrays(watched(files))) await clock.sleep(strayPauseMs)
     else if (voided(files)?.claim?.pid === 0) await removeRun(files)
   }
@@ -160,7 +162,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     return readJournal(files.journal)
   }
 
-  /** One that nobody claimed yet will never be: who started it is not there any more to be told. */
+  /** An unclaimed run of a server that died never starts: it is voided. */
   async function find(runId: string): Promise<string | null> {
     const files = filesOf(spoolDir, runId)
     if (!files || !existsSync(files.directory)) return null
@@ -208,7 +210,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     if (leader === undefined) return
     // The leader gets its group when it gets its session, shortly after it was recorded.
     if (!send(-leader, 'SIGTERM')) send(leader, 'SIGTERM')
-    // What is stopped receives TERM when it goes on.
+    // A stopped process receives TERM when it continues.
     send(-leader, 'SIGCONT')
   }
 
@@ -277,7 +279,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   }
 }
 
-/** A run that is over has an empty one; what is left of another may need a moment to die. */
+/** The cgroup of a run that is over is empty; processes of a killed run may need a moment to die. */
 async function endCgroup(path: string, clock: Clock): Promise<void> {
   killCgroup(path)
   for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)

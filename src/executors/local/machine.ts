@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 import type { Log } from '../../platform/log.ts'
 import { isMissingFile } from './journal.ts'
 
-/** This machine as a node that jobs can be placed on. */
+/** This machine as a node for jobs. */
 export interface Machine {
   host: string
-  /** Stays the same when the machine starts again. */
+  /** Does not change when the machine restarts. */
   machineId: string
   cpuMillis: number
-  /** What jobs may have: the system keeps 1 GiB for itself. */
+  /** Memory for jobs: the system keeps 1 GiB for itself. */
   memoryBytes: number
   cpuModel: string
   gpus: Gpu[]
@@ -21,7 +21,7 @@ export interface Gpu {
   model: string
   memoryGib: number
   tensorCores: boolean
-  /** Lowest and highest version of CUDA that its driver serves; empty: unknown. */
+  /** Lowest and highest CUDA version that its driver supports; empty: unknown. */
   cuda: string[]
 }
 
@@ -50,7 +50,7 @@ async function readMachineId(): Promise<string> {
 }
 
 const queryTimeoutMs = 10_000
-/** It was not found, or could not be executed, and something on the PATH was closed to the server. */
+/** Errors of a PATH with a folder that the server may not read: the program was not found, or could not be executed. */
 const closedPath = new Set(['EACCES', 'ELOOP', 'ENAMETOOLONG', 'ENOTDIR'])
 
 async function detectGpus(log: Log): Promise<Gpu[]> {
@@ -73,7 +73,7 @@ async function detectGpus(log: Log): Promise<Gpu[]> {
   }
 }
 
-/** Tensor cores came with compute capability 7.0. A driver serves every version of CUDA up to the one it names. */
+/** Tensor cores came with compute capability 7.0. A driver supports every version of CUDA up to the one it names. */
 function parseGpus(table: string, banner: string): Gpu[] {
   const cuda = banner.match(/CUDA Version: *(\d+\.\d+)/)?.[1]
   return table

@@ -7,9 +7,9 @@ import type { Account } from '../account.ts'
 import type { RunSpec } from '../executor.ts'
 
 /**
- * The file named by PSIJ_NODEFILE: the name of its node for each process of the run, one a line. It is in the directory
- * of the run. Another account cannot enter that: its file is in a directory of its own with a name that cannot be
- * guessed, which the server makes and alone may change, and `link` in the directory of the run leads to it.
+ * The file named by PSIJ_NODEFILE: the name of its node for each process of the run, one per line. It is in the
+ * directory of the run. Another account cannot enter that, so its file is in a directory of its own with a name that
+ * cannot be guessed, which only the server may change; `link` in the directory of the run leads to it.
  */
 export async function writeNodeFile(link: string, run: RunSpec, account: Account | null): Promise<string> {
   const path = account ? join(await reachable(link), 'nodes') : link
@@ -22,7 +22,7 @@ export async function removeNodeFile(link: string): Promise<void> {
   if (directory !== null) await rm(directory, { recursive: true, force: true })
 }
 
-/** Made once for a run, however often and by however many servers it is started. */
+/** Made once per run, for any number of starts and servers. */
 async function reachable(link: string): Promise<string> {
   await unlessThere(symlink(join(tmpdir(), `berth-${randomUUID()}`), link))
   const directory = await readlink(link)

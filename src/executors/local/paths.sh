@@ -1,12 +1,13 @@
-# Run by the account of the job: whether it can read stdinPath ($1) and write stdoutPath ($2) and stderrPath ($3). Says in one line
-# what it cannot use and why. Files that are not there are made, and none is emptied: the run may be going on already.
+# Run by the account of the job: whether it can read stdinPath ($1) and write stdoutPath ($2) and stderrPath ($3).
+# Prints one line that says which file it cannot use and why. Missing files are made, and none is emptied: the run may
+# already be writing.
 
 refuse() {
   printf 'Cannot %s: %s\n' "$1" "${2##*: }"
   exit 1
 }
 
-# A named pipe would be waited for.
+# Opening a named pipe would block.
 if [ -d "$1" ]; then
   refuse "read stdinPath $1" "it is a directory"
 elif [ "$1" ] && ! [ -p "$1" ]; then

@@ -6,12 +6,12 @@ import { pathCheck, shell } from './shell.ts'
 
 const run = promisify(execFile)
 
-/** A file system that does not answer (a network's) is not waited for any longer. */
+/** Maximum wait for a file system that does not answer, such as a network's. */
 const checkMs = 10_000
 
 /**
- * Refuses a run whose account cannot use the files that the spec names for its streams. Asked of a process of that account
- * before the run: the server may be root, and what it may do says nothing.
+ * Refuses a run whose account cannot use the files that the spec names for its streams. A process of that account
+ * checks before the run, because the server may be root.
  */
 export async function checkPaths(paths: readonly string[], account: Account | null): Promise<void> {
   if (paths.every((path) => path === '')) return

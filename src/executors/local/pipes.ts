@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 
 /**
- * Pipes for the output of runs. A pipe, unlike a file, cannot be cut by a job that opens /dev/stdout or /dev/stderr again,
- * and its reader decides how much is kept. Node makes none, so `mkfifo` makes the names of many at once (5 ms, once in
- * `pipesPerBatch / 2` runs); each is opened and its name removed, so the kernel frees what a server that dies leaves.
+ * Pipes for the output of runs. Unlike a file, a pipe cannot be truncated by a job that opens /dev/stdout or
+ * /dev/stderr again, and its reader decides how much is kept. Node cannot make pipes, so `mkfifo` makes many names at
+ * once (5 ms, once in `pipesPerBatch / 2` runs). Each is opened and its name removed, so the kernel frees the pipes of
+ * a server that dies.
  */
 export interface Pipe {
   read: number
@@ -60,7 +61,7 @@ export function closePipe({ read, write }: Pipe): void {
   closeSync(write)
 }
 
-/** Either end alone would wait for the other. */
+/** Opening one end alone would wait for the other. */
 function openPipe(path: string): Pipe {
   const both = openSync(path, constants.O_RDWR)
   const read = openSync(path, constants.O_RDONLY)

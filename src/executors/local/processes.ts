@@ -4,16 +4,17 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 
 /**
- * Processes as the system shows them. A pid alone proves nothing: it is used again. A process is meant by its pid and
- * its birth, in the words of the same boot. Zombies count as dead: they run nothing, and their parent is not ours.
+ * Processes as the system shows them. A pid is used again, so a process is identified by its pid and its birth, both
+ * from the same boot. Zombies count as dead: they run nothing, and their parent is not this server.
  */
+
 export interface ProcessSeen {
   pid: number
   group: number
   session: number
-  /** Clock ticks since boot on Linux, else the start time as `ps` writes it, spaces as underscores. */
+  /** Clock ticks since boot on Linux, else the start time as `ps` writes it, with underscores for spaces. */
   born: string
-  /** By SIGSTOP and its like. */
+  /** Stopped by SIGSTOP or a similar signal. */
   stopped: boolean
 }
 
@@ -27,7 +28,7 @@ export async function readBootId(): Promise<string> {
   return stdout.trim().replaceAll(/[^0-9a-zA-Z]+/g, '_')
 }
 
-/** The living process with this pid. Read at once, not by a thread: it takes 20 µs. */
+/** The living process with this pid. Read synchronously: it takes 20 µs. */
 export async function seeProcess(pid: number): Promise<ProcessSeen | null> {
   if (!isLinux) return (await listByPs(['-p', String(pid)]))[0] ?? null
   const text = readProc(pid, 'stat')
@@ -43,13 +44,13 @@ export async function seeAll(): Promise<ProcessSeen[]> {
   })
 }
 
-/** Whether one of these stands among what the process began with, where the server may read that. */
+/** Whether the process began with this variable or argument, if the server may read that. */
 export function beganWith(pid: number, { variable, argument }: { variable: string; argument?: string }): boolean {
   const has = (file: 'environ' | 'cmdline', text: string) => `\0${readProc(pid, file) ?? ''}\0`.includes(`\0${text}\0`)
   return isLinux && (has('environ', variable) || (argument !== undefined && has('cmdline', argument)))
 }
 
-/** null: it is gone, or not ours to look into. */
+/** null: the process is gone, or the server may not read it. */
 function readProc(pid: number, file: 'stat' | 'environ' | 'cmdline'): string | null {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'latin1')
@@ -59,7 +60,7 @@ function readProc(pid: number, file: 'stat' | 'environ' | 'cmdline'): string | n
   }
 }
 
-/** Signals a process, or a group by its negative number; false: there is none that may be signalled. */
+/** Signals a process, or a group by its negative number; false: no process could be signalled. */
 export function signal(target: number, name: NodeJS.Signals | 0): boolean {
   try {
     process.kill(target, name)
@@ -73,7 +74,7 @@ export function signal(target: number, name: NodeJS.Signals | 0): boolean {
 
 const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)
 
-/** The name of the command stands in brackets and may hold anything, brackets too. */
+/** The name of the command is in brackets and may contain any character, also brackets. */
 function parseStat(text: string): ProcessSeen | null {
   const [state, , group, session, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (state === undefined || 'ZX'.includes(state)) return null

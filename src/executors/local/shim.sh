@@ -29,10 +29,10 @@
 : one run of Berth
 run=$1 boot=$2 directory=$3 cgroup=$4 limit=$5 grace=$6 blocks=$7
 shift 7
-# Not exported: a job has a PATH only where its environment says so.
+# Not exported: a job has a PATH only if its environment sets one.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 trap : HUP INT QUIT ALRM TERM USR1 USR2
-# The shell's own remarks ("Killed") are none of the job's output.
+# Messages of the shell itself ("Killed") are not output of the job.
 exec 9>&2 2>/dev/null
 
 now() {
@@ -40,7 +40,7 @@ now() {
   [ -r /proc/uptime ] && read -r up rest </proc/uptime
 }
 
-# Of the process $1; `self` is the subshell that asks.
+# Birth of the process $1; `self`: of the subshell that calls it.
 birth() {
   if read -r stat <"/proc/$1/stat"; then
     pid=${stat%% *}
@@ -58,7 +58,7 @@ claim() {
   birth $$
   now
   due=-
-  # Rounded up: never before its time.
+  # Rounded up, so that it never fires early.
   [ "$limit" -gt 0 ] && [ "$up" != - ] && due=$((${up%.*} + 1 + limit))
   printf 'claim %s %s %s %s %s %s\n' "$$" "$born" "$boot" "$up" "$due" "${cgroup:--}" >&3 || exit 1
   while read -r word first second third rest <&4; do
@@ -68,7 +68,7 @@ claim() {
   exec 7>&-
 }
 
-# A record that cannot be written for want of room is written when there is some.
+# A record that cannot be written on a full disk is written when there is room again.
 record() {
   until printf '%s\n' "$*" >&3; do sleep 1; done
 }
@@ -80,7 +80,7 @@ find_session() {
   done <"$directory/journal"
 }
 
-# The whole job where there is a cgroup; else its group, and the server looks for the rest.
+# The whole job if there is a cgroup; else its group, and the server looks for the rest.
 kill_job() {
   if [ "$cgroup" ]; then
     printf 1 >"$cgroup/cgroup.kill"
@@ -90,7 +90,7 @@ kill_job() {
   fi
 }
 
-# Sleeps until an uptime, or for so many seconds where the system tells none. A sleep that ends early was killed.
+# Sleeps until an uptime, or for a number of seconds if the system has no uptime. A sleep that ends early was killed.
 sleep_until() {
   while now; do
     [ "$up" = - ] && { sleep "$2"; return; }
@@ -109,8 +109,8 @@ watchdog() {
   kill_job
 }
 
-# The output of stream $1, from its pipe, goes to its spool file. The job waits for nothing but a full disk: what is
-# over the limit is counted and dropped. At the limit, and on a full disk, the write in hand (128 KiB at most) is lost.
+# Copies the output of stream $1 from its pipe to its spool file. The job waits only for a full disk: bytes over the
+# limit are counted and dropped. At the limit, and on a full disk, the current write (at most 128 KiB) is lost.
 keep() {
   exec 9>&- >>"$directory/$1"
   ulimit -f "$blocks"
@@ -127,7 +127,7 @@ keep() {
   done
 }
 
-# This process becomes the job. A stop that came before there was a group to receive its TERM is found here.
+# This process becomes the job. It checks for a stop that came before there was a group to receive its TERM.
 launch() {
   birth self
   record session "$pid" "$born"

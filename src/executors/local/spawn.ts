@@ -12,7 +12,7 @@ import type { RunFiles } from './spool.ts'
 export interface ShimArguments {
   runId: string
   bootId: string
-  /** null: there are none. */
+  /** null: none. */
   cgroup: string | null
   /** The limit of each output stream. */
   streamBytesMax: number
@@ -20,15 +20,15 @@ export interface ShimArguments {
 
 /** Between TERM and KILL when the fallback deadline fires. */
 export const deadlineGraceSeconds = 30
-/** What `ulimit -f` counts in. */
+/** The unit of `ulimit -f`. */
 const blockBytes = 512
 
-/** Consecutive arguments that only the processes of a shim of this run have. */
+/** Consecutive arguments that only the processes of this run's shim have. */
 export const shimNameOf = (runId: string) => `berth\0${runId}`
 
 /**
- * Starts a shim in a session of its own and waits until it has taken the claim or is over: it closes one end of a pipe
- * then, so nothing is polled and a server that dies meanwhile breaks nothing. Answers when the claim is decided.
+ * Starts a shim in a session of its own and waits until it has taken the claim or is over. The shim closes one end of a
+ * pipe then, so nothing is polled, and a server that dies meanwhile breaks nothing.
  */
 export async function spawnShim(
   launch: Launch,
@@ -66,7 +66,7 @@ export async function spawnShim(
 }
 
 function shimArguments(launch: Launch, files: RunFiles, given: ShimArguments): string[] {
-  // One byte more than is stored, so that a stream over its limit is seen to be.
+  // One byte more than is stored, so that a stream over its limit is recognised.
   const blocks = Math.ceil((given.streamBytesMax + 1) / blockBytes)
   const times = [launch.limitSeconds, deadlineGraceSeconds, blocks].map(String)
   return [given.runId, given.bootId, files.directory, given.cgroup ?? '', ...times]

@@ -3,20 +3,20 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { removeNodeFile } from './node-file.ts'
 
-/** Where the files of a run are: in the spool, which only the account of the server may enter. */
+/** Paths of the files of a run, in the spool, which only the account of the server may enter. */
 export interface RunFiles {
   runId: string
   directory: string
   journal: string
   stdout: string
   stderr: string
-  /** One for all runs: their shims append the run's id when it is over. */
+  /** One file for all runs: shims append the run's id when it is over. */
   ended: string
-  /** The node file, or a link to the directory that it is in. */
+  /** The node file, or a link to its directory. */
   nodeFile: string
 }
 
-/** null: no run of ours is called so. Names become paths only here. */
+/** null: not a valid run id. Ids become paths only here. */
 export function filesOf(spoolDir: string, runId: string): RunFiles | null {
   if (!/^[A-Za-z0-9_-]{1,128}$/.test(runId)) return null
   const directory = join(spoolDir, 'runs', runId)

@@ -3,7 +3,7 @@ import { troubleOf } from '../../platform/troubles.ts'
 import { StartFailed } from '../executor.ts'
 import type { RunFiles } from './spool.ts'
 
-/** What the kernel says of a machine that has no more of something, in words that name no path. */
+/** Errors of a machine that has run out of something, in words that name no path. */
 const words: Readonly<Record<string, string>> = {
   ENOSPC: 'no space is left on its disk',
   EDQUOT: 'the disk quota of the server is used up',
@@ -15,13 +15,13 @@ const words: Readonly<Record<string, string>> = {
   EAGAIN: 'no further process may be started',
 }
 
-/** The same error, unless the machine is at fault. */
+/** NODE_TROUBLE if the machine is at fault, else the same error. */
 export function blamed(error: unknown): unknown {
   const message = words[troubleOf(error)?.kind ?? '']
   return message ? new StartFailed('NODE_TROUBLE', message, { cause: error }) : error
 }
 
-/** The spool is the machine's, whatever is wrong with it. */
+/** Every failure of the spool is a failure of the machine. */
 export function ofSpool<T>(work: () => T): T {
   try {
     return work()
@@ -33,7 +33,7 @@ export function ofSpool<T>(work: () => T): T {
 
 const wordsMax = 300
 
-/** The shim never took its claim; what changes the account, or the shell itself, may have said why. */
+/** The shim did not take its claim; the command that changes the account, or the shell itself, may have printed why. */
 export function endedEarly({ stderr }: RunFiles): StartFailed {
   const said = existsSync(stderr) ? readFileSync(stderr, 'utf8').trim().slice(0, wordsMax) : ''
   const why = said === '' ? '' : `: ${said}`

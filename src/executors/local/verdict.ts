@@ -3,15 +3,16 @@ import type { Journal } from './journal.ts'
 import { isUnderWay, killStrays, type WatchedMachine, type WatchedRun } from './watch.ts'
 
 /**
- * What a journal and the process table say of a run. The exit record counts, not the pid; but a run is over only when its
- * shim is and nothing of its job is left.
+ * The state of a run by its journal and the process table. The exit record counts, not the pid; but a run is over only
+ * when its shim is over and nothing of its job is left.
  */
+
 const KILL = 9
 const TERM = 15
 
 export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
   const journal = run.read()
-  // A job of the server's account can remove its spool; it must not go on unseen when the run is said to be gone.
+  // A job of the server's account can remove its spool; it must not go on unseen after the run is reported as gone.
   if (!journal) return (await killStrays(run)) ? { state: 'running' } : { state: 'gone' }
   const { claim, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
@@ -26,7 +27,7 @@ export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promi
   const nativeId = String(claim.pid)
   if (await isUnderWay(run, { ...journal, claim }, machine))
     return { state: 'running', ...startOf(journal, machine), nativeId }
-  // The exit record may have come while the processes were looked at; now that all are over none can come any more.
+  // The exit record may have come while the processes were read; now that all are over, none can come any more.
   const last = exit ? journal : (run.read() ?? journal)
   return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), nativeId }
 }

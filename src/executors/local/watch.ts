@@ -5,22 +5,22 @@ import { beganWith, type ProcessSeen, seeAll, seeProcess, signal } from './proce
 import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
 
 /**
- * The server's part of the supervision. While a shim works nothing is done here but to look at it: its job may have
- * stopped it or killed its watchdog, where both are of one account. So each look wakes a shim that was stopped, and
- * carries out what the journal says is due and did not happen: KILL after a grace, KILL after the fallback deadline, and
- * the end of a shim that does not come to its end. Each is found in the journal alone, so it holds after a restart too.
+ * The server's part of the supervision. While a shim works, the server only looks at it: a job of the same account may
+ * have stopped the shim or killed its watchdog. So each look continues a stopped shim, and does what the journal says
+ * is overdue: KILL after a grace, KILL after the fallback deadline, and the end of a shim that hangs. All of it follows
+ * from the journal alone, so it works after a restart too.
  *
- * Where the run has a cgroup, that is the job. Where not, it is what one look at the process table can find: the members of
- * its session and group, and all that began with BERTH_RUN_ID of the run in their environment, where the server may read
- * that. A process of another session that has wiped its environment is not found.
+ * If the run has a cgroup, that is the job. If not, the job is what one look at the process table finds: the members of
+ * its session and group, and all processes that began with the run's BERTH_RUN_ID in their environment, if the server
+ * may read that. A process of another session that has cleared its environment is not found.
  */
 export interface WatchedMachine {
   bootId: string
-  /** Since the last boot. */
+  /** Seconds since the last boot. */
   uptimeSeconds(): number
-  /** Of the database. */
+  /** Time of the database. */
   nowMs(): number
-  /** Runs without a cgroup of which nothing was left at the last look. */
+  /** Runs without a cgroup that had no process at the last look. */
   cleared: Set<string>
 }
 
@@ -29,7 +29,7 @@ export interface WatchedRun {
   journalPath: string
   /** Bytes kept of each stream. */
   sizes(): { stdout: number; stderr: number }
-  /** The cgroup of the run, should its journal be gone. */
+  /** The cgroup of the run, in case its journal is gone. */
   cgroupPath: string | null
   read(): Journal | null
 }
@@ -37,9 +37,9 @@ export interface WatchedRun {
 /** A run whose parent has said who it is. */
 export type Claimed = Journal & { claim: ShimClaim }
 
-/** Of a deadline, and of leftovers: the shim and its watchdog come first. */
+/** Patience with a deadline and with leftovers: the shim and its watchdog act first. */
 const patienceSeconds = 0.5
-/** A shim that was alone for so long does not come to its end by itself. */
+/** A shim that has been alone for this long does not end by itself. */
 const aloneSeconds = 10
 /** The last act of a shim needs a moment to take effect. */
 const dyingSeconds = 0.1
@@ -73,7 +73,7 @@ async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<v
   signal(-claim.pid, 'SIGKILL')
 }
 
-/** KILL to all of the job that can be found. */
+/** KILL to all processes of the job that can be found. */
 export async function killJob(runId: string, journal: Claimed): Promise<void> {
   const { pid, cgroup, sharesGroup } = journal.claim
   if (cgroup !== null) killCgroup(cgroup)
@@ -131,7 +131,7 @@ async function killMembers(runId: string, { claim, session }: Claimed): Promise<
   return members.length > 0
 }
 
-/** Of a run without a journal. */
+/** For a run without a journal. */
 export async function killStrays({ runId, cgroupPath }: WatchedRun): Promise<boolean> {
   const isInCgroup = cgroupPath !== null && isPopulated(cgroupPath)
   if (isInCgroup) killCgroup(cgroupPath)

@@ -15,13 +15,13 @@ import { basename, join } from 'node:path'
 import type { PlannedStop } from './plan.ts'
 
 /**
- * What outlives the server, shared by all processes over one directory: a file per run, made by `link`, so that of two
- * starts one wins whole, and one append-only list of stops. Nothing is flushed: it has to survive processes, not power
- * cuts. Reading the stops costs one read of what is new.
+ * State that outlives the server, shared by all processes over one directory: a file per run, made by `link`, so that
+ * one of two starts wins whole, and one append-only list of stops. Nothing is flushed: it has to survive processes, not
+ * power cuts. Reading the stops costs one read of the new part.
  *
- * A list that has grown to `stopsBytesMax`, or to twice what the last trim left, is replaced by one of the runs that are
- * still kept. A reader that finds another file under the name reads it from its beginning; a writer that finds one after
- * its append appends once more, and a stop that is there twice is one stop.
+ * A list that has grown to `stopsBytesMax`, or to twice its size after the last trim, is replaced by one of the runs
+ * that are still kept. A reader that finds another file under the name reads it from its beginning; a writer that finds
+ * one after its append appends once more, and a stop that is there twice is one stop.
  */
 interface Ledger {
   /** Keeps the handle unless the run has one; answers the one that counts. */

@@ -1,9 +1,10 @@
 import type { LogChunk } from '../executor.ts'
 
 /**
- * `line 1`, `line 2` … as bytes, from any line, made as they are asked for. All lines are there the moment the run
- * begins; the position is `{ line }`, the last one handed over: chunks end at ends of lines.
+ * `line 1`, `line 2` … as bytes, from any line, generated on demand. All lines exist the moment the run begins; the
+ * position is `{ line }`, the last one that was given: chunks end at ends of lines.
  */
+
 const chunkBytesMax = 65_536
 
 export interface OutputPosition {

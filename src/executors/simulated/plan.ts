@@ -1,9 +1,7 @@
 import { type Ended, type Observation, type RunSpec, StartFailed } from '../executor.ts'
 
-/**
- * All there is to know of a simulated run: its handle is this, as JSON, so what it does at any moment is arithmetic over
- * handle, stop and clock.
- */
+/** The handle of a simulated run as JSON: its state at any moment is arithmetic over handle, stops and clock. */
+
 export interface Plan {
   runId: string
   node: string | null
@@ -49,7 +47,7 @@ export function planOf({ runId, number, nodes, spec, injected }: RunSpec, now: n
   }
 }
 
-/** null: not a handle of ours. */
+/** null: not a handle of this executor. */
 export function parseHandle(handle: string): Plan | null {
   if (!handle.startsWith('{"runId":')) return null
   return JSON.parse(handle) as Plan

@@ -10,14 +10,15 @@ import { linePositionOf, type OutputPosition, output } from './output.ts'
 import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './plan.ts'
 
 /**
- * Runs that only take time: for tests, demos and capacity planning. What a run does is written in its environment
+ * Runs that only take time: for tests, demos and capacity planning. Environment variables say what a run does
  * (SIM_RUN_SECONDS, SIM_EXIT_CODE, SIM_LOG_LINES, SIM_IGNORE_TERM_SECONDS, SIM_START_SECONDS, SIM_START_FAILURES). Its
- * handle is its whole plan, and its moments are of the database's time, so a server may die and come back, and several may
- * share a directory.
+ * handle is its whole plan, and its moments are database time, so a server may die and come back, and several may share
+ * a directory.
  *
- * Nodes named in `<dataDir>/sim-silent`, one per line, do not answer: runs on them are unreachable, starting there fails,
- * stopping there throws, and their output is held back. They go on all the same.
+ * Nodes named in `<dataDir>/sim-silent`, one per line, do not answer: runs on them are unreachable, starting there
+ * fails, stopping there throws, and their output is held back. The runs go on.
  */
+
 export interface SimulatedOptions {
   dataDir: string
   clock: Clock
@@ -25,7 +26,7 @@ export interface SimulatedOptions {
   log: Log
 }
 
-/** How often those who read the output of a run look whether its node is silent, or another server stopped it. */
+/** How often a reader of output checks whether the node is silent, or another server has stopped the run. */
 const lookMs = 5_000
 
 export async function createSimulatedExecutor({ dataDir, clock, time, log }: SimulatedOptions): Promise<Executor> {
@@ -87,7 +88,7 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     }
   }
 
-  /** Or until a stop of this process; stops of others are found at the next look. */
+  /** Ends early at a stop by this process; stops by others are found at the next look. */
   async function sleepUntil(at: number, runId: string, signal: AbortSignal): Promise<void> {
     const stopped = new AbortController()
     const wake = () => stopped.abort()
