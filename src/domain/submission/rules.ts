@@ -26,7 +26,7 @@ const commandRules: Rule[] = [
   ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
 
-/** GPUs of one copy, given directly or per process. */
+/** GPUs of one copy: those of the copy, or the sum over its processes. */
 function gpusOfCopy(r: SpecInput['resources']): number {
   const perNode = r?.processesPerNode ?? (given(r?.nodeCount) ? 1 : Number.POSITIVE_INFINITY)
   const processes = given(r?.nodeCount) ? perNode : Math.min(perNode, r?.processCount ?? 1)
