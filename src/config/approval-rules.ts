@@ -13,11 +13,12 @@ import {
   word,
 } from './value.ts'
 
-/** `approvalRules:` of the configuration file: when a submission needs a person's yes, with the names of the API. */
+/** `approvalRules:` of the configuration file: which submissions need an approval, with the names of the API. */
+
 const level = word(['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'])
 const yearSeconds = 31_536_000
 
-/** One that cannot be matched safely is refused here, with whatever else is wrong. */
+/** Refuses patterns that cannot be matched in linear time, so that all problems of the file are reported together. */
 const pattern = (example: string) =>
   z.custom<string>((input) => typeof input === 'string' && patternProblem(input) === null, {
     error: ({ input }) => {

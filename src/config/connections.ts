@@ -1,31 +1,31 @@
 import type { ConfigProblem } from './value.ts'
 
 interface Wanted {
-  /** Of the pool. */
+  /** Size of the connection pool. */
   connections: number
   pools: number
 }
 
-/** What the database has. */
-interface Room {
+/** What the database offers. */
+interface Offered {
   available: number
   maxConnections: number
 }
 
-/** For notifications, and for the start. */
+/** Connections outside the pool: for notifications, and for the start. */
 const others = 2
 
-/** Live streams have connections of their own, a third of all: however many there are, the rest is for everything else. */
+/** A third of the connections is for live streams, so that streams of any number leave the rest to other work. */
 export function shareOut(connections: number): { ordinary: number; live: number } {
   const live = Math.ceil(connections / 3)
   return { ordinary: connections - live, live }
 }
 
-/** The pool of connections, one connection for the leadership of each pool of nodes, and a few others. */
+/** Connections that a server needs: the pool, one for the leadership of each pool of nodes, and the others. */
 export const connectionsOf = ({ connections, pools }: Wanted): number => connections + pools + others
 
-/** null: they fit. */
-export function tooManyConnections(wanted: Wanted, { available, maxConnections }: Room): ConfigProblem | null {
+/** null: the database has enough connections. */
+export function tooManyConnections(wanted: Wanted, { available, maxConnections }: Offered): ConfigProblem | null {
   const needed = connectionsOf(wanted)
   if (needed <= available) return null
   const beside = needed - wanted.connections

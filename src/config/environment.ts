@@ -2,6 +2,7 @@ import { roles } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
+
 export interface ConfigVariables {
   readonly [name: string]: string | undefined
   readonly BERTH_CONFIG?: string | undefined
@@ -13,7 +14,7 @@ interface Expansion {
   problems: ConfigProblem[]
 }
 
-/** Replaces `${NAME}` in every text of the file: that is how secrets stay out of it. */
+/** Replaces `${NAME}` in every text of the file, so that secrets can stay out of it. */
 export function expandVariables(input: unknown, { env, path, problems }: Expansion): unknown {
   if (typeof input === 'string')
     return input.replace(/\$\{([A-Za-z_]\w*)\}/g, (_, variable: string) => {

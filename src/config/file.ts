@@ -21,6 +21,7 @@ import {
 } from './value.ts'
 
 /** What the configuration file may say, key by key, with the defaults. Rules between keys are in ../config.ts. */
+
 export type ConfigFile = z.output<typeof configFile>
 export type PoolEntry = ConfigFile['pools'][number]
 export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
@@ -32,7 +33,7 @@ export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as con
 export const gibBytes = 2 ** 30
 const devicesMax = 1_024
 const coresMax = 100_000
-/** Fewer wait for each other: streams, submissions and the planner share them. */
+/** With fewer connections streams, submissions and the planner can block each other. */
 const connectionsMin = 6
 
 const days = wholeNumber(1, 36_500, '30, or null for forever').nullable()

@@ -3,6 +3,7 @@ import type { PoolEntry } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** Rules between the keys of a pool. */
+
 export const executorsOf = (pool: PoolEntry): readonly BuiltExecutor[] =>
   pool.executors ?? [pool.executor ?? executorDefault]
 

@@ -3,6 +3,7 @@ import { quotaTypes } from '../domain/limits/quota-rules.ts'
 import { amountOf, type ConfigProblem, section, text, word } from './value.ts'
 
 /** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
+
 export const quotaSection = section({
   type: word(quotaTypes),
   action: word(['BLOCK', 'WARN', 'REQUIRE_APPROVAL']),

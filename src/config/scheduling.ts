@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { amountOf, flag, section, value, wholeNumber, word } from './value.ts'
 
-/** `scheduling:` of a pool: how its runs are carried, and how it is planned. Absent keys of the latter follow the policy. */
+/** `scheduling:` of a pool: how its runs are started and ended, and how it is planned. */
+
 const yearSeconds = 31_536_000
 const seconds = (example: string) => amountOf('seconds', [0, yearSeconds], example)
 const countMax = 1_000_000
@@ -25,7 +26,7 @@ export const schedulingSection = section({
   onUnsatisfiable: word(['WAIT', 'FAIL']).optional(),
 })
 
-/** How the leader of the pool plans; what is absent has the default of its policy. */
+/** How the leader of the pool plans; absent keys have the defaults of its policy. */
 export interface PlanningConfig {
   readonly automatic?: boolean
   readonly holdAfterMs?: number

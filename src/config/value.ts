@@ -1,9 +1,10 @@
 import { z } from 'zod'
 
 /**
- * The vocabulary in which the configuration file is described. Every refusal says why and what would be right; zod
- * carries one text per issue, so both travel in it on two lines.
+ * The vocabulary in which the configuration file is described. Every problem has a reason and a remedy. zod has one text
+ * per issue, so both are in it, on two lines.
  */
+
 export interface ConfigProblem {
   readonly path: string
   readonly reason: string
@@ -108,7 +109,7 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<
   const unknown = z.custom<never>(() => false, {
     error: ({ path }) => problemText('is not a known key', suggestion(String(path?.at(-1)), known)),
   })
-  // The type of a catch-all would let every key through; at run time it lets none.
+  // A catch-all of type `never` admits no key at run time, but its type would admit every key.
   return z.object(shape, { error: notAMap }).catchall(unknown) as unknown as z.ZodObject<Shape, z.core.$strict>
 }
 
