@@ -7,6 +7,7 @@ import { usage } from './exit.ts'
  * wins. The YAML has the names of the schema's JobSpecInput, so what `--print-spec` writes is what `-f` reads; the server
  * checks it.
  */
+
 export interface SpecFlags {
   name?: string
   tag?: string[]

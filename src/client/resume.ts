@@ -10,6 +10,7 @@ import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
  * reader slower than the server must not grow the heap, so from `unreadMax` messages on the socket is paused; the server
  * then sends fewer and larger messages, or drops the connection, which costs a resume and nothing else.
  */
+
 export interface Resumable {
   after?: string | null | undefined
   lastLines?: number | null | undefined

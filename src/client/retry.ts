@@ -3,6 +3,7 @@
  * thousand clients of a restarted server do not come back in step. Only what is marked retryable is tried again, and
  * only where asking twice does no harm: a query, or a submission with an idempotency key.
  */
+
 export interface Retry<T> {
   /** How often it is tried in all. */
   attempts: number

@@ -10,6 +10,7 @@ import { retryWaitMs, withAttempts } from './retry.ts'
  * One server: requests over HTTP, live streams over one WebSocket that opens with the first stream, closes with the
  * last, and comes back by itself for as long as somebody reads.
  */
+
 export interface Connection {
   readonly url: string
   /** Throws RequestFailed. `attempts` above 1 only where asking twice does no harm. */

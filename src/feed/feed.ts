@@ -10,6 +10,7 @@ import { createEventRing, type EventRing, type RingOptions } from './ring.ts'
  * themselves or by `return()`, and outlive a database that does not answer. Nothing is written here: positions are given
  * by the sequencer of the domain. The ring and its loops exist while somebody reads.
  */
+
 export interface Feed {
   /** Throws NotFound when there is no such job for this viewer. */
   jobStatus(options: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>>

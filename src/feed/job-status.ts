@@ -20,6 +20,7 @@ import type { WatchedJob } from './ring.ts'
  * current state, then what comes (LIVE). It ends with the event that ends the job; what is reported later is not
  * delivered. Progress is no event: it comes as a message without events.
  */
+
 export type JobStatusMessage = Transitions | Reset | Heartbeat
 
 export interface JobStatusOptions {

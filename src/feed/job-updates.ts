@@ -17,6 +17,7 @@ import {
  * The events of all jobs that the viewer may see and the filter admits, before or after the event, so that a list sees a
  * job leave. A message carries consecutive positions of one job; the cursor also advances over what is left out.
  */
+
 export type JobUpdatesMessage = Transitions | Reset | Heartbeat
 
 export interface JobUpdatesOptions {

@@ -19,6 +19,7 @@ import { stoppable } from '../platform/stoppable.ts'
  * the number of statements does not depend on the number of watchers: what each may see is cut from the same numbers in
  * memory. The database may be away: then nothing is sent until it is back. Without watchers there is no hub, no loop, no timer.
  */
+
 export interface QueueWatch {
   /** Throws NotFound for an unknown pool; `pool` null: the one that the default queue leads to. */
   watch(viewer: Viewer, pool: string | null): Promise<AsyncGenerator<QueueNumbers, void, void>>

@@ -13,6 +13,7 @@ import { eventsAfter, type FeedEvent, feedRange } from './event.ts'
  * at the feed's head once the database has told it (`start`): what a reader read before that may lack events that the
  * ring does not have either, so it reads once more.
  */
+
 export interface EventRing {
   /** The ring has what comes after this position; undefined: it does not know yet where the feed is. */
   readonly start: number | undefined

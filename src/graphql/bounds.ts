@@ -17,6 +17,7 @@ import { forbiddenText } from '../domain/parse.ts'
  * cannot store. It is said of literals and variables alike, over every transport, and is INVALID_INPUT where the result
  * has that member, else BAD_REQUEST. The entries of a bulk are not looked into: each is taken or refused by itself.
  */
+
 interface Cap {
   itemsMax: number
   bulk: boolean

@@ -25,6 +25,7 @@ import { limits } from './limits.ts'
  * without an end, so the sum is made here from variables that are coerced already. Every selection set is counted once per
  * type: fragments within fragments do not multiply the work.
  */
+
 interface Asked {
   schema: GraphQLSchema
   document: DocumentNode

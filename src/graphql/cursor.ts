@@ -12,6 +12,7 @@ import { refusal } from './errors.ts'
  *   pos   p: position in the feed over all jobs                (jobUpdates)
  *   log   j: job · r: run number · o: byte offset in that run  (Job.logs, tail)
  */
+
 const version = 1
 const natural = z.int().min(0)
 const runNumber = z.int32().min(1)

@@ -7,6 +7,7 @@ import { answerJson } from './unread.ts'
  * go on from their cursor; requests in flight may finish within `drainMsMax`, and are answered UNAVAILABLE then; new ones
  * are answered UNAVAILABLE at once, with Retry-After, on connections that close. Nothing ends without an answer.
  */
+
 export interface Drain {
   readonly isDraining: boolean
   /** Takes part in the drain. False: the server is stopping, and the request is answered. */

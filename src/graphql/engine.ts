@@ -20,6 +20,7 @@ import { coerceVariables } from './variables.ts'
  * How a document becomes a result: parse → validate → cost → execute, the same for HTTP, SSE and WebSocket, because all
  * of it hangs on the hooks that the sockets run too (`getEnveloped`); nothing of the gate is HTTP middleware.
  */
+
 export type GraphqlEngine = ReturnType<typeof createGraphqlEngine>
 
 /** What a transport knows of a request. */

@@ -12,6 +12,7 @@ import { isUnavailable, sqlState, Unavailable, whyUnavailable } from '../platfor
  * `extensions.http` is a word to the HTTP transport (status; `spec` = only for application/graphql-response+json) and is
  * removed before anything is sent.
  */
+
 export type ErrorCode =
   | 'BAD_REQUEST'
   | 'GRAPHQL_PARSE_FAILED'

@@ -6,6 +6,7 @@
  * (so Origin is checked, and where a browser sends none, Sec-Fetch-Site), and a name that its owner re-points to 127.0.0.1 makes them same-origin (so Host is checked in
  * single-user mode, where nobody has to log in).
  */
+
 export interface GateRules {
   singleUser: boolean
   /** Further values of Host that are served in single-user mode, with or without a port. */

@@ -9,6 +9,7 @@ import { steadily } from '../platform/steadily.ts'
  * its user is disabled or changes), and then they are shown out: at once when this process hears of it, else at the next
  * look, once a second, one statement for all of them. A database that does not answer shows nobody out; an expiry does.
  */
+
 export interface Guests {
   /** Answers the function to call when they leave by themselves. */
   enter(viewer: Viewer, showOut: (why: Farewell) => void): () => void

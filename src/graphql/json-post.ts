@@ -16,6 +16,7 @@ import { answerJson } from './unread.ts'
  * of the ordinary (a stream, a subscription, a list, an unknown length, a malformed body) is then left to yoga's
  * transport, which says what is wrong with it.
  */
+
 const typeOfAccept: Readonly<Record<string, string>> = {
   '*/*': 'application/json',
   'application/json': 'application/json',

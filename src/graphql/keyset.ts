@@ -9,6 +9,7 @@ import { type PageArgs, pageSize } from './page.ts'
  * Lists of many parents (the runs of each of a hundred jobs) are read by one statement: a lateral join over the parents
  * with the limit inside. A list without parents is the case of one.
  */
+
 export interface Listing {
   /** Name of list and order; part of every cursor. */
   name: string

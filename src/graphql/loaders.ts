@@ -29,6 +29,7 @@ import { waitingLoaders } from './waiting-loaders.ts'
  * asks for below a list. A job that the viewer may not see is null, like one that does not exist; rows below a job are
  * reached through it. Made once per request and once per event of a subscription.
  */
+
 export type Loaders = ReturnType<typeof createLoaders>
 
 export const createLoaders = (domain: Domain, viewer: Viewer) => ({

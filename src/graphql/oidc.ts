@@ -10,6 +10,7 @@ import { Unavailable } from '../platform/tx.ts'
  * when first needed). Only asymmetric signatures count: `none` and shared secrets are refused. A token of an unknown key
  * makes the keys be read again, so the provider may rotate them at any time.
  */
+
 export interface OidcRules {
   readonly issuer: string
   readonly audience: string

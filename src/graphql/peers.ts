@@ -12,6 +12,7 @@ import type { Log } from '../platform/log.ts'
  * machine is served, as docs/security.md says. A socket that its process has closed already has no owner any more (it
  * reads as uid 0 with inode 0), so it is refused. The verdict holds as long as the connection.
  */
+
 export type PeerCheck = (socket: Socket) => Promise<string | null>
 
 const tables = ['/proc/net/tcp', '/proc/net/tcp6']

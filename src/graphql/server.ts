@@ -27,6 +27,7 @@ import { refuseUpgrade } from './upgrade.ts'
  *
  * `close` drains HTTP (drain.ts), closes sockets with 1012, so that clients come back, and stops listening.
  */
+
 export interface Server {
   listen(): Promise<{ url: string }>
   close(): Promise<void>

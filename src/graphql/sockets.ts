@@ -27,6 +27,7 @@ import { refuseUpgrade } from './upgrade.ts'
  * not take part in the closing handshake after `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets, an
  * address at most `strangersPerAddressMax` that have not logged in yet.
  */
+
 export interface Sockets {
   /** Completes an upgrade that the gate let through. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void

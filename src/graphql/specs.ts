@@ -10,6 +10,7 @@ import { limits } from './limits.ts'
  * where they are asked for, and one request gets `specBytesMax` of them, or a single one of any size. Each place that
  * shows a spec counts, for each is executed and written out again.
  */
+
 export interface Specs {
   /** The whole spec, or the refusal of a request that shows too many. */
   load(jobId: string): Promise<JobSpec>

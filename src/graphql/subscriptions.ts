@@ -20,6 +20,7 @@ import { limits } from './limits.ts'
  * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
  * would otherwise show every later event the rows of the first.
  */
+
 export interface Staying {
   /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams by itself. */
   readonly stays?: (end: () => void) => void

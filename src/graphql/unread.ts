@@ -6,6 +6,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from '
  * rest of the body is passed over, and only then does the response end, and its connection with it where it must. The
  * peer that sends more than the bounds is cut.
  */
+
 export interface PassOver {
   bytesMax: number
   msMax: number

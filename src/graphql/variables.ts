@@ -19,6 +19,7 @@ import { errorsMax } from './errors.ts'
  * whole value in its text: an object of 4,000 unknown keys took it 10 s. Here the first errors end the work, and each
  * names the place, not the value.
  */
+
 type Variables = Record<string, unknown>
 
 class TooManyErrors extends Error {}

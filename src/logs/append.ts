@@ -8,6 +8,7 @@ import { type LineState, noLines } from './lines.ts'
  * pumps that carry the same run one writes, the other gets LogMoved, so no byte is stored twice. `seal` says that no
  * byte will follow. Whoever commits pokes the wake-up topic `log` afterwards.
  */
+
 export interface LogHead {
   readonly runId: string
   /** Bytes so far. */

@@ -7,6 +7,7 @@ import type { Stored } from './stored.ts'
  * the batch is full or the caller asks for all there is. What cannot be completed is shown as it is: before a gap, at
  * the end of a sealed log, and when more than `holdBytesMax` of other streams' bytes have come after it.
  */
+
 export interface CutOptions {
   from: number
   /** Codes of the streams that are read; the others are passed over. */

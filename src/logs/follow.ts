@@ -9,6 +9,7 @@ import { TailReader } from './tail-reader.ts'
  * reset, when the job was deleted. A database that does not answer only delays it. A reader pulls: one that is slow gets
  * fewer, larger batches, and one that stopped keeps a page (stored.ts, `pageBytes` and a chunk) and a few objects.
  */
+
 export interface LogTail {
   follow(options: FollowOptions): AsyncGenerator<TailMessage, void, void>
   /** Streams that are open. */

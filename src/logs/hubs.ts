@@ -16,6 +16,7 @@ import { type RunState, readLogStates, type Stored } from './stored.ts'
  * depend on the number of readers. Chunks are fetched for runs that somebody waits for at that moment; the others' rings
  * just move on. Without readers there is no hub, no loop, no timer.
  */
+
 export interface RunHub {
   readonly jobId: string
   readonly run: number

@@ -16,6 +16,7 @@ import {
  * sees, but for two things: merging moves a line's time back by less than `mergedSpanMs`, and what was removed shows as
  * a gap RETENTION.
  */
+
 const mergedSpanMs = 1_000
 /** Chunks that one transaction takes up. */
 const stepChunksMax = 512

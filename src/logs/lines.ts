@@ -3,6 +3,7 @@
  * with its "\n"; bytes of other streams may lie between. So the numbers at any offset follow from the bytes before it,
  * and every stored chunk keeps the state at its first byte: a reader may start anywhere.
  */
+
 export const logStreams = ['STDOUT', 'STDERR', 'SYSTEM'] as const
 export type LogStream = (typeof logStreams)[number]
 

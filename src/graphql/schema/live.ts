@@ -19,6 +19,7 @@ import { seen } from './problem.ts'
  * Live views. The rooms feed and logs give messages with plain cursors; here they get their types and opaque cursors.
  * Every message carries one, heartbeats too, so a client can always go on from what it saw last.
  */
+
 interface Cursored {
   cursor: string
 }
