@@ -1,9 +1,9 @@
-/** A request that brought no data, with the code that says what to do about it. Refusals that are data are no failures. */
+/** A request without data, and the code of its error. A refusal in the data of an answer is no failure. */
 export class RequestFailed extends Error {
   override name = 'RequestFailed'
   /** `extensions.code` of the first error, or UNREACHABLE when no server answered. */
   readonly code: string
-  /** What the server's log calls the failure. */
+  /** The id of the request in the server's log. */
   readonly requestId: string | null
 
   constructor(code: string, message: string, { requestId = null, ...options }: FailureOptions = {}) {
@@ -12,7 +12,7 @@ export class RequestFailed extends Error {
     this.requestId = requestId
   }
 
-  /** The same request may succeed later, and nothing about it is wrong. */
+  /** The request is correct and may succeed later. */
   get retryable(): boolean {
     return retryableCodes.has(this.code)
   }

@@ -6,22 +6,22 @@ import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
  * replay everything; every message of Berth carries a cursor, so `after` is moved in place, on the very object that is
  * sent again. Together with the server's order that makes each message arrive exactly once.
  *
- * `after` moves when a message arrives, not when it is read: what waits here unread must not come a second time. And a
- * reader slower than the server must not grow the heap, so from `unreadMax` messages on the socket is paused; the server
- * then sends fewer and larger messages, or drops the connection, which costs a resume and nothing else.
+ * `after` moves when a message arrives, not when it is read, so that unread messages do not come a second time. A reader
+ * slower than the server must not grow the heap: from `unreadMax` messages on the socket is paused. The server then sends
+ * fewer and larger messages, or drops the connection, and the client resumes.
  */
 
 export interface Resumable {
   after?: string | null | undefined
   lastLines?: number | null | undefined
-  /** Of snapshots of a pool: they have no cursor, and the next one says it all. */
+  /** Pool of a stream of snapshots, which have no cursor: each one is complete. */
   pool?: string | null | undefined
 }
 
 export interface Flow {
   pause(): void
   resume(): void
-  /** Waits before the next try, the longer the more have failed in a row. */
+  /** Waits before the next try; the wait grows with the failures in a row. */
   rest(failures: number): Promise<unknown>
 }
 
@@ -36,7 +36,7 @@ export function advancing<Variables extends Resumable>(variables: Variables) {
       const cursor = cursorOf(data)
       if (cursor === undefined) return
       moving.after = cursor
-      delete moving.lastLines // says where to begin, and that is past
+      delete moving.lastLines // the cursor replaces the starting point
     },
   }
 }

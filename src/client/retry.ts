@@ -1,13 +1,13 @@
 /**
  * The one retry policy: 1, 2, 4 … seconds at most, each wait random between zero and that (full jitter), so that a
- * thousand clients of a restarted server do not come back in step. Only what is marked retryable is tried again, and
- * only where asking twice does no harm: a query, or a submission with an idempotency key.
+ * thousand clients of a restarted server do not come back in step. Only retryable errors are tried again, and only for
+ * requests that are safe to repeat: a query, or a submission with an idempotency key.
  */
 
 export interface Retry<T> {
-  /** How often it is tried in all. */
+  /** Tries in all. */
   attempts: number
-  /** Of a result: whether it is a refusal that says to come back. Failures say it themselves. */
+  /** Whether the result or the error is worth another try. */
   again: (outcome: { result: T } | { error: unknown }) => boolean
   sleep: (ms: number) => Promise<unknown>
 }

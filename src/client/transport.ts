@@ -8,18 +8,18 @@ import { retryWaitMs, withAttempts } from './retry.ts'
 
 /**
  * One server: requests over HTTP, live streams over one WebSocket that opens with the first stream, closes with the
- * last, and comes back by itself for as long as somebody reads.
+ * last, and reconnects for as long as a stream has a reader.
  */
 
 export interface Connection {
   readonly url: string
-  /** Throws RequestFailed. `attempts` above 1 only where asking twice does no harm. */
+  /** Throws RequestFailed. `attempts` above 1 is only for requests that are safe to repeat. */
   request<Result extends object, Variables>(
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
     options?: { attempts?: number },
   ): Promise<Result>
-  /** Goes on after `variables.after`, and after each message that came, over any number of connections. */
+  /** The messages after `variables.after`, over any number of connections. */
   follow<Result extends object, Variables extends Resumable>(
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
@@ -28,7 +28,7 @@ export interface Connection {
 }
 
 interface ConnectionOptions {
-  /** Of the server, without /graphql. */
+  /** URL of the server without /graphql. */
   url: string
   token?: string | undefined
   sleep?: (ms: number) => Promise<unknown>
@@ -59,7 +59,7 @@ export function connect({ url, token, sleep = pause }: ConnectionOptions): Conne
   }
 }
 
-/** A refusal that is data and says that the same request may succeed later. */
+/** Whether the data is a refusal that allows a later try. */
 const isRetryableProblem = (data: object) =>
   Object.values(data).some(
     (field: unknown) => typeof field === 'object' && field !== null && 'retryable' in field && field.retryable === true,
@@ -91,7 +91,7 @@ async function post<Result>({ endpoint, authorization, query, variables }: Post)
   throw new RequestFailed(response.status >= 502 ? 'UNREACHABLE' : codeOfStatus(response.status), reason)
 }
 
-/** Answers of the gate are plain text. */
+/** The gate of the server answers in plain text, so only the status says the code. */
 function codeOfStatus(status: number): string {
   if (status === 401) return 'UNAUTHENTICATED'
   if (status === 403) return 'FORBIDDEN'
@@ -116,7 +116,7 @@ function parseAnswer<Result>(text: string): Answer<Result> | undefined {
 const isForbidden = (error: unknown) =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 4403
 
-/** The shared socket, and the hold on its flow. A silent peer is noticed by pings, unless we are the silent one. */
+/** The shared socket, and its flow control. Pings detect a silent server, except while the client itself has paused. */
 function createSockets(endpoint: URL, authorization: string | undefined, sleep: (ms: number) => Promise<unknown>) {
   let socket: WebSocket | undefined
   let pongTimer: NodeJS.Timeout | undefined
@@ -127,7 +127,7 @@ function createSockets(endpoint: URL, authorization: string | undefined, sleep: 
     connectionParams: authorization ? { authorization } : {},
     keepAlive: pingEveryMs,
     retryAttempts: Number.POSITIVE_INFINITY,
-    // 4403 asks for a fresh token. We have one: it is worth coming back with only if it was good until now.
+    // 4403 refuses the token. Another try makes sense only if the server accepted the token before.
     shouldRetry: (error) => welcome || !isForbidden(error),
     retryWait: async (retries) => void (await sleep(retryWaitMs(retries))),
     on: {

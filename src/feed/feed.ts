@@ -8,7 +8,7 @@ import { createEventRing, type EventRing, type RingOptions } from './ring.ts'
 /**
  * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. Streams end by
  * themselves or by `return()`, and outlive a database that does not answer. Nothing is written here: positions are given
- * by the sequencer of the domain. The ring and its loops exist while somebody reads.
+ * by the sequencer of the domain. The ring and its loops exist while a stream is open.
  */
 
 export interface Feed {

@@ -4,7 +4,7 @@ import { isFinal, type JobState, type StateCategory, stateCategory } from '../do
 import type { Sql } from '../platform/tx.ts'
 import type { FeedEvent } from './event.ts'
 
-/** Which jobs: fields are joined by AND, entries of a list by OR, labels by AND; what is left out or null admits all. */
+/** Which jobs: fields are joined by AND, entries of a list by OR, labels by AND; a field that is absent or null admits all. */
 export interface JobFilter {
   ids?: readonly string[] | null | undefined
   states?: readonly JobState[] | null | undefined
@@ -49,7 +49,7 @@ export async function readFacts(sql: Sql, jobIds: readonly string[]): Promise<Jo
   )
 }
 
-/** The part of a job that moves, at one moment. `finishedAt` is the time of the event that ended it. */
+/** The state of a job at one moment. `finishedAt` is the time of the event that ended it. */
 interface Moment {
   state: JobState
   finishedAt: Date | null
@@ -60,7 +60,7 @@ export const isMove = (event: FeedEvent): boolean => event.to !== null && event.
 
 export const momentOf = (state: JobState, at: Date): Moment => ({ state, finishedAt: isFinal(state) ? at : null })
 
-/** What the last move before each of these events made of its job. */
+/** The state of each job just before each of these events. */
 export async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<FeedEvent, Moment>> {
   if (events.length === 0) return new Map()
   const rows = await sql.query<{ place: number; state: JobState; at: Date }>(
@@ -91,11 +91,11 @@ export function nameGlob(glob: string): Pattern {
   return parseGlob(glob)
 }
 
-/** A compiled filter: what it says of a job's facts, and of its moments. */
+/** A filter compiled into one test of a job's facts and one of its state at a moment. */
 export interface CompiledFilter {
   admitsJob(facts: JobFacts): boolean
   admitsMoment(moment: Moment): boolean
-  /** Whether moments matter at all. */
+  /** Whether the filter has a condition on the state. */
   readonly asksState: boolean
 }
 

@@ -120,13 +120,13 @@ export class JobStatusReader {
     return this.#progress() ?? this.#wait(heartbeatMs)
   }
 
-  /** It had ended, and the reader has its end. */
+  /** The job is over, and the reader has its last event. */
   #isOver(): boolean {
     const { state, stateSeq } = this.#opening
     return isFinal(state) && (stateSeq === null || this.#cursor >= stateSeq)
   }
 
-  /** What came while the database was asked rang at a bell where nobody waited. */
+  /** Whether events came during the last read; their bell rang before the reader waited for it. */
   #hasNews(): boolean {
     const newest = this.#job.events.at(-1)?.seq ?? 0
     return newest > this.#cursor || (this.#behind && this.#rooms.ring.start !== undefined)

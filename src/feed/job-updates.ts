@@ -31,7 +31,7 @@ export interface JobUpdatesRooms extends FeedRooms {
   facts: FactsCache
 }
 
-/** Events that are looked at in one go. */
+/** Events of one read. */
 const batchEventsMax = 500
 
 /** One reader of `jobUpdates`. */
@@ -41,7 +41,7 @@ export class JobUpdatesReader {
   readonly #filter: CompiledFilter
   readonly #after: number | undefined
   readonly #signal: AbortSignal
-  /** Up to here it is replay. */
+  /** Last position of the REPLAY. */
   #head = 0
   #cursor = 0
   #lastSent: number
@@ -77,7 +77,7 @@ export class JobUpdatesReader {
     }
   }
 
-  /** Where to begin; a reset when what comes after the reader's cursor is not all there. */
+  /** Where to begin; a reset if events after the reader's cursor are missing. */
   async #open(): Promise<Reset | undefined> {
     const { db, log, clock } = this.#rooms
     for (;;) {
@@ -103,7 +103,7 @@ export class JobUpdatesReader {
     if (live) return live
     const { start } = ring
     const stored = await eventsAfter(db.sql, this.#cursor, batchEventsMax)
-    // Whatever the ring does not have was stored before; where it is gone with its job, there is nothing to wait for.
+    // Events that the ring lacks were stored before it began. Events of a deleted job are gone, and are not waited for.
     if (stored.length === 0 && start !== undefined) this.#cursor = Math.max(this.#cursor, start)
     return stored.length === 0 ? (ring.after(this.#cursor, batchEventsMax) ?? []) : stored
   }

@@ -6,7 +6,7 @@ import type { EventRing } from './ring.ts'
 
 /** Events in one message at most. */
 export const messageEventsMax = 200
-/** After so long a silence a message says that the stream lives, and where it stands. */
+/** Silence after which a heartbeat carries the newest cursor. */
 export const heartbeatMs = 15_000
 
 /** Consecutive events of one job; `cursor` is the last one's seq in `jobStatus`, its position in `jobUpdates`. */
@@ -33,7 +33,7 @@ export interface Heartbeat {
   at: Date
 }
 
-/** What readers of the feed work with. */
+/** What a reader of the feed depends on. */
 export interface FeedRooms {
   db: Db
   clock: Clock

@@ -15,7 +15,7 @@ import { stoppable } from '../platform/stoppable.ts'
  * order are read from it), at most four a second, and one at least every 15 s.
  *
  * The watchers of a pool in this process share a hub. It reads when jobs moved or a leader shows something else, and once a
- * second in case a wake-up was lost, but never oftener than every `gapMs`; those who come meanwhile share the next read. So
+ * second in case a wake-up was lost, but at most every `gapMs`; watchers that come meanwhile share the next read. So
  * the number of statements does not depend on the number of watchers: what each may see is cut from the same numbers in
  * memory. The database may be away: then nothing is sent until it is back. Without watchers there is no hub, no loop, no timer.
  */
@@ -30,15 +30,15 @@ export interface QueueWatch {
 const gapMs = 250
 const pollMs = 1_000
 const silenceMsMax = 15_000
-/** Who come together and share one read. */
+/** Watchers of one pool, which share each read. */
 const arrivalsMax = 10_000
 
 interface Hub {
-  /** The newest numbers; `change` counts how often they became others. */
+  /** The newest numbers; `change` counts their changes. */
   latest: { numbers: QueueNumbers; change: number } | undefined
-  /** Rung when they became others. */
+  /** Rung when the numbers change. */
   readonly bell: Bell
-  /** Whose own rows are read; one entry for each who is here. */
+  /** Users whose own rows are read; one entry per watcher. */
   readonly guests: Set<{ userId: string }>
   /** Numbers whose reading begins from now on. */
   read(): Promise<QueueNumbers>
@@ -157,7 +157,7 @@ async function* snapshots(
   for (;;) {
     await clock.sleep(gapMs, signal)
     const silentMs = clock.monotonicMs() - sent.at
-    // From 15 s of silence on, whatever was read anew will do.
+    // After 15 s of silence any newer read is sent, changed or not.
     if (hub.latest?.change === change)
       await hub.bell.wait(silentMs < silenceMsMax ? silenceMsMax - silentMs : pollMs, signal)
     if (signal.aborted) return

@@ -8,14 +8,14 @@ import { eventsAfter, type FeedEvent, feedRange } from './event.ts'
 
 /**
  * The newest events, read once per process. One loop reads what has a position beyond the last one, at every wake-up
- * `feed` and every `pollMs`; a second one looks once a second at the rows of the jobs that somebody watches, for progress and
+ * `feed` and every `pollMs`; a second one looks once a second at the rows of watched jobs, for progress and
  * deletion. Readers pull from the ring by cursor, and read pages of their own when they are behind it. The ring begins
  * at the feed's head once the database has told it (`start`): what a reader read before that may lack events that the
  * ring does not have either, so it reads once more.
  */
 
 export interface EventRing {
-  /** The ring has what comes after this position; undefined: it does not know yet where the feed is. */
+  /** The ring has the events after this position; undefined: the head of the feed is not read yet. */
   readonly start: number | undefined
   /** Rung for every new event. */
   readonly bell: Bell
@@ -31,7 +31,7 @@ export interface WatchedJob {
   readonly jobId: string
   /** Rung for a new event, for progress, for its deletion. */
   readonly bell: Bell
-  /** Its newest events since somebody watches, by seq. */
+  /** Its newest events since the first reader came, by seq. */
   readonly events: FeedEvent[]
   /** When progress was last reported, as of the last look. */
   progressAt: Date | null

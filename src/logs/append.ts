@@ -6,7 +6,7 @@ import { type LineState, noLines } from './lines.ts'
  * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands.
  * `append` puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
  * pumps that carry the same run one writes, the other gets LogMoved, so no byte is stored twice. `seal` says that no
- * byte will follow. Whoever commits pokes the wake-up topic `log` afterwards.
+ * byte will follow. The caller pokes the wake-up topic `log` after the commit.
  */
 
 export interface LogHead {
@@ -19,7 +19,7 @@ export interface LogHead {
   readonly sealed: boolean
 }
 
-/** Somebody else appended to this log, or sealed it: take its head again. */
+/** Another pump appended to this log, or sealed it: open it again for the new head. */
 export class LogMoved extends Error {
   override name = 'LogMoved'
 }
@@ -48,7 +48,7 @@ interface HeadRow {
 
 export interface Append {
   pieces: readonly LogPiece[]
-  /** What the executor gave with the last piece. */
+  /** The executor's position after the last piece. */
   position: unknown
   /** logBytesPerRunMax of the configuration: what lies beyond becomes one OVER_LIMIT gap that grows. */
   bytesMax: number
@@ -86,7 +86,7 @@ function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece
   return { kept, over }
 }
 
-/** A log that is over its limit ends with the gap already: that one grows, and nothing is inserted. */
+/** A log over its limit already ends with the gap: the gap grows, and no row is inserted. */
 function appendSql(chunks: number): string {
   const rows = Array.from({ length: chunks }, (_, row) => {
     const first = 6 + row * 6
@@ -115,7 +115,7 @@ const chunkValues = (chunk: NewChunk) => [
   chunk.gap,
 ]
 
-/** No byte will follow in these; open lines end. */
+/** Seals the logs of these runs: no byte will follow, and open lines end. */
 export async function seal(sql: Sql, runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return
   await sql.query(

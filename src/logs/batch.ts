@@ -15,10 +15,10 @@ export interface LogLine {
 
 /** Bytes of a line in one piece at most. */
 export const lineBytesMax = 65_536
-/** A piece ends here, or with the character that lies across: up to three bytes more. */
+/** A piece ends here, or up to three bytes later, where a character lies across. */
 const pieceBytes = lineBytesMax - 3
 
-/** Text and lines of a stretch of one run's log. Lines cost more than text, and are made when they are asked for. */
+/** Text and lines of a stretch of one run's log. Lines cost more than text, and are made on request. */
 export interface Passage {
   text: string
   readonly lines: readonly LogLine[]
@@ -60,7 +60,7 @@ export function passageOfLines(
 
 const fits = (text: string, { bytesMax }: CutOptions) => Buffer.byteLength(text) <= bytesMax
 
-/** The text of a cut with these options fits `options`, whatever its bytes are. */
+/** Smaller options: the text of a cut with them fits `options` even if every byte is invalid. */
 const shrunk = <T extends CutOptions>(options: T): T => ({
   ...options,
   bytesMax: Math.floor(options.bytesMax / replacementBytes),

@@ -13,8 +13,8 @@ import { type RunState, readLogStates, type Stored } from './stored.ts'
  * null when the job is gone) and keeps its newest chunks in a ring; readers that follow live take them from there, and
  * those that are behind read pages of their own. One loop looks at all hubs of the process with one statement, and
  * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
- * depend on the number of readers. Chunks are fetched for runs that somebody waits for at that moment; the others' rings
- * just move on. Without readers there is no hub, no loop, no timer.
+ * depend on the number of readers. Chunks are fetched only for runs with a waiting reader; the other rings
+ * only move their end. Without readers there is no hub, no loop, no timer.
  */
 
 export interface RunHub {

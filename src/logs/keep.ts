@@ -18,7 +18,7 @@ import {
  */
 
 const mergedSpanMs = 1_000
-/** Chunks that one transaction takes up. */
+/** Chunks that one transaction merges. */
 const stepChunksMax = 512
 
 /** Sealed logs of a few chunks' length that are not merged yet. */

@@ -36,7 +36,7 @@ export interface LogPage {
   lines: LogLine[]
   gaps: LogGap[]
   cursor: LogCursor
-  /** Nothing follows and nothing ever will. */
+  /** The log is closed, and this is its end. */
   isFinal: boolean
 }
 

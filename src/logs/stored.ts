@@ -33,7 +33,7 @@ WHERE c.run_id = $1 AND c.start_offset >= (SELECT at FROM first)
   AND c.start_offset < greatest((SELECT at FROM first), $2::bigint) + $3::bigint
 ORDER BY c.start_offset LIMIT $4`
 
-/** Where in a job's log somebody stands: offsets count the merged bytes of that run. */
+/** A reader's place in a job's log; the offset counts the merged bytes of that run. */
 export interface LogCursor {
   run: number
   offset: number
@@ -86,7 +86,7 @@ LEFT JOIN job ON job.id = w.job_id
 LEFT JOIN run_log l ON l.job_id = w.job_id AND l.number = w.number
 ORDER BY w.place`
 
-/** Whether nothing will follow `offset`; a reader of one run only does not care for others. */
+/** Whether no byte will follow `offset`; `only`: in this run. */
 export function isOver(state: RunState, offset: number, only: number | undefined): boolean {
   const { log, next, closed } = state
   const sent = log === null ? closed : log.sealed && offset >= log.end

@@ -19,7 +19,7 @@ import type { FollowOptions, TailMessage } from './tail-message.ts'
 const batchBytesMin = 4_096
 const batchBytesMax = 1_048_576
 const heartbeatMs = 15_000
-/** A line without an end is held back so long, in case its end comes. */
+/** How long a line without an end is held back, in case its end comes. */
 const openLineMs = 50
 /** Batches that readers of a hub share at most. */
 const sharedPassagesMax = 8
@@ -130,7 +130,7 @@ export class TailReader {
     }
     const waited = this.#heldMs() >= openLineMs
     const part = this.#cut(stored, { follows: whatFollows(stored, log), share: shared !== null, waited })
-    // What changed while the page was read rang at a bell where nobody waited.
+    // A change during the read of the page rang its bell before the reader waited for it.
     if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold(waited) : undefined
     this.#heldSince = undefined
     const over = isOver(state, part.end, this.#options.run)
@@ -172,7 +172,7 @@ export class TailReader {
     return this.#page
   }
 
-  /** Who has waited shows what there is; if that is nothing, more must come. Time may have passed since it was asked. */
+  /** A reader that has waited sends what there is; if there is nothing, it waits for more. */
   async #hold(waited: boolean): Promise<undefined> {
     this.#heldSince ??= this.#rooms.clock.monotonicMs()
     return this.#wait(waited ? heartbeatMs : Math.max(0, openLineMs - this.#heldMs()))
