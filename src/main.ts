@@ -81,10 +81,7 @@ interface Start {
   signal: AbortSignal
 }
 
-/**
- * A database that is lost during the start is waited for like one that is late: what was built is taken down and built
- * again.
- */
+/** After a loss of the database during the start, what was built is taken down, and the start begins again. */
 async function start(starting: Start): Promise<string> {
   const { log, running, signal } = starting
   const beganMs = systemClock.monotonicMs()

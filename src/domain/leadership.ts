@@ -9,61 +9,62 @@ import type { Sql } from '../platform/tx.ts'
 /**
  * One leader per key over any number of processes.
  *
- * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so of two
- * contenders one wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch the
- * leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is refused.
- * However late or confused an old leader is, it can do no harm.
+ * **The epoch row is the truth** (scheduler_leader). Taking over adds one to the epoch, by compare-and-set, so one of
+ * two contenders wins. Every decision of a leader begins with `fence`, which reads that row FOR SHARE with the epoch
+ * the leader believes in: a take-over waits until the decision is committed, and a decision after a take-over is
+ * refused. So a late or confused leader does no harm.
  *
  * **The lease is a second row** (scheduler_lease), renewed every 2 s; in the row of the epoch, renewals and decisions
- * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean stop
- * leaves it so.
+ * would wait for each other. A lease older than 7 s of database time is free. So is a key without a holder: a clean
+ * stop leaves it without one.
  *
- * **An advisory lock speeds up**, and never decides: a frozen process keeps its lock. The leader of epoch e holds the
- * lock of (key, e) in the session of its dedicated connection. Who finds that lock free knows at once that the leader's
- * process or connection is gone, and need not wait for the lease. The lock of e + 1 is taken *before* the epoch is, so
- * nobody ever sees a new leader without its lock; and since each epoch has its own, an old leader that thaws and lets
- * go of its lock does not make the new one look dead. Only a contender that freezes between lock and take-over is in
- * the way; after two lease times its lock no longer counts.
+ * **An advisory lock speeds up**, and never decides, because a frozen process keeps its lock. The leader of epoch e
+ * holds the lock of (key, e) in the session of its dedicated connection. A contender that finds that lock free knows at
+ * once that the leader's process or connection is gone, and does not wait for the lease. The lock of e + 1 is taken
+ * *before* the epoch is, so there is never a new leader without its lock. Each epoch has its own lock, so an old leader
+ * that thaws and releases its lock does not make the new one look dead. Only a contender that freezes between lock and
+ * take-over blocks others; after two lease times its lock no longer counts.
  *
- * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a dedicated connection that breaks,
- * ends the leadership in this process; it then competes again with a new connection.
+ * **Stepping down**: a renewal that fails, takes too long or finds another epoch, or a dedicated connection that
+ * breaks, ends the leadership in this process; it then competes again with a new connection.
  *
  * A leader that freezes inside a transaction would hold the fence for ever: PostgreSQL ends such a session after 3 s
  * (`idle_in_transaction_session_timeout`, set in platform/connection on every connection).
  *
- * **A key that is bound to a data directory** may be competed for in several places: the directory was copied, or moved. Who
- * comes from another place than the last leader waits until the lease is too old, whatever lock and holder say: a clean
- * restart of the original leaves its runs no gap in which a copy could take them. A copy beside a living original says so.
+ * **A key that is bound to a data directory** may be competed for in several places, because the directory was copied
+ * or moved. A contender in another place than the last leader always waits until the lease is too old: a clean restart
+ * of the original then leaves no gap in which a copy could take its runs. A copy beside a living original logs a
+ * warning.
  *
- * The lease tells as well how the machine of the leader is: what is written anyway costs nothing more.
+ * The lease also stores the state of the leader's machine, at no extra cost.
  */
 export interface Leadership {
-  /** Begins to compete. */
+  /** Starts to compete. */
   start(): void
-  /** The epoch in which this process leads; null: it does not. */
+  /** The epoch in which this process leads; null: it does not lead. */
   readonly epoch: number | null
-  /** Hands over: whatever the leader does must have ended before. Another process takes over within its poll. */
+  /** Hands over; all work of the leader must have ended before. Another process takes over within its poll. */
   stop(): Promise<void>
 }
 
 export interface LeadershipOptions {
   address: Address
   key: string
-  /** Who we are, for people: host:pid:start. */
+  /** This process for people: host:pid:start. */
   holder: string
   host: string
-  /** Where the data directory is that the key is bound to; null: it is bound to none. */
+  /** Place of the data directory that the key is bound to; null: it is bound to none. */
   place: string | null
-  /** false: behind a transaction pooler, where a session is not ours. The same without the lock: up to 7 s slower. */
+  /** false: behind a transaction pooler, which shares sessions. The same without the lock: up to 7 s slower. */
   direct: boolean
   clock: Clock
   log: Log
   onGained(epoch: number): void
-  /** Once after every `onGained`, also on a clean stop. */
+  /** Called once after every `onGained`, also on a clean stop. */
   onLost(): void
 }
 
-/** The epoch has passed on: drop what was decided, and everything that was believed. */
+/** Another epoch leads: the caller drops its decisions and what it knows. */
 export class Fenced extends Error {
   override name = 'Fenced'
 }
@@ -81,8 +82,8 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
 export const overEpoch = (key: string, epoch: number) => new Fenced(`Epoch ${epoch} of ${key} is over`)
 
 /**
- * Whether nobody has led for so long; then nobody does until the open transaction ends, and a leader that only believes to
- * lead must take over again: what it has not heard meanwhile may be forgotten.
+ * Whether the key had no leader for this long. If so, it has none until the open transaction ends, and an old leader
+ * must take over again, so changes that it has not heard may be removed.
  */
 export async function vacate(sql: Sql, key: string, silentMs: number): Promise<boolean> {
   await sql.query('INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING', [key])
@@ -99,7 +100,9 @@ export async function vacate(sql: Sql, key: string, silentMs: number): Promise<b
 
 export const leaseTtlMs = 7_000
 
-/** Whether a process leads at this moment: a condition over the aliases `leader` (scheduler_leader) and `lease` (scheduler_lease). */
+/**
+ * Whether a process leads now: a condition over the aliases `leader` (scheduler_leader) and `lease` (scheduler_lease).
+ */
 export const ledSql = `leader.holder IS NOT NULL
   AND lease.renewed_at > berth_now() - ${leaseTtlMs} * interval '1 millisecond'`
 
@@ -108,10 +111,12 @@ export const isLedSql = (key: string) =>
   `EXISTS (SELECT FROM scheduler_leader leader JOIN scheduler_lease lease USING (pool) WHERE leader.pool = ${key} AND ${ledSql})`
 
 export const renewMs = 2_000
-/** How often others look whether they may take over. */
+/** How often a contender checks whether it may take over. */
 const competeMs = 250
 const reconnectMs = 500
-/** With `renewMs` less than the lease: a leader cut off from the database steps down before another takes over. */
+/**
+ * Together with `renewMs` less than the lease: a leader cut off from the database steps down before another takes over.
+ */
 const queryMsMax = 4_500
 
 export function createLeadership(options: LeadershipOptions): Leadership {
@@ -204,7 +209,7 @@ function connection({ address, direct, key }: LeadershipOptions, lost: AbortCont
   return client
 }
 
-/** From here on both rows are there to be compared and locked. */
+/** Makes the two rows that are compared and locked. */
 async function ensureRows(client: pg.Client, key: string) {
   await client.query('INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING', [key])
   await client.query('INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, berth_now()) ON CONFLICT DO NOTHING', [
@@ -236,7 +241,7 @@ interface Standing {
   age_ms: number
 }
 
-/** The new epoch, or null: another leads, or is just taking over; or a copy of this directory does. */
+/** The new epoch. null: another process leads or is taking over. COPY: a copy of this directory leads. */
 async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promise<number | 'COPY' | null> {
   const { key, holder, host, place, direct } = options
   const { rows } = await client.query<Standing>(
@@ -268,7 +273,7 @@ async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promi
   return null
 }
 
-/** Shared and for the length of the statement: looking leaves no trace, and two may look at once. */
+/** Shared and only for the length of the statement, so checks leave no trace and do not block each other. */
 async function isLockFree(client: pg.Client, key: string, epoch: number): Promise<boolean> {
   return locked(client, 'pg_try_advisory_xact_lock_shared', lockName(key, epoch))
 }

@@ -14,11 +14,11 @@ import { runSpecOf } from './run-spec.ts'
 import type { Started } from './withdrawals.ts'
 
 /**
- * Carries one run from its order to start until its end is stored: start it or find it again, pump its log, report that
- * it runs, ask for its end when it is cancelled, its time is over or another job needs its room, and report the end after
- * the last byte of its log.
- * All it knows can be found again from the run's row and the executor, so it may be dropped at any moment (`signal`),
- * and the next leader's carrier goes on. What it started and could not say while it led is handed on (withdrawals.ts).
+ * Carries one run from the order to start it until its end is stored: starts it or finds it again, pumps its log,
+ * reports that it runs, requests its end when it is cancelled, its time is over or another job needs its resources, and
+ * reports the end after the last byte of its log. All its state can be found again from the run's row and the executor,
+ * so it may be dropped at any moment (`signal`), and the next leader's carrier goes on. A run that it started and could
+ * not store while it led is handed on (withdrawals.ts).
  */
 
 export interface Carrying {
@@ -27,24 +27,24 @@ export interface Carrying {
   report: Reporter
   withdraw(started: Started): void
   graceMs: number
-  /** A node that does not answer for so long is lost, and its runs with it. */
+  /** A node that does not answer for this long is lost, and its runs with it. */
   nodeLostAfterMs: number
   logBytesPerRunMax: number
-  /** Where a job reaches this server. */
+  /** Address of this server for jobs. */
   jobUrl: string
 }
 
 const retryMsMax = 5_000
 const reInspectMs = 50
-/** For the rest of the log of a run that is gone. */
+/** Maximum time for the rest of the log of a run that is gone. */
 const goneLogMsMax = 60_000
-/** A deadline is looked at so often, in case the database's clock was set. */
+/** A deadline is checked this often, in case the database's clock was set. */
 const waitMsMax = 10_000
 
 export class Carrier {
-  /** Null until the executor has said it. */
+  /** Null until the executor has returned it. */
   handle: Handle | null
-  /** Resolves when the run needs nothing more from here; never rejects. */
+  /** Resolves when the run needs no more work here; never rejects. */
   readonly done: Promise<void>
   readonly executor: Executor
   readonly #run: HoldingRun
@@ -56,7 +56,7 @@ export class Carrier {
   #silent = false
   #silentSince: number | null = null
   #running: boolean
-  /** Its end was asked for. */
+  /** Its end was requested. */
   #ends: boolean
   #leaving = false
   #stopped = false
@@ -72,13 +72,13 @@ export class Carrier {
     this.done = this.#carry().finally(() => this.#over.abort())
   }
 
-  /** The job is CANCELLING: asks for the end of the run as soon as there is one. */
+  /** The job is CANCELLING: requests the end of the run as soon as it exists. */
   cancel(): void {
     this.#ends = true
     void this.#stop()
   }
 
-  /** Another job needs its room: asks for the end of the run, unless it is spared at the last moment. */
+  /** Another job needs its resources: requests the end of the run, unless it is spared at the last moment. */
   leave(): void {
     if (this.#leaving) return
     this.#leaving = true
@@ -93,7 +93,10 @@ export class Carrier {
     await this.#stop()
   }
 
-  /** What the backend says at a moment of the database's. The end itself is told by the log: it ends after the last byte. */
+  /**
+   * Takes a backend's observation at a database time. The end itself follows from the log, which ends after the last
+   * byte.
+   */
   async observed(observation: Observation, atMs: number): Promise<void> {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
@@ -106,7 +109,7 @@ export class Carrier {
     }
   }
 
-  /** Silence counts from when this leader noticed it: while nobody listened nothing was silent. */
+  /** Silence counts from when this leader noticed it. */
   #isLost(observation: Observation, atMs: number): Observation | null {
     if (observation.state === 'gone') return observation
     this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
@@ -115,7 +118,7 @@ export class Carrier {
     return { state: 'gone' }
   }
 
-  /** What is left of the output of a run that is gone is read first: a restart of the machine leaves its spool. */
+  /** The rest of the output of a run that is gone is read first: a restart of the machine leaves its spool. */
   async #giveUpLog(): Promise<void> {
     if (!this.#silent) await this.#carrying.domain.clock.sleep(goneLogMsMax, this.#dropped)
     this.#lost.abort()
@@ -138,7 +141,7 @@ export class Carrier {
   }
 
   async #start(): Promise<Handle | null> {
-    // The order was read a moment ago; a cancel that comes from now on is seen when the start is reported.
+    // The order was read a moment ago; a cancel that comes later is seen when the start is reported.
     if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
     const handle = await this.#startOrFail()
@@ -151,7 +154,7 @@ export class Carrier {
       return await this.executor.start(runSpecOf(this.#run, jobUrl))
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
-      // Trouble of the node is told once for the node, when it is counted (node-troubles.ts).
+      // Trouble of the node is logged once for the node, when it is counted (node-troubles.ts).
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
       const cause = error instanceof StartFailed ? error.cause : undefined
@@ -160,7 +163,7 @@ export class Carrier {
     }
   }
 
-  /** false: somebody else led before the start could be stored. */
+  /** false: another process led before the start could be stored. */
   async #isKept(handle: Handle): Promise<boolean> {
     try {
       if (await this.#begun(handle)) return true
@@ -171,7 +174,9 @@ export class Carrier {
     return false
   }
 
-  /** Cancelled, and no handle is kept: an earlier leader may have started it and died before it could say so. */
+  /**
+   * The run is cancelled and no handle is stored: an earlier leader may have started it and died before it stored that.
+   */
   async #findStarted(): Promise<Handle | null> {
     const handle = await this.#retrying('find', () => this.executor.find(this.#run.runId))
     if (handle) await this.#begun(handle)
@@ -180,12 +185,12 @@ export class Carrier {
   }
 
   /**
-   * Stores the handle and, when it runs already, RUNNING in the same transaction; sees a cancel that came meanwhile. Answers
-   * the state of the run; nothing: it could not be stored, or the run is over.
+   * Stores the handle and, if the run runs already, RUNNING in the same transaction; sees a cancel that came meanwhile.
+   * Returns the state of the run; undefined: it could not be stored, or the run is over.
    */
   async #begun(handle: Handle): Promise<JobState | null | undefined> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
-    // However short it was: its end is told after its log.
+    // A run may have ended already: its end is reported after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
     if (observation.state === 'gone') return this.#run.state
@@ -212,11 +217,13 @@ export class Carrier {
     const observation = this.#gone ?? (await this.#retrying('end', () => this.#lastObservation(handle)))
     if (this.#dropped.aborted || !observation) return
     const told = await this.#report({ kind: 'seen', observation })
-    // Dropped before it was stored: the next leader's carrier must find the end where this one found it.
+    // Dropped before the end was stored: the next leader's carrier must find it in the executor.
     if (told !== undefined) await this.executor.forget?.(handle)
   }
 
-  /** What it holds is given back only once nothing can be placed there; what the backend keeps of it is still needed. */
+  /**
+   * Its resources are freed only after nothing can be placed there; the backend keeps its data, which is still needed.
+   */
   async #lose(): Promise<void> {
     const { pool } = this.#carrying.leader
     await this.#retrying('loss', () => this.#asLeader((sql) => loseNodes(sql, pool, this.#run.runId)))
@@ -240,15 +247,17 @@ export class Carrier {
     await this.#retrying('stop', () => this.executor.stop(handle, this.#carrying.graceMs))
   }
 
-  /** How long it has run its backend knows best: what is stored is of a clock that may have been set since. */
+  /**
+   * The backend knows best how long the run has run: the stored time depends on a clock that may have been set since.
+   */
   async #watchAdopted(handle: Handle): Promise<void> {
     const [now] = (await this.#retrying('inspect', () => this.executor.inspect([handle]))) ?? []
     this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
   }
 
   /**
-   * Its own maximum counts from when the command began, measured from here on, so that no clock that is set ends it. A hard
-   * reservation ends at a moment of the database's.
+   * The run's own maximum counts from the beginning of the command and is measured here, so setting a clock does not
+   * end it. A hard reservation ends at a database time.
    */
   #watchDeadlines(startedAt: Date | null): void {
     const { clock, time } = this.#carrying.domain
@@ -274,7 +283,7 @@ export class Carrier {
     await this.#stop()
   }
 
-  /** What goes on beside the carrying. A leader that is fenced meanwhile has nothing more to do here. */
+  /** Work beside the carrying. A leader that is fenced meanwhile has nothing more to do here. */
   #aside(work: Promise<void>): void {
     work.catch((error: unknown) => {
       if (!(error instanceof Fenced))
@@ -297,7 +306,7 @@ export class Carrier {
     )
   }
 
-  /** Tries again, with growing pauses, until it works or the run is dropped; a fenced leader is not to try. */
+  /** Tries again, with growing pauses, until it works or the run is dropped; a fenced leader stops trying. */
   async #retrying<T>(what: string, work: () => Promise<T>): Promise<T | undefined> {
     const { clock, log } = this.#carrying.domain
     for (let failures = 0; !this.#dropped.aborted; failures++)

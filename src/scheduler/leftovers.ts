@@ -6,9 +6,9 @@ import type { Sql } from '../platform/tx.ts'
 import type { Carrying } from './carrier.ts'
 
 /**
- * What a server leaves with its executors when it dies after it has stored the end of a run and before the executor has
- * forgotten it. A new leader looks once, and then every hour: what the executor keeps of a run that is over, or was removed
- * with its job, is forgotten. A process is not touched: a run that lives is left to the search for lost runs.
+ * Data of runs that a server left in its executors when it died between storing the end of a run and `forget`. A new
+ * leader looks once, and then every hour: data of runs that are over, or were removed with their job, is forgotten. No
+ * process is ended here: living runs are left to the search for lost runs.
  */
 
 const pollMs = 3_600_000

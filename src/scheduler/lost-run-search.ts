@@ -4,12 +4,12 @@ import type { Executor, Observation } from '../executors/executor.ts'
 import type { Carrying } from './carrier.ts'
 
 /**
- * Looks for runs that were given up with their nodes. One that answers again is told to stop; when it has, or the backend
- * knows it no more, its node may be used again. Nothing is concluded from silence.
+ * Searches for runs that were given up with their nodes. One that answers again is stopped; when it has stopped, or the
+ * backend does not know it, its node may be used again. Nothing is concluded from silence.
  */
 export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
   const { domain, leader } = carrying
-  /** Those that were told to stop by this leader. */
+  /** Runs that this leader has told to stop. */
   const told = new Set<string>()
 
   async function search(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {

@@ -6,8 +6,9 @@ import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
 
 /**
- * What reports of starts mean for the nodes. A failure is counted before its job goes back to the queue, so that the job
- * finds the node backing off, and in a transaction of its own, which locks the pool before anything else, as a pass does.
+ * The effect of reports of starts on the nodes. A failure is counted before its job goes back to the queue, so that the
+ * job finds the node backing off. The count is a transaction of its own, which locks the pool before anything else, as
+ * a pass does.
  */
 
 export interface NodeTroubles {
@@ -22,12 +23,12 @@ interface Told extends NodeTrouble {
 
 interface RunReport {
   runId: string
-  /** It was started just now. */
+  /** The handle of a run that was just started. */
   handle?: string
   report: Report
 }
 
-/** The job may have no part in these. */
+/** Reasons for which the node may be the cause. */
 const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED'])
 
 export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }: Leader): NodeTroubles {
@@ -40,7 +41,7 @@ export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }
       return work(sql)
     })
 
-  /** The first of a row is told, and then no other. */
+  /** Logs the first failure of a row only. */
   function tell({ node, failures, seconds, because, isFirst, cause }: Told) {
     if (isFirst)
       log.warn(

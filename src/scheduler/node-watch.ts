@@ -5,8 +5,8 @@ import type { Sql } from '../platform/tx.ts'
 import type { Carrying } from './carrier.ts'
 
 /**
- * Hears of every node of the pool, also of those on which nothing runs: a silent node would otherwise be given one waiting
- * job after the other. One that does not answer for `nodeLostAfterMs` is LOST, and returns when it answers and its lost runs
+ * Checks every node of the pool, also those without runs: otherwise a silent node would be given one waiting job after
+ * the other. A node that does not answer for `nodeLostAfterMs` is LOST; it returns when it answers and its lost runs
  * are found. Silence counts from when this leader noticed it.
  */
 export function createNodeWatch(
@@ -22,7 +22,7 @@ export function createNodeWatch(
     return new Set(told.flat())
   }
 
-  /** Those that have been silent for too long by now. */
+  /** Nodes that have been silent for too long. */
   function overdue(silent: ReadonlySet<string>): string[] {
     for (const name of silentSince.keys()) if (!silent.has(name)) silentSince.delete(name)
     for (const name of silent) if (!silentSince.has(name)) silentSince.set(name, time.nowMs())

@@ -11,7 +11,7 @@ import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
 export type Report =
   | { kind: 'seen'; observation: Observation }
   | { kind: 'startFailed'; reason: StartFailed['reason']; message: string; cause?: unknown }
-  /** Cancelled, and the executor has never started it. */
+  /** Cancelled, and never started by the executor. */
   | { kind: 'neverStarted' }
   /** Its node has not answered for so long that it counts as lost. */
   | { kind: 'lost'; info: string }
@@ -116,7 +116,7 @@ function ended(job: ReportedJob, end: Ended): Step {
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
 }
 
-/** Without a maximum of its own it can only have been the reservation, though that was removed since. */
+/** A run without a maximum of its own was ended by its reservation, even if that was removed since. */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob): string {
   if ((expired && endsWithReservation) || maxRunTimeSeconds === 0) return 'Its capacity reservation has ended'
   return `It ran for its maximum of ${maxRunTimeSeconds} s`

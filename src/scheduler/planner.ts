@@ -7,9 +7,9 @@ import { createWorld, type World } from './plan/world.ts'
 import type { Committed, Store } from './store.ts'
 
 /**
- * The planner of one term: what it knows of its pool, kept up by what it hears, and the passes over it. A pass is made of
- * rounds; each hears, plans and commits, until nothing is left to decide. When anything fails on the way, what was known
- * is dropped and loaded again: nothing is repaired.
+ * The planner of one term: what it knows of its pool, updated by what it hears, and the passes over it. A pass consists
+ * of rounds; each hears, plans and commits, until nothing is left to decide. After any failure the knowledge is dropped
+ * and loaded again; nothing is repaired.
  */
 
 export interface Leader {
@@ -18,36 +18,36 @@ export interface Leader {
 }
 
 export interface Planner {
-  /** The world as it is now; loaded when nothing is known. */
+  /** The present world; loaded if nothing is known. */
   hear(): Promise<World>
   /** Hears, and decides until nothing is left or `roundsMax` rounds were made. */
   pass(roundsMax: number): Promise<Processed & { isDone: boolean }>
   /** Shows readers what changed; false: nothing did. */
   publish(): Promise<boolean>
-  /** Something changed that readers are not shown yet. */
+  /** Some changes are not shown to readers yet. */
   readonly owes: boolean
   /** Milliseconds until time alone may change something; null: it will not. */
   waitMs(): number | null
-  /** What was known cannot be trusted any more. */
+  /** Drops the knowledge, because it may be wrong. */
   forget(): void
 }
 
 export const startsPerCommit = 50
 /** A long silence is heard in parts. */
 const hearingsMax = 1_000
-/** Conflicts of one pass: after so many the tables contradict each other, and the loop must say so. */
+/** Maximum conflicts of one pass: after more the tables contradict each other, and the loop logs it. */
 const conflictsMax = 3
-/** Windows of lanes that are read for one decision. */
+/** Maximum reads of lane windows for one decision. */
 const refillsMax = 10_000
 
 export function createPlanner(store: Store, { log, pool }: { log: Log; pool: string }): Planner {
   let world: World | null = null
   let nextDueMs: number | null = null
   let nextMs: number | null = null
-  /** Something was heard or decided, or has aged, since it was last shown. */
+  /** Changes were heard or decided, or jobs aged, since the last publication. */
   let changed = false
 
-  /** What was known before a failure is dropped. */
+  /** Drops the knowledge after a failure. */
   async function trusting<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
@@ -84,7 +84,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     const decisions = await planned(now, store)
     if (decisions.considered > 0 || (nextMs !== null && nextMs <= now.state.nowMs)) changed = true
     nextMs = decisions.nextMs
-    // A moment that is due and changed nothing would be due for ever: the poll comes back to it.
+    // A due moment that changed nothing would stay due for ever: the poll comes back to it.
     if (decisions.considered === 0 && nextMs !== null && nextMs <= now.state.nowMs) nextMs = null
     if (isEmpty(decisions)) return { decisions, isDone: nextMs === null || nextMs > now.state.nowMs, committed: null }
     const committed = await store.commit(decisions, now.state.settings.revision)
@@ -140,14 +140,14 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
   }
 }
 
-/** What was heard may have emptied windows, and no round has read on since. */
+/** Changes may have emptied windows, and no round has read further entries since. */
 async function refilled(world: World, store: Store): Promise<World> {
   const { needs } = world.state.order
   if (needs.length > 0) world.refill(await store.first(needs))
   return world
 }
 
-/** Plans one round; where a window of a lane has run dry, reads on and plans again. */
+/** Plans one round; if a window of a lane is empty, reads further entries and plans again. */
 async function planned(world: World, store: Store): Promise<Decisions> {
   for (let i = 0; i < refillsMax; i++) {
     const decisions = plan(world, { startsMax: startsPerCommit })

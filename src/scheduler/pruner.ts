@@ -9,7 +9,10 @@ import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireLogs, mergeChunks, unmergedLogs } from '../logs/keep.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
-/** Keeps house: merges the small chunks of finished logs and removes what retention and its own time say. Safe in many processes at once. */
+/**
+ * Merges the small chunks of finished logs, and removes what is older than its retention. Safe in many processes at
+ * once.
+ */
 export interface Retention {
   /** null: for ever. */
   jobsMs: number | null

@@ -4,9 +4,9 @@ import type { LogPiece } from '../logs/chunk.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
- * Carries the output of one run from its executor into the database. The position of the executor is stored with the
- * bytes before it, so whoever pumps next continues exactly there. The first bytes after a pause are written at once;
- * while a write is under way the next ones gather, up to a bound at which the executor is no longer asked for more.
+ * Carries the output of one run from its executor into the database. The executor's position is stored with the bytes
+ * before it, so the next pump continues exactly there. The first bytes after a pause are written at once; during a
+ * write the next ones gather, up to a bound at which the executor is no longer asked for more.
  */
 
 export interface PumpOptions {
@@ -20,7 +20,7 @@ export interface PumpOptions {
 
 const gatheredBytesMax = 1024 * 1024
 
-/** Resolves when the executor says that the last byte was given, or when `signal` fires. */
+/** Resolves when the executor has given the last byte, or when `signal` fires. */
 export async function pumpLog(
   { sql, executor, run, handle, bytesMax, onStored }: PumpOptions,
   signal: AbortSignal,
@@ -58,7 +58,7 @@ function createWriter(sql: Sql, first: LogHead, { bytesMax, onStored }: Pick<Pum
       gathered.push(chunk)
       gatheredBytes += 'gap' in chunk ? 0 : chunk.bytes.length
       writing ??= write()
-      // A failed write must surface here, not as an unhandled rejection of a promise nobody waits for.
+      // A failed write must be thrown here, and not become an unhandled rejection.
       writing.catch(() => undefined)
       if (gatheredBytes >= gatheredBytesMax) await writing
     },

@@ -37,7 +37,7 @@ export interface Answering {
   domain: Domain
   leader: Leader
   planner: Planner
-  /** What the pass of this tick did; null: none was made. */
+  /** The result of this tick's pass; null: none was made. */
   pass: Processed | null
 }
 
@@ -48,7 +48,7 @@ export async function answerQuestions(answering: Answering, questions: readonly 
       await answer(answering, question)
     } catch (error) {
       if (error instanceof Fenced) throw error
-      // One question that cannot be answered must not delay the others; its client gives up at the deadline.
+      // One question that fails must not delay the others; its client gives up at the deadline.
       domain.log.error({ err: error, pool: leader.pool, question: question.id }, 'a question was not answered')
     }
   }
@@ -93,7 +93,7 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   return { wouldBe: 'STARTING', place: { nodes, gpuIds, atMs: world.state.nowMs }, reasons: [], position }
 }
 
-/** Behind all others of its lane. */
+/** A sequence behind all others of its lane. */
 const lastInLine = Number.MAX_SAFE_INTEGER
 
 function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; runId: string }): Candidate {
@@ -111,7 +111,7 @@ function candidateOf(pool: string, asked: AskedJob, stored?: { jobId: string; ru
   return { lane, userName, team: spec.team, entry }
 }
 
-/** Its entry counts as one that begins to wait now, with the bid that the policy counts. */
+/** Its entry waits from now on, with the bid that the policy counts. */
 function tryOut(world: World, candidate: Candidate): Verdict {
   const { lane, entry } = candidate
   const bid = countedBid(world.state.settings.policy, { interactive: lane.interactive, bid: entry.bid })
@@ -136,7 +136,7 @@ const endsElsewhere = because(
 
 // ── now, or not at all ──
 
-/** Takes everything back that the transaction has written. */
+/** Rolls back everything that the transaction has written. */
 class NotNow extends Error {
   override name = 'NotNow'
   readonly answer: NoWaitAnswer
@@ -146,12 +146,12 @@ class NotNow extends Error {
   }
 }
 
-/** Takes everything back: there is something to be heard first. */
+/** Rolls back, because there are changes to be heard first. */
 class Unheard extends Error {
   override name = 'Unheard'
 }
 
-/** Times that another transaction may come in between. */
+/** Maximum tries if other transactions interfere. */
 const looksMax = 5
 
 async function startNow(answering: Answering, question: NoWaitQuestion & { id: string }): Promise<void> {
@@ -165,7 +165,7 @@ async function startNow(answering: Answering, question: NoWaitQuestion & { id: s
         continue
       }
       const said = answerTo(error)
-      // It may have been committed, or the tables know better what is free.
+      // The transaction may have been committed, or the tables know better what is free.
       if (!said) planner.forget()
       if (!said && !isTaken(error)) throw error
       return answerQuestion(domain.db.sql, question.id, said ?? { changed: true })
@@ -227,7 +227,7 @@ async function tryStored(sql: Sql, world: World, { spec, ...candidate }: Submitt
   return gate ? { start: null, reason: gate, becomes: 'QUEUED' } : tryHereAndElsewhere(sql, world, candidate)
 }
 
-/** Told to the leader, not yet heard, and not about this job. */
+/** Whether the leader was told of changes other than this job's that it has not heard. */
 async function isUnheard(sql: Sql, pool: string, jobId: string): Promise<boolean> {
   const rows = await sql.query(
     'SELECT 1 FROM pool_change WHERE pool = $1 AND job_id IS DISTINCT FROM $2 LIMIT 1',

@@ -12,15 +12,15 @@ import { type Report, stepsOf } from './outcome.ts'
 import type { Leader } from './planner.ts'
 
 /**
- * Reports of executors become moves here: many in one transaction, under the leader's epoch, each decided against the
- * job as it is at that moment. A report about a run that is over already is kept as an event and changes nothing.
+ * Turns reports of executors into moves: many in one transaction, under the leader's epoch, each decided against the
+ * present job. A report about a run that is over is stored as an event and changes nothing else.
  */
 
 export interface RunReport {
   runId: string
   jobId: string
   number: number
-  /** Known since `start`: stored with the report. */
+  /** The handle from `start`, stored with the report. */
   handle?: Handle
   report: Report
 }
@@ -59,7 +59,7 @@ async function write(writing: Writing, reports: readonly RunReport[]): Promise<(
   return reports.map((report) => states.get(report) ?? null)
 }
 
-/** A job is reported on at most once in a round; the next round sees what the last one did. */
+/** At most one report per job and round; the next round sees the result of the last one. */
 function rounds(reports: readonly RunReport[]): RunReport[][] {
   const byJob = Map.groupBy(reports, ({ jobId }) => jobId)
   const longest = Math.max(...[...byJob.values()].map((each) => each.length))

@@ -4,7 +4,7 @@ import type { RunSpec } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
 
-/** What the executor is asked to start, with the variables that every job finds in its environment. */
+/** The request to the executor, with the variables that every job finds in its environment. */
 export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser } = run
   return {

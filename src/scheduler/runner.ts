@@ -49,7 +49,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     takeUp(await readRunsDue(domain.db.sql, leader))
   }
 
-  /** All runs that hold resources: at first those that an earlier leader started, later any that was dropped. */
+  /** All runs that hold resources: at first those of an earlier leader, later any that was dropped. */
   async function inspectAll() {
     takeUp(await readHoldingRuns(domain.db.sql, leader))
     const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
@@ -88,7 +88,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
           log.error({ err: error, executor: executor.name }, 'a watch ended; polling goes on'),
         )
     },
-    /** Lets go of all runs: they go on, and the next leader finds them. */
+    /** Drops all runs: they go on, and the next leader finds them. */
     async stop() {
       unsubscribe()
       dropped.abort()

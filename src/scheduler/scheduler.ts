@@ -25,7 +25,7 @@ export interface SchedulerOptions {
   executors: ReadonlyMap<string, Executor>
   holder: string
   host: string
-  /** Of the data directory that the pool is bound to; null: it is bound to none. */
+  /** Place of the data directory that the pool is bound to; null: it is bound to none. */
   place: string | null
   /** false: behind a transaction pooler. */
   direct: boolean
@@ -36,7 +36,7 @@ export interface SchedulerOptions {
   jobUrl: string
 }
 
-/** How long a term waits for the end of the last one. */
+/** Maximum wait of a term for the end of the last one. */
 const endMsMax = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -45,8 +45,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const withdrawals = createWithdrawals(domain, options.graceMs)
   let term: Term | null = null
   /**
-   * Runners of two terms would carry the same run, which is idle work: so the next term waits for the end of the last one.
-   * It does not wait for long. The last one may hang in a statement, is fenced, and does no harm.
+   * Runners of two terms would carry the same run, which wastes work: so the next term waits for the end of the last
+   * one. The wait is limited, because the last term may hang in a statement; it is fenced and does no harm.
    */
   let ending: Promise<unknown> = Promise.resolve()
 

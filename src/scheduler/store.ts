@@ -1,18 +1,23 @@
 import type { Change, Decisions, LaneState, Snapshot, Waiting } from './plan/model.ts'
 
 /**
- * Where a leader learns what to plan with, and where its decisions become true. Everything that is written is written
- * under its epoch: a leader that leads no more gets `Fenced`. Over PostgreSQL: stored.ts; in memory, for the simulator:
- * simulate/.
+ * Where a leader reads its pool and commits its decisions. Everything is written under its epoch: a leader of an old
+ * epoch gets `Fenced`. Over PostgreSQL: stored.ts; in memory, for the simulator: simulate/.
  */
+
 export interface Store {
-  /** The whole of it, as of one moment; what was to be heard before is forgotten. */
+  /** The whole pool at one moment; earlier changes need not be heard any more. */
   load(): Promise<Snapshot>
-  /** What changed since, in order, and the moment; opens the gates that are due. `lanes`: those that the leader knows. */
+  /**
+   * The changes since then, in order, and the time; opens the gates that are due. `lanes`: those that the leader knows.
+   */
   changes(lanes: KnownLanes): Promise<Heard>
   /** The first entries of these lanes, `windowSize` of each that has as many. */
   first(laneIds: readonly string[]): Promise<ReadonlyMap<string, readonly Waiting[]>>
-  /** All of it or nothing. Starts of jobs that another transaction moved meanwhile, and evictions for them, are left out and named. */
+  /**
+   * All of it or nothing. Starts of jobs that another transaction moved meanwhile, and evictions for them, are left out
+   * and named.
+   */
   commit(decisions: Decisions, revision: number): Promise<Committed>
   /** Rows of the views that changed. */
   publish(changes: ViewChanges): Promise<void>
@@ -25,22 +30,25 @@ export interface KnownLanes {
 export interface Heard {
   nowMs: number
   changes: readonly Change[]
-  /** Lanes that were not known, named by `changes`; their `first` and `waiting` are empty: entries join by changes. */
+  /** Lanes of `changes` that were unknown; `first` and `waiting` are empty: entries join by changes. */
   lanes: readonly Omit<LaneState, 'waiting' | 'first'>[]
   /** When the next gate that time opens is due; null: none. */
   nextDueMs: number | null
-  /** There is more to be heard before anything is decided. */
+  /** There are more changes to hear before anything is decided. */
   more: boolean
 }
 
 export type Committed =
   | { kind: 'committed'; lost: readonly string[] }
-  /** The settings were changed after they were read: hear of it, and plan again. */
+  /** The settings changed after they were read: hear, and plan again. */
   | { kind: 'stale' }
-  /** A device, an amount or a person's interactive run was not free: nothing was written, and the world must be loaded again. */
+  /**
+   * A device, an amount or a person's interactive run was not free: nothing was written, and the world must be loaded
+   * again.
+   */
   | { kind: 'conflict' }
 
-/** What readers in every process are shown; null as a value: the row goes. */
+/** What readers in every process are shown; null as a value deletes the row. */
 export interface Views {
   lanes: ReadonlyMap<string, LaneRow | null>
   classes: ReadonlyMap<string, ClassRow | null>
@@ -48,7 +56,7 @@ export interface Views {
 }
 
 export interface ViewChanges extends Views {
-  /** Any row says something else than before, and not only when that was looked at. */
+  /** A row has other content, and not only another time. */
   isNews: boolean
 }
 
@@ -57,7 +65,7 @@ export interface LaneRow {
   headJobId: string
   headBid: number
   headSequence: number
-  /** Raised by waiting. */
+  /** Priority raised by waiting. */
   priority: number
   reason: unknown
   consideredMs: number

@@ -47,7 +47,7 @@ export function createStored(domain: Domain, leader: Leader): Store {
   }
 }
 
-/** Answers until when gates of time are open now. */
+/** Returns until when gates of time are open now. */
 async function openAllDue(domain: Domain, { pool, epoch }: Leader): Promise<number> {
   const untilMs = await readNow(domain.db.sql)
   for (let opened = gatesMax; opened === gatesMax; )
@@ -58,7 +58,7 @@ async function openAllDue(domain: Domain, { pool, epoch }: Leader): Promise<numb
   return untilMs
 }
 
-/** What was told and is seen here is forgotten, but for gates to be looked at; what is committed later will be heard. */
+/** Changes that this snapshot contains are removed, except those of gates; later commits are heard. */
 async function load(sql: Sql, { singleUser }: Domain, { pool, epoch }: Leader): Promise<Snapshot> {
   await fence(sql, pool, epoch)
   await sql.query("DELETE FROM pool_change WHERE pool = $1 AND kind <> 'GATED'", [pool])

@@ -2,7 +2,7 @@ import { expireApprovals } from '../domain/control/approvals.ts'
 import type { Domain } from '../domain/domain.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
-/** Ends what people wait for and whose time is over. Safe in many processes at once. */
+/** Fails the jobs whose approval request has expired. Safe in many processes at once. */
 
 const pollMs = 2_000
 

@@ -25,9 +25,9 @@ export interface TickerOptions {
 }
 
 const pollMs = 1_000
-/** After so many rounds a tick ends, so that changes are heard and questions answered. */
+/** A tick ends after this many rounds, so that changes are heard and questions answered. */
 const roundsPerTick = 20
-/** A pass that was asked for is made in one tick. */
+/** A requested pass is made in one tick. */
 const roundsPerPass = 10_000
 const publishMs = 250
 
@@ -58,7 +58,7 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
     const { settings } = (await planner.hear()).state
     goesOn = false
     const pass = settings.automatic || asked ? await decide(asked ? roundsPerPass : roundsPerTick) : null
-    // A client that asked for a pass reads next what became of it.
+    // A client that asked for a pass reads the result next.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)
     return pass ?? nothing

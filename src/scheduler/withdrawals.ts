@@ -4,17 +4,18 @@ import { isFinal } from '../domain/state.ts'
 import type { Executor, Handle } from '../executors/executor.ts'
 
 /**
- * What a leader started when it led no more. A leader that freezes right before it starts a run may thaw when another one
- * has found nothing of it and ended it: then nobody knows of what was started. So it is withdrawn: while the run is to go
- * on, whoever leads now has the same handle, and it is left alone; of a run that is over it is stopped, and its backend
- * forgets it once it has ended.
+ * Runs that a leader started after its term had ended. A leader that freezes right before it starts a run may thaw
+ * after another one has found no trace of the run and ended it; then no leader knows of the started run. So it is
+ * withdrawn. If the run is to go on, the present leader has the same handle, and the run is left alone. If the run is
+ * over, its process is stopped, and its backend forgets it once it has ended.
  *
- * That may take longer than a term, and holds up none: the database may be away, or the node silent. It is tried until it
- * works, as long as this process lives. A clean stop tries each once more, waits for no end, and says what it leaves.
+ * That may take longer than a term, because the database may be away or the node silent, and it delays no term. It is
+ * tried until it works, as long as this process lives. A clean stop tries each once more, waits for no end, and logs
+ * what it leaves.
  */
 
 export interface Withdrawals {
-  /** Goes on by itself. */
+  /** Returns at once and works in the background. */
   withdraw(started: Started): void
   stop(): Promise<void>
 }
@@ -26,7 +27,7 @@ export interface Started {
 }
 
 const retryMsMax = 5_000
-/** How often it is looked whether it has ended. */
+/** How often the end of a withdrawn run is checked. */
 const lookMs = 250
 
 export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): Withdrawals {
@@ -57,7 +58,7 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
         log.warn({ run: runId, state }, 'a run was started too late, and is stopped')
         await executor.stop(handle, graceMs)
       }
-      // While it is being cancelled, whoever leads may have found it, and then needs what the backend keeps.
+      // While the run is being cancelled, the present leader may have found it, and then needs the data of the backend.
       const isOver = state === null || isFinal(state)
       if (isOver && ended) return executor.forget?.(handle)
       if (stopping.signal.aborted) return

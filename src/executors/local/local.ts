@@ -24,10 +24,10 @@ import { type Claimed, killJob, killStrays, seeShim, type WatchedRun } from './w
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
  * journal of a run is the only truth about it. A handle is the run's id.
  *
- * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves a run
- *   that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once, for any number of servers.
- * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace this server or the next one sends
- *   KILL to the whole job (watch.ts), or the heir of the server does (heir.ts).
+ * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
+ *   a run that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once.
+ * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace this server or the next
+ *   one sends KILL to the whole job (watch.ts), or the heir of the server does (heir.ts).
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
  *

@@ -42,7 +42,7 @@ export async function commit(
 /** A device, an amount, or the one interactive run of a person was not free. */
 export const isTaken = (error: unknown): boolean => ['23505', '23514'].includes(sqlState(error) ?? '')
 
-/** First statement of every decision. Throws Fenced; false: the settings that it was decided by have changed. */
+/** First statement of every decision. Throws Fenced; false: the settings changed since the decision. */
 export async function lockPoolAt(sql: Sql, { pool, epoch }: Leader, revision: number): Promise<boolean> {
   const [row] = await sql.query<{ leads: boolean; revision: number }>(lockPoolSql, [pool, epoch], 'lock_pool_at')
   if (!row?.leads) throw overEpoch(pool, epoch)
@@ -60,7 +60,7 @@ interface Deciding {
   leader: Leader
 }
 
-/** Answers the jobs of starts and of evictions that another transaction moved meanwhile. */
+/** Returns the jobs of starts and evictions that another transaction moved meanwhile. */
 async function write(
   sql: Sql,
   { domain, leader: { pool, epoch } }: Deciding,
@@ -78,7 +78,10 @@ async function write(
   return [...lost, ...(await lostClaimants(sql, pool, evictions))]
 }
 
-/** Starts of interactive jobs whose user has one in another pool: with the message that ends them, or null: they are postponed. */
+/**
+ * Starts of interactive jobs whose user has one in another pool: with the message that ends them; null: they are
+ * postponed.
+ */
 async function settleElsewhere(sql: Sql, starts: readonly Start[]): Promise<ReadonlyMap<string, string | null>> {
   const interactive = starts.filter(({ lane }) => lane.interactive)
   const { refused, waiting } = await interactiveElsewhere(
@@ -108,7 +111,10 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
     nowMs,
   )
 
-/** Claimants that wait no more: no run was asked to leave for them, so the leader hears again how their victims stand. */
+/**
+ * Claimants that wait no more: no run was asked to leave for them, so the leader hears the state of their victims
+ * again.
+ */
 async function lostClaimants(sql: Sql, pool: string, evictions: readonly Eviction[]): Promise<string[]> {
   if (evictions.length === 0) return []
   const claimants = evictions.map(({ claimant }) => claimant.jobId)

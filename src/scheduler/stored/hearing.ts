@@ -23,16 +23,16 @@ export interface Ear {
   listen(lanes: KnownLanes): Promise<Heard>
 }
 
-/** Rows of one transaction. */
+/** Maximum rows of one transaction. */
 const heardMax = 10_000
-/** No change is known that opens a gate and is not told; if there is one, no job waits longer than this. */
+/** Safety net: every change that opens a gate is told. If one is not, its job waits no longer than this. */
 const sweepMs = 30_000
 
 export function createEar(domain: Domain, leader: Leader): Ear {
   const { pool } = leader
   let openedMs = 0
   let sweptMs = 0
-  /** Of transactions before this one everything was heard. */
+  /** All changes of transactions before this one were heard. */
   let heardXact = 0
 
   function dueGates({ nowMs, nextDueMs }: Look): DueGates | null {
@@ -40,7 +40,7 @@ export function createEar(domain: Domain, leader: Leader): Ear {
     return nextDueMs !== null && nextDueMs <= nowMs ? { pool, afterMs: openedMs, untilMs: nowMs } : null
   }
 
-  /** Everything that was due is open. */
+  /** Remembers that all due gates are open. */
   function wasOpened({ afterMs, untilMs }: DueGates) {
     openedMs = untilMs
     if (afterMs === 0) sweptMs = untilMs
@@ -72,7 +72,7 @@ export function createEar(domain: Domain, leader: Leader): Ear {
 /** Gates of time that are due. */
 interface DueGates {
   pool: string
-  /** 0: those as well that were looked at before. */
+  /** 0: includes gates that were looked at before. */
   afterMs: number
   untilMs: number
 }
@@ -81,7 +81,7 @@ interface Look {
   nowMs: number
   changed: boolean
   nextDueMs: number | null
-  /** The oldest transaction that is not over: older ones tell nothing more. */
+  /** The oldest transaction that is not over: older ones write no more changes. */
   openXact: number
 }
 
@@ -116,7 +116,7 @@ interface Hearing {
 interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
   /** Jobs whose gates were looked at. */
   gated: string[]
-  /** Gates are due that this transaction did not come to. */
+  /** Due gates are left over from this transaction. */
   dueLeft: boolean
 }
 
@@ -154,7 +154,7 @@ interface ChangeRow {
   sinceMs: number | null
 }
 
-/** The oldest first: of one entry, what was committed later has the greater number. */
+/** The oldest first: of one entry, a later commit has the greater number. */
 async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<ChangeRow[]> {
   const rows = await sql.query<ChangeRow>(
     `WITH told AS MATERIALIZED (SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2)
@@ -167,7 +167,7 @@ async function takeRows(sql: Sql, pool: string, heardXact: number): Promise<Chan
   return rows.sort((a, b) => a.id - b.id)
 }
 
-/** Runs, nodes and settings are read as they are after all that was told of them; each once. */
+/** Runs, nodes and settings are read once each, as they are after all their changes. */
 async function changesOf(
   sql: Sql,
   { domain, leader }: Pick<Hearing, 'domain' | 'leader'>,

@@ -4,14 +4,18 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
 
-/** Rows of the views that readers in every process are shown. They are not waited for on the disk: every leader writes them anew. */
+/**
+ * Rows of the views for readers in every process. Written without waiting for the disk: every leader writes them again.
+ */
 export interface Publication {
   changes: ViewChanges
-  /** Rows that an earlier leader left are deleted. */
+  /** Rows of an earlier leader are deleted. */
   replaces: boolean
 }
 
-/** Servers that show the queue are told only of news: that a lane was considered again is no reason to show it again. */
+/**
+ * Servers that show the queue are woken only for news; a lane that was considered again with the same result is none.
+ */
 export async function publish(domain: Domain, leader: Leader, { changes, replaces }: Publication): Promise<void> {
   const { lanes, classes, accounts } = changes
   const isNews = changes.isNews || replaces
@@ -30,7 +34,7 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   if (isNews) domain.wakeups.poke('view')
 }
 
-/** The last statement: another transaction that shows something of the same pool waits no longer than it must. */
+/** The last statement, so that another transaction that publishes for the same pool waits as short as possible. */
 const revisedSql = `
 INSERT INTO pool_view (pool) VALUES ($1) ON CONFLICT (pool) DO UPDATE SET revision = pool_view.revision + 1`
 

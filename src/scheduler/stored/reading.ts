@@ -9,7 +9,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
 import type { Hold, LaneState, PastPreemption, PoolSettings, Reservation, Running, Waiting } from '../plan/model.ts'
 
-/** What a leader plans with, read from the tables. No function here locks or writes a row. */
+/** What a leader plans with, read from the tables. These functions neither lock nor write rows. */
 
 const laneJson = `jsonb_build_object('id', l.id, 'pool', l.pool, 'userId', l.user_id, 'teamId', l.team_id, 'account', l.account,
   'project', l.project, 'queue', l.queue, 'executor', l.executor, 'priority', l.priority, 'overridden', l.overridden,
@@ -51,7 +51,7 @@ export async function readLanes(sql: Sql, pool: string): Promise<LaneState[]> {
   return rows.map((row) => ({ ...row, first: waitingOf(row.lane.id, row.first) }))
 }
 
-/** What these lanes are, without their entries. */
+/** These lanes without their entries. */
 export async function readNewLanes(
   sql: Sql,
   laneIds: readonly string[],
@@ -100,7 +100,7 @@ export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
   return (await sql.query<RunRow>(runningSql('r.pool = $1 ORDER BY r.scheduled_at, r.id'), [pool])).map(runningOf)
 }
 
-/** Those of these runs that hold something. */
+/** Those of these runs that hold resources. */
 export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
   if (runIds.length === 0) return new Map()
   const rows = await sql.query<RunRow>(runningSql('r.id = ANY($1::text[])'), [runIds], 'runs_heard')
@@ -130,7 +130,7 @@ interface PoolRow {
   revision: number
 }
 
-/** The revision first: a change in between makes what is planned stale, never the limits. */
+/** Reads the revision first: after a change in between, the plan is stale, but never the limits. */
 export async function readSettings(sql: Sql, pool: string, singleUser: boolean): Promise<PoolSettings> {
   const [row] = await sql.query<PoolRow>('SELECT policy, scheduling, weights, revision FROM pool WHERE name = $1', [
     pool,
@@ -164,7 +164,7 @@ export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
     [pool],
   )
 
-/** The budget per minute is counted from these as well. */
+/** The budget per minute counts these preemptions too. */
 const rememberedMsMin = 60_000
 
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>
