@@ -15,7 +15,7 @@ import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
-import { decideMode, giveUpUsers, localUser } from './domain/people/access-mode.ts'
+import { decideMode, giveUpUsers, localUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
@@ -40,8 +40,10 @@ import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
 import { migrate } from './platform/migrate.ts'
+import { endAll, type Parts, startLoop } from './platform/parts.ts'
 import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
+import { onStopSignal } from './platform/signals.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { createWakeups } from './platform/wakeup.ts'
 import { createPruner } from './scheduler/pruner.ts'
@@ -59,18 +61,17 @@ const stopMsMax = 7_000
 /** How long a start may go on after the process was told to stop. */
 const startEndMsMax = 1_000
 const startAgainMs = 500
-/** npm forwards signals, so one Ctrl-C arrives twice. */
-const sameSignalMs = 2_000
-
-type TakeDown = () => Promise<void>
 
 /** What was built so far. */
 interface Running {
-  /** In the order in which they were built. */
-  readonly parts: TakeDown[]
+  readonly parts: Parts
   /** The embedded PostgreSQL. */
   postgres?: Postgres
   isStarted?: boolean
+  stopServing?(): Promise<void>
+  /** Single-user mode has ended since it was built. */
+  isOutdated?: boolean
+  startAgain(): void
 }
 
 interface Start {
@@ -81,7 +82,7 @@ interface Start {
   signal: AbortSignal
 }
 
-/** After a loss of the database during the start, what was built is taken down, and the start begins again. */
+/** A database that is lost during the start is waited for: what was built is taken down and built again. */
 async function start(starting: Start): Promise<string> {
   const { log, running, signal } = starting
   const beganMs = systemClock.monotonicMs()
@@ -92,7 +93,7 @@ async function start(starting: Start): Promise<string> {
       const isLate = systemClock.monotonicMs() - beganMs > arrivalMsMax
       if (signal.aborted || isLate || !(error instanceof Unavailable || isUnavailable(error))) throw error
       log.warn({ err: error }, 'lost the database during the start; starting again')
-      await endAll(running.parts.splice(0), log)
+      await endAll(running.parts, log)
       await systemClock.sleep(startAgainMs, signal)
     }
   }
@@ -113,22 +114,17 @@ async function build(start: Start): Promise<string> {
   const wakeups = createWakeups({ address: direct ? db : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
   const time = await readDatabaseTime(db.sql, clock)
-  const timeLooks = createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log })
-  timeLooks.start()
-  down.push(() => timeLooks.stop())
+  startLoop(createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log }), down)
   const singleUser = await decide({ db, time, log }, config)
   const domain: Domain = { db, wakeups, clock, time, log, singleUser, auditHeadFile: config.audit.headFile }
+  if (singleUser) startLoop(watchSingleUser(domain, running.startAgain), down)
   const machine = await detectMachine(log)
   await applyPools(domain, { pools: config.pools.map((pool) => declared(pool, machine)), queues: config.queues })
   await applyQuotas(domain, config.quotas)
   await applyApprovalRules(domain, config.approvalRules)
-  for (const loop of [createSequencer(domain), createChainer(domain)]) {
-    loop.start()
-    down.push(() => loop.stop())
-  }
+  for (const loop of [createSequencer(domain), createChainer(domain)]) startLoop(loop, down)
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
-  disk.loop.start()
-  down.push(() => disk.loop.stop())
+  startLoop(disk.loop, down)
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, running }) : null
   const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
@@ -178,10 +174,13 @@ async function serve({ config, domain, disk, running }: Serving): Promise<string
     config: { singleUser: domain.singleUser, ...config.server },
     disk,
     isStarted: () => running.isStarted === true,
-    authenticate: domain.singleUser ? everybodyIs(await localViewer(domain)) : createAuthenticate(domain, oidc),
+    authenticate: domain.singleUser
+      ? everybodyIs(await localViewer(domain), () => running.isOutdated === true)
+      : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen()
-  down.push(() => server.close())
+  running.stopServing = server.close
+  down.push(server.close)
   return url
 }
 
@@ -224,7 +223,7 @@ async function hereOf({ dataDir, database }: Config, { machineId }: Machine): Pr
   return { id, place, formerly: `${machineId}:${path}`, holdsDatabase: database.url === null }
 }
 
-async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: TakeDown[]): Promise<void> {
+async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: Parts): Promise<void> {
   const { place, ...here } = await hereOf(config, machine)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   const owners = await ownersOf(serverFiles(config))
@@ -261,10 +260,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: T
     scheduler.start()
     down.push(() => scheduler.stop())
   }
-  for (const loop of [createPruner(domain, config.retention), createSweeper(domain)]) {
-    loop.start()
-    down.push(() => loop.stop())
-  }
+  for (const loop of [createPruner(domain, config.retention), createSweeper(domain)]) startLoop(loop, down)
 }
 
 /** An account that owns one of these files could change the server, or read its data. */
@@ -351,46 +347,48 @@ async function takeDown({ parts, postgres }: Running, log: Log): Promise<boolean
   return isClean
 }
 
-async function endAll(parts: readonly TakeDown[], log: Log): Promise<true> {
-  for (const end of parts.toReversed())
-    await end().catch((error: unknown) => log.error({ err: error }, 'a component did not stop cleanly'))
-  return true
-}
-
 async function main(): Promise<void> {
   const config = readConfig()
   const log = createLog(config.logLevel)
-  const running: Running = { parts: [] }
+  const running: Running = { parts: [], startAgain }
   const starting = new AbortController()
-  let stoppingSinceMs: number | undefined
+  let isStopping = false
 
-  function onSignal(signal: NodeJS.Signals) {
-    if (stoppingSinceMs !== undefined && systemClock.monotonicMs() - stoppingSinceMs < sameSignalMs) return
-    if (stoppingSinceMs !== undefined) process.exit(1)
-    stoppingSinceMs = systemClock.monotonicMs()
+  async function stop(signal: string): Promise<never> {
+    isStopping = true
     log.info({ signal }, 'stopping; jobs continue')
-    void stop()
-  }
-
-  async function stop(): Promise<never> {
     starting.abort()
     await Promise.race([built, systemClock.sleep(startEndMsMax)])
     process.exit((await takeDown(running, log)) ? 0 : 1)
   }
 
   async function fail(error: unknown): Promise<void> {
-    if (stoppingSinceMs !== undefined) return
+    if (isStopping) return
     if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
     else log.fatal({ err: error }, 'could not start')
     await takeDown(running, log)
     process.exit(1)
   }
 
-  const built = start({ config, log, running, signal: starting.signal }).then(
-    (text) => void process.stdout.write(text),
-    fail,
-  )
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal)
+  const print = (text: string) => void process.stdout.write(text)
+  const begin = (given: Config) => start({ config: given, log, running, signal: starting.signal }).then(print, fail)
+
+  function startAgain(): void {
+    running.isOutdated = true
+    built = built.then(rebuild).catch(fail)
+  }
+
+  async function rebuild(): Promise<void> {
+    running.isStarted = false
+    await running.stopServing?.()
+    await endAll(running.parts, log)
+    running.isOutdated = false
+    // --single-user counts for the first start only.
+    if (!isStopping) await begin({ ...config, givesUpUsers: false })
+  }
+
+  let built = begin(config)
+  onStopSignal(systemClock, (signal) => void stop(signal))
   await built
 }
 

@@ -2,6 +2,7 @@ import { anonymous, type Viewer, viewerOf } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
 import { personOf } from '../domain/people/identity.ts'
 import { createTokenCheck } from '../domain/people/tokens.ts'
+import { Unavailable } from '../platform/tx.ts'
 import { createJwtCheck, type OidcRules } from './oidc.ts'
 
 /** What came with a request or a connection. */
@@ -17,10 +18,13 @@ export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
 /** Throws Unavailable when nobody can say. */
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
-/** Single-user mode: everybody is the local user, whatever they show. */
+/** Single-user mode: every caller is the local user, with any credentials or none; no caller is, once the mode has ended. */
 export const everybodyIs =
-  (viewer: Viewer): Authenticate =>
-  async ({ ip }) => ({ viewer: { ...viewer, ip } })
+  (viewer: Viewer, hasEnded: () => boolean): Authenticate =>
+  async ({ ip }) => {
+    if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server starts again')
+    return { viewer: { ...viewer, ip } }
+  }
 
 /** API tokens, and JWTs where a provider is configured. Who shows nothing is anonymous. */
 export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {

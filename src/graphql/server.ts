@@ -152,6 +152,15 @@ export function createServer(options: ServerOptions): Server {
     answerJson(response, state.ready ? 200 : 503, state)
   }
 
+  let closed: Promise<void> | undefined
+
+  async function close() {
+    await Promise.all([sockets.close(), drain.run(), guests.stop()])
+    const ended = new Promise((resolve) => http.close(resolve))
+    http.closeAllConnections()
+    await ended
+  }
+
   return {
     async listen() {
       await new Promise<void>((resolve, reject) => {
@@ -161,11 +170,9 @@ export function createServer(options: ServerOptions): Server {
       guests.start()
       return { url: urlOf(http.address() as AddressInfo) }
     },
-    async close() {
-      await Promise.all([sockets.close(), drain.run(), guests.stop()])
-      const closed = new Promise((resolve) => http.close(resolve))
-      http.closeAllConnections()
-      await closed
+    close() {
+      closed ??= close()
+      return closed
     },
   }
 }

@@ -8,10 +8,13 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { mutate, personWith } from '../support/people.ts'
 import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
 
 /** How the mode of a server is decided at its start, in real processes over one database. */
 const secret = 'bootstrap-secret-of-this-test'
 const startMsMax = 60_000
+/** One look each second, and the load of the machine. */
+const lookMsMax = 5_000
 let database: TestDatabase
 let dataDir: string
 
@@ -24,8 +27,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-const started = async (env: Record<string, string> = {}): Promise<BerthProcess> =>
-  startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, ...env } })
+const started = async (env: Record<string, string> = {}, args: readonly string[] = []): Promise<BerthProcess> =>
+  startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url, ...env }, args })
 
 /** What a server says that does not start. */
 async function refused(env: Record<string, string> = {}, args: readonly string[] = []): Promise<string> {
@@ -37,7 +40,8 @@ async function refused(env: Record<string, string> = {}, args: readonly string[]
       HOME,
       BERTH_DATA_DIR: dataDir,
       BERTH_PORT: '0',
-      BERTH_LOG_LEVEL: 'warn',
+      // A slow machine adds warnings.
+      BERTH_LOG_LEVEL: 'fatal',
       DATABASE_URL: database.url,
       ...env,
     },
@@ -104,16 +108,43 @@ describe('the mode of a server', () => {
       /BERTH_BOOTSTRAP_TOKEN: is set, which /,
     )
     expect(await refused({ BERTH_HOST: '0.0.0.0' }, ['--single-user'])).toMatch(/^server.host: "0.0.0.0" is reachable/)
-    const server = await startBerth({
-      dataDir,
-      port: await freePort(),
-      env: { DATABASE_URL: database.url },
-      args: ['--single-user'],
-    })
+    const server = await started({}, ['--single-user'])
     expect(await personWith(server.url, '').data(info)).toEqual({ serverInfo: { singleUser: true } })
     await server.end()
     const again = await started()
     expect(await personWith(again.url, '').data(info)).toEqual({ serverInfo: { singleUser: true } })
     await again.end()
+  })
+
+  it('ends in a server that runs, once another server over the database has users', {
+    timeout: startMsMax,
+  }, async () => {
+    await using opened = new AsyncDisposableStack()
+    const { url: DATABASE_URL } = opened.use(await createDatabase())
+    const start = async (env: Record<string, string>, args: readonly string[] = []) => {
+      const server = await started({ DATABASE_URL, ...env }, args)
+      opened.defer(async () => void (await server.end()))
+      return server
+    }
+    const alone = await start({}, ['--single-user'])
+    const anonymous = personWith(alone.url, '')
+    expect(await anonymous.data(info)).toEqual({ serverInfo: { singleUser: true } })
+    await start({ BERTH_BOOTSTRAP_TOKEN: secret })
+    const isRefused = () =>
+      anonymous.data('{ viewer { permissions } }').then(
+        () => false,
+        () => true,
+      )
+    await until(isRefused, { what: 'the server refuses anonymous callers', timeoutMs: lookMsMax })
+    const nameOf = () =>
+      personWith(alone.url, secret)
+        .data('{ viewer { user { name } } }')
+        .then(
+          ({ viewer }) => viewer.user.name,
+          () => null,
+        )
+    expect(await until(nameOf, { what: 'the server accepts the token', timeoutMs: startMsMax })).toBe('admin')
+    expect((await anonymous.ask('{ viewer { permissions } }')).status).toBe(401)
+    expect(alone.output()).toContain('another server over this database has users')
   })
 })

@@ -1,3 +1,4 @@
+import { createLoop, type Loop } from '../../platform/loop.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
@@ -11,8 +12,9 @@ import { revokeTokens } from './tokens.ts'
  * bootstrap token. From then on the mode depends on nothing that can expire, such as the last token: only
  * `giveUpUsers`, on the operator's request, goes back.
  *
- * The mode is decided once, at the start; users and tokens that are made in single-user mode count from the next start.
- * The bootstrap token is applied before the decision: it counts unless it was revoked.
+ * Each process decides the mode at its start: users and tokens that are made in single-user mode count from the next
+ * start. A process in single-user mode asks once a second whether another process has entered multi-user mode, and starts
+ * again then. The bootstrap token is applied before the decision: it counts unless it was revoked.
  */
 
 export interface LogIn {
@@ -56,6 +58,22 @@ async function lockMode(sql: Sql): Promise<StoredMode> {
   )
   if (!row) throw new Error('The row of access_mode is missing')
   return row
+}
+
+const lookMs = 1_000
+
+/** Calls `end` once, when another process over the database has entered multi-user mode. */
+export function watchSingleUser({ db, clock, log }: Pick<Domain, 'db' | 'clock' | 'log'>, end: () => void): Loop {
+  let hasEnded = false
+  async function look() {
+    if (hasEnded) return
+    const stored = await db.prisma.accessMode.findUnique({ where: { id: 1 } })
+    if (!stored?.usersSince) return
+    hasEnded = true
+    log.warn('another server over this database has users: they must log in to this server too; it starts again')
+    end()
+  }
+  return createLoop({ name: 'access mode', pollMs: lookMs, runOnce: look, clock, log })
 }
 
 /**
