@@ -1,11 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { engineAddress } from '../../src/executors/container/engine.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { internalName } from '../../src/executors/container/network.ts'
 import { type Inspected, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
 import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
+import { runOf } from './runs.ts'
 
 /** What needs no engine: how its answers are read. */
 
@@ -105,6 +112,40 @@ describe('states', () => {
 
   it('that nobody knows are loud', () => {
     expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
+  })
+})
+
+describe('an engine that is away', () => {
+  it('is waited for, concludes nothing of runs, and says where it should be', async () => {
+    let nowMs = 0
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
+    const executor = await createContainerExecutor({
+      engine: `unix://${directory}/none.sock`,
+      directory,
+      environment: {},
+      image: 'ubuntu:22.04',
+      dataRoots: {},
+      clock: {
+        monotonicMs: () => nowMs,
+        sleep: async (ms) => {
+          nowMs += ms
+        },
+      },
+      time: machineTime,
+      log: createLog('silent'),
+    })
+    const run = runOf({ command: ['true'] })
+    await expect(executor.start(run)).rejects.toMatchObject({
+      reason: 'START_FAILED',
+      message: expect.stringContaining(`does not answer at unix://${directory}/none.sock`),
+    })
+    expect(nowMs).toBeGreaterThan(60_000)
+    expect(await executor.inspect([`berth-${run.runId}`])).toEqual([
+      { state: 'starting', info: 'The container engine does not answer' },
+    ])
+    expect(await executor.describe()).toMatchObject({ available: false, version: null })
+    await executor.close()
+    await rm(directory, { recursive: true })
   })
 })
 

@@ -26,6 +26,7 @@ const open = (directory: string) =>
     directory: join(directory, 'stops'),
     environment: { PASSED: 'yes', SECRET: 'no' },
     inheritNames: ['PASSED'],
+    deadlineSlackSeconds: 0,
     image,
     dataRoots: { data: directory },
     clock: systemClock,
@@ -120,6 +121,11 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
     it('that needs more memory is OOM_KILLED', async () => {
       expect(await finish(sh('x=a; while :; do x=$x$x; done'))).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
     })
+
+    it('ends by itself after its maximum run time, though no server ends it', async () => {
+      const spec = sh("trap '' TERM; while :; do sleep 1; done", { maxRunTimeSeconds: 1 })
+      expect(await finish(spec)).toMatchObject({ exitCode: 137, stopped: false, cause: 'MAX_RUN_TIME' })
+    }, 40_000)
 
     it('leaves no child behind when it is stopped', async () => {
       const handle = await start(sh('setsid sleep 4242 & setsid sleep 4243 & echo up; wait'))

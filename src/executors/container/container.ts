@@ -37,6 +37,8 @@ export interface ContainerOptions {
   /** Bytes of output that the engine keeps of a container. */
   logBytesMax?: number
   infinibandDir?: string
+  /** How long after its maximum run time a run is ended by its container, in case no server did. */
+  deadlineSlackSeconds?: number
   clock: Clock
   time: Time
   log: Log
@@ -61,6 +63,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     accounts,
     logBytesMax: options.logBytesMax ?? logBytesDefault,
     infinibandDir: options.infinibandDir ?? '/dev/infiniband',
+    deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10,
     clock,
   })
   const stopper = await createStopper({ engine, directory, clock, log, closing: closing.signal })

@@ -10,6 +10,7 @@ import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
 import { bindsOf, type DataRoots } from './data.ts'
 import type { Image } from './image.ts'
 import { networkOf } from './network.ts'
+import { limitLabel } from './observation.ts'
 
 /** The request by which the engine makes the container of a run. */
 
@@ -27,6 +28,8 @@ export interface Making {
   logBytesMax: number
   /** Directory of the machine's InfiniBand devices. */
   infinibandDir: string
+  /** How long after its maximum run time a run is ended by its container, in case no server did. */
+  deadlineSlackSeconds: number
 }
 
 export interface Made {
@@ -48,13 +51,13 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const body = {
     Image: image.id,
     Entrypoint: [],
-    Cmd: commandOf(run, { environment, image, workdir: workdir ?? image.workdir }),
+    Cmd: commandOf(run, { environment, making, image, workdir: workdir ?? image.workdir }),
     Env: [
       ...namesToDrop(environment, image),
       ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ],
     User: account ? `${account.uid}:${account.gid}` : image.user,
-    Labels: labels,
+    Labels: { ...labels, [limitLabel]: String(limitOf(spec, making)) },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
       Binds: await bindsOf(spec.data, making.data),
@@ -83,6 +86,12 @@ function environmentFor(run: RunSpec, { image, passed }: Making): Environment {
   return environmentOf({ ...run, injected }, { environment: {}, names: [], account: {}, launcher: inherited })
 }
 
+/** Seconds after which a container ends its run by itself; 0: never. */
+const limitOf = ({ maxRunTimeSeconds }: RunSpec['spec'], { deadlineSlackSeconds }: Making) =>
+  maxRunTimeSeconds > 0 ? Math.ceil(maxRunTimeSeconds + deadlineSlackSeconds) : 0
+/** Between TERM and KILL of a container that ends its run by itself. */
+const fallbackGraceSeconds = 10
+
 const initScript = scriptOf(import.meta.dirname, 'init.sh')
 
 /** The engine adds the variables of the image; a name without a value removes one. */
@@ -97,13 +106,14 @@ function workdirOf(given: string | null, home: string): string | null {
 }
 
 interface Commanding {
+  making: Making
   environment: Environment
   image: Image
   workdir: string
 }
 
 /** The command of the job, wrapped in what its launcher, scripts, files and workdir need, from the inside out. */
-function commandOf(run: RunSpec, { environment, image, workdir }: Commanding): readonly string[] {
+function commandOf(run: RunSpec, { environment, making, image, workdir }: Commanding): readonly string[] {
   const { spec } = run
   const given = argvOf(run, environment)
   const argv = launched(run, given.length > 0 ? given : image.command)
@@ -131,7 +141,8 @@ function commandOf(run: RunSpec, { environment, image, workdir }: Commanding): r
       : argv
   const piped = has(files) ? [...shell('a path for a stream'), '-c', jobScript, 'berth', ...files, ...sourced] : sourced
   const entered = spec.workdir === null ? piped : [...shell('a workdir'), '-c', enter, 'berth', workdir, ...piped]
-  return image.shell === null ? entered : [...image.shell, '-c', initScript, 'berth', ...entered]
+  const limits = [String(limitOf(spec, making)), String(fallbackGraceSeconds)]
+  return image.shell === null ? entered : [...image.shell, '-c', initScript, 'berth', ...limits, ...entered]
 }
 
 const enter = 'cd -- "$1" || exit 126; shift; exec "$@"'

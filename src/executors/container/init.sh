@@ -1,11 +1,20 @@
 # The first process of a container whose image has a shell: runs the command as its child and exits with its exit code.
 # The kernel delivers a signal to a first process only if it has a handler, so a command alone would not receive TERM.
 # TERM is for all processes of the container. Messages of the shell about its child are not output of the job.
+#
+# limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time.
 
+
+limit=$1 grace=$2
+shift 2
 trap 'kill -TERM -1' TERM
 exec 9>&2 2>/dev/null
 (exec "$@" 2>&9 9>&-) &
 child=$!
+if [ "$limit" -gt 0 ]; then
+  # A job that ends this sleep only loses the fallback.
+  (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
+fi
 while :; do
   wait "$child"
   code=$?

@@ -18,6 +18,9 @@ export interface Inspected {
   NetworkSettings: { Networks?: Readonly<Record<string, { IPAddress?: string } | undefined>> | null }
 }
 
+/** Seconds after which the container ends its run by itself. */
+export const limitLabel = 'berth.limit'
+
 type Phase = 'waits' | 'runs' | 'over'
 
 /** Every state of Docker, and those that only Podman has. */
@@ -71,7 +74,7 @@ export function observationOf(inspected: Inspected, known: Known): Observation {
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
 function endOf(inspected: Inspected, known: Known): Ended {
-  const { ExitCode: exitCode, OOMKilled: isOutOfMemory, FinishedAt: finished } = inspected.State
+  const { ExitCode: exitCode, FinishedAt: finished } = inspected.State
   const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
   const finishedMs = Date.parse(finished)
   return {
@@ -80,10 +83,22 @@ function endOf(inspected: Inspected, known: Known): Ended {
     signal,
     stopped: known.stopped,
     nativeId: inspected.Id,
-    ...(isOutOfMemory && { cause: 'OOM_KILLED' as const }),
+    ...causeOf(inspected, { signal, stopped: known.stopped }),
     ...begun(inspected, known),
     ...(finishedMs > 0 && { finishedAt: known.toTime(finishedMs) }),
   }
+}
+
+/** A signal that nobody asked for, when the time of the run was over, was the container's own. */
+function causeOf(
+  { State: state, Config: { Labels: labels } }: Inspected,
+  { signal, stopped }: Pick<Ended, 'signal' | 'stopped'>,
+): Pick<Ended, 'cause'> {
+  if (state.OOMKilled) return { cause: 'OOM_KILLED' }
+  const limitSeconds = Number(labels?.[limitLabel] ?? 0)
+  const ranMs = Date.parse(state.FinishedAt) - Date.parse(state.StartedAt)
+  const isOverdue = limitSeconds > 0 && ranMs >= limitSeconds * 1000
+  return isOverdue && signal !== null && !stopped ? { cause: 'MAX_RUN_TIME' } : {}
 }
 
 /** The engine writes year 1 for an event that did not happen. */

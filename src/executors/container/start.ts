@@ -30,6 +30,8 @@ export interface StartOptions {
   /** Bytes of output that the engine keeps of a container. */
   logBytesMax: number
   infinibandDir: string
+  /** How long after its maximum run time a run is ended by its container, in case no server did. */
+  deadlineSlackSeconds: number
   clock: Clock
 }
 
@@ -40,22 +42,31 @@ export interface Starter {
 
 const startMsMax = 60_000
 const lookMs = 100
+/** An engine that starts again is waited for; jobs of the machine that need none must not wait for it. */
+const awayMsMax = 60_000
+const awayPauseMs = 1_000
 
 export function createStarter(options: StartOptions): Starter {
   const { engine, clock, accounts } = options
   const images = createImages(engine, clock)
-  let hasInit: Promise<boolean> | null = null
+  let hasInit: boolean | null = null
 
   async function start(run: RunSpec): Promise<Handle> {
     const handle = containerNameOf(run.runId)
     if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     const account = await accountOf(run.unixUser, accounts)
-    try {
-      while (!(await startedByAnother(handle))) if (await make(run, handle, account)) return handle
-      return handle
-    } catch (error) {
-      throw failureOf(error)
-    }
+    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs))
+      try {
+        return await startOnce(run, handle, account)
+      } catch (error) {
+        const isPatient = clock.monotonicMs() - sinceMs < awayMsMax
+        if (!(error instanceof EngineAway) || !isPatient) throw failureOf(error)
+      }
+  }
+
+  async function startOnce(run: RunSpec, handle: Handle, account: Account | null): Promise<Handle> {
+    while (!(await startedByAnother(handle))) if (await make(run, handle, account)) return handle
+    return handle
   }
 
   /** false: there is no such container, or its creator left it and it is removed. */
@@ -72,8 +83,8 @@ export function createStarter(options: StartOptions): Starter {
   /** false: another server created it first. */
   async function make(run: RunSpec, handle: Handle, account: Account | null): Promise<boolean> {
     const image = await images.find(run.spec.image ?? options.image)
-    hasInit ??= readHasInit(engine)
-    const made = await bodyOf(run, { ...options, image, account, labels: labelsOf(run), hasInit: await hasInit })
+    hasInit ??= await readHasInit(engine)
+    const made = await bodyOf(run, { ...options, image, account, labels: labelsOf(run), hasInit })
     await ensureNetworks(engine)
     if (!(await create(handle, made))) return false
     try {
@@ -143,9 +154,10 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
   return init !== ''
 }
 
-/** A request that the engine refuses is the job's fault; an engine that does not answer is the machine's. */
+/** A request that the engine refuses is the job's fault; an engine that does not answer is not. */
 function failureOf(error: unknown): unknown {
-  if (error instanceof EngineAway) return new StartFailed('NODE_TROUBLE', error.message, { cause: error })
+  if (error instanceof EngineAway)
+    return new StartFailed('START_FAILED', `The container engine does not answer at ${error.message}`, { cause: error })
   if (!(error instanceof EngineError)) return error
   const isRequest = error.status === 400 || error.status === 404
   const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
