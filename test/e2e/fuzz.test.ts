@@ -11,7 +11,7 @@ const secret = 'bootstrap-secret-of-the-fuzzer'
 const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
 
 /** `npm run fuzz` is the same for longer, and looks at the event loop of the server too. */
-test('500 random requests of every level are answered, and none of them is a failure', {
+test('1,000 random requests of every level are answered, and none of them is a failure', {
   timeout: 300_000,
 }, async () => {
   await using opened = new AsyncDisposableStack()
@@ -25,7 +25,7 @@ test('500 random requests of every level are answered, and none of them is a fai
   const server = await startBerth({ dataDir, port: await freePort(), env })
   opened.defer(async () => void (await server.end()))
   const callers = await callersOf(server.url, secret)
-  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 500 })
+  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 1_000 })
   expect(found.map(({ what, request }) => `${what} ${JSON.stringify(request).slice(0, 3_000)}`)).toEqual([])
   expect(answers['answered']).toBeGreaterThan(100)
 })

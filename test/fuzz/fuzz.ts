@@ -53,21 +53,32 @@ export async function fuzz({ url, callers, seed, requests, held }: Fuzz): Promis
   const schema = buildSchema(await readFile(join(root, 'schema.graphql'), 'utf8'))
   const known: Known = { ids: [], cursors: [] }
   const server = new Ways(url)
-  const atOnce = held ? fewAtOnce : manyAtOnce
   const tally: Tally = { answers: {}, found: [] }
+  const atOnce = held ? fewAtOnce : manyAtOnce
+  let number = 0
+  const isOpen = () => number < requests && tally.found.length < foundMax
+  const next = () => requestOf({ schema, known, callers }, seed, number++)
+  const askNext = async () => {
+    const request = next()
+    await judge(server, request, { tally, known })
+    return request
+  }
   try {
     await held?.()
-    for (let number = 0; number < requests && tally.found.length < foundMax; number += atOnce) {
-      const group = Array.from({ length: Math.min(atOnce, requests - number) }, (_, i) =>
-        requestOf({ schema, known, callers }, seed, number + i),
-      )
-      await Promise.all(group.map((request) => judge(server, request, { tally, known })))
-      if (held && (await held()) > heldMsMax) tally.found.push(...(await holding(server, group, held)))
+    // Without a verdict on the event loop no request waits for a silent stream of its group.
+    if (!held) await Promise.all(Array.from({ length: atOnce }, () => repeat(isOpen, askNext)))
+    while (held && isOpen()) {
+      const group = await Promise.all(Array.from({ length: Math.min(atOnce, requests - number) }, askNext))
+      if ((await held()) > heldMsMax) tally.found.push(...(await holding(server, group, held)))
     }
   } finally {
     await server.close()
   }
   return tally
+}
+
+async function repeat(isOpen: () => boolean, work: () => Promise<unknown>): Promise<void> {
+  while (isOpen()) await work()
 }
 
 interface Source {

@@ -58,7 +58,8 @@ export class Ways {
   #byGet(headers: Record<string, string>, { query, variables }: Asked): Promise<Came> {
     const text = JSON.stringify(variables).replaceAll(JSON.stringify(infinite), '1e999')
     const path = `/graphql?${new URLSearchParams({ query, variables: text })}`
-    return send(this.#url, { method: 'GET', path, headers })
+    // An idle connection may close while it is taken again, and so may the next one of the pool.
+    return send(this.#url, { method: 'GET', path, headers, agent: false })
   }
 
   #bySocket(token: string, asked: Asked): Promise<Came> {

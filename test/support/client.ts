@@ -14,6 +14,8 @@ export interface Sent {
   path?: string
   headers?: Record<string, string>
   body?: string
+  /** false: over a connection of its own. */
+  agent?: false
 }
 
 /** Headers as they are given, Host included, which `fetch` would not send. */
@@ -36,11 +38,11 @@ export function send(url: string, sent: Sent = {}): Promise<Answer> {
 
 function open(
   url: string,
-  { method = 'POST', path = '/graphql', headers = {}, body }: Sent,
+  { method = 'POST', path = '/graphql', headers = {}, body, ...connection }: Sent,
   answer: (r: IncomingMessage) => void,
 ) {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const request = httpRequest(new URL(path, url), { method, headers: { ...length, ...headers } }, answer)
+  const request = httpRequest(new URL(path, url), { method, headers: { ...length, ...headers }, ...connection }, answer)
   request.end(body)
   return request
 }
