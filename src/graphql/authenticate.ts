@@ -5,7 +5,7 @@ import { createTokenCheck } from '../domain/people/tokens.ts'
 import { Unavailable } from '../platform/tx.ts'
 import { createJwtCheck, type OidcRules } from './oidc.ts'
 
-/** What came with a request or a connection. */
+/** The credentials of a request or a connection. */
 export interface Credentials {
   /** `Bearer …`, from the header of that name or from connection_init. */
   authorization: string | undefined
@@ -15,7 +15,7 @@ export interface Credentials {
 /** Who asks; or `unknown`: what was shown is not (or no longer) good; or `expired`: a fresh one will do. */
 export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
 
-/** Throws Unavailable when nobody can say. */
+/** Throws Unavailable if the database or the provider does not answer. */
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
 /** Single-user mode: every caller is the local user, with any credentials or none; no caller is, once the mode has ended. */
@@ -26,7 +26,7 @@ export const everybodyIs =
     return { viewer: { ...viewer, ip } }
   }
 
-/** API tokens, and JWTs where a provider is configured. Who shows nothing is anonymous. */
+/** API tokens, and JWTs where a provider is configured. A request without credentials is anonymous. */
 export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {
   const checkToken = createTokenCheck(domain)
   const checkJwt = oidc && createJwtCheck(oidc, domain.time)

@@ -27,7 +27,7 @@ interface SchemaTypes {
 const cursorType = 'Cursor' as 'String'
 
 export const builder = new SchemaBuilder<SchemaTypes>({
-  // Order matters: what is first wraps all others, so nobody learns of a refusal before they may ask.
+  // Order matters: the first plugin wraps the others, so authorization comes before every refusal.
   plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin, 'bounds'],
   defaultFieldNullability: false,
   scopeAuth: {
@@ -60,7 +60,7 @@ export const builder = new SchemaBuilder<SchemaTypes>({
   },
 })
 
-/** Who is known may ask; what they get is decided by the domain, field by field. */
+/** Requires a known user; the domain decides field by field what that user gets. */
 export const known = { known: true } as const
 
 builder.queryType({ description: 'All reads.', authScopes: known })

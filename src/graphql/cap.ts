@@ -1,4 +1,4 @@
-/** So many at once for each key. Whoever takes a place gives it back exactly once, by the function that it got for it. */
+/** A bound on what is open at once for each key. The caller gives each place back exactly once, by the function it got. */
 export interface Cap {
   /** null: there is no place left for this key. */
   take(key: string): (() => void) | null

@@ -11,7 +11,7 @@ import { createSpecs, type Specs } from './specs.ts'
 export interface ServerFacts {
   version: string
   singleUser: boolean
-  /** What a log-in page needs; null: nobody logs in by a provider. */
+  /** What a log-in page needs; null: no provider is configured. */
   oidcIssuer: string | null
   oidcClientId: string | null
   /** null: for ever. */

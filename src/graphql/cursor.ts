@@ -4,8 +4,8 @@ import { refusal } from './errors.ts'
 
 /**
  * Cursors are opaque to clients: base64url of JSON `{v, k, …}`. `v` is the version of the format, `k` the kind. They are
- * not signed, for they only address what the viewer may see anyway, but whatever does not read as the kind that was
- * asked for is INVALID_CURSOR. A cursor holds no process state, so it survives restarts and works on every transport.
+ * not signed, for they only address what the viewer may see anyway. A cursor of another kind or form is
+ * INVALID_CURSOR. A cursor holds no process state, so it survives restarts and works on every transport.
  *
  *   list  l: name and order of the list · f: hash of what it is filtered by · key: sort key of the row, as text
  *   seq   j: job · s: number of its last event seen            (jobStatus)
@@ -57,7 +57,7 @@ function readJson(cursor: string): unknown {
   }
 }
 
-/** The same for equal filters, whatever the order of their keys. */
+/** The same text for equal filters in any order of their keys. */
 export const filterHash = (filter: unknown): string =>
   createHash('sha256')
     .update(JSON.stringify(canonical(filter ?? null)))

@@ -35,7 +35,7 @@ const messageCharactersMax = 1_000
 /** A refusal of the edge itself. */
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 
-/** These end the whole request with a status, whatever its content type: nothing was done. */
+/** Codes that end the whole request with a status for every content type: nothing was executed. */
 const statusOf: Readonly<Record<string, number>> = {
   QUERY_TOO_COMPLEX: 400,
   QUERY_TOO_DEEP: 400,

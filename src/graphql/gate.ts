@@ -3,8 +3,8 @@
  * request and every WebSocket upgrade before anything else is looked at.
  *
  * Without it any web page could run commands on this machine: a page of any site may send requests to a loopback port
- * (so Origin is checked, and where a browser sends none, Sec-Fetch-Site), and a name that its owner re-points to 127.0.0.1 makes them same-origin (so Host is checked in
- * single-user mode, where nobody has to log in).
+ * (so Origin is checked, and where a browser sends none, Sec-Fetch-Site), and a name that its owner re-points to
+ * 127.0.0.1 makes them same-origin (so Host is checked in single-user mode, which has no login).
  */
 
 export interface GateRules {
@@ -37,8 +37,8 @@ export function turnedAway({ host, origin, 'sec-fetch-site': site }: Caller, rul
 }
 
 /**
- * A page can make a browser send a GET without an Origin (an image, a link, a form), and a GET is a query with whatever
- * cost. `none`: a person typed the address.
+ * A page can make a browser send a GET without an Origin (an image, a link, a form), and such a GET can be an expensive
+ * query. `none`: a person typed the address.
  */
 const ownSites: readonly string[] = ['same-origin', 'none']
 

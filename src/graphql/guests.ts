@@ -5,19 +5,19 @@ import { createLoop } from '../platform/loop.ts'
 import { steadily } from '../platform/steadily.ts'
 
 /**
- * Those who stay: sockets and SSE streams. What let them in may end while they are here (the token is revoked or expires,
- * its user is disabled or changes), and then they are shown out: at once when this process hears of it, else at the next
- * look, once a second, one statement for all of them. A database that does not answer shows nobody out; an expiry does.
+ * Guests: sockets and SSE streams. Their access may end while they are open (the token is revoked or expires, its user is
+ * disabled or changes). Then they are closed: at once if this process hears of it, else at the next look, once a second,
+ * with one statement for all. While the database does not answer, only expired guests are closed.
  */
 
 export interface Guests {
-  /** Answers the function to call when they leave by themselves. */
+  /** Answers the function to call when the guest leaves. */
   enter(viewer: Viewer, showOut: (why: Farewell) => void): () => void
   start(): void
   stop(): Promise<void>
 }
 
-/** EXPIRED: come back with a fresh token. CHANGED: come back with the same. GONE: do not come back. */
+/** EXPIRED: reconnect with a fresh token. CHANGED: reconnect with the same one. GONE: do not reconnect. */
 export type Farewell = 'EXPIRED' | 'CHANGED' | 'GONE'
 
 interface Guest {
@@ -34,7 +34,7 @@ export function createGuests({ db, wakeups, clock, time, log }: Domain): Guests 
     if (guests.delete(guest)) guest.showOut(why)
   }
 
-  /** Those who came in the same way share one question: the oldest's, who knows least of what changed since. */
+  /** Guests with the same user, token and level are asked about once, by the oldest viewer of them. */
   async function look() {
     for (const guest of guests) if ((guest.viewer.expiresAtMs ?? Infinity) <= time.nowMs()) showOut(guest, 'EXPIRED')
     if (guests.size === 0) return
@@ -53,7 +53,7 @@ export function createGuests({ db, wakeups, clock, time, log }: Domain): Guests 
   const unlisten = wakeups.on('access', () => loop.wake())
   return {
     enter(viewer, showOutGuest) {
-      // Whoever showed nothing (single-user mode) can lose nothing.
+      // In single-user mode there is no credential that could end.
       if (viewer.token === null && viewer.expiresAtMs === null) return () => undefined
       const guest = { viewer, showOut: showOutGuest }
       guests.add(guest)

@@ -15,7 +15,7 @@ export interface Readiness {
 /** Who probes has a limit of its own, and a short one. */
 const limit = { statementMsMax: 2_000 }
 
-/** Everybody may ask, and looking for room writes to the disk: one look serves all who ask within this time. */
+/** /readyz needs no login, and the check for space writes to the disk: one check answers all requests of this time. */
 const roomMs = 1_000
 
 interface Process {

@@ -108,7 +108,7 @@ function parseParams(text: string): GraphQLParams | null {
     (variables == null || isObject(variables)) &&
     (operationName == null || typeof operationName === 'string') &&
     Object.keys(rest).length === 0
-  // The word may stand elsewhere in a document; then it takes the other way for nothing.
+  // The word may also be in a query or mutation, which then takes yoga's slower transport.
   return plain && !query.includes('subscription') ? body : null
 }
 

@@ -43,7 +43,7 @@ export interface Page {
   hasPreviousPage: boolean
 }
 
-/** `filter` is whatever decides what the list holds; a cursor is good for the same filter only. */
+/** `filter` decides which rows the list has; a cursor is valid for the same filter only. */
 export function requestPage(listing: Listing, filter: unknown, args: PageArgs): PageRequest {
   const hash = filterHash(filter)
   const open = (cursor: string | null | undefined) => {

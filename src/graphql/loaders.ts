@@ -188,7 +188,7 @@ function ruleLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
-/** Whoever does not see other people sees who is in their own teams. */
+/** A viewer who may not see other users sees the members of its own teams. */
 function visibleMembers(viewer: Viewer, bind: (value: unknown) => string): string {
   return seesPeople(viewer)
     ? 'TRUE'
@@ -279,7 +279,7 @@ interface Leader {
   renewedAt: Date
 }
 
-/** Only one whose lease has not run out leads. */
+/** Leaders whose lease has not run out. */
 async function readLeaders({ db }: Domain, pools: readonly string[]): Promise<(Leader | null)[]> {
   const rows = await db.sql.query<Leader & { pool: string }>(
     `SELECT pool, leader.holder, coalesce(leader.host, '') AS host, leader.epoch, lease.renewed_at AS "renewedAt"

@@ -81,7 +81,7 @@ function verdictOf(error: unknown): JwtVerdict {
 const isJose = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 
-/** null: a person without a name or a subject, or whose address the provider says nobody has verified. */
+/** null: the token has no name or no subject, or the provider says that the address is not verified. */
 function claimsOf(payload: JWTPayload, rules: OidcRules): Claims | null {
   const { issuer, userClaim, levelClaim, levels, teamsClaim } = rules
   const name = textOf(payload[userClaim])

@@ -4,9 +4,9 @@ import { createBatcher } from '../platform/batch.ts'
 import type { Log } from '../platform/log.ts'
 
 /**
- * Which account of the machine is at the other end of a loopback connection. In single-user mode nobody logs in, so
- * without this check every account of the machine could run commands as the account of the server. Served are that
- * account and root; another one is refused.
+ * Which account of the machine is at the other end of a loopback connection. In single-user mode there is no login, so
+ * without this check every account of the machine could run commands as the account of the server. That
+ * account and root are served; others are refused.
  *
  * Linux tells the owner of every TCP socket in /proc/net/tcp and tcp6. Other systems do not: there every account of the
  * machine is served, as docs/security.md says. A socket that its process has closed already has no owner any more (it
@@ -54,7 +54,7 @@ const refusalOf = (owner: number | 'gone') =>
   'in single-user mode Berth serves only the account that started it, and root. To share the server, start it with users: ' +
   'docs/users-and-tokens.md, auth.bootstrapToken'
 
-/** A uid; `gone`: nobody holds the other end; `unknowable`: this system does not tell. */
+/** A uid; `gone`: no process holds the other end; `unknowable`: this system does not tell. */
 type Owner = number | 'gone' | 'unknowable'
 
 async function ownersOf(sockets: readonly Socket[]): Promise<Owner[]> {

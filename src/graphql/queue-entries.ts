@@ -9,7 +9,7 @@ import { queueEntriesListing } from './listings.ts'
 
 /**
  * Pages of the jobs of a pool in queue order. The line may have a million: forwards, a page is put together of four
- * stretches, each found by an index of its own. Whoever does not see all jobs is shown the line of their own ones.
+ * stretches, each found by an index of its own. A viewer who may not see all jobs gets the line of its own jobs.
  */
 
 export interface EntriesQuery {

@@ -27,7 +27,7 @@ export type NodeType = (typeof types)[Prefix]
 
 const isPrefix = (text: string): text is Prefix => Object.hasOwn(types, text)
 
-/** The GraphQL type an id speaks of; an id of no known kind is a job that nobody will find. */
+/** The GraphQL type an id speaks of; an id of an unknown kind counts as a job, which is not found. */
 export function typeOfId(id: string): NodeType {
   const prefix = id.slice(0, Math.max(0, id.indexOf('_')))
   return isPrefix(prefix) ? types[prefix] : 'Job'

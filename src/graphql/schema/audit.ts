@@ -9,7 +9,7 @@ import { auditListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { AuditEntryRef, UserRef } from '../refs.ts'
 
-/** Who did what to which object from where, and the proof that nobody changed it since. */
+/** Who did what to which object from where, and the proof that no entry was changed since. */
 const isChained = (entry: AuditEntry): entry is ChainedEntry => entry.seq !== null && entry.hash !== null
 
 type ChainedEntry = AuditEntry & { seq: bigint; hash: string }
