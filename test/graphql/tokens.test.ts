@@ -280,6 +280,21 @@ describe('the bootstrap token', () => {
       level: 'ADMIN',
     })
   })
+
+  it('with a new secret lets its user in again, and with an old one does not', async () => {
+    const fresh = 'a-third-secret-of-this-test'
+    const disable = () =>
+      server.domain.db.sql.query(`UPDATE "user" SET disabled = true, level = 'VIEWER' WHERE name = 'admin'`)
+    await disable()
+    await applyBootstrapToken(server.domain, fresh)
+    admin = personWith(server.url, fresh)
+    const who = '{ viewer { user { name level } } }'
+    expect((await admin.data(who))['viewer'].user).toEqual({ name: 'admin', level: 'ADMIN' })
+    await disable()
+    await applyBootstrapToken(server.domain, fresh)
+    expect((await admin.ask(who)).status).toBe(401)
+    await server.domain.db.sql.query(`UPDATE "user" SET disabled = false, level = 'ADMIN' WHERE name = 'admin'`)
+  })
 })
 
 describe('who shows nothing', () => {

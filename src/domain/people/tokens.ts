@@ -131,7 +131,8 @@ function demandRevocation(viewer: Viewer, holder: Person): void {
 
 /**
  * The ADMIN token of the user `admin` whose secret is in the configuration; user and token are made if they are
- * missing. The token of an earlier secret is revoked: only the present configuration counts.
+ * missing. The token of an earlier secret is revoked: only the present configuration counts. A secret that was not used
+ * before is the operator's way back in, so `admin` is enabled and ADMIN again.
  */
 export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'time'>, secret: string): Promise<void> {
   const prefix = prefixOf(secret)
@@ -143,6 +144,7 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
     if ((await tx.prisma.apiToken.count({ where: { prefix } })) > 0) return
     const id = newId('token', time.nowMs())
     await insertToken(tx, { id, userId, name: 'bootstrap', secret, scopes: tokenScopes })
+    await tx.prisma.user.update({ where: { id: userId }, data: { disabled: false, level: made.level } })
     await audit(tx, null, [{ action: 'token.create', objectId: id, detail: { name: 'bootstrap' } }], time.nowMs())
   })
 }
