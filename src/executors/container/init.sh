@@ -4,7 +4,6 @@
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time.
 
-
 limit=$1 grace=$2
 shift 2
 trap 'kill -TERM -1' TERM
