@@ -87,12 +87,28 @@ interface Source {
   callers: readonly Caller[]
 }
 
+/** A list of many long values may be longer than any text can be; the server is sent no more than a few times its limit. */
+const askedCharactersMax = 32_000_000
+
+/** Of all texts in a value, counted until they are more than `max`. */
+function charactersOf(value: unknown, max: number): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 1
+  let sum = 0
+  for (const each of Object.values(value)) {
+    sum += charactersOf(each, max - sum)
+    if (sum > max) return sum
+  }
+  return sum
+}
+
 /** Each request has a seed of its own; ids and cursors in it are those that the run has seen so far. */
 function requestOf({ schema, known, callers }: Source, seed: number, number: number): Request {
   const random = new Random(seed + number * 7_919)
   const caller = random.pick(callers)
   if (!caller) throw new Error('There is nobody to ask')
-  const asked = randomDocument(schema, random, known)
+  let asked = randomDocument(schema, random, known)
+  while (charactersOf(asked, askedCharactersMax) > askedCharactersMax) asked = randomDocument(schema, random, known)
   return { number, way: wayOf(asked, random), caller, asked }
 }
 
