@@ -72,8 +72,6 @@ describe('output', () => {
 describe('states', () => {
   const inspected = (state: Partial<Inspected['State']>): Inspected => ({
     Id: 'abc',
-    Name: '/berth-run_1',
-    Created: '2026-01-01T00:00:00Z',
     State: {
       Status: 'exited',
       Pid: 0,

@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
-import { labels, look, runIdOf } from './handle.ts'
+import { isHandle, labels, look, runIdOf } from './handle.ts'
 import { readEngineTime, readStart } from './moments.ts'
 import { observationOf, phaseOf } from './observation.ts'
 import { bytePositionOf, payload } from './output.ts'
@@ -210,8 +210,7 @@ async function isPodman(engine: Engine): Promise<boolean> {
 const notThere: Observation = { state: 'gone', info: 'There is no such container' }
 
 async function remove(engine: Engine, handle: Handle): Promise<void> {
-  if (await look(engine, handle))
-    await engine.delete(`/containers/${handle}`, { force: true, v: true }).catch(unlessGone)
+  if (isHandle(handle)) await engine.delete(`/containers/${handle}`, { force: true, v: true }).catch(unlessGone)
 }
 
 function unlessGone(error: unknown): void {

@@ -3,8 +3,6 @@ import type { Ended, Observation } from '../executor.ts'
 /** The answer of the engine for one container (`GET /containers/{id}/json`), as far as Berth reads it. */
 export interface Inspected {
   Id: string
-  Name: string
-  Created: string
   State: {
     Status: string
     Pid: number

@@ -141,7 +141,7 @@ export function createStarter(options: StartOptions): Starter {
     start,
     async find(runId) {
       const handle = containerNameOf(runId)
-      const found = isHandle(handle) ? await look(engine, handle) : null
+      const found = await look(engine, handle)
       if (!found) return null
       return isUnstarted(found) && (await removeUnstarted(handle)) ? null : handle
     },
