@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
+import { createExecutors, reportOf } from './backends.ts'
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
 import { exposedWithoutLogin, isLoopback, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
@@ -10,21 +11,16 @@ import { type Viewer, viewerOf } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
 import { applyApprovalRules } from './domain/control/approval-rule-changes.ts'
 import { type Domain, localTopics, topics } from './domain/domain.ts'
-import { type BuiltExecutor, isOneMachine } from './domain/executors.ts'
+import { isOneMachine } from './domain/executors.ts'
 import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
-import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
+import { reportPool } from './domain/machines/pool-report.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
 import { decideMode, giveUpUsers, localUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
-import { type AccountRules, needsAccount } from './executors/account.ts'
-import { createContainerExecutor } from './executors/container/container.ts'
-import type { Executor } from './executors/executor.ts'
-import { createLocalExecutor } from './executors/local/local.ts'
 import { detectMachine, type Machine } from './executors/local/machine.ts'
 import { readBootId } from './executors/local/processes.ts'
 import { ownersOf } from './executors/owners.ts'
-import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
 import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
@@ -238,9 +234,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: P
       continue
     }
     const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
-    const executors = new Map<string, Executor>()
-    for (const name of pool.executors)
-      executors.set(name, await createExecutor[name]({ pool, config, domain, accounts }))
+    const executors = await createExecutors({ pool, config, domain, accounts })
     for (const executor of executors.values()) down.push(() => executor.close())
     await reportPool(domain, pool.name, await reportOf(executors, accounts))
     const scheduler = createScheduler({
@@ -271,54 +265,6 @@ const serverFiles = ({ dataDir }: Config) => [
   import.meta.filename,
   process.execPath,
 ]
-
-async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
-  const described = await Promise.all(
-    [...executors].map(async ([name, executor]) => {
-      const { version, available, message } = await executor.describe()
-      return [name, { version, available, message }] as const
-    }),
-  )
-  return {
-    executors: Object.fromEntries(described),
-    unixUserRequired: needsAccount(accounts),
-    reservedUnixUsers: accounts.owners.map(({ name }) => name),
-  }
-}
-
-interface ExecutorParts {
-  pool: PoolConfig
-  config: Config
-  domain: Domain
-  accounts: AccountRules
-}
-
-const common = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
-  environment: config.serverEnvironment,
-  inheritNames: pool.inheritedEnvironment,
-  accounts,
-  logBytesMax: config.logBytesPerRunMax,
-  clock,
-  time,
-  log,
-})
-
-const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => Promise<Executor>>> = {
-  local: (parts) =>
-    createLocalExecutor({
-      ...common(parts),
-      spoolDir: join(parts.config.dataDir, 'local', parts.pool.name),
-      hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
-    }),
-  container: (parts) =>
-    createContainerExecutor({
-      ...common(parts),
-      ...parts.config.container,
-      directory: join(parts.config.dataDir, 'container', parts.pool.name),
-      dataRoots: parts.config.dataRoots,
-    }),
-  simulated: (parts) => createSimulatedExecutor({ ...common(parts), dataDir: parts.config.dataDir }),
-}
 
 function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
   const { name, policy, executors, relaxReplicas, limits, rates, weights } = pool

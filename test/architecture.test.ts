@@ -62,6 +62,7 @@ const walls: Record<string, Wall> = {
     ],
     never: databasePackages,
   },
+  backends: { may: ['config.', 'domain/', 'executors/'], never: databasePackages },
   scheduler: { may: ['platform/', 'domain/', 'logs/', 'executors/executor.'], never: edgePackages },
   graphql: {
     may: ['platform/', 'domain/', 'feed/', 'logs/'],
@@ -234,9 +235,9 @@ describe('words', () => {
     expect(found(statements, business)).toEqual([])
   })
 
-  it('names executors in their table and in main.ts alone', () => {
+  it('names executors in their table and in backends.ts alone', () => {
     const elsewhere = source.filter(
-      ({ path }) => !/^src\/(domain\/executors\.ts|main\.ts|executors\/|cli\/)/.test(path),
+      ({ path }) => !/^src\/(domain\/executors\.ts|backends\.ts|executors\/|cli\/)/.test(path),
     )
     const named = /executor.*['"{,](local|container|slurm|kubernetes|simulated)['"},]/i
     expect(found(elsewhere, named)).toEqual([])

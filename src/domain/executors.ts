@@ -1,6 +1,6 @@
 /**
  * The table of executors: what the rest of the server knows of each, except how it runs jobs. An executor consists of a
- * row here, a folder under src/executors and a line in main.ts. Code that depends on the executor reads a column of
+ * row here, a folder under src/executors and a line in backends.ts. Code that depends on the executor reads a column of
  * this table.
  */
 

@@ -1,0 +1,67 @@
+import { join } from 'node:path'
+import type { Config, PoolConfig } from './config.ts'
+import type { Domain } from './domain/domain.ts'
+import type { BuiltExecutor } from './domain/executors.ts'
+import type { PoolReport } from './domain/machines/pool-report.ts'
+import { type AccountRules, needsAccount } from './executors/account.ts'
+import { createContainerExecutor } from './executors/container/container.ts'
+import type { Executor } from './executors/executor.ts'
+import { createLocalExecutor } from './executors/local/local.ts'
+import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
+
+/** The executors of a pool, made of the configuration. */
+
+interface ExecutorParts {
+  pool: PoolConfig
+  config: Config
+  domain: Domain
+  accounts: AccountRules
+}
+
+const common = ({ pool, config, accounts, domain: { clock, time, log } }: ExecutorParts) => ({
+  environment: config.serverEnvironment,
+  inheritNames: pool.inheritedEnvironment,
+  accounts,
+  logBytesMax: config.logBytesPerRunMax,
+  clock,
+  time,
+  log,
+})
+
+const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => Promise<Executor>>> = {
+  local: (parts) =>
+    createLocalExecutor({
+      ...common(parts),
+      spoolDir: join(parts.config.dataDir, 'local', parts.pool.name),
+      hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
+    }),
+  container: (parts) =>
+    createContainerExecutor({
+      ...common(parts),
+      ...parts.config.container,
+      directory: join(parts.config.dataDir, 'container', parts.pool.name),
+      dataRoots: parts.config.dataRoots,
+    }),
+  simulated: (parts) => createSimulatedExecutor({ ...common(parts), dataDir: parts.config.dataDir }),
+}
+
+export async function createExecutors(parts: ExecutorParts): Promise<ReadonlyMap<string, Executor>> {
+  const executors = new Map<string, Executor>()
+  for (const name of parts.pool.executors) executors.set(name, await createExecutor[name](parts))
+  return executors
+}
+
+/** What the pool says of its executors in `System.executors`. */
+export async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
+  const described = await Promise.all(
+    [...executors].map(async ([name, executor]) => {
+      const { version, available, message } = await executor.describe()
+      return [name, { version, available, message }] as const
+    }),
+  )
+  return {
+    executors: Object.fromEntries(described),
+    unixUserRequired: needsAccount(accounts),
+    reservedUnixUsers: accounts.owners.map(({ name }) => name),
+  }
+}
