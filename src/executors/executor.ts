@@ -30,6 +30,8 @@ export interface Executor {
   forget?(handle: Handle): Promise<void>
   /** All runs of which it keeps anything, running or over. */
   list?(): Promise<readonly { runId: string; handle: Handle }[]>
+  /** Nodes of a backend that chooses nodes itself, and what others hold of them. */
+  capacity?(): Promise<readonly BackendNode[]>
   /** Which of these nodes do not answer now. Absent: its nodes are this machine. */
   silent?(nodes: readonly string[]): Promise<readonly string[]>
   /** What people are shown of it, and the reason if it is unavailable. */
@@ -61,13 +63,16 @@ export interface RunSpec {
 /** All moments are database time (platform/clock.ts), because another server may read them. */
 export type Observation =
   /** The backend has the run and it is not running yet; `info` says why, if the backend knows. */
-  | { state: 'starting'; info?: string }
-  | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string }
+  | { state: 'starting'; info?: string; nativeId?: string }
+  | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
   | Ended
   /** Its node does not answer: the state is unknown, and nothing may be concluded yet. */
   | { state: 'unreachable'; info?: string }
-  /** The backend does not know the run: the machine restarted, or the container was removed. */
-  | { state: 'gone'; info?: string }
+  /**
+   * The run has ended without an end of its own: the machine restarted, the container was removed, the backend lost its
+   * node. PREEMPTED: the backend took its nodes away for another job.
+   */
+  | { state: 'gone'; info?: string; cause?: 'PREEMPTED' }
 
 export interface Ended {
   state: 'ended'
@@ -85,6 +90,35 @@ export interface Ended {
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string
+  placements?: readonly BackendPlacement[]
+  usage?: RunUsage
+}
+
+/** Where a backend that chooses nodes itself put a part of the run. */
+export interface BackendPlacement {
+  node: string
+  /** Physical ids, as far as the backend tells them. */
+  gpuIds: readonly number[]
+}
+
+/** What the run consumed, as far as the backend can tell. */
+export interface RunUsage {
+  cpuSeconds?: number
+  maxMemoryBytes?: number
+}
+
+/** A node of a backend that chooses nodes itself. */
+export interface BackendNode {
+  name: string
+  /** CORDONED: the backend starts nothing on it; LOST: it does not answer. */
+  state: 'READY' | 'CORDONED' | 'LOST'
+  cpuMillis: number
+  memoryBytes: number
+  cpuModel: string
+  infiniband: boolean
+  gpus: readonly { model: string; memoryBytes: number }[]
+  /** What others than Berth hold there. */
+  heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
 }
 
 export type LogStreamName = 'STDOUT' | 'STDERR' | 'SYSTEM'
