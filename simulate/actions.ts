@@ -7,8 +7,8 @@ import type { JobState } from '../src/domain/state.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 
 /**
- * What happens to a pool, as data: chosen from a seed and what can be seen (choosing.ts), done over tables in memory or in
- * PostgreSQL. Both see jobs in the order in which they were submitted, so a seed means the same for both.
+ * What happens to a pool, as data: an action is chosen from a seed and the visible state (choosing.ts) and performed
+ * over tables in memory or in PostgreSQL. Both list jobs in the order of submission, so a seed means the same for both.
  */
 export interface PoolPlan {
   policy: 'PRIORITY' | 'FAIR_SHARE'
@@ -19,7 +19,7 @@ export interface PoolPlan {
   quotas: readonly QuotaRule[]
 }
 
-/** GPUs of a model that all jobs of the queue may hold together; null: as many as there are. */
+/** GPUs of one model that all jobs of the queue may hold together; null: no limit. */
 export interface ModelLimit {
   gpuModel: string
   maxGpus: number | null
@@ -33,9 +33,9 @@ export interface Planning {
 
 export const people = { ada: 'ADMIN', bob: 'LEAD', cyd: 'RESEARCHER', dan: 'VIEWER' } as const
 export type Person = keyof typeof people
-/** Everybody is in each. */
+/** Every user is a member of each. */
 export const teams = ['a', 'b', 'c'] as const
-/** Everybody may charge each. */
+/** Every user may charge each. */
 export const accounts = [...teams, 'a.sub'] as const
 export const project = 'apollo'
 
@@ -55,7 +55,7 @@ export interface Asks {
   runSeconds: number
   eligibleInMs: number
   needsApproval: boolean
-  /** Jobs that must have ended. */
+  /** Jobs that must end before it may start. */
   after: readonly string[]
   /** Name of a capacity reservation. */
   reservation: string | null
@@ -73,15 +73,15 @@ export type Action =
   | { kind: 'CANCEL'; job: string }
   | { kind: 'DECIDE'; job: string; approve: boolean }
   | { kind: 'PRIORITISE'; job: string; priority: number }
-  /** Of an executor; perhaps more than once, perhaps of a run that is over. */
+  /** A report of an executor. It may come twice, or for a run that is over. */
   | { kind: 'REPORT'; job: string; run: number; report: Report; times: number }
-  /** The runner asks whether the run is to leave still, and signals it. */
+  /** The runner asks whether the run still has to leave, and signals it. */
   | { kind: 'LEAVE'; job: string }
-  /** The nodes of the run do not answer. */
+  /** The nodes of the run stop answering. */
   | { kind: 'LOSE'; job: string; run: number }
-  /** A node does not answer, whatever runs there. */
+  /** A node stops answering, even if runs are on it. */
   | { kind: 'SILENCE'; name: string }
-  /** They do again. */
+  /** All silent nodes answer again. */
   | { kind: 'FIND' }
   | { kind: 'NODE'; name: string; state: 'READY' | 'CORDONED' | 'DRAINING' }
   | { kind: 'ADD_NODE'; node: DeclaredNode }
@@ -95,22 +95,22 @@ export interface SeenJob {
   id: string
   state: JobState
   run: number
-  /** It was asked to leave, or told so by a signal. */
+  /** ASKED: its preemption was requested; SIGNALLED: the runner has sent the signal. */
   leaves: 'ASKED' | 'SIGNALLED' | null
-  /** When its command would end by itself; null: it has not begun. */
+  /** When its command ends by itself; null: it has not begun. */
   endsMs: number | null
 }
 
 export interface Seen {
   nowMs: number
-  /** Those that are not over, in the order of submission. */
+  /** Jobs that are not over, in the order of submission. */
   jobs: readonly SeenJob[]
   nodes: readonly { name: string; state: FreeNode['state'] }[]
-  /** Names of capacity reservations that are not over. */
+  /** Names of capacity reservations that have not ended. */
   reservations: readonly string[]
 }
 
-/** Does what was chosen, over some tables. */
+/** Performs actions over one set of tables. */
 export interface Actor {
   see(): Promise<Seen> | Seen
   act(action: Action): Promise<void> | void

@@ -11,7 +11,7 @@ import type { Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** What must hold at the moment at which a start is written, whatever was known when it was decided. */
+/** What must hold at the moment a start is written, even if it was decided on older knowledge. */
 export const breachesOf = (memory: Memory, written: Written): string[] => [
   ...beyondLimit(memory, written),
   ...inTheWrongPlace(memory, written),
@@ -20,7 +20,7 @@ export const breachesOf = (memory: Memory, written: Written): string[] => [
 interface Written {
   job: SimulatedJob
   start: Start
-  /** Jobs whose holds go with the same decision. */
+  /** Jobs whose holds are dropped by the same decision. */
   dropped: ReadonlySet<string>
 }
 
@@ -34,7 +34,7 @@ export const countedOf = ({ lane }: SimulatedJob): Counted => ({
   gpu: lane.shape.gpu * lane.shape.copies,
 })
 
-/** What runs count now. */
+/** Use by the runs that count at present. */
 export function tallyOf(memory: Memory): Map<string, Amount> {
   const tally = new Map<string, Amount>()
   for (const other of memory.holding()) {
@@ -49,7 +49,7 @@ function beyondLimit(memory: Memory, { job, start }: Written): string[] {
   return held ? [`${job.id} started beyond a limit: ${held.message}`] : []
 }
 
-/** The limit that keeps the job from a start right there. */
+/** The limit that forbids the job to start on these nodes. */
 function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['placements']): LimitReached | null {
   const { rules, pool } = memory.settings
   if (rules.length === 0) return null
@@ -60,7 +60,7 @@ function limitAgainst(memory: Memory, job: SimulatedJob, placements: Start['plac
   )
 }
 
-/** At rest nodes are drained only for jobs that may have them. */
+/** When the leader rests, nodes are drained only for jobs that may use them. */
 export function drainedForNothing(memory: Memory): string[] {
   return [...memory.holds.values()]
     .filter(({ kind }) => kind === 'DRAIN')
@@ -78,7 +78,7 @@ function modelsOf(memory: Memory, placements: Start['placements']): string[] {
   })
 }
 
-/** On a node that takes runs, and nowhere that others were sent away for somebody else. */
+/** Starts on a node that takes no runs, or on resources that were cleared for another job. */
 function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }: Written): string[] {
   const { nodes, holds, settings, heardMs } = memory
   const closed = placements.flatMap(({ nodeId, node }) => {
@@ -105,11 +105,11 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
   return [...closed, ...kept, ...foreign]
 }
 
-/** A run is there that was placed after the wait. */
+/** A run is on the node that was placed there after the back-off. */
 const isTried = (memory: Memory, nodeId: string, { untilMs }: BackOff): boolean =>
   memory.holding().some(({ run }) => run.sinceMs >= untilMs && run.placements.some((one) => one.nodeId === nodeId))
 
-/** A job is the victim of batch jobs at most so often within a quantum. */
+/** Within one quantum a job is preempted by batch jobs at most this often. */
 export function evictedTooOften({ preemptions, settings, nowMs }: Memory, jobId: string): string[] {
   const { rotationQuantumMs, maxPreemptionsPerJob } = settings
   const since = nowMs - Math.max(rotationQuantumMs, 0)

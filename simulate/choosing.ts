@@ -4,15 +4,15 @@ import { type Action, type Asks, accounts, type Person, people, type Seen, type 
 import { randomLimits, randomModel, randomNode, randomPlanning } from './plans.ts'
 import type { Random } from './random.ts'
 
-/** What people, executors and machines do next. Each step is one move of somebody. */
+/** Chooses the next action of people, executors and machines. Each step is one action. */
 const jobsAliveMax = 60
-/** More than a window holds. */
+/** More than one window of a lane holds. */
 const alikeMax = 40
 const nodesMax = 6
 const nothing: Action = { kind: 'NOTHING' }
 const waits = ({ state }: SeenJob) => state === 'QUEUED' || state === 'BLOCKED'
 
-/** One, or so many alike that a window of their lane does not hold them; when the line is long, somebody gives up. */
+/** Submits one job, or more equal jobs than a window of their lane holds. A long line makes a user cancel instead. */
 function submit(seen: Seen, random: Random): Action {
   if (seen.jobs.length >= jobsAliveMax) return giveUp(seen, random)
   return { kind: 'SUBMIT', asks: randomAsks(seen, random), times: random.chance(0.02) ? alikeMax : 1 }
@@ -65,7 +65,7 @@ function prioritise({ jobs }: Seen, random: Random): Action {
   return job ? { kind: 'PRIORITISE', job: job.id, priority: random.between(0, 50) } : nothing
 }
 
-/** Some reports never come, some twice, some of the run before. */
+/** Some reports never come, some come twice, some are about the previous run. */
 function report({ jobs, nowMs }: Seen, random: Random): Action {
   const job = random.pick(jobs.filter(({ state }) => isHolding(state)))
   if (!job) return nothing
@@ -116,7 +116,7 @@ function settings(seen: Seen, random: Random): Action {
   return reserve(seen, random)
 }
 
-/** One at a time. */
+/** At most one reservation exists at a time. */
 function reserve({ nodes, reservations, nowMs }: Seen, random: Random): Action {
   const node = random.pick(nodes)
   if (!node || reservations.length > 0) return nothing
@@ -129,7 +129,7 @@ const passTime = (_: Seen, random: Random): Action => ({ kind: 'TIME', ms: rando
 
 type Choice = (seen: Seen, random: Random) => Action
 
-/** How often each happens. */
+/** Relative frequency of each action. */
 const choices: readonly [Choice, number][] = [
   [submit, 30],
   [report, 42],
@@ -151,7 +151,7 @@ export function choose(seen: Seen, random: Random): Action {
   return nothing
 }
 
-/** What is left when everybody but the executors has stopped: whoever leaves or was cancelled does end. */
+/** The actions that are left when only executors act: runs that leave or were cancelled end. */
 export function endings({ jobs }: Seen): Action[] {
   return jobs.flatMap((job): Action[] => {
     if (isFinal(job.state) || !isHolding(job.state) || (job.state !== 'CANCELLING' && job.leaves === null)) return []

@@ -12,21 +12,21 @@ import { Random } from './random.ts'
 
 /**
  * Small random clusters whose jobs never end, to see whether preemption comes to rest. A pass fills in order of the
- * shares, one plan of preemption per class; victims are gone and the claimant is there at once, so nothing but the rules
- * decides. What must never be: a plan whose places are not free, a job evicted more often than its bound, evictions
- * without end.
+ * shares, with one plan of preemption per class. Victims leave and the claimant starts at once, so only the rules
+ * decide. Broken means: a plan whose places are not free, a job evicted more often than its bound, or evictions without
+ * end.
  */
 export interface Kind {
   nodes: 1 | 2
-  /** How many passes a quantum has; null: no rotations, and no bound per job either, so that the rule alone is seen. */
+  /** Passes per quantum; null: no rotation and no bound per job, so that only the rule itself is tested. */
   quantumPasses: number | null
   passes: number
 }
 
 export interface Outcome {
-  /** How many in each pass; the last number is not 0: it never came to rest. */
+  /** Evictions of each pass. If the last number is not 0, the cluster never came to rest. */
   evicted: readonly number[]
-  /** The most often that one job was evicted within one quantum. */
+  /** The maximum number of evictions of one job within one quantum. */
   mostPerQuantum: number
   broken: string[]
 }
@@ -34,13 +34,13 @@ export interface Outcome {
 export interface Asks {
   of: Lane
   bid: number
-  /** The pass with which it comes. */
+  /** The pass in which it arrives. */
   arrives: number
 }
 
 interface Job extends Asks {
   id: string
-  /** Its place in the order; whoever lost a rotation comes behind. */
+  /** Its place in the order; a job that lost a rotation comes last. */
   turn: number
   run: number
 }
@@ -104,7 +104,7 @@ class Cluster {
     return { evicted, mostPerQuantum: this.mostPerQuantum, broken: this.broken }
   }
 
-  /** Answers how many were evicted. */
+  /** Returns the number of evictions. */
   pass(number: number): number {
     const before = this.pool.preemptions.length
     for (const job of this.jobs) if (job.arrives === number) this.waiting.add(job)
@@ -185,7 +185,7 @@ class Cluster {
     return true
   }
 
-  /** Without its leaving there is no room. */
+  /** Checks that the job would not fit without the eviction of this victim. */
   private checkNeeded({ id, of }: Job, victim: Running): void {
     const { machines, nodes } = this.pool
     machines.add(victim)

@@ -39,11 +39,11 @@ export interface Stand {
   epoch(): number
 }
 
-/** People, executors and machines, by the verbs of the product over PostgreSQL. */
+/** Performs actions through the verbs of the product over PostgreSQL. */
 export class DatabaseActor implements Actor {
   private readonly stand: Stand
   private readonly runSeconds = new Map<string, number>()
-  /** Ids by names. */
+  /** Ids of reservations by name. */
   private readonly reservations = new Map<string, string>()
 
   constructor(stand: Stand) {
@@ -68,9 +68,9 @@ export class DatabaseActor implements Actor {
     }
   }
 
-  /** What is refused because something else happened first is no surprise. */
+  /** An action may be refused because an earlier one made it impossible. */
   async act(action: Action): Promise<void> {
-    // Of two things at one moment the tables could not say which came first.
+    // Moments are 1 ms apart, so that the tables can tell which action came first.
     await this.stand.passTime(1)
     try {
       await this.do(action)
@@ -118,7 +118,7 @@ export class DatabaseActor implements Actor {
     }
   }
 
-  /** Of the pool. */
+  /** Changes settings of the pool. */
   private async change(
     action: Extract<Action, { kind: 'NODE' | 'ADD_NODE' | 'LIMITS' | 'PLAN' | 'RESERVE' | 'TIME' | 'NOTHING' }>,
   ): Promise<void> {
@@ -197,7 +197,7 @@ export class DatabaseActor implements Actor {
     await this.report(jobId, number, nodeLost)
   }
 
-  /** `number` null: its last. */
+  /** Id of the run with this number; null: the last one. */
   private async runId(jobId: string, number: number | null): Promise<string | undefined> {
     const [run] = await this.stand.domain.db.sql.query<{ id: string }>(
       'SELECT id FROM run WHERE job_id = $1 AND number = coalesce($2, number) ORDER BY number DESC LIMIT 1',
@@ -222,7 +222,7 @@ export class DatabaseActor implements Actor {
   }
 }
 
-/** A job that is refused: its quota is used up, or the reservation that it names is over already. */
+/** The submission is refused as expected: a quota is used up, or the reservation has ended. */
 const isExpected = (outcome: unknown) =>
   outcome instanceof QuotaExceeded ||
   (outcome instanceof InvalidInput && outcome.message.includes('capacityReservationId'))

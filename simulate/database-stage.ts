@@ -27,18 +27,18 @@ import { Random } from './random.ts'
 import { newResult, type Result, type Stage, simulate } from './simulation.ts'
 
 /**
- * Seeds over PostgreSQL: the product's own verbs and tables. Time is what the seed says, and nothing else: the database's
- * stands still, and what the process is told of it moves with each look, so that ids are in order.
+ * Seeds over PostgreSQL, with the product's own verbs and tables. The seed decides the time: the database's clock
+ * stands still, and the process is told a later time with each look, so that ids are in order.
  */
 const pool = 'sim'
 const beganMs = Date.UTC(2026, 0, 1)
 const connectionsMax = 4
 const frequencies = { restsPerLook: 4, stepsPerLook: 10 }
 
-/** One PostgreSQL for all seeds of the work, gone afterwards. */
+/** One PostgreSQL for all seeds of `work`; it is removed afterwards. */
 export async function withTemplate(work: (templateUrl: string) => Promise<unknown>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-simulate-'))
-  await chmod(dataDir, 0o711) // under root the database runs as another account
+  await chmod(dataDir, 0o711) // Under root the database runs as another account.
   const log = createLog('error')
   const postgres = await startPostgres({ dataDir, log, clock: systemClock, durable: false })
   try {
@@ -63,7 +63,7 @@ export async function simulateInDatabase(templateUrl: string, seed: number, step
   }
 }
 
-/** In a session of its own: a template must have no sessions while it is copied. */
+/** Uses a session of its own: a template must have no sessions while it is copied. */
 async function administer(template: URL, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: Object.assign(new URL(template), { pathname: 'postgres' }).href })
   await client.connect()
@@ -159,7 +159,7 @@ async function prepare(domain: Domain, planned: PoolPlan) {
   return { admin, viewers: Object.fromEntries(entries) as Record<Person, Viewer> }
 }
 
-/** What a leader that begins anew would do, and what is shown and is not so. */
+/** Compares the views and the plan of a new leader with those of the present one. */
 async function brokenAtRest(domain: Domain, epoch: number): Promise<string[]> {
   const { sql } = domain.db
   const news = await sql.query('SELECT 1 FROM pool_change LIMIT 1')

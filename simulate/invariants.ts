@@ -8,7 +8,7 @@ import { countedOf, tallyOf } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
-/** What must be true after every step, whatever happened. It is asked a million times. */
+/** What must be true after every step. Asked about a million times per run of the simulator. */
 export function invariants(memory: Memory, plan: PoolPlan): string[] {
   const broken = [...memory.breaches]
   for (const job of memory.jobs.values()) if (isOff(job)) broken.push(`${job.id} is off: ${JSON.stringify(job)}`)
@@ -17,7 +17,7 @@ export function invariants(memory: Memory, plan: PoolPlan): string[] {
   return [...broken, ...givenTwice(memory), ...beyondQuota(memory, plan)]
 }
 
-/** Its last run is as it is, the others are over, and it has a place, whole, if it holds one. */
+/** The job's state contradicts its runs, or a job that holds resources has no complete place. */
 function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
   const copies = isHolding(state) ? lane.shape.copies : 0
   return (
@@ -25,7 +25,7 @@ function isOff({ state, run, lane, ended }: SimulatedJob): boolean {
   )
 }
 
-/** Devices that serve two runs, nodes that give more than they have, people with two interactive runs. */
+/** Devices with two runs, nodes that give more than they have, users with two interactive runs. */
 function givenTwice(memory: Memory): string[] {
   const seen = new Set<string>()
   const twice: string[] = []
@@ -61,7 +61,7 @@ function beyondQuota(memory: Memory, { quotas }: PoolPlan): string[] {
 
 // ── when the leader rests ──
 
-/** Whoever others left for has started, once all of them are gone: or something named keeps it. */
+/** A job whose victims have all left has started, or a named reason keeps it waiting. */
 export function roomUnused(memory: Memory): string[] {
   return [...memory.holds.values()]
     .filter((hold) => hold.kind === 'PREEMPTION' && isFree(memory, hold))
@@ -97,7 +97,7 @@ function isKept(memory: Memory, job: SimulatedJob): boolean {
   return limitReached(ceilings, countedOf(job)) !== null
 }
 
-/** The first of a lane of a capacity reservation starts wherever the reserved nodes have room, whatever waits before it. */
+/** The first job of a lane of a capacity reservation starts as soon as the reserved nodes have room for it. */
 export function reservedUnused(memory: Memory): string[] {
   const { settings, holds: kept } = memory
   if (settings.nonPreemptableFraction < 1 || kept.size > 0) return []

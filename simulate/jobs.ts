@@ -4,14 +4,14 @@ import { type FinalState, isFinal, type JobState, mayMove, type StateReason } fr
 import type { Tier } from '../src/scheduler/plan/model.ts'
 import type { SeenJob } from './actions.ts'
 
-/** Jobs and runs as the tables have them, moved by the same table of moves. */
+/** Jobs and runs as rows of the tables, moved by the product's table of moves. */
 export interface SimulatedRun {
   id: string
   number: number
   state: JobState
   placements: readonly Placement[]
   sinceMs: number
-  /** Among those that started in the same moment. */
+  /** Its place among runs that started at the same moment. */
   place: number
   startedMs: number | null
   endsMs: number | null
@@ -28,16 +28,16 @@ export interface SimulatedJob {
   turn: number
   state: JobState
   eligibleMs: number
-  /** Jobs that must have ended. */
+  /** Jobs that must end before it may start. */
   after: readonly string[]
   runSeconds: number
   maxRunTimeSeconds: number
   run: SimulatedRun
-  /** How those before it ended. */
+  /** How the jobs that it depends on ended. */
   ended: JobState[]
   /** Runs that count as attempts to start it. */
   startFailures: number
-  /** Of its entry, while it is QUEUED. */
+  /** Whether its queue entry is open. */
   open: boolean
 }
 
@@ -47,7 +47,7 @@ export interface SimulatedMove {
   runEnds?: FinalState
 }
 
-/** Throws where the product would: a move that the table does not have. */
+/** Throws for a move that the table of moves does not have, as the product does. */
 export function moveJob(job: SimulatedJob, { to, reason, runEnds }: SimulatedMove, nextRunId: () => string): void {
   if (!mayMove(job.state, to, reason)) throw new Error(`No move ${job.state} → ${to} for ${reason} (${job.id})`)
   const { run } = job

@@ -81,7 +81,7 @@ function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[
   return rulesOf(all, scopes)
 }
 
-/** People, executors and machines, over tables in memory. */
+/** Performs actions over tables in memory. */
 export class MemoryActor implements Actor {
   private readonly memory: Memory
   private readonly plan: PoolPlan
@@ -89,7 +89,7 @@ export class MemoryActor implements Actor {
   private limits: LimitChange
   private submitted: (Pick<Payer, 'userId' | 'account'> & { atMs: number })[] = []
   private readonly stateBefore = new Map<string, FreeNode['state']>()
-  /** In a row, by node. */
+  /** Failures in a row, by node. */
   private readonly startFailures = new Map<string, number>()
 
   constructor(memory: Memory, plan: PoolPlan) {
@@ -219,7 +219,7 @@ export class MemoryActor implements Actor {
     }
   }
 
-  /** By the product's own arithmetic. */
+  /** Uses the product's own arithmetic. */
   private isWithinQuotas(payer: Payer): boolean {
     const { quotas } = this.plan
     if (quotas.length === 0) return true
@@ -323,7 +323,7 @@ export class MemoryActor implements Actor {
     this.changeNodes(isMeant, 'LOST')
   }
 
-  /** As the product counts them (domain/machines/node-trouble.ts). */
+  /** Counted as in the product (domain/machines/node-trouble.ts). */
   private countStart({ run }: SimulatedJob, report: Report): void {
     if (report.kind === 'seen') this.forgetFailures(run)
     if (report.kind !== 'startFailed') return
@@ -390,7 +390,7 @@ export class MemoryActor implements Actor {
 
 const route = ({ policy }: PoolPlan) => ({ queue: 'default', pool: 'sim', policy, executor: 'simulated' })
 
-/** As people write it. */
+/** The spec as a user writes it. */
 export const specOf = (asks: Asks, reservationId: string | null = asks.reservation) => ({
   command: ['x'],
   account: asks.account,

@@ -38,7 +38,7 @@ export function memoryStage(random: Random): Stage & { memory: Memory } {
   }
 }
 
-/** What a leader that begins anew would do where this one rests. */
+/** Starts that a new leader would make where this one rests. */
 function undone(memory: Memory): string[] {
   const { starts, evictions } = plan(createWorld(memory.snapshot()), { startsMax: 1 })
   return [

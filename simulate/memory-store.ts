@@ -7,14 +7,15 @@ import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
 /**
- * What one leader sees of the tables in memory: the same promises as over PostgreSQL (src/scheduler/stored), so that the
- * real planner and its loop run over it a million times. Whatever it writes after its epoch is refused.
+ * The tables in memory as one leader sees them, with the same promises as over PostgreSQL (src/scheduler/stored), so
+ * that the real planner and its loop can run over them a million times. Writes of a leader after the end of its epoch
+ * are refused.
  */
 export function memoryStore(memory: Memory, epoch: number): Store {
   const fence = () => {
     if (memory.epoch !== epoch) throw new Fenced(`Epoch ${epoch} is over`)
   }
-  /** What an earlier leader showed goes. */
+  /** Views of the previous leader are replaced. */
   let replaces = true
   return {
     async load() {
@@ -56,7 +57,7 @@ function show<Row>(shown: Map<string, Row>, changed: ReadonlyMap<string, Row | n
 
 // ── hearing ──
 
-/** Opens what is due, and hands over what is to be heard; runs, nodes and settings as they are now, each once. */
+/** Opens entries that are due and returns the changes since the last call: each present run, node and setting once. */
 function hear(memory: Memory, known: KnownLanes): Heard {
   const nextDueMs = memory.openGates()
   const { told, nowMs } = memory
@@ -136,7 +137,7 @@ function queued(memory: Memory, { jobId, runId }: Start['entry']): SimulatedJob 
   return job?.state === 'QUEUED' && job.run.id === runId ? job : undefined
 }
 
-/** What constraints of the tables would refuse. */
+/** Refuses what the constraints of the tables would refuse. */
 function isFree(memory: Memory, starts: readonly Start[]): boolean {
   if (starts.length === 0) return true
   const free = new Map(memory.freeNodes().map((node) => [node.id, node]))
@@ -160,7 +161,7 @@ function begin(memory: Memory, job: SimulatedJob, { placements, wonTier, backfil
   Object.assign(job.run, { placements, wonTier, backfilledOn, sinceMs: memory.nowMs, place: memory.nextSequence() })
 }
 
-/** false: the claimant waits no more, and nobody leaves for it. */
+/** false: the claimant does not wait any more, and no run is evicted for it. */
 function evict(memory: Memory, { claimant, hold, victims }: Eviction): boolean {
   if (memory.jobs.get(claimant.jobId)?.state !== 'QUEUED') {
     for (const { running } of victims) memory.tellRun(running.runId)

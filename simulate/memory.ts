@@ -15,7 +15,7 @@ import type {
 import type { Views } from '../src/scheduler/store.ts'
 import { moveJob, type SimulatedJob, type SimulatedMove } from './jobs.ts'
 
-/** The tables of a pool in memory, with what their triggers tell the leader. */
+/** The tables of a pool in memory, and what their triggers tell the leader. */
 export type Told =
   | { kind: 'JOINED' | 'LEFT'; jobId: string; entry: Waiting }
   | { kind: 'RUN'; runId: string }
@@ -28,16 +28,16 @@ type Shown = {
 
 export class Memory {
   nowMs = 1_000_000_000
-  /** As of when the leader was told last. */
+  /** The moment at which the leader was last told. */
   heardMs = 0
   epoch = 0
-  /** Those that are not over. */
+  /** Jobs that are not over. */
   readonly jobs = new Map<string, SimulatedJob>()
   readonly holds = new Map<string, Hold>()
   preemptions: (PastPreemption & { victimRunId: string })[] = []
   nodes: FreeNode[]
   settings: PoolSettings
-  /** What was seen to be wrong at the moment when it was written. */
+  /** Rules that a write broke, seen when it was written. */
   readonly breaches: string[] = []
   readonly views: Shown = { lanes: new Map(), classes: new Map(), accounts: new Map() }
   told: Told[] = []
@@ -87,7 +87,7 @@ export class Memory {
     this.jobs.delete(job.id)
   }
 
-  /** Into another lane. */
+  /** Moves the job to another lane. */
   shift(job: SimulatedJob, lane: Lane): void {
     if (job.state === 'QUEUED') this.#leave(job)
     job.lane = lane
@@ -109,7 +109,7 @@ export class Memory {
     this.told.push({ kind: 'RUN', runId })
   }
 
-  /** Opens the entries that nothing keeps closed any more. Answers when time alone will open the next. */
+  /** Opens entries that no gate keeps closed. Returns the moment at which time alone opens the next one. */
   openGates(): number | null {
     let nextMs: number | null = null
     for (const job of this.jobs.values()) {
@@ -180,7 +180,7 @@ export class Memory {
     }
   }
 
-  /** Nodes with what runs take of them gone. */
+  /** Nodes minus what runs hold of them. */
   freeNodes(): FreeNode[] {
     const nodes = this.nodes.map(untouched)
     const byId = new Map(nodes.map((node) => [node.id, node]))

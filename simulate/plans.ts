@@ -4,7 +4,7 @@ import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import type { ModelLimit, Planning, PoolPlan } from './actions.ts'
 import type { Random } from './random.ts'
 
-/** Pools at random. */
+/** Random pools. */
 const GiB = 1024 ** 3
 
 export function randomPlan(random: Random): PoolPlan {

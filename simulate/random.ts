@@ -1,11 +1,11 @@
-/** Random numbers that a seed decides: mulberry32. */
+/** Random numbers of a seed: mulberry32. */
 export class Random {
   #state: number
   constructor(seed: number) {
     this.#state = seed >>> 0
   }
 
-  /** From 0 up to, and without, 1. */
+  /** A number from 0 to 1, without 1. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = this.#state
@@ -14,7 +14,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
-  /** A whole number from `low` up to and with `high`. */
+  /** A whole number from `low` to `high`, both included. */
   between(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1))
   }
@@ -27,7 +27,7 @@ export class Random {
     return from[Math.floor(this.next() * from.length)]
   }
 
-  /** One that must be there. */
+  /** One value of a list that is not empty. */
   of<const T>(from: readonly [T, ...T[]]): T {
     return this.pick(from) ?? from[0]
   }

@@ -7,18 +7,18 @@ import { choose, endings } from './choosing.ts'
 import type { Random } from './random.ts'
 
 /**
- * One seed: a pool, and what happens to it. The real planner and its loop lead; leaders die between any two steps and in
- * the middle of a commit, wake-ups are lost, people and executors act while a decision is under way. After every step the
- * invariants are asked, and more of them whenever the leader has come to rest.
+ * One seed: a pool and its actions. The real planner and its loop lead. Leaders die between any two steps and in the
+ * middle of a commit, wake-ups are lost, people and executors act during a decision. The invariants are checked after
+ * every step, and more of them when the leader has come to rest.
  */
 export interface Stage {
   actor: Actor
-  /** A new leader, whose epoch ends that of all before. */
+  /** A new leader; the epochs of all earlier ones end. */
   lead(): Promise<Store> | Store
-  /** The leader is not it any more, and does not know. */
+  /** The leader loses its epoch and is not told. */
   depose(): Promise<void> | void
   broken(): Promise<string[]> | string[]
-  /** The leader knows everything, has nothing to do, and has shown it. */
+  /** Called when the leader knows everything, has nothing to do and has published it. */
   brokenAtRest(): Promise<string[]> | string[]
 }
 
@@ -28,26 +28,29 @@ export interface Result {
   starts: number
   evictions: number
   rests: number
-  /** What was broken, at which step, and what happened last before; null: nothing. */
+  /** What was broken, at which step, and the last happenings before it; null: nothing. */
   broken: { step: number; what: string[]; last: Happening[] } | null
 }
 
-/** LEADS: a new leader. DEPOSED: the leader loses its epoch during a commit. DEAF: a look of the leader finds no changes. */
+/**
+ * LEADS: a new leader. DEPOSED: the leader loses its epoch during a commit. DEAF: the leader reads no changes in one
+ * look.
+ */
 export type Happening = Action | { kind: 'LEADS' | 'DEPOSED' | 'DEAF' }
 
 export interface Frequencies {
-  /** One of so many rests is looked at closely. */
+  /** One of this many rests is checked closely. */
   restsPerLook: number
   stepsPerLook: number
 }
 
 const passRoundsMax = 1_000
 const lastMax = 12
-/** Whether somebody acts while a decision is being committed. */
+/** Probability of an action during a commit. */
 const meanwhile = 0.05
 const dies = 0.03
 const hears = 0.6
-/** Of a leader that looks: it does not hear what was said last. */
+/** Probability that a look reads no changes. */
 const isDeaf = 0.1
 const log = createLog('silent')
 const silence: Heard = { nowMs: 0, changes: [], lanes: [], nextDueMs: null, more: false }
@@ -119,7 +122,7 @@ class Playing {
     this.planner = createPlanner(this.restless(await this.stage.lead()), { log, pool: 'sim' })
   }
 
-  /** Answers whether the leader knows everything and has nothing to do. */
+  /** Returns whether the leader knows everything and has nothing to do. */
   async pass(): Promise<boolean> {
     try {
       const done = await this.planner?.pass(passRoundsMax)
@@ -141,7 +144,7 @@ class Playing {
     return this.stage.brokenAtRest()
   }
 
-  /** Nobody acts any more: those who were told to leave do, and whoever they left for starts. */
+  /** No further actions: runs that were told to leave end, and the jobs that they left for start. */
   async finish(): Promise<string[]> {
     this.calm = true
     const { actor } = this.stage
@@ -157,7 +160,7 @@ class Playing {
     return [...(await this.stage.broken()), ...(await this.lookAtRest())]
   }
 
-  /** The store of a leader to whom things happen. */
+  /** The store of a leader, with actions and failures in between. */
   private restless(store: Store): Store {
     return {
       ...store,
