@@ -5,15 +5,15 @@ import { stopFor } from './exit.ts'
 import { type Format, formats, jobColumns, structured, table } from './render.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What every command gets. Nothing else in this room reads the process. */
+/** What every command receives. Only main.ts of this room reads the process. */
 export interface Cli {
   terminal: Terminal
-  /** Opened by the first command that needs it. */
+  /** Opened when a command first needs it. */
   connection: () => Connection
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   readStdin: () => Promise<string>
-  /** From now on Ctrl-C says this and leaves; whatever the server does goes on. */
+  /** From now on Ctrl-C prints this and ends the command; the work of the server continues. */
   leaveOnInterrupt: (farewell: string) => void
   exitWith: (code: number) => void
 }
@@ -31,7 +31,7 @@ export async function printJobs({ terminal }: Cli, jobs: readonly JobRowFragment
   await terminal.write(format === 'table' ? table(terminal, jobs, jobColumns) : structured(jobs, format))
 }
 
-/** The success of a mutation's union, or the stop that its problem asks for. */
+/** The success of a mutation's union; throws the Stop of its problem. */
 export function successOf<Answer extends { __typename: string }, Name extends Answer['__typename']>(
   answer: Answer,
   name: Name,

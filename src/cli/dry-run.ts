@@ -2,7 +2,7 @@ import type { DryRunRowFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { type Format, sheet, startText, structured } from './render.ts'
 
-/** What would become of a submission. */
+/** Prints what a submission would lead to. */
 export async function tellDryRun({ terminal }: Cli, answer: DryRunRowFragment, output: Format): Promise<void> {
   const { wouldBe, nodes, gpuIds, queuePosition, estimatedStart, reasons, fit, idempotentJob } = answer
   const { dryRunWarnings: warnings } = answer

@@ -2,7 +2,10 @@ import { RequestFailed } from '../client/failure.ts'
 import type { Cli } from './cli.ts'
 import { Stop, stopForFailure } from './exit.ts'
 
-/** One after the other; a refused one is told and the others go on. The command ends with the first refusal's code. */
+/**
+ * Runs `act` for one job after the other. A refusal is printed and the next job follows. The exit code is that of the
+ * first refusal.
+ */
 export async function forEachJob<T>(cli: Cli, ids: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
   const done: T[] = []
   let firstCode: number | undefined

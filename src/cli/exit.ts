@@ -1,7 +1,7 @@
 import type { RequestFailed } from '../client/failure.ts'
 import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
 
-/** How the command line ends. Scripts rely on these numbers; 3 and 4 tell them whether coming back makes sense. */
+/** Exit codes of the command line. Scripts rely on these numbers; 3 and 4 say whether trying again makes sense. */
 export const exitCodes = {
   ok: 0,
   unexpected: 1,
@@ -30,7 +30,7 @@ export class Stop extends Error {
 
 export const usage = (message: string, next?: string) => new Stop(exitCodes.usage, message, next)
 
-/** A refusal that came as data. */
+/** The Stop for a refusal that came as data. */
 export function stopFor(problem: ProblemFragment): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
@@ -38,7 +38,7 @@ export function stopFor(problem: ProblemFragment): Stop {
   return new Stop(exitCodeOf(problem.code, problem.retryable), message, nextSteps[problem.code])
 }
 
-/** A request that brought no data. */
+/** The Stop for a request without data. */
 export function stopForFailure(failure: RequestFailed): Stop {
   const log = failure.requestId ? `see request id ${failure.requestId} in the log of the server` : undefined
   return new Stop(exitCodeOf(failure.code, failure.retryable), failure.message, nextSteps[failure.code] ?? log)
@@ -74,7 +74,10 @@ const nextSteps: Readonly<Record<string, string>> = {
   UNAVAILABLE: 'try again in a moment',
 }
 
-/** `--wait` ends as the job did. FAILED with code 0 (its time was up, and it exited cleanly) is no success. */
+/**
+ * The exit code of `--wait`: that of the job. FAILED with code 0 (its time was over, and it exited cleanly) is not a
+ * success.
+ */
 export function exitCodeOfJob({ state, exitCode }: Pick<JobRowFragment, 'state' | 'exitCode'>): number {
   switch (state) {
     case 'SUCCEEDED':

@@ -64,7 +64,7 @@ const cli: Cli = {
   },
 }
 
-/** The reader of a pipe went away: that is how `| head` ends. */
+/** The reader of a pipe has closed it, as `| head` does. */
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(exitCodes.ok)
   throw error
@@ -120,7 +120,7 @@ function createProgram(): Command {
   return program
 }
 
-/** One line on stderr: what is wrong; what to do next. */
+/** One line on stderr: what is wrong and what to do next. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
   const stop = error instanceof RequestFailed ? stopForFailure(error) : error

@@ -3,7 +3,7 @@ import type { Cli } from './cli.ts'
 import { exitCodes, Stop, usage } from './exit.ts'
 import { everyNode } from './pages.ts'
 
-/** Machines by the names that people give them: the API knows them by id. */
+/** Finds nodes by name. The API knows them by id. */
 export async function nodesOf(cli: Cli, pool: string | undefined): Promise<NodeRowFragment[]> {
   const chosen = (await poolsOf(cli)).filter(({ name }) => pool === undefined || name === pool)
   if (chosen.length === 0) throw new Stop(exitCodes.notFound, `there is no pool ${pool ?? ''}`.trim())
@@ -20,7 +20,7 @@ async function readPage(cli: Cli, variables: { pool: string; first: number; afte
   return node.nodes
 }
 
-/** The pool that is meant when none is named: the only one. */
+/** The pool if none is named: the only one. */
 export async function poolMeant(cli: Cli, named: string | undefined): Promise<string> {
   if (named !== undefined) return named
   const pools = await poolsOf(cli)
@@ -30,7 +30,7 @@ export async function poolMeant(cli: Cli, named: string | undefined): Promise<st
   return only.name
 }
 
-/** By id or by name; a name that two pools have needs the pool. */
+/** A node by its id or name; a name that two pools have needs the pool. */
 export function nodeNamed(nodes: readonly NodeRowFragment[], said: string): NodeRowFragment {
   const found = nodes.filter(({ id, name }) => id === said || name === said)
   const [node] = found

@@ -3,7 +3,7 @@ import type { Cli } from './cli.ts'
 import { exitCodes, Stop } from './exit.ts'
 import { everyNode } from './pages.ts'
 
-/** People, teams and tokens are called by their names (a token by its prefix); their ids are understood too. */
+/** Users, teams and tokens by name (a token by its prefix) or by id. */
 export const users = (cli: Cli) =>
   everyNode(async (page) => (await cli.connection().request(UsersDocument, page)).users)
 

@@ -38,7 +38,7 @@ const columns: readonly Column<QueueEntryFragment>[] = [
   { title: 'REASON', cell: reasonText },
 ]
 
-/** When it started, or when it may start at the earliest. */
+/** When the job started, or the earliest time at which it may start. */
 function startText({ currentRun, scheduling }: QueueEntryFragment): string {
   if (!scheduling) return timeText(currentRun.startedAt) ?? '-'
   const earliest = timeText(scheduling.estimatedStart?.earliest ?? null)

@@ -2,7 +2,7 @@ import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
 import { printable, type Style, styled, type Terminal, unprintable } from './terminal.ts'
 
-/** How answers look: aligned columns for people, JSON and YAML with the schema's own names for programs. */
+/** The forms of an answer: aligned columns for people; JSON and YAML with the names of the schema for programs. */
 export const formats = ['table', 'json', 'yaml'] as const
 export type Format = (typeof formats)[number]
 
@@ -12,7 +12,7 @@ export interface Column<Row> {
   style?: (row: Row) => Style
 }
 
-/** The exact value; what a terminal would obey is written as an escape of the format. */
+/** The exact value. Characters that a terminal would obey are written as escapes of the format. */
 export function structured(value: unknown, format: Exclude<Format, 'table'>): string {
   const text = format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlOf(value)
   return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
@@ -20,7 +20,7 @@ export function structured(value: unknown, format: Exclude<Format, 'table'>): st
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** Only a double-quoted text of YAML may contain escapes. */
+/** YAML allows escapes in double-quoted texts only. */
 function yamlOf(value: unknown): string {
   const document = new Document(value)
   visit(document, {
@@ -87,12 +87,12 @@ export function stateText({ state, stateReason, exitCode }: JobRowFragment): str
   return why.length > 0 ? `${state} (${why.join(' ')})` : state
 }
 
-/** `2026-11-21 04:05:06` in the time zone of the reader. */
+/** `2026-11-21 04:05:06` in the reader's time zone. */
 export function timeText(time: string | null): string | null {
   return time === null ? null : new Date(time).toLocaleString('sv-SE')
 }
 
-/** When a job may start, as far as it is known. */
+/** When a job may start, as far as the server knows. */
 export function startText(start: { earliest: string; latest: string | null } | null | undefined): string | null {
   if (!start) return null
   return `from ${timeText(start.earliest)}${start.latest === null ? '' : ` to ${timeText(start.latest)}`}`

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Cli } from './cli.ts'
 
-/** The server's entry beside this room, in a clone and in the package alike. */
+/** The server's entry beside this room: source in a clone, JavaScript in the package. */
 const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
 const entry = new URL(`../main${extension}`, import.meta.url).pathname
 
 /**
- * Runs a server in the foreground with the Node that runs this, and ends as it ends. Ctrl-C reaches both of us; the
- * server drains, and we wait for it.
+ * Runs a server in the foreground with this Node, and exits with its exit code. Ctrl-C reaches both processes: the
+ * server drains, and this one waits for it.
  */
 export async function runServer(cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit', env: { ...cli.env, ...extraEnv } })

@@ -3,9 +3,8 @@ import type { JobSpecInput } from '../client/generated/graphql.ts'
 import { usage } from './exit.ts'
 
 /**
- * The spec of a submission, put together from a YAML file, flags and the command after `--`, in this order: the later
- * wins. The YAML has the names of the schema's JobSpecInput, so what `--print-spec` writes is what `-f` reads; the server
- * checks it.
+ * The spec of a submission, made of a YAML file, flags and the command after `--`, in this order: later ones override.
+ * The YAML has the names of the schema's JobSpecInput, so `-f` reads what `--print-spec` writes. The server checks it.
  */
 
 export interface SpecFlags {
@@ -64,7 +63,7 @@ export function buildSpec({ yaml, flags, command, cwd, env }: SpecSources): JobS
     delete spec.executable
     delete spec.arguments
     spec.command = [...command]
-    // Where the person stands, as a shell would; an image has directories of its own.
+    // The current directory, as in a shell; an image has directories of its own.
     if (spec.image == null) spec.workdir ??= cwd
   }
   for (const assignment of flags.set ?? []) assign(spec, assignment)
@@ -118,7 +117,7 @@ function resourcesFromFlags(flags: SpecFlags): NonNullable<JobSpecInput['resourc
   return given({ cpu, memoryBytes, gpu, gpuModel, gpuIds, anyGpu })
 }
 
-/** Only what was said: a flag that is left out must not hide the file's value. */
+/** Drops flags that were not given: they must not hide values of the file. */
 function given<T extends object>(values: { [K in keyof T]: T[K] | undefined }): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }
@@ -132,7 +131,7 @@ function labelsFromFlags({ tag = [], label = [] }: SpecFlags) {
   return [...tag.map((key) => ({ key, value: '' })), ...pairs]
 }
 
-/** `NAME=value`, or `NAME` to pass on one's own. */
+/** `NAME=value`, or `NAME` to pass on the caller's own value. */
 function variable(item: string, env: SpecSources['env']) {
   const [name = '', value = env[name]] = splitOnce(item)
   if (value === undefined) throw usage(`${name} is not set in your environment`, `write --env ${name}=value`)

@@ -1,14 +1,14 @@
 import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
 
-/** Where the command speaks: results on stdout, everything said to a person on stderr. */
+/** The output of a command: results on stdout, messages to people on stderr. */
 export interface Terminal {
-  /** Resolves when the reader has taken enough that more may be written. */
+  /** Resolves when the reader can take more. */
   write(text: string): Promise<void>
-  /** One line for a person. It may quote other people, so it is shown without control characters. */
+  /** A line for a person. It may contain texts of other people, so control characters are replaced. */
   say(line: string): void
   readonly colour: boolean
-  /** Somebody looks at it: what was shown can be shown anew in its place. */
+  /** A person is watching: earlier output can be replaced in its place. */
   readonly live: boolean
 }
 
@@ -34,8 +34,8 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
 }
 
 /**
- * What texts of other people must not contain on a terminal: control characters, which move the cursor or ring the bell,
- * and the marks that reorder a line or break it.
+ * Characters that texts of other people must not bring to a terminal: control characters, which move the cursor or ring
+ * the bell, and marks that reorder or break a line.
  */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 export const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g

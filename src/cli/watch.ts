@@ -10,13 +10,13 @@ import { exitCodes, Stop } from './exit.ts'
 import { eventText } from './render.ts'
 import { styled } from './terminal.ts'
 
-/** Live views of one job. They survive restarts of the server; see the client's resume. */
+/** Live views of one job. They survive restarts of the server (client/resume.ts). */
 
 export interface LogView {
   lastLines?: number
 }
 
-/** The job, or the stop that says it is not there. Also tells at once when no server answers. */
+/** The job; throws a Stop if it does not exist or no server answers. */
 export async function findJob(cli: Cli, id: string) {
   const { job } = await cli.connection().request(JobDocument, { id }, { attempts: 2 })
   if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id} that you may see`, 'see "berth ls"')
@@ -28,7 +28,7 @@ export interface EventView {
   onEvent?: (event: JobEventRowFragment) => Promise<void>
 }
 
-/** Waits for the end of a job and answers it as it ended. */
+/** Waits until the job is final and returns it. */
 export async function untilFinal(cli: Cli, jobId: string, { after, onEvent }: EventView = {}): Promise<JobRowFragment> {
   const variables = after === undefined ? { jobId } : { jobId, after }
   for await (const { jobStatus: message } of cli.connection().follow(JobStatusDocument, variables)) {
@@ -41,7 +41,7 @@ export async function untilFinal(cli: Cli, jobId: string, { after, onEvent }: Ev
   return findJob(cli, jobId)
 }
 
-/** Prints the output of a job as it comes; stdout gets its bytes and nothing else. Ends with the log. */
+/** Prints the output of a job live; stdout gets exactly its bytes. Returns at the end of the log. */
 export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Promise<void> {
   const { terminal } = cli
   for await (const { tail: message } of cli.connection().follow(TailDocument, { jobId, ...view })) {
@@ -85,7 +85,7 @@ export async function printEvent({ terminal }: Cli, event: JobEventRowFragment):
   await terminal.write(`${styled(terminal, 'dim', eventText(event))}\n`)
 }
 
-/** Leaving is not stopping, and says so. */
+/** Tells the person that the job continues when the command is left. */
 export function detachOnInterrupt(cli: Cli, id: string): void {
   cli.leaveOnInterrupt(
     `detached; job ${id} continues: "berth logs -f ${id}" follows it again, "berth cancel ${id}" cancels it`,

@@ -29,7 +29,7 @@ export function addApprove(program: Command, cli: Cli): void {
     })
 }
 
-/** As it is now: whoever decides by id has looked at it a moment ago. */
+/** The present version: a caller who decides by id has just looked at the job. */
 export async function versionOf(cli: Cli, id: string): Promise<number> {
   const { job } = await cli.connection().request(JobDocument, { id })
   if (!job) throw new Stop(exitCodes.notFound, `There is no job ${id}`, 'see "berth approve"')

@@ -10,7 +10,7 @@ export function addCancel(program: Command, cli: Cli): void {
     .action(async (ids: string[], { output, reason }: OutputOptions & { reason?: string }) => {
       const jobs = await forEachJob(cli, ids, async (jobId) => {
         const input = { jobId, ...(reason === undefined ? {} : { reason }) }
-        // Cancelling twice is cancelling once, so it may be asked again.
+        // A repeated cancel changes nothing, so it may be sent again.
         const { cancelJob } = await cli.connection().request(CancelJobDocument, { input }, { attempts: 4 })
         return successOf(cancelJob, 'CancelJobSuccess').job
       })

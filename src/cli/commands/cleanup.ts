@@ -14,7 +14,7 @@ export function addCleanup(program: Command, cli: Cli): void {
     })
 }
 
-/** A call of the server removes a part; what is over once stays over, so asking again is safe. */
+/** Each call removes a part. Final jobs stay final, so calling again is safe. */
 async function removeAll(cli: Cli, olderThanDays: number): Promise<number> {
   let total = 0
   for (;;) {

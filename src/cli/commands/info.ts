@@ -60,7 +60,7 @@ function holdText({ scheduling }: Job): string | null {
   return `${hold.nodes.join(', ')}${hold.expectedAt === null ? '' : `, until about ${timeText(hold.expectedAt)}`}${leaving}`
 }
 
-/** As it would be typed. */
+/** The word as it would be typed into a shell. */
 const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
 
 function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {

@@ -110,7 +110,7 @@ const columns: readonly Column<Scope>[] = [
   { title: 'GPUS', cell: ({ gpusInUse, maxGpus }) => `${gpusInUse} of ${shown(maxGpus)}` },
 ]
 
-/** The parser of options takes no null: unlimited is Infinity until it is sent. */
+/** The option parser has no null: unlimited is Infinity until it is sent. */
 function readLimit(text: string): number {
   if (text === 'unlimited') return Number.POSITIVE_INFINITY
   const limit = Number(text)

@@ -33,14 +33,14 @@ async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogVie
   await Promise.all([followLog(cli, id, view), ...(events ? [followEvents(cli, id)] : [])])
 }
 
-/** The history so far, then what follows; what fell between the two is told apart by its number. */
+/** Prints past events, then live ones. Events that come in both are known by their numbers. */
 async function followEvents(cli: Cli, id: string): Promise<void> {
   const { cursor, seq } = await printEvents(cli, id)
   const onEvent = async (event: JobEventRowFragment) => (event.seq > seq ? printEvent(cli, event) : undefined)
   await untilFinal(cli, id, { ...(cursor === undefined ? {} : { after: cursor }), onEvent })
 }
 
-/** Pages of what there is now. The last page of a job that goes on is an empty one. */
+/** Prints the pages of the present log. The last page of a running job is empty. */
 async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<void> {
   let begin: { after?: string; lastLines?: number } = lastLines === undefined ? {} : { lastLines }
   for (;;) {
@@ -55,7 +55,7 @@ async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<v
   }
 }
 
-/** Answers the cursor from before the first page, and the number of the last event printed. */
+/** Returns the cursor from before the first page, and the number of the last printed event. */
 async function printEvents(cli: Cli, id: string): Promise<{ cursor: string | undefined; seq: number }> {
   let after: string | null = null
   let cursor: string | undefined

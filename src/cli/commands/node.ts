@@ -87,7 +87,7 @@ function change(cli: Cli, node: Command, { verb, state, description }: Verb): vo
     })
 }
 
-/** The words of the configuration; the server checks them. */
+/** Reads GPUs in the words of the configuration; the server checks them. */
 function readGpus(text: string, before: DeviceInput[] = []): DeviceInput[] {
   const gpu = parsed(text)
   if (typeof gpu !== 'object' || gpu === null || Array.isArray(gpu))

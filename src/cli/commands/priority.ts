@@ -23,7 +23,7 @@ export function addPriority(program: Command, cli: Cli): void {
       if ((given === undefined) !== (clear === true))
         throw usage('the priority is missing', 'write "berth priority JOB 40", or --clear')
       const input = { jobId, priority: given ?? null }
-      // Setting the same twice is setting it once, so it may be asked again.
+      // Setting the same priority again changes nothing, so it may be sent again.
       const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
       const jobs = [successOf(setJobPriority, 'SetJobPrioritySuccess').job]
       await cli.terminal.write(output === 'table' ? table(cli.terminal, jobs, columns) : structured(jobs, output))

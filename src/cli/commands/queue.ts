@@ -14,7 +14,7 @@ export interface QueueOptions extends OutputOptions {
 const states = ['BLOCKED', 'QUEUED', 'STARTING', 'RUNNING', 'CANCELLING'] as const satisfies readonly JobState[]
 const entriesMax = 100
 
-/** What is asked for is the same for one look and for the live view. */
+/** The options of `queue` and of its live view `top`. */
 export const withQueue = (command: Command, usual: number) =>
   withOutput(command)
     .option('--pool <name>', 'the pool; default: the pool of the default queue')

@@ -57,7 +57,7 @@ export function addQuota(program: Command, cli: Cli): void {
     })
 }
 
-/** In any case, as people type it. */
+/** An option with one of these values, in upper or lower case. */
 function word(flags: string, description: string, values: Readonly<Record<string, string>>): Option {
   const words = Object.values(values)
   return new Option(flags, `${description}: ${words.join(', ')}`).argParser((given) => {

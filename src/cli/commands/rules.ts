@@ -15,7 +15,7 @@ import { readAmount, readWhole } from '../numbers.ts'
 import { everyNode } from '../pages.ts'
 import { type Column, structured, table } from '../render.ts'
 
-/** Flags of a rule; those of the condition are named after its fields. */
+/** Flags of a rule. The flags of its condition have the names of the condition's fields. */
 interface RuleFlags {
   costAbove?: number
   hardware?: string
@@ -94,7 +94,7 @@ function conditionOf(flags: RuleFlags): ApprovalConditionInput | undefined {
   const named = { costAbove, hardware, executor, levelNotIn, jobsPerDayAbove, firstJob, name: jobName }
   const given = Object.entries(named).filter(([, value]) => value !== undefined)
   if (given.length > 1) throw usage('A rule can have only one condition', 'create one rule per condition')
-  // One key of the seven, with its own type.
+  // Exactly one of the seven keys, with its own type.
   return given.length === 0 ? undefined : (Object.fromEntries(given) as ApprovalConditionInput)
 }
 

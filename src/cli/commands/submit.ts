@@ -48,7 +48,7 @@ export function addSubmit(program: Command, cli: Cli): void {
     })
 }
 
-/** What a submission and a retry have beside the spec. */
+/** Options that a submission and a retry have beside the spec. */
 export function addSubmissionFlags(command: Command): Command {
   return withOutput(command)
     .option('--idempotency-key <key>', 'idempotency key: submitting the same key again returns the same job')
@@ -68,7 +68,7 @@ export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: 
   ...(wait === false && { noWait: true }),
 })
 
-/** With a key it may be sent again without making a second job. */
+/** With a key a submission may be sent again without making a second job. */
 export const attemptsOf = ({ idempotencyKey }: SubmissionOptions) => ({
   attempts: idempotencyKey === undefined ? 1 : 5,
 })
@@ -130,7 +130,7 @@ async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promi
 
 type SubmitAnswer = SubmitJobMutation['submitJob'] | RetryJobMutation['retryJob']
 
-/** Says what became of it, and stays with the job if that was asked for. */
+/** Prints the outcome of a submission, and follows the job if the options say so. */
 export async function finish(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
   if (answer.__typename === 'DryRun') return tellDryRun(cli, answer, options.output)
   await watch(cli, await tell(cli, successOf(answer, 'SubmitJobSuccess'), options), options)
@@ -142,7 +142,7 @@ interface Taken {
   warnings: readonly string[]
 }
 
-/** The id on stdout, what is to be known beside it on stderr. */
+/** Prints the id on stdout and everything else on stderr. */
 async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
   const { job, warnings, idempotentHit } = taken
   if (idempotentHit) cli.terminal.say(`berth: the key was used before; its job is ${job.id}`)
@@ -153,7 +153,7 @@ async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise
   return job
 }
 
-/** With --follow stdout is the job's output, so the id goes to stderr. */
+/** With --follow stdout carries the job's output, so the id goes to stderr. */
 async function watch(cli: Cli, { id }: JobRowFragment, { follow, wait }: SubmissionOptions): Promise<void> {
   if (!follow && !wait) return
   detachOnInterrupt(cli, id)

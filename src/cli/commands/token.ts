@@ -70,7 +70,7 @@ function readScope(given: string, before: TokenScope[] = []): TokenScope[] {
 
 const unitMs = { d: 86_400_000, h: 3_600_000, m: 60_000 } as const
 
-/** A duration counts from now, by the clock of this machine. */
+/** A duration counts from now by the clock of this machine. */
 function readExpiry(given: string): string {
   const [, amount, unit] = /^(\d{1,6})([dhm])$/.exec(given) ?? []
   const at = amount ? nowMs() + Number(amount) * unitMs[unit as keyof typeof unitMs] : Date.parse(given)

@@ -3,7 +3,7 @@ import { QueueStatusDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { asked, type QueueOptions, shown, withQueue } from './queue.ts'
 
-/** Up to the left, and away with what is there. */
+/** Moves the cursor to the top left and clears the screen. */
 const clearScreen = '\u001B[H\u001B[J'
 
 export function addTop(program: Command, cli: Cli): void {

@@ -22,19 +22,22 @@ import type { Place } from './place.ts'
 export const superuser = 'berth'
 
 const run = promisify(execFile)
-/** PostgreSQL gets nothing of our environment: PGDATA, PGPORT, LC_* or secrets would change or leak into it. */
+/**
+ * PostgreSQL gets no variable of our environment: PGDATA, PGPORT, LC_* or secrets would change its behaviour or leak
+ * into it.
+ */
 const environment = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' }
 const logBytesMax = 10 * 1024 * 1024
 const logTailBytes = 2_000
 const roomBytesMin = 1024 * 1024
 const writtenAfterMs = 500
 const connectionsMin = 200
-/** Processes of one data directory that have their connections at once. */
+/** Processes of one data directory that may have their connections at the same time. */
 const sharersMax = 4
 
 interface Starting {
   durable: boolean
-  /** That one process has open at once. */
+  /** Connections of one process. */
   connections: number
 }
 
@@ -60,7 +63,7 @@ export async function ensureCluster(place: Place, { durable }: { durable: boolea
   await run(join(place.bin, 'initdb'), [...options, ...owner], { ...place.account, env: environment, cwd: '/' })
   await rename(making, clusterOf(place)).catch(async (error: NodeJS.ErrnoException) => {
     await rm(making, { recursive: true, force: true })
-    if (!existsSync(clusterOf(place))) throw error // otherwise another process was faster
+    if (!existsSync(clusterOf(place))) throw error // Another process was faster.
   })
 }
 
@@ -76,7 +79,7 @@ export interface Postmaster {
   port: number
 }
 
-/** The server that runs on this data; null when postmaster.pid is missing, or was left behind. */
+/** The server that runs on this data; null: postmaster.pid is missing or stale. */
 export async function findPostmaster(place: Place): Promise<Postmaster | null> {
   const lines = await readPidFile(place)
   const [pid, port] = [Number(lines?.[0]), Number(lines?.[3])]
@@ -89,10 +92,10 @@ async function readPidFile(place: Place): Promise<string[] | null> {
 }
 
 /**
- * A pid alone proves nothing (pids come back), and neither does a path: a copied directory names the original's server,
- * and one that was moved while its server runs has another path than the server was given. PostgreSQL works in its data
- * directory, and the kernel says which that is; where it does not (a container without the right to look), the directory
- * that the server was given decides. A zombie has neither.
+ * A pid alone proves nothing, since pids are used again. A path does not either: a copied directory names the server of
+ * the original, and a directory that was moved while its server runs has another path than the server got. PostgreSQL
+ * works in its data directory, and the kernel tells which one that is. Where the kernel does not (a container without
+ * the right to look), the directory that the server was given decides. A zombie has neither.
  */
 export async function isPostmaster(pid: number, place: Place): Promise<boolean> {
   if (!exists(pid)) return false
@@ -115,7 +118,7 @@ async function givenData(pid: number): Promise<string> {
   return words[words.indexOf('-D') + 1] ?? ''
 }
 
-/** Whether it is the very directory, under whatever path. */
+/** Whether both paths lead to the same directory. */
 export async function isOurData(path: string, place: Place): Promise<boolean> {
   const [theirs, ours] = await Promise.all([path, dataOf(place)].map((each) => stat(each).catch(() => null)))
   return theirs != null && ours != null && theirs.dev === ours.dev && theirs.ino === ours.ino
@@ -136,11 +139,10 @@ const absent = (error: NodeJS.ErrnoException): null => {
 }
 
 /**
- * PostgreSQL itself sees through a postmaster.pid whose process is gone, and makes sure that no child of it still runs.
- * It gives up when the pid belongs to another process now, and when the file names none: a crash of the machine leaves an
- * empty file, or garbage. Then the file is put aside. By a rename and a second look: had another process started a server
- * in between, this would be its file, and it is put back. Two servers on the same data are kept apart by their shared
- * memory as well.
+ * PostgreSQL itself ignores a postmaster.pid whose process is gone, after it made sure that no child of that process
+ * runs. It gives up when the pid belongs to another process now, and when the file contains no pid: a crash of the
+ * machine leaves an empty file or garbage. Such a file is renamed and read again: if another process started a server
+ * meanwhile, the file is that server's and is put back. Shared memory also keeps two servers off the same data.
  */
 async function putStalePidFileAside(place: Place) {
   const lines = await readPidFile(place)
@@ -156,12 +158,12 @@ async function putStalePidFileAside(place: Place) {
 async function isInTheWay(lines: readonly string[], place: Place): Promise<boolean> {
   const pid = Number(lines[0])
   if (Number.isInteger(pid) && pid > 0) return exists(pid) && !(await isPostmaster(pid, place))
-  // A server that is just starting writes the file right after it made it.
+  // A server that is starting writes the file a moment after it creates it.
   await setTimeout(writtenAfterMs)
   return (await readPidFile(place))?.join('\n') === lines.join('\n')
 }
 
-/** Starts a server in a session of its own, so that neither our end nor a Ctrl-C ends it. */
+/** Starts a server in a session of its own, so that neither the end of this process nor Ctrl-C ends it. */
 export async function startPostmaster(place: Place, { durable, connections }: Starting): Promise<ChildProcess> {
   await putStalePidFileAside(place)
   const port = await choosePort(place)
@@ -202,7 +204,7 @@ async function openServerLog(place: Place) {
   return file
 }
 
-/** The last words of the server, for the message of an error. */
+/** The end of the server's log, for the message of an error. */
 export async function serverLogTail(place: Place): Promise<string> {
   return (await readServerLog(place)).slice(-logTailBytes).trim()
 }
@@ -210,19 +212,19 @@ export async function serverLogTail(place: Place): Promise<string> {
 const readServerLog = async (place: Place): Promise<string> =>
   (await readFile(logOf(place), 'utf8').catch(absent)) ?? ''
 
-/** Whether its last words are that it could not write, as far as they could be written themselves. */
+/** Whether the end of its log says that the disk was full, as far as the log itself could be written. */
 export async function saysOutOfRoom(place: Place): Promise<boolean> {
   const text = await readServerLog(place)
   return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }
 
-/** Not even its postmaster.pid and the end of its journal fit. */
+/** The disk has no room even for postmaster.pid and the end of the WAL. */
 export function hasNoRoom({ home }: Place): boolean {
   const { bavail, bsize } = statfsSync(home)
   return bavail * bsize < roomBytesMin
 }
 
-/** On a disk without room it keeps what it was. */
+/** If the disk has no room, the old port stays stored. */
 export async function rememberPort(place: Place, port: number): Promise<void> {
   if (port !== (await lastPort(place)) && !hasNoRoom(place)) await writeFile(join(place.home, 'port'), `${port}\n`)
 }
@@ -235,7 +237,7 @@ async function choosePort(place: Place): Promise<number> {
   return (last > 0 && (await freePort(last))) || (await freePort(0)) || 0
 }
 
-/** The port if nobody listens on it (0: any free one), otherwise null. */
+/** The port if no process listens on it (0: any free one), otherwise null. */
 function freePort(port: number): Promise<number | null> {
   return new Promise((resolve) => {
     const server = createServer()

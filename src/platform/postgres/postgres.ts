@@ -24,20 +24,20 @@ import { findPlace, type Place } from './place.ts'
 /**
  * The embedded PostgreSQL of a data directory: one server, used by every process of that directory.
  *
- * Being a user is a fact that the kernel ends: each process keeps one session open and in it a *shared* advisory lock.
- * A process that is killed loses its socket, the session ends, the lock is gone; nothing is left to clean up.
+ * Each process keeps one session open and in it a *shared* advisory lock. When a process is killed, the kernel closes its
+ * socket, the session ends and the lock is free; nothing is left to clean up.
  *
- *   enter   connect, starting the server where none runs, and take the lock shared. Refused: the last user is just
- *           stopping the server; try again until it is gone, then start it.
- *   leave   give the lock back and try to take it *exclusively*. Got it: nobody else is there and nobody can come in,
- *           so stop the server (SIGINT: sessions end, all is written). Not got: others use it; just leave.
+ *   enter   connect, start the server if none runs, and take the lock shared. Refused: the last process is stopping the
+ *           server; try again until it is gone, then start it.
+ *   leave   release the lock and try to take it *exclusively*. Taken: no other process uses the server and none can
+ *           enter, so stop it (SIGINT: sessions end, all is written). Refused: others use it; leave it running.
  *
- * A server that outlived all its users (they were killed) is adopted by the next one. A session that breaks while we
- * use the server means that the server died or was restarted: we enter again, which starts it if need be, on the same
- * port unless that was taken meanwhile. `url` says where it is now, and every new connection of this process asks it.
+ * A server whose processes were all killed is adopted by the next process. A session that breaks means that the server
+ * died or was restarted: this process enters again, which starts the server if needed, on the same port unless that was
+ * taken meanwhile. `url` is its present address; every new connection of this process asks for it.
  */
 export interface Postgres extends Address {
-  /** Leaves, and stops the server if nobody else uses it. Safe twice. */
+  /** Leaves the server, and stops it if no other process uses it. Safe to repeat. */
   stop(): Promise<void>
 }
 
@@ -45,7 +45,7 @@ export interface PostgresOptions {
   dataDir: string
   log: Log
   clock: Clock
-  /** That one process has open at once. */
+  /** Connections that this process may open. */
   connections?: number
   /** For tests: false trades the safety of the data for speed. */
   durable?: boolean
@@ -54,15 +54,15 @@ export interface PostgresOptions {
 }
 
 const database = 'berth'
-/** Recovery after a crash may have much WAL to read. */
+/** Recovery after a crash may have to read much WAL. */
 const startMsMax = 300_000
 const stopMsMax = 60_000
 const pollMs = 20
 const reenterMs = 500
 const startsMax = 5
-/** Making the database copies files. */
+/** Creating the database copies files. */
 const enterStatementMsMax = 60_000
-/** Of a statement: a server that is frozen is left to others. */
+/** Limit of one statement: a frozen server is left to the next process. */
 const leaveMsMax = 2_000
 
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
@@ -76,7 +76,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     connections,
     signal: stopping.signal,
   }
-  /** It stopped for want of room, by its own words. */
+  /** The server stopped because the disk was full, by its own log. */
   let isFull = false
   let session = await enter(entrance).catch(async (error: unknown) => Promise.reject((await findOutOfRoom()) ?? error))
   const watching = watch()
@@ -92,7 +92,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     }
   }
 
-  /** Known to everybody who asks until it is back. */
+  /** All callers are told until there is room again. */
   async function findOutOfRoom(): Promise<DiskFull | null> {
     isFull = await saysOutOfRoom(entrance.place)
     return outOfRoom()
@@ -138,7 +138,7 @@ interface Entrance {
   log: Log
   durable: boolean
   connections: number
-  /** We are to leave: nothing is entered any more. */
+  /** Aborted when this process leaves: it does not connect again. */
   signal: AbortSignal
 }
 
@@ -157,7 +157,7 @@ async function enter({ place, clock, durable, connections, log, signal }: Entran
   const password = await readPassword(place)
   const deadline = clock.monotonicMs() + startMsMax
   let server: ChildProcess | undefined
-  // A server of ours that exits lost to another one on this data, or to a program on its port: look again.
+  // Our server exited: another one runs on this data, or its port was taken. Look again.
   for (let starts = 0; starts <= startsMax && clock.monotonicMs() < deadline && !signal.aborted; ) {
     const postmaster = await findPostmaster(place)
     const session = postmaster && (await register(place, { port: postmaster.port, password }))
@@ -179,7 +179,7 @@ async function enter({ place, clock, durable, connections, log, signal }: Entran
 const hasExited = (server: ChildProcess) =>
   server.pid === undefined || server.exitCode !== null || server.signalCode !== null
 
-/** Opens our session; null: not now, the server is still starting, or just stopping. */
+/** Opens the session that registers this process; null: the server is starting or stopping. */
 async function register(place: Place, address: Pick<Session, 'port' | 'password'>): Promise<Session | null> {
   const client = createClient({
     address: { url: addressOf(address, 'postgres') },
@@ -207,8 +207,8 @@ async function register(place: Place, address: Pick<Session, 'port' | 'password'
 }
 
 /**
- * Whether this server is that of our data: a copy has the same password, and may have got the port since we looked. A
- * directory that is not there any more was moved, with its server.
+ * Whether this server runs on our data: a copy has the same password and may have got the port meanwhile. If the
+ * directory does not exist any more, it was moved together with its server.
  */
 async function serves(client: pg.Client, place: Place): Promise<boolean> {
   const { rows } = await client.query<{ data_directory: string }>('SHOW data_directory')
@@ -216,7 +216,7 @@ async function serves(client: pg.Client, place: Place): Promise<boolean> {
   return !existsSync(data) || isOurData(data, place)
 }
 
-/** Somebody else made it before, or at the very same time. */
+/** Another process created the database before, or at the same time. */
 const duplicateDatabase = ['42P04', '23505']
 
 async function lock(client: pg.Client, take: 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock'): Promise<boolean> {
