@@ -1,12 +1,12 @@
 import { Agent, request } from 'node:http'
 
 /**
- * Benchmarks compare side by side and print ratios: absolute numbers speak of the machine, ratios of the product. Rounds
- * of the contestants alternate, so that a noisy neighbour hits all of them, and the first round of each only warms up.
+ * Benchmarks compare contestants in one run and print ratios: absolute numbers depend on the machine. Rounds of the
+ * contestants alternate, so that a noisy neighbour hits all of them. The first round of each only warms up.
  */
 export interface Contestant {
   name: string
-  /** One operation; rejects when it did not do what it should. */
+  /** One operation; rejects if it failed. */
   work: () => Promise<void>
 }
 
@@ -50,7 +50,7 @@ export async function race({ contestants, clients, rounds, roundMs }: Race): Pro
   return totals.map(({ name, latenciesMs, rates }) => ({ name, latenciesMs, perSecond: percentile(rates, 0.5) }))
 }
 
-/** Nearest rank. */
+/** The percentile by nearest rank. */
 export function percentile(values: readonly number[], fraction: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.max(0, Math.ceil(fraction * sorted.length) - 1))] ?? Number.NaN
@@ -58,7 +58,7 @@ export function percentile(values: readonly number[], fraction: number): number 
 
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`
 
-/** A line per contestant; the first is the measure of the others. */
+/** Prints a line per contestant; the first is the unit of the ratios. */
 export function printRace(title: string, results: readonly Result[]): void {
   const measure = results[0]?.perSecond ?? Number.NaN
   const lines = results.map(({ name, perSecond, latenciesMs }) => [

@@ -12,7 +12,7 @@ const jobs = 300
 
 await withServer(async (url) => {
   const connection = connect({ url })
-  // A job that stays keeps the socket open, so that what is measured is Berth and not the opening of connections.
+  // A job that keeps running keeps the socket open, so that Berth is measured and not the opening of connections.
   const anchorId = await submit(connection, ['/bin/sleep', '3600'])
   const anchor = connection.follow(JobStatusDocument, { jobId: anchorId })
   await anchor.next()

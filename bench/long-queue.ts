@@ -11,7 +11,7 @@ import { createLog } from '../src/platform/log.ts'
 import { migrate } from '../src/platform/migrate.ts'
 import { createWakeups } from '../src/platform/wakeup.ts'
 
-/** A pool of many nodes with a long line: rows as submissions leave them, copied from one that was made. */
+/** A pool of many nodes with a long line. Its rows are copies of those that one submission made. */
 export interface LongQueue extends AsyncDisposable {
   domain: Domain
   leader: { pool: string; epoch: number }
@@ -21,9 +21,9 @@ export interface Length {
   jobs: number
   lanes: number
   nodes: number
-  /** Whom the lanes belong to, in turn, with priorities of four levels; default: all are one person's, with one priority. */
+  /** Number of users who own the lanes in turn, with priorities of four levels; default: one user with one priority. */
   people?: number
-  /** Lanes of the account that has most; all others have one of their own. */
+  /** Lanes of the largest account; each of the others has its own account. */
   greatLanes?: number
 }
 
@@ -113,7 +113,7 @@ async function makeJobs(domain: Domain, length: Length): Promise<void> {
 
 const filled = ['job', 'run', 'queue_entry', 'event']
 
-/** Without triggers, and with indexes that are made when all rows are there. */
+/** Fills tables without triggers; indexes are made when all rows are there. */
 async function inBulk({ db }: Domain, fill: (client: PoolClient) => Promise<void>): Promise<void> {
   const client = await db.pool.connect()
   try {
@@ -136,11 +136,11 @@ async function inBulk({ db }: Domain, fill: (client: PoolClient) => Promise<void
 interface Rows {
   jobs: number
   lanes: number
-  /** The job that all are copies of. */
+  /** The job that is copied. */
   like: string
 }
 
-/** They came one after the other, 100 a second. */
+/** Copies of the job, submitted 100 a second. */
 async function copy(client: PoolClient, { jobs, lanes, like }: Rows): Promise<void> {
   const own = ['id', 'lane_id', 'sequence', 'account', 'user_id']
   const alike = await columnsBut(client, own)

@@ -7,9 +7,9 @@ import { percentile, poster, printLines } from './harness.ts'
 import { withDatabases, withFolder } from './server.ts'
 
 /**
- * Submit → RUNNING, as the database dates it, while a transaction is held open, as a backup does; beside the same load on
- * another database of the same PostgreSQL, where none is open: what is dead cannot be removed in the one and can in the
- * other. Goal: p50 in the last sixth ≤ 2 × that beside it. Seconds and jobs per second are arguments:
+ * Submit → RUNNING, as the database dates it, while a transaction is held open, as a backup does; beside it the same
+ * load on another database of the same PostgreSQL without such a transaction. Dead rows cannot be removed in the first
+ * and can in the second. Goal: p50 in the last sixth ≤ 2 × that beside it. Seconds and jobs per second are arguments:
  * `node bench/long-transaction.ts 600 50`.
  */
 const seconds = Number(process.argv[2] ?? 600)
@@ -35,7 +35,7 @@ interface Contestant {
   url: string
 }
 
-/** At a constant rate, whatever the answers take. */
+/** Submits at a constant rate, however slow the answers are. */
 async function load({ url }: Contestant, endMs: number): Promise<void> {
   const { send, close } = poster(url, clients)
   const open = new Set<Promise<unknown>>()

@@ -7,9 +7,9 @@ import { createYoga } from 'graphql-yoga'
 import { PgBoss } from 'pg-boss'
 
 /**
- * What a submission is measured against: the published schema on the same yoga, with resolvers that hand the job to
- * another queue, or to nobody. Run by the benchmark as a process of its own, as `rival.ts KIND [DATABASE_URL]`; tells its
- * URL by IPC and ends with its parent.
+ * The rivals of a submission: the published schema on the same yoga, with resolvers that give the job to another queue,
+ * or do nothing. The benchmark runs it as a process of its own, `rival.ts KIND [DATABASE_URL]`. It sends its URL by IPC
+ * and ends with its parent.
  */
 interface Rival {
   add(payload: object): Promise<unknown>

@@ -49,7 +49,7 @@ async function measure(queue: LongQueue): Promise<void> {
   ])
 }
 
-/** What is known for it is gone afterwards: a leader has one world. */
+/** Its memory is free afterwards: a leader has one world. */
 async function takeOver(queue: LongQueue) {
   const began = performance.now()
   const store = createStored(queue.domain, queue.leader)
@@ -73,7 +73,9 @@ async function start(store: Store, world: World, startsMax: number): Promise<num
   return decisions.starts.length
 }
 
-/** In turns, so that a noisy neighbour hits both: decisions made before are committed alone, then others with everything. */
+/**
+ * Rounds alternate, so that a noisy neighbour hits both: one commits prepared decisions, the other decides and commits.
+ */
 async function rates(
   { domain, leader }: LongQueue,
   world: World,
@@ -98,7 +100,7 @@ async function rates(
   return { bare: rate('bare'), all: rate('all') }
 }
 
-/** The pool is filled; then one run ends after the other. */
+/** Fills the pool, then ends one run after the other. */
 async function gaps({ domain, leader }: LongQueue): Promise<number[]> {
   const planner = createPlanner(createStored(domain, leader), { log: domain.log, pool: leader.pool })
   for (let isDone = false; !isDone; ) ({ isDone } = await planner.pass(100))

@@ -13,7 +13,7 @@ import { percentile } from './harness.ts'
  * - from hearing of one end to the next start, with 10,000 and with 1,000,000 jobs in 6,000 lanes of as many accounts
  *   (goal: at most 1.5 times as long, p99 < 1 ms);
  * - a job that may start behind 10,000 that fit nowhere and 10,000 that a limit holds back, and without them;
- * - whom to send away for a job of 8 GPUs among 10,000 runs (goal: < 100 ms).
+ * - the choice of victims for a job of 8 GPUs among 10,000 runs (goal: < 100 ms).
  */
 const lanesCount = 6_000
 const nodesCount = 1_000
@@ -52,7 +52,7 @@ const runOn = (of: Lane, at: number): Running => ({
 
 // ── one end, one start ──
 
-/** A queue of which the world sees the first entries; it never gets shorter. */
+/** A queue whose first entries the world sees; it never gets shorter. */
 class Queue {
   readonly world: World
   private readonly perLane: number
@@ -139,7 +139,7 @@ function afterAnEnd(): void {
 
 const micro = (ms: number) => `${(ms * 1000).toFixed(1)} µs`
 
-// ── behind those who cannot ──
+// ── behind jobs that cannot start ──
 
 function behind(count: number): { first: number; next: number[] } {
   const never = Array.from({ length: count }, (_, at) => lane(`never${at}`, { priority: 30, shape: { gpu: 9 } }))
@@ -188,7 +188,7 @@ function behindThose(): void {
   )
 }
 
-// ── whom to send away ──
+// ── the choice of victims ──
 
 function evictions(): void {
   const victim = lane('victims', { preemptable: true, shape: { gpu: 1 } })

@@ -9,10 +9,10 @@ import { createLog } from '../src/platform/log.ts'
 import { startPostgres } from '../src/platform/postgres/postgres.ts'
 import { freePort, startBerth } from '../test/support/berth-process.ts'
 
-/** A folder of its own for the work, gone afterwards. */
+/** A folder for `work`; it is removed afterwards. */
 export async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-bench-'))
-  await chmod(dataDir, 0o711) // under root the database runs as another account
+  await chmod(dataDir, 0o711) // Under root the database runs as another account.
   try {
     await work(dataDir)
   } finally {
@@ -20,7 +20,10 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
   }
 }
 
-/** A server in a process of its own, on the embedded database unless the environment names another. `config`: of its file. */
+/**
+ * A server in a process of its own, on the embedded database unless the environment names another. `config` is the text
+ * of its configuration file.
+ */
 export async function withServer(
   work: (url: string) => Promise<void>,
   env: Record<string, string> = {},
@@ -38,7 +41,7 @@ export async function withServer(
   })
 }
 
-/** Empty databases on one embedded PostgreSQL, by name; for contestants that must not share tables. */
+/** Empty databases on one embedded PostgreSQL, by name, for contestants that must not share tables. */
 export async function withDatabases(names: readonly string[], work: (urls: Map<string, string>) => Promise<void>) {
   await withFolder(async (dataDir) => {
     const postgres = await startPostgres({ dataDir, log: createLog('error'), clock: systemClock })
@@ -54,7 +57,7 @@ export async function withDatabases(names: readonly string[], work: (urls: Map<s
   })
 }
 
-/** The rivals of a submission (rival.ts), each in a process of its own. */
+/** Starts the rivals of a submission (rival.ts), each in a process of its own. */
 export async function withRivals(
   databases: ReadonlyMap<string, string>,
   work: (urls: Map<string, string>) => Promise<void>,

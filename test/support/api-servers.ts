@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { type BerthProcess, freePort, startBerth } from './berth-process.ts'
 import { mutate, type Person, personWith } from './people.ts'
 
-/** Several API processes over one database, without a scheduler, and people who have to log in. */
+/** Several API processes over one database with users, without a scheduler. */
 export interface ApiServers {
   readonly urls: readonly string[]
   readonly admin: Person
   /** A new RESEARCHER with a token. */
   addMember(name: string): Promise<Member>
-  /** kill -9 of one of them. */
+  /** kill -9 of one process. */
   kill(index: number): Promise<void>
   end(): Promise<void>
 }

@@ -7,7 +7,7 @@ import { connect } from '../../src/client/transport.ts'
 import { type BerthProcess, freePort, startBerth } from './berth-process.ts'
 import { createDatabase, type TestDatabase } from './database.ts'
 
-/** The public API as a test speaks it: documents as text, results as they come, streams that resume by cursor. */
+/** The public API for tests: documents as text, results, and streams that resume by cursor. */
 export interface Api {
   submit(spec: Record<string, unknown>): Promise<string>
   submitAll(specs: readonly Record<string, unknown>[]): Promise<string[]>
@@ -24,14 +24,14 @@ export interface OpenServer {
 }
 
 /**
- * A server of this configuration for all tests of a file; everything of it is gone after the last, and when a step of this
- * fails: a file that could not be read to its end has no `afterAll`.
+ * A server with this configuration for all tests of a file. It is removed after the last test, and also when this
+ * function fails: a file that fails while it loads has no `afterAll`.
  */
 export async function openServer(config = ''): Promise<OpenServer> {
   await using opened = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-server-'))
   opened.defer(() => rm(dataDir, { recursive: true }))
-  await chmod(dataDir, 0o711) // under root some of what it starts runs as another account
+  await chmod(dataDir, 0o711) // Under root a part of what it starts runs as another account.
   const file = join(dataDir, 'berth.yaml')
   await writeFile(file, config)
   const database = opened.use(await createDatabase())

@@ -3,7 +3,7 @@ import { type ApprovalNeed, needWithoutRule } from '../../src/domain/control/app
 import { insertApprovals } from '../../src/domain/control/approvals.ts'
 import type { TestDomain } from './domain.ts'
 
-/** A job that waits for a person's yes, as a submission leaves it; at version 2. */
+/** A submitted job that waits for approval, at version 2. */
 export async function submitBlocked(
   { domain, submit }: TestDomain,
   viewer: Viewer,

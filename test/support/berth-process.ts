@@ -5,13 +5,13 @@ import { join } from 'node:path'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
-/** A Berth server in a process of its own, as people run it; for tests and benchmarks that need the real thing. */
+/** A Berth server in a process of its own, for tests and benchmarks that need a real one. */
 export interface BerthProcess {
   readonly url: string
   readonly pid: number
-  /** What it wrote so far. */
+  /** Its output so far. */
   output(): string
-  /** Signals it and waits for its end. Answers the exit code, or null after a signal that was not handled. */
+  /** Sends a signal and waits for the end. Returns the exit code; null: the signal ended it. */
   end(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -25,7 +25,7 @@ export interface BerthOptions {
 /** On a busy machine a start takes a minute. */
 const startMsMax = 180_000
 
-/** What starts it, for those who wait for something else than its readiness. */
+/** The command that starts it, for tests that do not wait until it is ready. */
 export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOptions) {
   const { PATH = '', HOME = '' } = process.env
   const own = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn' }
@@ -71,7 +71,7 @@ async function isReady(url: string): Promise<boolean> {
   )
 }
 
-/** A port that nobody listens on now. */
+/** A port that no process listens on. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

@@ -1,7 +1,7 @@
 /**
- * Every branch of a computation that has several outcomes, without every combination of them: it is run again and
- * again, and each alternative of each point of choice is taken in one run at least. A point that is met twice in a run
- * is decided alike.
+ * Enumerates the branches of a computation without all of their combinations: it runs again and again until each
+ * alternative of each point of choice was taken in at least one run. A point that is met twice in one run is decided
+ * the same way.
  */
 export interface Choices {
   /** An index below `count`. */

@@ -14,11 +14,11 @@ export interface Sent {
   path?: string
   headers?: Record<string, string>
   body?: string
-  /** false: over a connection of its own. */
+  /** false: over a new connection. */
   agent?: false
 }
 
-/** Headers as they are given, Host included, which `fetch` would not send. */
+/** Sends headers as given, including Host, which `fetch` would not send. */
 export function send(url: string, sent: Sent = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     open(url, sent, (response) => {
@@ -54,13 +54,13 @@ export interface GraphqlError {
 }
 
 export interface Result {
-  // The shape is what the test's own query asked for.
+  // The test's own query defines the shape.
   data: Record<string, Json> | null
   errors?: GraphqlError[]
   extensions?: { cost?: number }
 }
 
-/** Answers are looked into by tests that know what they asked for. */
+/** Tests know the shape of the answers that they ask for. */
 export type Json = ReturnType<typeof JSON.parse>
 
 const json = { 'content-type': 'application/json' }
@@ -78,7 +78,7 @@ export async function data(url: string, query: string, variables: object = {}): 
 }
 
 export interface Stream extends AsyncIterator<Result, void, void> {
-  /** Leaves without a word. */
+  /** Cuts the connection without a closing message. */
   cut(): void
 }
 
@@ -139,7 +139,7 @@ export function streamSocket(url: string, query: string, variables: object = {})
   return stream
 }
 
-/** What a transport says to a document, in one form for all three. */
+/** The answer of each transport to a document, in one form. */
 export const transports = {
   http: (url: string, query: string, variables: object = {}) => ask(url, query, variables),
   sse: async (url: string, query: string, variables: object = {}) => {

@@ -1,13 +1,13 @@
 import type { Clock, Time } from '../../src/platform/clock.ts'
 
-/** The clock of this machine, which the database of the tests shares. */
+/** The clock of this machine, which the test database shares. */
 export const machineTime: Time = { nowMs: () => Date.now() }
 
-/** A clock that stands still until the test moves it, and moments that move with it. */
+/** A clock that stands still until the test moves it; moments move with it. */
 export interface FakeClock extends Clock, Time {
-  /** Moves time on and wakes the sleepers whose time has come, in order. */
+  /** Moves time on and wakes the sleepers that are due, in order. */
   advance(ms: number): Promise<void>
-  /** How many sleep now: lets a test wait until a loop has come to rest. */
+  /** Number of sleepers: a test waits with it until a loop has come to rest. */
   readonly sleeping: number
 }
 
@@ -15,7 +15,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   let nowMs = startMs
   const sleepers = new Set<{ dueMs: number; wake: () => void }>()
 
-  /** Lets everything that was woken run until it waits again. */
+  /** Lets all woken work run until it waits again. */
   const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
 
   return {

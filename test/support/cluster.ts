@@ -14,8 +14,8 @@ import { until } from './until.ts'
 
 /**
  * A pool of the simulated executor behind the real API, with the real leader, for examples of scheduling. Time stands
- * still for runs and moves for everything when the example says so. With `pass` nothing but `processQueue` makes a pass;
- * with `loop` the leader's own loop does it all, and the example never asks for one.
+ * still for runs, and the example moves it for all parts at once. With `pass` only `processQueue` makes a pass; with
+ * `loop` the leader's own loop does, and the example never calls it.
  */
 export type Mode = 'pass' | 'loop'
 
@@ -23,7 +23,7 @@ export interface ClusterOptions extends Partial<DeclaredPool> {
   mode: Mode
   graceMs?: number
   nodeLostAfterMs?: number
-  /** Of runs; default: one that stands still until `advance`, which is no use with another. */
+  /** The clock of runs; default: one that stands still until `advance`. With another clock `advance` is of no use. */
   clock?: Clock
 }
 
@@ -58,11 +58,11 @@ export interface JobFacts {
 
 export interface Ask {
   as?: string
-  /** Whole GPUs, cores, GiB of one copy. */
+  /** GPUs, cores and GiB of one copy. */
   gpu?: number
   cpu?: number
   mem?: number
-  /** How long it runs; default: until somebody ends it. */
+  /** How long it runs; default: until the example ends it. */
   seconds?: number
   /** How long it ignores TERM. */
   stubborn?: number
@@ -80,22 +80,22 @@ export interface Cluster extends AsyncDisposable {
   readonly dataDir: string
   person(name: string): Person
   user(name: string, level: UserLevel, allow?: readonly string[]): Promise<Viewer>
-  /** Submits and answers the id; throws what refuses it. */
+  /** Submits and returns the id; throws the refusal. */
   submit(ask?: Ask): Promise<string>
   /** The whole answer of submitJob. */
   answer(ask?: Ask): Promise<Record<string, unknown>>
-  /** Until nothing moves any more without time. */
+  /** Waits until nothing moves without time. */
   settle(): Promise<void>
-  /** Submitted while the pool is paused, so that one pass meets all of them. */
+  /** Submits while the pool is paused, so that one pass sees all of them. */
   together(...asks: Ask[]): Promise<string[]>
   /** Moves time on for runs and the database, and settles. */
   advance(seconds: number): Promise<void>
   job(id: string): Promise<JobFacts>
-  /** In the order of `ids`. */
+  /** States in the order of `ids`. */
   states(...ids: string[]): Promise<string[]>
-  /** Those of `ids` that were started and hold resources. */
+  /** The jobs among `ids` that hold resources. */
   holding(...ids: string[]): Promise<string[]>
-  /** The first reason, once the leader has looked at it. */
+  /** The first reason why it waits, once the leader has considered it. */
   why(id: string): Promise<NonNullable<JobFacts['scheduling']>['reasons'][number] | undefined>
   /** Its code. */
   reason(id: string): Promise<string | undefined>
@@ -203,7 +203,7 @@ export async function startCluster({
     return (await admin.data(query, { ids }))['nodes'] as unknown as JobFacts[]
   }
 
-  /** As the leader has seen it: what it knows is shown a moment later. Whose gates are closed, it does not look at. */
+  /** The job after the leader has published what it knows. The leader does not consider jobs with a closed gate. */
   const shown = (id: string) =>
     until(
       async () => {
@@ -225,7 +225,7 @@ export async function startCluster({
     return (result['job'] as { id: string }).id
   }
 
-  /** Answered by the leader after it has heard everything that was committed before. */
+  /** The leader answers after it has heard everything that was committed before. */
   async function barrier(): Promise<boolean> {
     if (mode === 'loop') {
       const { message } = await answer({ input: { dryRun: true } })
@@ -237,7 +237,7 @@ export async function startCluster({
     return started + preempted > 0
   }
 
-  /** Ends that the executor knows, and the leader has not written yet. */
+  /** The executor knows an end that the leader has not stored yet. */
   async function hasUnreportedEnd(): Promise<boolean> {
     const held = await sql<{ handle: string }>(
       "SELECT handle FROM run WHERE state IN ('STARTING', 'RUNNING', 'CANCELLING') AND handle IS NOT NULL",
@@ -246,7 +246,7 @@ export async function startCluster({
     return observations.some(({ state }) => state === 'ended')
   }
 
-  /** What moves by itself: starts that are not confirmed, ends that were asked for of runs that obey. */
+  /** What moves without time: starts that are not confirmed, and requested ends of runs that obey. */
   const underWay = async () => {
     const [row] = await sql<{ n: number }>(
       `SELECT count(*)::int AS n FROM run r JOIN job j ON j.id = r.job_id
@@ -289,7 +289,7 @@ export async function startCluster({
     },
     async advance(seconds) {
       await server.moveTime(seconds * 1000)
-      // The leader was heard of just now, and not so long ago as it would seem, also by a renewal that is under way.
+      // The moved time must not make the leader look silent, also while a renewal is under way.
       await domain.db.transaction(async (tx) => {
         await tx.query('LOCK TABLE scheduler_lease IN SHARE ROW EXCLUSIVE MODE')
         await tx.query('UPDATE scheduler_lease SET renewed_at = berth_now()')

@@ -7,7 +7,7 @@ import { createLog } from '../../src/platform/log.ts'
 export interface TestDatabase extends AsyncDisposable {
   readonly db: Db
   readonly url: string
-  /** Moves database time (`berth_now()`) on by so much; adds up. */
+  /** Moves database time (`berth_now()`) on; moves add up. */
   moveTime(ms: number): Promise<void>
   /** Ends the connections and drops the database. */
   close(): Promise<void>
@@ -15,7 +15,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 const connectionsMax = 10
 
-/** A fresh, migrated database of its own for a test file (or a test): a copy of the template, 30–60 ms. */
+/** A migrated database for a test file or a test: a copy of the template, 30–60 ms. */
 export async function createDatabase(): Promise<TestDatabase> {
   const template = new URL(inject('templateUrl'))
   const name = `test_${randomUUID().replaceAll('-', '')}`

@@ -1,7 +1,7 @@
 import { type JobId, newId, type RunId } from '../../src/domain/ids.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 
-/** Rows as they stand after a submission, for tests of rooms that only read them. */
+/** Rows as they are after a submission, for tests of rooms that only read them. */
 export async function addUser(sql: Sql, name: string): Promise<string> {
   const id = newId('user', Date.UTC(2026, 0, 1))
   await sql.query(`INSERT INTO "user" (id, name, level) VALUES ($1, $2, 'RESEARCHER')`, [id, name])
@@ -61,7 +61,10 @@ export async function finishJob(sql: Sql, jobId: string): Promise<void> {
   ])
 }
 
-/** An event under the job's row lock, with the next seq; moves the job's version, and its state for a move to another. */
+/**
+ * Writes an event under the job's row lock with the next seq; moves the job's version, and its state if the event is a
+ * move.
+ */
 export async function addEvent(
   sql: Sql,
   jobId: string,

@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 
 /**
- * The wall clock that a process sees, set by a test while it runs, by libfaketime. Its monotonic clock, its waits and the
- * times of files stay true.
+ * The wall clock of one process, set by a test through libfaketime. Its monotonic clock, its waits and the times of
+ * files stay true.
  */
 export interface FakedClock {
-  /** For the process. */
+  /** Variables for the process. */
   readonly environment: Readonly<Record<string, string>>
-  /** `rate`: seconds that it advances in a true second; from 1 on, for a slower one would make waits longer. */
+  /** `rate`: its seconds per true second, at least 1: a slower clock would make waits longer. */
   set(wrong: { offsetSeconds: number; rate: number }): Promise<void>
   /** Removes the shared memory that libfaketime leaves behind when this process is killed. */
   forget(pid: number): Promise<void>
@@ -38,7 +38,7 @@ export async function createFakedClock(directory: string): Promise<FakedClock | 
     async set({ offsetSeconds, rate }) {
       const sign = offsetSeconds < 0 ? '-' : '+'
       await writeFile(`${file}.new`, `${sign}${Math.abs(offsetSeconds)} x${rate}\n`)
-      await rename(`${file}.new`, file) // the process reads it at any moment
+      await rename(`${file}.new`, file) // The process may read it at any moment.
     },
     async forget(pid) {
       for (const name of [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`])

@@ -14,7 +14,7 @@ export interface KilledMigration {
   delivered: boolean
 }
 
-/** The process ends without its server: nothing but the database is touched. */
+/** Ends the process and nothing else: only the database is touched. */
 const program = `
   const [url, directory, platform] = process.argv.slice(1)
   const { migrate } = await import(platform + '/migrate.ts')
@@ -23,7 +23,7 @@ const program = `
 `
 
 /**
- * Migrates in a process of its own, which is killed with KILL when it sends a certain message. Answers "ended" when the
+ * Migrates in a process of its own, which is killed with KILL when it sends a certain message. Returns "ended" if the
  * migration was over before.
  */
 export async function killMigration({ url, directory, at, delivered }: KilledMigration): Promise<'killed' | 'ended'> {

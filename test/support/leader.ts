@@ -6,7 +6,10 @@ import { createScheduler, type Scheduler, type SchedulerOptions } from '../../sr
 import { createStored } from '../../src/scheduler/stored.ts'
 import { createTicker } from '../../src/scheduler/ticker.ts'
 
-/** A leader without leadership's machinery: it holds epoch 1 of the pool and hears, decides and answers when it is told to. */
+/**
+ * A leader without the machinery of leadership: it holds epoch 1 of the pool, and hears, decides and answers when a
+ * test calls it.
+ */
 export interface TestLeader extends Leader {
   tick(): Promise<Processed>
 }

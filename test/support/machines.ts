@@ -1,7 +1,7 @@
 import type { FreeDevice, FreeNode } from '../../src/domain/machines/placement.ts'
 import type { Shape } from '../../src/domain/shape.ts'
 
-/** Machines and what is asked of them, for tests of pure rules. */
+/** Machines and requests, for tests of pure rules. */
 export const shape = (asks: Partial<Shape> = {}): Shape => ({
   copies: 1,
   cpuMillis: 1000,
@@ -25,7 +25,7 @@ export const p100: Model = { model: 'Tesla P100-PCIE-16GB', memoryGib: 16, tenso
 export const v100: Model = { model: 'Tesla V100-SXM2-32GB', memoryGib: 32, tensorCores: true, cuda: ['9.0', '11.8'] }
 export const h100: Model = { model: 'NVIDIA H100', memoryGib: 80, tensorCores: true, cuda: ['11.8', '12.8'] }
 
-/** `free`: which of them are; default: all. */
+/** `free`: indexes of the free ones; default: all. */
 export const gpus = (model: Model, count = 8, free: readonly number[] | null = null): FreeDevice[] =>
   Array.from({ length: count }, (_, index) => ({ index, ...model, free: free?.includes(index) ?? true }))
 

@@ -29,7 +29,7 @@ import { isUnknown, memberOf, Unknown, unlessRefused, type Value } from './value
 
 export type AnyFunction = ArrowFunction | ConstructorDeclaration | FunctionDeclaration | FunctionExpression
 
-/** What names stand for where nothing is being called: constants, functions, and the arguments of callers. */
+/** The values of names without a call: constants, functions, and arguments of callers. */
 export class Names {
   readonly #program: Program
   readonly #choices: Choices
@@ -77,7 +77,7 @@ export class Names {
     return items.length === 0 ? new Unknown(point) : items[this.#choices.choose(point, items.length)]
   }
 
-  /** What a pattern takes apart. */
+  /** The value that a pattern takes apart. */
   #source(element: BindingElement): Value {
     const owner = element.parent.parent
     if (isBindingElement(owner)) return this.element(owner, this.#source(owner))
@@ -85,7 +85,7 @@ export class Names {
     return isVariableDeclaration(owner) ? this.#variable(owner) : new Unknown(owner)
   }
 
-  /** One part of what a pattern takes apart. */
+  /** One part of the value that a pattern takes apart. */
   element(element: BindingElement, source: Value): Value {
     const { parent: pattern, propertyName, name, dotDotDotToken, initializer } = element
     const index = isArrayBindingPattern(pattern) ? pattern.elements.indexOf(element) : undefined
@@ -94,7 +94,7 @@ export class Names {
     return value === undefined && initializer ? this.#evaluate(initializer) : value
   }
 
-  /** The argument of one of the callers, the same one for all parameters. */
+  /** The argument of one caller, the same caller for all parameters. */
   #argument(parameter: ParameterDeclaration): Value {
     const owner = parameter.parent as AnyFunction
     const index = owner.parameters.indexOf(parameter)
@@ -118,7 +118,7 @@ export class Names {
     return this.anyOf(this.#evaluate(call.expression.expression), call)
   }
 
-  /** Of an unknown one of the values that its type allows, if it lists them. */
+  /** One of the values that its type lists; otherwise an unknown one. */
   oneOf(node: Node, value: Value): Value {
     if (!isUnknown(value)) return value
     const listed = this.#program.valuesOf(node)

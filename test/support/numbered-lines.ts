@@ -1,7 +1,7 @@
 import type { Api } from './api.ts'
 import { until } from './until.ts'
 
-/** Prints numbered lines as soon as the file `$1` is there. */
+/** Prints numbered lines once the file `$1` exists. */
 export const numberedLines = (count: number) =>
   `until [ -e "$1" ]; do sleep 0.05; done; i=0; while [ $i -lt ${count} ]; do i=$((i+1)); echo "line $i of ${count}"; done`
 
@@ -10,7 +10,7 @@ interface Log {
   gaps: { reason: string }[]
 }
 
-/** What is wrong with the log of a job that printed them; null: it is whole, or has a gap for each place where it is not. */
+/** The fault in the log of a job that printed them; null: it is complete, or has a gap where it is not. */
 export function faultOf({ text, gaps }: Log, count: number): string | null {
   const reasons = gaps.map(({ reason }) => reason)
   const other = reasons.find((reason) => reason !== 'DISK_FULL')
@@ -20,7 +20,7 @@ export function faultOf({ text, gaps }: Log, count: number): string | null {
   return holes.length <= reasons.length ? null : `lines are missing after ${holes.join()}, with ${reasons.length} gaps`
 }
 
-/** Once the job is over, page by page. */
+/** The log of a job that is over, read page by page. */
 export async function logOf(api: Api, jobId: string): Promise<Log> {
   const query = `query ($id: ID!, $after: Cursor) {
     job(id: $id) { logs(first: 5000, after: $after) { text gaps { reason } cursor isFinal } } }`

@@ -2,15 +2,18 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
-/** An OpenID provider of a few lines: discovery, the keys that it publishes now, and tokens signed with them. */
+/** A small OpenID provider: discovery, the keys that it publishes, and tokens signed with them. */
 export interface OpenIdProvider {
   readonly issuer: string
-  /** A token with these claims beyond issuer, audience `berth`, a subject and an hour to live; `undefined` leaves one out. */
+  /**
+   * A token with these claims beyond issuer, audience `berth`, a subject and one hour of validity; `undefined` leaves a
+   * claim out.
+   */
   token(
     claims: { [claim: string]: unknown },
     signing?: { key?: SigningKey; expiresInSeconds?: number },
   ): Promise<string>
-  /** From now on another key is published and signs. */
+  /** Publishes another key and signs with it from now on. */
   rotate(): Promise<void>
   /** A key that is never published. */
   strangeKey(): Promise<SigningKey>

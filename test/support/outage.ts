@@ -4,8 +4,8 @@ import type { TestDatabase } from './database.ts'
 import { until } from './until.ts'
 
 /**
- * Does `work` in an outage: statements on the tables wait for a lock, and their connections are terminated while they
- * wait. Once `failures` of them have failed the tables are free again, and the work may end.
+ * Runs `work` in an outage: statements on the tables wait for a lock, and their connections are terminated meanwhile.
+ * After `failures` of them the tables are free again and the work can finish.
  */
 export async function inOutage<T>(
   { db }: Pick<TestDatabase, 'db'>,
@@ -17,7 +17,7 @@ export async function inOutage<T>(
     await client.query(`BEGIN; LOCK TABLE ${tables} IN ACCESS EXCLUSIVE MODE`)
     const result = work()
     let failed = 0
-    // Outside the transaction: inside, the view of what waits would stand still.
+    // Outside the transaction: inside, the view of waiting sessions would not change.
     await until(
       async () => {
         const { rowCount } = await db.pool.query(
@@ -37,27 +37,27 @@ export async function inOutage<T>(
 }
 
 /**
- * The way to a PostgreSQL: a TCP proxy that can do to connections what networks do. What it swallows is told to neither
- * side: no byte, no end.
+ * A TCP proxy in front of PostgreSQL that can treat connections as networks do. Neither side is told of what it
+ * swallows.
  */
 export interface Door {
-  /** The database's, through the door. */
+  /** The address of the database through the proxy. */
   readonly url: string
-  /** Connections break, and further ones are refused. */
+  /** Breaks connections and refuses new ones. */
   shut(): Promise<void>
   open(): Promise<void>
-  /** Nothing passes any more, in either direction, until `thaw`. */
+  /** Passes nothing in either direction until `thaw`. */
   freeze(): void
   thaw(): void
-  /** What is connected now stays so and carries nothing, for ever; what connects later is not concerned (a fail-over). */
+  /** Present connections stay open and carry nothing any more; later ones work (a fail-over). */
   strand(): void
-  /** Breaks every connection by RST; further ones are taken. */
+  /** Breaks every connection by RST; new ones work. */
   reset(): void
-  /** Every piece waits for so long. */
+  /** Delays every piece by this time. */
   slow(ms: number): void
 }
 
-/** One connection through the door: two sockets, and whether it carries anything. */
+/** One connection: two sockets, and whether it carries data. */
 interface Passage {
   readonly sockets: readonly [near: Socket, far: Socket]
   stranded: boolean

@@ -1,6 +1,6 @@
 import { type Answer, type Json, type Result, send } from './client.ts'
 
-/** A caller with a token of its own. */
+/** A caller with a token. */
 export interface Person {
   readonly token: string
   ask(query: string, variables?: object): Promise<Result & { status: number }>

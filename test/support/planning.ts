@@ -41,7 +41,7 @@ export const waiting = (laneId: string, sequence: number, more: Partial<Waiting>
   ...more,
 })
 
-/** A lane with jobs of these sequences, all of them in the window. */
+/** A lane with jobs of these sequences, all in the window. */
 export const laneOf = (of: Lane, sequences: readonly number[]): LaneState => ({
   lane: of,
   userName: of.userId,
@@ -99,7 +99,7 @@ export const placedOn = (name: string, given: Partial<Placement> = {}): Placemen
   ...given,
 })
 
-/** The run of a start, once it was committed. */
+/** The run of a start after its commit. */
 export const runOf = ({ lane: of, entry, placements, ...more }: Decisions['starts'][number], nowMs = 0): Running => ({
   ...entry,
   lane: of,

@@ -9,7 +9,7 @@ import { type Claimant, type EvictionPlan, evictionFor } from '../../src/schedul
 import { unlimited } from '../../src/scheduler/plan/rations.ts'
 import { shape } from './machines.ts'
 
-/** A pool in memory for tests of the parts of the planner: runs are put where the test wants them. */
+/** A pool in memory for tests of parts of the planner: the test places the runs. */
 export class TestPool implements WorldView {
   nowMs = 1_000_000_000
   readonly settings: PoolSettings
@@ -47,7 +47,7 @@ export class TestPool implements WorldView {
     return this.machines.accounts.shareWith(account, extra, without)
   }
 
-  /** Runs; each of these starts a second after the one before unless told otherwise. */
+  /** Adds runs; each starts a second after the one before unless told otherwise. */
   run(lane: Lane, on: readonly On[], more: Partial<Running> = {}): Running {
     const number = ++this.jobs
     const { cpuMillis, memoryBytes, infiniband } = lane.shape
@@ -73,7 +73,7 @@ export class TestPool implements WorldView {
     return running
   }
 
-  /** Who would have to leave for a job of this lane. */
+  /** The runs that would be evicted for a job of this lane. */
   evict(of: Lane, more: Partial<Claimant['entry']> = {}): EvictionPlan | null {
     const jobId = more.jobId ?? 'job_claimant'
     const entry = { jobId, laneId: of.id, runId: 'run_claimant', run: 1, bid: 0, sequence: 1, sinceMs: 0, ...more }

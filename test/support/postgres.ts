@@ -9,15 +9,15 @@ import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Of the migrated database that `createDatabase` copies. Nobody connects to it: a template must have no sessions. */
+    /** The migrated database that `createDatabase` copies. A template must have no sessions. */
     templateUrl: string
   }
 }
 
-/** One PostgreSQL for the whole run, in a folder of its own, without fsync; migrated once. */
+/** One PostgreSQL for the whole run, in its own folder, without fsync; migrated once. */
 export default async function setup(project: TestProject) {
   const directory = await mkdtemp(join(tmpdir(), 'berth-test-'))
-  await chmod(directory, 0o711) // under root the server is another user and must get in
+  await chmod(directory, 0o711) // Under root the server runs as another account and must get in.
   const log = createLog('warn')
   const postgres = await startPostgres({
     dataDir: directory,

@@ -28,12 +28,12 @@ type Call = CallExpression | NewExpression
 export interface Program extends Disposable {
   checker: Checker
   files: readonly SourceFile[]
-  /** What a name refers to, behind its imports. */
+  /** The declaration of a name, behind its imports. */
   named(name: Node): Named | undefined
   declarationOf(symbol: Named): Node | undefined
-  /** Every value that the type of an expression allows, if it lists them; of numbers one. */
+  /** All values of the type of an expression, if the type lists them; of numbers one. */
   valuesOf(node: Node): readonly unknown[] | undefined
-  /** Calls of a function by its name, anywhere in the product. */
+  /** Calls of a function in the whole product. */
   callsOf(name: Identifier): readonly Call[]
 }
 
@@ -60,7 +60,7 @@ export function openProgram(): Program {
   }
 }
 
-/** Each question takes a round trip to the compiler. */
+/** Remembers answers: each question takes a round trip to the compiler. */
 function remembered<Key, Answer>(ask: (key: Key) => Answer): (key: Key) => Answer {
   const answers = new Map<Key, Answer>()
   return (key) => {
@@ -82,7 +82,7 @@ function behindImports(checker: Checker, name: Node): Named | undefined {
   return symbol && symbol.flags & SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol
 }
 
-/** The last name of what is called: `query` of `domain.db.sql.query`. */
+/** The last name of the called expression: `query` of `domain.db.sql.query`. */
 const nameIn = (callee: Node): Node => (isPropertyAccessExpression(callee) ? callee.name : callee)
 
 function callsByName(files: readonly SourceFile[]): ReadonlyMap<string, Call[]> {

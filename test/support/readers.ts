@@ -1,12 +1,12 @@
 import type { CallExpression } from 'typescript/unstable/ast'
 import { type Checker, type Type, TypeFlags } from 'typescript/unstable/sync'
 
-/** What a reader names of a row, for each form that the row may have; a reader that names nothing has no form. */
+/** What a reader names of a row, for each form of the row; empty: it names nothing. */
 export type Reader = readonly ReadonlyMap<string, Member>[]
 
 export interface Member {
   isOptional: boolean
-  /** Names of the types that it may have. */
+  /** Names of its possible types. */
   types: ReadonlySet<string>
 }
 

@@ -14,7 +14,7 @@ import { createTestDomain, type TestDomain } from './domain.ts'
 
 const liveConnectionsMax = 4
 
-/** The real server over a real database, without a scheduler: what is submitted stays QUEUED. */
+/** The real server over a real database, without a scheduler: submitted jobs stay QUEUED. */
 export interface TestServer extends TestDomain {
   readonly url: string
   readonly feed: Feed
@@ -22,9 +22,9 @@ export interface TestServer extends TestDomain {
   readonly queueWatch: QueueWatch
   /** Moves database time on. */
   moveTime(ms: number): Promise<void>
-  /** Text of every statement since `countStatements`. */
+  /** The text of every statement since `countStatements`. */
   countStatements(): string[]
-  /** The server alone; safe to call before disposal. */
+  /** Stops the server alone; safe to call before disposal. */
   stop(): Promise<void>
 }
 
@@ -33,9 +33,9 @@ export interface TestServerOptions {
   keepAliveMs?: number
   drainMsMax?: number
   disk?: Pick<DiskWatch, 'full'>
-  /** What its pool is declared as, beyond the usual one. */
+  /** The declaration of its pool, beyond the usual one. */
   pool?: Partial<DeclaredPool>
-  /** Who asks; default: the local user. */
+  /** The caller; default: the local user. */
   authenticate?: (authorization: string | undefined, known: { users: ReadonlyMap<string, Viewer> }) => Viewer | null
   /** Tokens and JWTs as in production, instead of the local user. */
   logIn?: { oidc: OidcRules | null }

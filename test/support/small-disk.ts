@@ -10,11 +10,11 @@ const run = promisify(execFile)
 export interface SmallDisk extends AsyncDisposable {
   readonly path: string
   fill(): Promise<void>
-  /** Gives back what `fill` took. */
+  /** Frees what `fill` took. */
   free(): Promise<void>
 }
 
-/** null: it cannot be mounted here, for only root may (and not in every container). */
+/** null: it cannot be mounted here: only root may, and not in every container. */
 export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | null> {
   const path = await mkdtemp(join(tmpdir(), 'berth-small-disk-'))
   try {
@@ -23,7 +23,7 @@ export async function mountSmallDisk(megabytes: number): Promise<SmallDisk | nul
     await rmdir(path)
     return null
   }
-  await chmod(path, 0o711) // under root the database runs as another account
+  await chmod(path, 0o711) // Under root the database runs as another account.
   const ballast = join(path, 'ballast')
   return {
     path,

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 
-/** The repository as text, for the tests that read it: every file that is or would be committed. */
+/** The repository as text, for tests that read it: every file that is committed or would be. */
 export const root = join(import.meta.dirname, '../..')
 
 export interface Source {
@@ -30,7 +30,7 @@ const isText = (path: string) => !/\.(png|svg|ico|woff2|wasm)$/.test(path) && pa
 
 export const repository: readonly Source[] = repositoryPaths().filter(isText).map(read)
 
-/** TypeScript that people wrote; what generators write is not held to their rules. */
+/** Hand-written TypeScript; generated files do not have to follow the rules. */
 export const code: readonly Source[] = repository.filter(
   ({ path }) => new RegExp(`^(${written})$`).test(path) && !path.includes('/generated/'),
 )
@@ -45,7 +45,7 @@ export function importsOf({ path, text }: Source): string[] {
     .map((name) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name))
 }
 
-/** Names that a file declares and exports, once each however often they are overloaded; what it re-exports does not count. */
+/** Names that a file declares and exports, each once even if overloaded, without re-exports. */
 export function exportsOf({ text }: Source): string[] {
   const declared = text.matchAll(
     /^export (?:abstract |async |declare )*(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm,
@@ -54,9 +54,9 @@ export function exportsOf({ text }: Source): string[] {
 }
 
 /**
- * Functions with the number of their own lines: what functions inside them take counts for those, so a factory is
- * measured like the class it stands for. It trusts the formatter: a body opens at the end of a line and closes with the
- * first brace at the indentation of the line it began on.
+ * Functions with the number of their own lines. Lines of an inner function count for that function, so a factory is
+ * measured like a class. It relies on the formatter: a body opens at the end of a line and closes with the first brace
+ * at the indentation of that line.
  */
 export function functionsOf({ lines }: Source): { line: number; length: number; head: string }[] {
   const found = lines.flatMap((head, start) => {

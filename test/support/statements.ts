@@ -15,17 +15,17 @@ import { isRefused, isUnknown, unlessRefused, type Value } from './values.ts'
 export interface Statement {
   /** file:line */
   place: string
-  /** Every text that it may have, one branch of each condition at least. */
+  /** Every text that it may have: at least one for each branch of a condition. */
   texts: readonly string[]
   reader: Reader
-  /** `Sql` makes numbers of 64 bits; a client of its own leaves them as text. */
+  /** `Sql` turns 64-bit integers into numbers; a plain client leaves them as text. */
   parsesInt8: boolean
 }
 
-/** What makes `Sql`, or speaks to a server before it has the schema: not statements over its tables. */
+/** Files that make `Sql`, or use a server before it has the schema: they have no statements over its tables. */
 const apart = /src\/platform\/(db|tx|models|together|migrate|wakeup|postgres\/postgres)\.ts$/
 
-/** Every statement; throws with all of those whose text or rows cannot be known from the source. */
+/** Every statement; throws with all statements whose text or rows the source does not tell. */
 export function statementsOf(program: Program): Statement[] {
   const hidden: string[] = []
   const statements = queriesOf(program).flatMap((query) => {
@@ -40,7 +40,7 @@ export function statementsOf(program: Program): Statement[] {
   return statements
 }
 
-/** `query` of an `Sql` or a client, called or not: one that is handed on would be called where nobody sees it. */
+/** `query` of an `Sql` or a client, called or not: a function that is passed on would be called out of sight. */
 const queriesOf = (program: Program): PropertyAccessExpression[] =>
   program.files
     .filter(({ fileName }) => !apart.test(fileName))
@@ -79,7 +79,7 @@ function textsOf(program: Program, call: CallExpression): string[] {
   return reached.length > 0 ? reached : texts
 }
 
-/** What the text comes to in each branch that counts. */
+/** The text in each branch that matters. */
 const branchesOf = (program: Program, call: CallExpression, counts: (evaluator: Evaluator) => boolean = () => true) =>
   runsOf((choices) => {
     const evaluator = new Evaluator(program, choices)

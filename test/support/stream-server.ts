@@ -5,25 +5,25 @@ import { useServer } from 'graphql-ws/use/ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 
 /**
- * A server of a few lines that speaks the same protocols as Berth, whose connections can be cut at will: it counts up
- * from `after` to `last`, `batch` numbers a message.
+ * A small server with Berth's protocols whose connections can be cut: it counts from `after` to `last`, `batch` numbers
+ * a message.
  */
 export interface StreamServer {
   url: string
-  /** What the subscribers asked for, in order. */
+  /** The variables of the subscriptions, in order. */
   readonly asked: { after?: string | null; lastLines?: number | null }[]
   readonly sent: () => number
-  /** Cuts every connection without a word. */
+  /** Cuts every connection without a closing message. */
   cut(): void
   close(): Promise<void>
 }
 
 export interface StreamOptions {
   last: number
-  /** Bytes of filling in each message. */
+  /** Bytes of padding in each message. */
   padding?: number
   closeCode?: number
-  /** Every second subscription is answered UNAVAILABLE, and after each so many messages the connection is cut. */
+  /** Every second subscription gets UNAVAILABLE, and after this many messages the connection is cut. */
   awayEvery?: number
 }
 

@@ -1,12 +1,12 @@
 export interface UntilOptions {
-  /** What is waited for, for the message. */
+  /** Name of the condition, for the message. */
   what: string
   timeoutMs?: number
 }
 
 const pollMs = 10
 
-/** Waits for a condition that no event announces; answers its first truthy value. The one way in which tests wait. */
+/** Waits for a condition that no event announces, and returns its first truthy value. All tests wait with it. */
 export async function until<T>(
   condition: () => T | Promise<T>,
   { what, timeoutMs = 10_000 }: UntilOptions,

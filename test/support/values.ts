@@ -1,10 +1,10 @@
 import { type Node, SyntaxKind } from 'typescript/unstable/ast'
 import { Prisma } from '../../src/platform/generated/client.ts'
 
-/** Values as `evaluate.ts` knows them: those of JavaScript, and those that only a run of the product knows. */
+/** Values of `evaluate.ts`: those of JavaScript, and those that only a run of the product knows. */
 export type Value = unknown
 
-/** Has no value in a text: whoever puts it into one learns where it came from. */
+/** A value without a text: the error of putting it into a text names its origin. */
 export class Unknown {
   readonly #from: Node | string
   constructor(from: Node | string) {
@@ -27,7 +27,7 @@ export class NotKnown extends Error {
   }
 }
 
-/** A branch that ends in a refusal comes to nothing. */
+/** A branch that ends in a refusal has no result. */
 export class Refused extends Error {
   override name = 'Refused'
 }
@@ -47,7 +47,7 @@ export function unlessRefused(work: () => Value): Value {
 
 export const isUnknown = (value: Value): value is Unknown => value instanceof Unknown
 
-/** Marks an object that may have further members. */
+/** Marks an object that may have more members. */
 const open = Symbol('open')
 
 /** An object of which `rest` may have set any member. */
@@ -61,7 +61,7 @@ export function memberOf(object: Value, key: string | number, from: Node | strin
   return members[key] === undefined && members[open] ? new Unknown(from) : members[key]
 }
 
-/** What the language and the generated model give under these names. */
+/** The values of these names in the language and in the generated model. */
 export const natives: Readonly<Record<string, Value>> = {
   Object,
   Math,
@@ -76,7 +76,7 @@ export const natives: Readonly<Record<string, Value>> = {
 
 export const makers: Readonly<Record<string, new (items: never) => Value>> = { Map, Set }
 
-/** Binary operators, for known operands. */
+/** Binary operators for known operands. */
 export const operators: Partial<Record<SyntaxKind, (a: number, b: number) => Value>> = {
   [SyntaxKind.PlusToken]: (a, b) => a + b,
   [SyntaxKind.MinusToken]: (a, b) => a - b,

@@ -20,7 +20,7 @@ import { DeleteResult } from './delete-result.ts'
 import { UserLevel } from './enums.ts'
 import { seen } from './problem.ts'
 
-/** When a submission needs a person's yes. */
+/** Rules that decide which submissions need approval. */
 const fieldWords = {
   costAbove: 'Matches when the submission costs more than this amount.',
   hardware: 'Glob on the requested GPU and CPU models; case-insensitive.',
@@ -152,7 +152,7 @@ const DeleteApprovalRuleInput = builder.inputType('DeleteApprovalRuleInput', {
   fields: (t) => ({ id: t.id({ required: true, description: 'The rule.' }) }),
 })
 
-/** What a rule became. */
+/** The type of the answer to a changed rule. */
 const successType = (name: 'CreateApprovalRuleSuccess' | 'UpdateApprovalRuleSuccess', description: string) =>
   builder.objectRef<{ id: string }>(name).implement({
     description,

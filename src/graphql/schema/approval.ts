@@ -26,7 +26,7 @@ import { ApprovalRef, JobRef, UserRef } from '../refs.ts'
 import { UserLevel } from './enums.ts'
 import { seen } from './problem.ts'
 
-/** A person's yes before queueing: what waits for one, and the decisions. */
+/** Approvals: what waits for one, and the decisions. */
 const ApprovalStatus = builder.enumType('ApprovalStatus', {
   description: 'State of an approval request.',
   values: described({

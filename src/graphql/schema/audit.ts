@@ -9,7 +9,7 @@ import { auditListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { AuditEntryRef, UserRef } from '../refs.ts'
 
-/** Who did what to which object from where, and the proof that no entry was changed since. */
+/** The audit log, and the proof that no entry was changed. */
 const isChained = (entry: AuditEntry): entry is ChainedEntry => entry.seq !== null && entry.hash !== null
 
 type ChainedEntry = AuditEntry & { seq: bigint; hash: string }
@@ -65,7 +65,7 @@ const AuditFilter = builder.inputType('AuditFilter', {
 
 type Filter = typeof AuditFilter.$inferInput
 
-/** Entries have a place less than 100 ms after the change; until then they are not shown. */
+/** An entry gets its place less than 100 ms after the change and is not shown before. */
 function filterSql({ actor, action, objectId, after, before }: Filter, bind: Bind): string {
   const conditions = [
     actor == null ? '' : `a.actor_id = ${bind(actor)}`,
@@ -110,7 +110,7 @@ const AuditVerification = builder.objectRef<Verification>('AuditVerification').i
   }),
 })
 
-/** Every hash of the range is computed again. */
+/** Verification computes every hash of the range again. */
 const verifyCost = 1_000
 
 builder.queryField('verifyAudit', (t) =>

@@ -2,7 +2,7 @@ import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 
-/** The one answer of every mutation that removes something but a job. */
+/** The answer of every mutation that removes something, except of a job. */
 const DeleteSuccess = builder.objectRef<{ id: string }>('DeleteSuccess').implement({
   description: 'The object was deleted.',
   fields: (t) => ({ id: t.exposeID('id', { description: 'Id of the deleted object.' }) }),

@@ -5,7 +5,7 @@ import { JobState } from './enums.ts'
 import { JobSpecRef } from './job-spec.ts'
 import { EstimatedStart, Fit, PendingReason } from './scheduling.ts'
 
-/** What would become of a submission. Nothing was written. */
+/** What a submission would lead to. Nothing is written. */
 export const DryRunRef = builder.objectRef<DryRun>('DryRun').implement({
   description: 'The outcome that the submission would have now. Nothing was stored.',
   fields: (t) => ({

@@ -3,7 +3,7 @@ import type { jobStates } from '../../domain/state.ts'
 import { builder } from '../builder.ts'
 import { described } from '../described.ts'
 
-/** Words that several nouns use. */
+/** Enums that several nouns use. */
 export const JobState = builder.enumType('JobState', {
   description: 'State of a job or a run.',
   values: described({

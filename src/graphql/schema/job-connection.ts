@@ -7,7 +7,7 @@ import { encodeCursor } from '../cursor.ts'
 import type { PageArgs } from '../page.ts'
 import { JobRef } from '../refs.ts'
 
-/** What lists of jobs know beyond their page. */
+/** What a list of jobs knows beyond its page. */
 interface JobList {
   head: number
   count: () => Promise<number | null>

@@ -42,7 +42,7 @@ export const JobFilterInput = builder.inputType('JobFilter', {
   }),
 })
 
-/** The filter as a condition on the table alias `j`; it says the same as the feed's, which decides in memory. */
+/** The filter as a condition on the table alias `j`. The feed decides by the same rules in memory. */
 export function filterSql(filter: JobFilter, bind: Bind): string {
   const conditions = Object.entries(columns).flatMap(([field, condition]) => {
     const value = filter[field as keyof JobFilter]
@@ -88,7 +88,7 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
 const statesOf = (categories: unknown) =>
   jobStates.filter((state) => Array.isArray(categories) && categories.includes(stateCategory[state]))
 
-/** PostgreSQL's form of the same glob; it gives up at the end of the text, so stars do not multiply. */
+/** The glob as a PostgreSQL pattern. Matching stops at the end of the text, so stars do not multiply. */
 function likePattern(glob: string): string {
   nameGlob(glob)
   return glob

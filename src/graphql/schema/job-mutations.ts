@@ -23,7 +23,7 @@ import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
 import { seen } from './problem.ts'
 
-/** Each mutation is one verb of the domain; its refusals become members of the result union. */
+/** Each mutation calls one verb of the domain; its refusals become members of the result union. */
 const SubmitJobSuccess = builder.objectRef<Submitted>('SubmitJobSuccess').implement({
   description: 'The job was accepted.',
   fields: (t) => ({

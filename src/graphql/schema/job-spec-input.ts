@@ -13,7 +13,7 @@ import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { DependencyOn, NetworkIsolation, NetworkProtocol, OnDependencyFailure } from './enums.ts'
 
-/** The spec as it is submitted. Types and names are checked here; every rule is the domain's. */
+/** The spec of a submission. Types and names are checked here; the rules are in the domain. */
 const LabelInput = builder.inputType('LabelInput', {
   description: 'A label; a tag is a label with the value "".',
   fields: (t) => ({
@@ -103,14 +103,14 @@ const ResourcesInput = builder.inputType('ResourcesInput', {
   }),
 })
 
-/** Values of fields that were left out; as changes of another spec they say nothing. */
+/** Defaults of the input types. In the changes of another spec they mean "not given". */
 const filledIn: Readonly<Record<string, unknown>> = {
   inheritEnvironment: true,
   launcher: 'single',
   onDependencyFailure: 'CANCEL',
 }
 
-/** The fields of an input that its sender can have meant as changes. */
+/** The fields that the sender of an input can have meant as changes. */
 export const changesOf = (input: object | null | undefined): Record<string, unknown> =>
   Object.fromEntries(Object.entries(input ?? {}).filter(([name, value]) => filledIn[name] !== value))
 

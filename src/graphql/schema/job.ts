@@ -18,7 +18,7 @@ import { seen } from './problem.ts'
 import { RunConnection } from './run.ts'
 import { Scheduling } from './scheduling.ts'
 
-/** A job as people see it. */
+/** A job. */
 const JobAction = builder.enumType('JobAction', {
   description: 'An action on a job.',
   values: described({

@@ -16,8 +16,8 @@ import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } fro
 import { seen } from './problem.ts'
 
 /**
- * Live views. The rooms feed and logs give messages with plain cursors; here they get their types and opaque cursors.
- * Every message carries one, heartbeats too, so a client can always go on from what it saw last.
+ * Live views. The rooms feed and logs give messages with plain cursors; here they get types and opaque cursors. Every
+ * message carries a cursor, heartbeats too, so a client can always continue from its last message.
  */
 
 interface Cursored {

@@ -10,7 +10,7 @@ import { refusal } from '../errors.ts'
 import { logPageCost } from '../limits.ts'
 import { JobRef } from '../refs.ts'
 
-/** Output of jobs: pages of it, and the words that `tail` shares with them. */
+/** Pages of the output of jobs, and the types that `tail` uses as well. */
 export const LogStream = builder.enumType('LogStream', {
   description: 'Stream of output.',
   values: described({
@@ -93,7 +93,7 @@ interface StartArgs {
 
 const logLinesMax = 5_000
 
-/** Where a reader wants to begin, checked. */
+/** The checked start of a reader. */
 export function logStart(jobId: string, { after, lastLines, run, streams }: StartArgs) {
   if (after != null && lastLines != null) throw refusal('BAD_REQUEST', 'Give `after` or `lastLines`, not both')
   if (lastLines != null) demandLines('lastLines', lastLines)

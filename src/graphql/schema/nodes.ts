@@ -4,7 +4,7 @@ import { builder } from '../builder.ts'
 import { limits } from '../limits.ts'
 import { typeOfId } from '../typed-id.ts'
 
-/** Many nodes by id. `node` is the relay plugin's; its `nodes` knows no cap. */
+/** Many nodes by id. The relay plugin's own `nodes` has no cap. */
 builder.queryField('nodes', (t) =>
   t.field({
     type: [builder.nodeInterfaceRef()],

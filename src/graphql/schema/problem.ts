@@ -18,7 +18,7 @@ import { described } from '../described.ts'
 import { JobRef } from '../refs.ts'
 import { PendingReason } from './scheduling.ts'
 
-/** Expected failures of mutations are data: each refusal of the domain is the problem of the same name. */
+/** Expected failures of mutations are data: each refusal of the domain becomes the problem of the same name. */
 const ProblemCode = builder.enumType('ProblemCode', {
   description: 'Kind of failure.',
   values: described({
@@ -37,7 +37,7 @@ const ProblemCode = builder.enumType('ProblemCode', {
   }),
 })
 
-/** The errors plugin hands on a copy, which is no instance of the class any more. */
+/** The errors plugin hands on a copy, which is not an instance of the class any more. */
 const isRefusal = (problem: Refusal | Unavailable): problem is Refusal => 'retryable' in problem
 
 const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement({
@@ -184,7 +184,7 @@ builder.objectType(Unavailable, {
   }),
 })
 
-/** A row that was there a moment ago. */
+/** The row that was just written; it may have been removed meanwhile. */
 export async function seen<Row>(row: Promise<Row | null>): Promise<Row> {
   const found = await row
   if (found === null) throw new NotFound('The object was deleted meanwhile')

@@ -6,7 +6,7 @@ import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'
 import { HoldRef, JobRef } from '../refs.ts'
 
-/** Why a job waits, and for how long. Of jobs that are not the viewer's to see it tells nothing, their ids neither. */
+/** Why a job waits and for how long. Of jobs that the viewer may not see it tells nothing, not even ids. */
 const seesJob = async (jobId: string, { viewer, load }: RequestContext): Promise<boolean> =>
   viewer.permissions.has('job.view.all') || (await load.job.load(jobId)) !== null
 

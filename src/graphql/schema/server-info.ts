@@ -2,7 +2,7 @@ import { builder, known } from '../builder.ts'
 import type { ServerFacts } from '../context.ts'
 import { limits } from '../limits.ts'
 
-/** What a client should know of the server before it asks for more. Who has not logged in gets what that takes. */
+/** What a client needs to know of the server first. A caller without a token gets only what logging in needs. */
 const forEver = 0
 
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({

@@ -22,7 +22,7 @@ import { JobRef, SlotReservationRef, UserRef } from '../refs.ts'
 import { seen } from './problem.ts'
 import { ViewerRef } from './viewer.ts'
 
-/** Claims on one later submission, for clients that prepare first. */
+/** Slot reservations: claims on one later submission, for clients that prepare first. */
 const SlotReservationState = builder.enumType('SlotReservationState', {
   description: 'State of a slot reservation.',
   values: described({

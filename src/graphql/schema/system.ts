@@ -11,7 +11,7 @@ import type { Device } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
 
-/** Load of the machine that runs local jobs, and the GPUs of all pools. */
+/** The load of the machine that runs local jobs, and the GPUs of all pools. */
 interface Snapshot {
   at: Date
   devices: Device[]
@@ -48,7 +48,7 @@ const GpuInventory = builder.objectRef<Snapshot>('GpuInventory').implement({
   }),
 })
 
-/** An index alone says nothing where several nodes have GPUs. */
+/** Where several nodes have GPUs, an index alone is ambiguous. */
 const onMachine = 'on the machine that runs local jobs, or without local jobs on the only node with GPUs'
 
 const indexes = ({ machineGpus }: Snapshot, { taken }: Pick<MachineGpu, 'taken'>) =>

@@ -13,7 +13,7 @@ import { ApiTokenRef, UserRef } from '../refs.ts'
 import { TokenScope } from './enums.ts'
 import { seen } from './problem.ts'
 
-/** Secrets that stand for people. */
+/** API tokens. */
 builder.node(ApiTokenRef, {
   description: 'An API token of a user. The secret is shown once, when the token is created.',
   id: { resolve: (token) => token.id, description: 'token_…' },

@@ -24,7 +24,7 @@ const UserIdentity = builder.objectRef<{ oidcIssuer: string; oidcSubject: string
   }),
 })
 
-/** People. What concerns one alone is for them, and for whoever may write users or tokens. */
+/** Users. Private fields are shown to the user, and to callers who may write users or tokens. */
 builder.node(UserRef, {
   description: 'A user. In single-user mode there is only `local`.',
   id: { resolve: (user) => user.id, description: 'user_…' },

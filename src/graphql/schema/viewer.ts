@@ -8,13 +8,13 @@ import { JobRef, UserRef } from '../refs.ts'
 import { TokenScope } from './enums.ts'
 import { seen } from './problem.ts'
 
-/** Who asks, and what is theirs. */
+/** The caller, and what belongs to the caller. */
 interface ViewerQueueShape {
   pendingCount: number
   runningCount: number
   blockedCount: number
   runningIds: readonly string[]
-  /** By pool, in the order of their turns; read when it is asked for, once. */
+  /** By pool, in the order of their turns; read once, when asked for. */
   lines: () => Promise<InLine[][]>
 }
 
@@ -54,7 +54,7 @@ const ViewerQueue = builder.objectRef<ViewerQueueShape>('ViewerQueue').implement
   }),
 })
 
-/** Of jobs that were asked for by id, those that are there. */
+/** The jobs among those asked for by id that exist. */
 const present = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
   jobs.flatMap((job) => {
     if (job instanceof Error) throw job
@@ -101,10 +101,13 @@ type ViewerQueueRow = Omit<ViewerQueueShape, 'lines'>
 
 const emptyQueue: ViewerQueueRow = { pendingCount: 0, runningCount: 0, blockedCount: 0, runningIds: [] }
 
-/** Jobs of one person that are counted by their rows; of more, those with open gates are what the leader last counted. */
+/**
+ * Up to this many jobs of one user are counted by their rows; beyond it the leader's last count of open entries is
+ * used.
+ */
 const countedMax = 20_000
 
-/** The gate is not known beforehand, so that it is the index of the lane that is read. */
+/** The gate is a parameter, so that PostgreSQL reads the index of the lane. */
 const countedSql = (gates: string) =>
   `(SELECT coalesce(sum(c.count), 0) FROM mine CROSS JOIN (VALUES ${gates}) gate(open)
     CROSS JOIN LATERAL (SELECT count(*) FROM queue_entry WHERE lane_id = mine.id AND open = gate.open) c)`
