@@ -65,7 +65,7 @@ export class Accounts {
     return share
   }
 
-  /** As it would be with these added and taken away. */
+  /** The account's share with `extra` added and `without` removed. */
   shareWith(account: string, extra: ResourceAmounts, without: ResourceAmounts): Fraction {
     const used = added(added(this.used.get(account) ?? none, extra, 1), without, -1)
     return this.shareOf(account, used)

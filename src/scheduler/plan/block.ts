@@ -73,7 +73,7 @@ function closeClass(
   })
 }
 
-/** Whether victims are asked to leave for it. */
+/** Chooses victims and asks them to leave; false: none were found. */
 function preemptFor(round: Round, { window, entry }: QueuedJob): boolean {
   const { state, ledger, decisions, evicting } = round
   const { lane } = window

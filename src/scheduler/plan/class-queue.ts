@@ -13,7 +13,7 @@ import type { OrderingPolicy } from './policy.ts'
 interface Lot {
   key: string
   line: OrderedLanes
-  /** When `switched` was asked last. */
+  /** Whether it slept at the last call of `switched`. */
   slept: boolean
 }
 
@@ -43,7 +43,7 @@ export class ClassQueue {
     return this.where.keys()
   }
 
-  /** Its head is another one, or moved: the lane is put where it belongs. Without a head it is removed. */
+  /** Puts the lane where its present head belongs; removes it if it has no head. */
   put(lane: LaneWindow): void {
     if (!lane.head) {
       this.remove(lane)
@@ -85,7 +85,7 @@ export class ClassQueue {
     this.where.set(lane, lot)
   }
 
-  /** What was found out about the lane when it was parked is still true. */
+  /** The finding that parked the lane is still true. */
   sleeps(lane: LaneWindow): boolean {
     const lot = this.where.get(lane)
     return lot != null && !this.awake.has(lot.line)
@@ -96,7 +96,7 @@ export class ClassQueue {
     if (lot) this.awake.put(lot.line)
   }
 
-  /** Each lane of the lot is considered for itself. */
+  /** Considers each lane of the lot on its own. */
   release(key: string): readonly LaneWindow[] {
     const lanes = this.lots.get(key)?.line.all() ?? []
     for (const lane of lanes) {
@@ -106,7 +106,7 @@ export class ClassQueue {
     return lanes
   }
 
-  /** Of lots that sleep now and did not at the last call, or did and do not. */
+  /** Lanes of lots that fell asleep or woke since the last call. */
   switched(): LaneWindow[] {
     const switched: LaneWindow[] = []
     for (const lot of this.lots.values()) {
@@ -117,7 +117,7 @@ export class ClassQueue {
     return switched
   }
 
-  /** What the group uses is about to change: its lines are taken out, and the answer puts them back where they belong then. */
+  /** The use of the group is about to change: takes its lines out and returns the function that puts them back. */
   setAside(group: string): () => void {
     const lines = [...(this.byGroup.get(group) ?? [])]
     const offered = lines.filter((line) => this.awake.has(line))

@@ -13,7 +13,7 @@ export const batchClasses: readonly JobClass[] = [
   'GPUN_PREEMPTABLE',
 ]
 
-/** By the GPUs of all copies together. */
+/** The class of a job, by the GPUs of all copies together. */
 export function classOf({ interactive, preemptable, shape }: Lane): ClassOrBand {
   if (interactive) return 'INTERACTIVE'
   const gpus = shape.gpu * shape.copies

@@ -13,12 +13,12 @@ import { none } from './accounts.ts'
 import type { ResourceAmounts, Running, WorldView } from './model.ts'
 
 /**
- * The pool as it would be without some of its runs, to try out which runs have to leave. The nodes of the world are
- * changed meanwhile; `close` leaves them as they were. How many copies of the job fit is kept per node, so taking a run
- * away or putting it back costs no more than a look at its nodes.
+ * The pool as it would be without some of its runs, to find out which runs have to leave. The nodes of the world are
+ * changed meanwhile; `close` restores them. The number of copies that fit is kept per node, so removing or restoring a
+ * run costs one look at its nodes.
  */
 
-/** What has to fit. */
+/** The job that has to fit. */
 export interface Wanted extends Pick<PlaceOptions, 'budget'> {
   shape: Shape
   interactive: boolean
@@ -29,7 +29,7 @@ export class Clearing {
   private readonly fitting: Fitting
   private readonly nodes: readonly FreeNode[]
   private readonly wanted: Wanted
-  /** By index of the node. */
+  /** Copies that fit, by index of the node. */
   private readonly copies: Int32Array
   private readonly gone = new Set<Running>()
   private total = 0
@@ -47,12 +47,12 @@ export class Clearing {
     return this.total >= this.wanted.shape.copies
   }
 
-  /** At least one copy does on this node. */
+  /** At least one copy fits on this node. */
   fitsOn(nodeId: string): boolean {
     return (this.copies[this.fitting.indexOf(nodeId) ?? -1] ?? 0) > 0
   }
 
-  /** At least one copy does on one of its nodes. */
+  /** At least one copy fits on a node of the run. */
   fitsWith({ placements }: Running): boolean {
     return placements.some(({ nodeId }) => this.fitsOn(nodeId))
   }
@@ -67,7 +67,7 @@ export class Clearing {
     if (this.gone.delete(running)) this.move(running, take)
   }
 
-  /** Many at once: each node is counted once. */
+  /** Removes many runs; each node is counted once. */
   removeAll(runs: readonly Running[]): void {
     const leaving = runs.filter((running) => !this.gone.has(running))
     for (const running of leaving) this.gone.add(running)
@@ -98,7 +98,7 @@ export class Clearing {
     }
   }
 
-  /** The world is as it was. */
+  /** Restores the world. */
   close(): void {
     if (this.gone.size > 0) this.putAllBack()
   }

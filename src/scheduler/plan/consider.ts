@@ -14,18 +14,18 @@ import type { PoolState } from './state.ts'
 
 export const waitingForPreemption: Reason = because('WAITING_FOR_PREEMPTION', 'Waiting for preempted jobs to end')
 
-/** What becomes of a waiting job, and what it has to wait for. */
+/** The outcome for a waiting job, and what it has to wait for. */
 export type Consideration =
   | { kind: 'start'; start: Omit<Start, 'lane' | 'entry'> }
   | { kind: 'limited'; limit: LimitReached; reason: Reason }
-  /** Never, as the pool is. */
+  /** It can never start in the pool as it is. */
   | { kind: 'unsatisfiable'; reason: Reason }
   /** It is tried again whenever something becomes free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
-  /** Runs that cannot be preempted have their part of the pool already. */
+  /** Runs that cannot be preempted have all of their part of the pool. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
-  /** It ends with this message. */
+  /** The job ends with this message. */
   | { kind: 'refused'; info: string }
 
 export function consider(state: PoolState, job: QueuedJob): Consideration {
@@ -55,7 +55,7 @@ function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null 
   }
 }
 
-/** It gets what others left for it, once all of them have. */
+/** The owner of a hold gets what the victims left, once all of them have ended. */
 function inHold(state: PoolState, window: LaneWindow, hold: Hold): Consideration {
   if (!isComplete(state, hold)) return { kind: 'waiting', reason: waitingForPreemption }
   const models = state.machines.modelsOf(hold.placements)

@@ -53,7 +53,7 @@ export function drainHoldFor(world: WorldView, head: Head): Hold | null {
   )
 }
 
-/** It was made for a moment that has passed: the nodes that free soonest may be others now. */
+/** The expected moment has passed: other nodes may free soonest now. */
 const isOverdue = ({ nowMs }: WorldView, { kind, expectedMs }: Hold): boolean =>
   kind === 'DRAIN' && expectedMs !== null && expectedMs <= nowMs
 
@@ -73,7 +73,7 @@ function soonest(world: WorldView, head: Head): { placements: Placement[]; expec
       return node ? [{ node, placement }] : []
     }),
   )
-  // The world's own nodes, put back at once: for copies, everything that is known of the machines would be found out again.
+  // Uses the world's own nodes and restores them at once: copies would lose what is known of the machines.
   const withEnds = (count: number) => {
     const ended = gone.slice(0, count).flat()
     for (const { node, placement } of ended) giveBack(node, placement)
@@ -106,7 +106,7 @@ function expectedEndMs({ nowMs }: WorldView, running: Running): number {
 
 const compare = <T extends number | string>(a: T, b: T) => (a === b ? 0 : a < b ? -1 : 1)
 
-/** The node without what other holds have, however soon they are expected to be over. */
+/** The node without what other holds keep, even if they end soon. */
 function untouched(world: WorldView, { lane, entry }: Claim): (node: FreeNode) => FreeNode | null {
   const mayUse = reservedNodes(world, lane)
   const kept = byNode([...world.holds.values()].filter(({ jobId }) => jobId !== entry.jobId))

@@ -4,9 +4,10 @@ import type { Clearing } from './clearing.ts'
 import type { Running, WorldView } from './model.ts'
 
 /**
- * The fewest jobs that have to leave so that one copy fits, and of those the ones that lose least work; others than the
- * own account's first. It is looked for node by node, exactly, within a number of steps: machines with fewer to move
- * come first, so what is found when the steps are used up is near the best. null: not found, or there are several copies.
+ * The smallest number of runs whose end lets one copy fit, and of these the runs that lose least work; runs of other
+ * accounts first. The search goes node by node and is exact within a number of steps. Nodes with fewer runs to move
+ * come first, so a result found when the steps are used up is near the best. null: none was found, or the job has
+ * several copies.
  */
 
 export interface Search {
@@ -48,11 +49,11 @@ function fewestOf(budget: Budget, candidates: readonly Running[]): Running[] | n
 interface NodeSet {
   /** The run that loses least work first. */
   runs: Running[]
-  /** Fewer of them cannot be enough. */
+  /** A lower bound of the number of runs. */
   atLeast: number
 }
 
-/** Of each node that would serve if all of its candidates left; easy ones first. */
+/** The sets of nodes that would serve without their candidates, easy ones first. */
 function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): NodeSet[] {
   const byNode = new Map<string, Running[]>()
   for (const running of candidates)
@@ -69,7 +70,7 @@ function nodeSets({ world, clearing }: Budget, candidates: readonly Running[]): 
 const lostMs = ({ nowMs }: WorldView, running: Running | undefined): number =>
   running ? nowMs - (running.startedMs ?? running.sinceMs) : 0
 
-/** As many as cover what is lacking of the resource that needs most of them; null: all of them are not enough. */
+/** The smallest number of runs that covers the scarcest resource; null: all of them are not enough. */
 function leastOn(clearing: Clearing, nodeId: string, runs: readonly Running[]): number | null {
   const lacks = clearing.lacksOn(nodeId)
   clearing.removeAll(runs)
@@ -102,7 +103,7 @@ function coverOf(amounts: readonly number[], lacks: number): number {
 interface Depth {
   budget: Budget
   runs: readonly Running[]
-  /** How many leave. */
+  /** Number of runs that leave. */
   count: number
   chosen: Running[]
   best: Found | null

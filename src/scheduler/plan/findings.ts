@@ -6,11 +6,11 @@ import type { Closure } from './order.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * What was found out about a lane that cannot start its head: it is parked, or it closes its class. A finding is no
- * decision: it is not committed and not taken back, and lasts until something changes that it depends on.
+ * What was found out about a lane whose head cannot start: the lane is parked, or it closes its class. A finding is not
+ * a decision: it is neither committed nor undone, and lasts until something that it depends on changes.
  */
 
-/** The lane is looked at again when what the lot stands for changes. */
+/** Parks the lane until the cause that the lot names changes. */
 export function park(state: PoolState, window: LaneWindow, { lot, reason }: { lot: string; reason: Reason }): void {
   state.order.park(window, lot)
   explain(state, window, reason)
@@ -25,7 +25,7 @@ export function parkOnLimit(
   explain(state, window, reason)
 }
 
-/** The class waits behind the head of this lane. */
+/** Makes the class wait behind the head of this lane. */
 export function close(state: PoolState, jobClass: JobClass, closure: Closure): void {
   state.order.close(jobClass, closure)
   explain(state, closure.lane, null)

@@ -1,6 +1,6 @@
 import type { Fraction } from './model.ts'
 
-/** Exact: shares of 0.1 + 0.2 and of 0.3 are a tie. */
+/** Fractions are exact: 0.1 + 0.2 equals 0.3. */
 export const nothing: Fraction = { num: 0n, den: 1n }
 
 export const compareFractions = (a: Fraction, b: Fraction): number => {
@@ -10,7 +10,7 @@ export const compareFractions = (a: Fraction, b: Fraction): number => {
 
 const millionths = 1_000_000
 
-/** Weights and parts are given with at most six digits after the point; what is less counts as one millionth. */
+/** Weights and parts have at most six decimal digits; smaller values count as one millionth. */
 export const inMillionths = (value: number): bigint => BigInt(Math.max(1, Math.round(value * millionths)))
 
 export const numberOf = ({ num, den }: Fraction): number => Number((num * BigInt(millionths)) / den) / millionths

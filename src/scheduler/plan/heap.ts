@@ -1,4 +1,4 @@
-/** A heap that knows where its items are: it answers the first one at once, and adds, removes and moves one in log n. */
+/** A heap that knows the position of each item: the first is known at once; adding, removing and moving take log n. */
 export class Heap<T extends object> {
   private readonly items: T[] = []
   private readonly indexes = new Map<T, number>()
@@ -20,12 +20,12 @@ export class Heap<T extends object> {
     return this.indexes.has(item)
   }
 
-  /** In no order. */
+  /** All items, in no order. */
   all(): readonly T[] {
     return this.items
   }
 
-  /** Adds the item, or moves it where its order has changed. */
+  /** Adds the item, or moves it after its order changed. */
   put(item: T): void {
     const at = this.indexes.get(item) ?? this.items.push(item) - 1
     this.indexes.set(item, at)

@@ -4,19 +4,19 @@ import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * What the leader hears becomes true in the state. Changes come in the order of their commits, and hearing one twice
- * changes nothing: a start that was decided here is heard of again as LEFT and RUN.
+ * Applies what the leader hears to the state. Changes come in the order of their commits. Hearing one twice changes
+ * nothing: a start that was decided here is heard again as LEFT and RUN.
  */
 export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
   state.nowMs = Math.max(state.nowMs, nowMs)
-  // A hold that was dropped for a job that left could come back by an undo until now.
+  // Until now an undo could restore a hold that was dropped for a job that left.
   for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
   for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
   for (const change of changes) apply(state, change)
   for (const change of changes) if (change.kind === 'LEFT') state.forgetIfOver(change.laneId)
 }
 
-/** The first entries of lanes, read after everything that was heard. */
+/** Takes the first entries of lanes, read after everything that was heard. */
 export function refill(state: PoolState, first: ReadonlyMap<string, readonly Waiting[]>): void {
   for (const [laneId, entries] of first) {
     state.lanes.get(laneId)?.refill(entries)
@@ -39,7 +39,7 @@ function apply(state: PoolState, change: Change): void {
     case 'LEFT':
       state.lanes.get(change.laneId)?.leave(change.jobId)
       state.left.add(change.jobId)
-      if (state.holds.has(change.jobId)) state.order.freed([]) // its lane was parked for that
+      if (state.holds.has(change.jobId)) state.order.freed([]) // Its lane was parked because of the change.
       state.reorder(change.laneId)
       return
     case 'RUN':
@@ -59,7 +59,7 @@ function apply(state: PoolState, change: Change): void {
 function join(state: PoolState, entry: Waiting): void {
   const window = state.lanes.get(entry.laneId)
   if (!window) throw new Error(`Job ${entry.jobId} joined lane ${entry.laneId}, which was never read`)
-  // Its LEFT was heard already, or is about an entry that was never counted.
+  // Its LEFT was heard before, or concerns an entry that was never counted.
   if (state.running.has(entry.runId) && !window.hasTaken(entry)) return
   window.join(entry)
   state.left.delete(entry.jobId)
@@ -79,7 +79,7 @@ function hearRun(state: PoolState, runId: string, running: Running | null): void
   if (running) state.addRun(running)
 }
 
-/** Its preemption was withdrawn: it counts as never asked to leave. */
+/** The preemption was withdrawn: it does not count. */
 function spare(state: PoolState, { jobId }: Running): void {
   const at = state.preemptions.findLastIndex(({ victimJobId }) => victimJobId === jobId)
   state.preemptions = state.preemptions.filter((_, index) => index !== at)

@@ -19,14 +19,14 @@ import { reservedNodes } from './reservations.ts'
 export interface Claim {
   lane: Lane
   entry: Waiting
-  /** What limits of GPU models leave it. */
+  /** What the limits of GPU models leave the job. */
   ration: Ration
 }
 
 export interface Usable extends Pick<PlaceOptions, 'budget'> {
-  /** What of the node the job may use; the node itself if that is all of it, null if nothing. */
+  /** The part of the node that the job may use; the node itself if that is all of it, null if there is none. */
   view(node: FreeNode): FreeNode | null
-  /** The job on whose hold it would run there until that job needs it; null: on no hold. */
+  /** The job on whose hold the run would be until that job needs it; null: no hold. */
   backfilled(placements: readonly Placement[]): string | null
 }
 
@@ -72,7 +72,7 @@ function mayBackfill({ nowMs }: WorldView, lane: Lane, { kind, expectedMs }: Hol
   return lane.runSeconds !== null && expectedMs !== null && nowMs + lane.runSeconds * 1_000 <= expectedMs
 }
 
-/** The node without held devices, and with no more cores and memory free than the owners of the holds will leave. */
+/** The node without held devices, and with only the cores and memory that the owners of holds leave. */
 function beside(world: WorldView, node: FreeNode, kept: readonly Kept[]): FreeNode {
   const left = leftBeside(world, node, kept)
   const devices = new Set(kept.flatMap(({ placement }) => placement.gpuIds))
@@ -101,8 +101,8 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
 }
 
 /**
- * Whether the run will be gone when the owner of the hold needs what it uses. Where that moment is not known, the owner
- * waits for the runs that were there before the hold was made, and the later ones stay.
+ * Whether the run ends before the owner of the hold needs what it uses. If that moment is unknown, the owner waits for
+ * the runs that were there before the hold, and later ones stay.
  */
 function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
   if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
@@ -131,7 +131,7 @@ function ownerUnder(
 
 // ── what becomes of a hold ──
 
-/** The claimant of a PREEMPTION hold may start exactly there: everything is free. */
+/** The claimant of a PREEMPTION hold may start: all of its placements are free. */
 export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean {
   if (placements.length === 0) return false
   for (const [nodeId, own] of Map.groupBy(placements, (placement) => placement.nodeId)) {
@@ -149,7 +149,10 @@ export function isComplete({ nodes }: WorldView, { placements }: Hold): boolean 
   return true
 }
 
-/** It keeps nothing, or what its job cannot have any more: a node is gone, takes no runs, or was reserved for others. */
+/**
+ * The hold keeps nothing, or a node that its job cannot have any more: it is gone, takes no runs, or was reserved for
+ * others.
+ */
 export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | undefined): boolean {
   if (placements.length === 0) return true
   const mayUse = owner ? reservedNodes(world, owner) : null
@@ -159,12 +162,12 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   })
 }
 
-/** When it ends at the latest; infinity: it has no maximum run time. */
+/** Its latest end; infinity: it has no maximum run time. */
 export function endMs({ lane, startedMs, sinceMs }: Running): number {
   return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }
 
-/** The nodes as they are once these runs have ended; those that change are copies. */
+/** The nodes after the end of these runs; changed nodes are copies. */
 export function freedNodes(nodes: readonly FreeNode[], ended: readonly Running[]): FreeNode[] {
   const back = Map.groupBy(
     ended.flatMap(({ placements }) => placements),

@@ -10,9 +10,9 @@ import type { WorldView } from './model.ts'
 
 export type InteractiveVerdict =
   | { kind: 'GO' }
-  /** The only one is ending: people cancel one and submit the next at once. */
+  /** The user's interactive run is ending: users cancel one and submit the next at once. */
   | { kind: 'WAIT'; reason: Reason }
-  /** It ends with this message. */
+  /** The job ends with this message. */
   | { kind: 'REFUSE'; info: string }
 
 export function interactiveVerdict(world: Pick<WorldView, 'running'>, lane: Lane): InteractiveVerdict {

@@ -23,7 +23,7 @@ export const windowSize = 32
 /** Entries that a window keeps: those that join beyond it are left to the next read. */
 const keptMax = 4 * windowSize
 
-/** How lanes of a pool are ordered by what does not change with time. */
+/** The order of entries that does not change with time. */
 export const compareEntries = (a: Waiting, b: Waiting): number => b.bid - a.bid || a.sequence - b.sequence
 
 /** A waiting job, in the window of its lane. */
@@ -36,11 +36,11 @@ export class LaneWindow {
   readonly lane: Lane
   readonly counted: Counted
   readonly class: ClassOrBand
-  /** Of its head, under PRIORITY: raised by waiting. */
+  /** Priority of its head under PRIORITY, raised by waiting. */
   effective: number
-  /** When time alone raises its head. */
+  /** When time alone raises the priority of its head. */
   dueMs: number | null = null
-  /** Why it was parked; null: it was not, or it waits behind others. */
+  /** Why the lane was parked; null: it was not, or it waits behind others. */
   reason: Reason | null = null
   consideredMs = 0
   private entries: Waiting[] = []
@@ -67,12 +67,12 @@ export class LaneWindow {
     return Math.max(this.told - toldOf(this.taken.keys()), this.entries.length)
   }
 
-  /** There is more, and it must be read. */
+  /** The database has more entries, and they must be read. */
   get dry(): boolean {
     return this.entries.length === 0 && !this.whole
   }
 
-  /** Nothing is left to know of it. */
+  /** The lane is empty and has no started entries. */
   get isOver(): boolean {
     return this.entries.length === 0 && this.whole && this.taken.size === 0
   }
@@ -83,7 +83,7 @@ export class LaneWindow {
     this.whole = waiting <= first.length
   }
 
-  /** The first entries as a read shows them that came after all that was heard. */
+  /** Takes the first entries of a read that came after everything that was heard. */
   refill(first: readonly Waiting[]): void {
     this.whole = first.length < windowSize
     this.entries = first.filter((entry) => this.taken.get(entry.jobId) !== entry.runId).toSorted(compareEntries)
@@ -116,7 +116,7 @@ export class LaneWindow {
     return this.entries.find((entry) => entry.jobId === jobId)
   }
 
-  /** It starts. */
+  /** The entry starts. */
   take(entry: Waiting): void {
     const at = this.entries.findIndex(({ jobId }) => jobId === entry.jobId)
     if (at < 0) throw new Error(`The job ${entry.jobId} does not wait in the lane ${this.lane.id}`)
@@ -124,7 +124,7 @@ export class LaneWindow {
     this.taken.set(entry.jobId, entry.runId)
   }
 
-  /** A job that was never seen waiting was started. */
+  /** A job that was never seen waiting has started. */
   takeUnseen({ jobId, runId }: Waiting): void {
     this.taken.set(jobId, runId)
     this.untold.add(jobId)
@@ -134,13 +134,13 @@ export class LaneWindow {
     return this.taken.get(jobId) === runId
   }
 
-  /** It did not start after all. */
+  /** The start was undone. */
   putBack(entry: Waiting): void {
     this.taken.delete(entry.jobId)
     this.insert(entry)
   }
 
-  /** Another transaction moved it before it could start: what became of it is still to be heard. */
+  /** Another transaction moved the job before it could start; the change will be heard. */
   lose(jobId: string): void {
     this.taken.delete(jobId)
     this.count()

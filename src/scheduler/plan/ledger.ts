@@ -5,12 +5,12 @@ import type { Decisions, Eviction, Hold, Start } from './model.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Decisions and their undoing. A decision is true in the state as soon as it is entered here, so the next one is made
- * with what it leaves; how to take it back is kept beside it until the decisions are forgotten.
+ * Decisions and their undoing. A decision changes the state as soon as it is entered, so the next one is made with what
+ * it leaves; the way back is kept until the decisions are forgotten.
  *
- * `undo` takes all of them back, the last one first, and leaves the state as it was; what was found out about lanes
- * meanwhile is not a decision and stays. It must come before anything else is heard. `lose` takes back those of jobs that
- * were moved by another transaction, after the rest was committed.
+ * `undo` takes all of them back in reverse order and restores the state; findings about lanes are not decisions and
+ * stay. It must come before anything else is heard. `lose` takes back the decisions about jobs that another transaction
+ * moved, after the rest was committed.
  */
 export class Ledger {
   private readonly state: PoolState
@@ -20,7 +20,7 @@ export class Ledger {
     this.state = state
   }
 
-  /** The job starts. */
+  /** Starts the job. */
   start(decisions: Decisions, { window, entry }: QueuedJob, given: Omit<Start, 'lane' | 'entry'>): void {
     this.take(decisions, { window, entry })
     if (this.state.holds.has(entry.jobId)) this.dropHold(decisions, entry.jobId)
@@ -30,13 +30,13 @@ export class Ledger {
     decisions.starts.push(start)
   }
 
-  /** The job ends before it began. */
+  /** Ends the job before it began. */
   refuse(decisions: Decisions, job: QueuedJob, info: string): void {
     this.take(decisions, job)
     decisions.refused.push({ entry: job.entry, info })
   }
 
-  /** The victims are asked to leave, and what they use is held for the claimant. */
+  /** Asks the victims to leave and holds what they use for the claimant. */
   evict(decisions: Decisions, lane: Lane, eviction: Eviction): void {
     const { state } = this
     const { hold, victims } = eviction
@@ -55,7 +55,7 @@ export class Ledger {
     decisions.evictions.push(eviction)
   }
 
-  /** Nodes are drained for a head. */
+  /** Drains nodes for a head. */
   drain(decisions: Decisions, lane: Lane, hold: Hold): void {
     this.hold(decisions, lane, hold)
     decisions.holds.put.push(hold)
@@ -70,13 +70,13 @@ export class Ledger {
     this.inverted(decisions, () => this.state.putHold(hold, lane))
   }
 
-  /** None of these decisions was committed. */
+  /** Takes back decisions of which none was committed. */
   undo(decisions: Decisions): void {
     for (const inverse of this.inverses.get(decisions)?.toReversed() ?? []) inverse()
     this.inverses.delete(decisions)
   }
 
-  /** Another transaction moved these jobs before they could start, or before others were asked to leave for them. */
+  /** Takes back decisions about jobs that another transaction moved first. */
   lose(jobIds: readonly string[], { starts }: Decisions): void {
     const lost = new Set(jobIds)
     for (const jobId of lost) this.state.dropHold(jobId)

@@ -13,28 +13,28 @@ import { Accounts, added, amountsOf, none } from './accounts.ts'
 import type { Hold, Running, Start } from './model.ts'
 
 /**
- * What the pool has and which runs hold it. What is free is never read: it is what the nodes have less what the runs hold
- * that are known here, so a run counts exactly from its start to its end, in whichever process either was decided.
+ * The machines of the pool and the runs that hold them. What is free is never read but computed: the nodes minus the
+ * runs that are known here. So a run counts exactly from its start to its end, whichever process decided them.
  */
 export class Machines {
-  /** In the order in which they were started. */
+  /** In the order of their starts. */
   readonly running = new Map<string, Running>()
   /** By job. */
   readonly holds = new Map<string, Hold>()
   readonly accounts = new Accounts()
   readonly tally = new Map<string, Amount>()
   nodes: FreeNode[] = []
-  /** How many GPUs are free on each, in the order of their names. */
+  /** Free GPUs of each model, in the order of the names. */
   freeGpus = new Int32Array()
-  /** What is used by, or held for, jobs that cannot be preempted and are not interactive. */
+  /** What jobs hold, or will be given, that are neither preemptable nor interactive. */
   unpreemptable = none
-  /** Runs of each account that has any. */
+  /** Number of runs by account. */
   readonly runsOf = new Map<string, number>()
-  /** Runs that started on what victims of a preemption left. */
+  /** Runs that started on resources of victims. */
   won = 0
-  /** Runs that can be preempted. */
+  /** Number of preemptable runs. */
   preemptable = 0
-  /** The lanes of the jobs that have holds. */
+  /** Lanes of the jobs that have holds. */
   private readonly owners = new Map<string, Lane>()
   private readonly byNode = new Map<string, Set<Running>>()
   private readonly models = new Map<string, readonly string[]>()
@@ -55,13 +55,13 @@ export class Machines {
     }
   }
 
-  /** When the first of the nodes that back off may be tried again. */
+  /** When the first node in back-off may be tried again. */
   get nextTryMs(): number | null {
     const moments = this.nodes.flatMap(({ backOff }) => (backOff?.isOver === false ? [backOff.untilMs] : []))
     return moments.length > 0 ? Math.min(...moments) : null
   }
 
-  /** Nodes whose wait is over take a run again; answers whether there are any. */
+  /** Ends the back-offs that are over; returns whether there were any. */
   tryAgain(nowMs: number): boolean {
     const { nextTryMs } = this
     if (nextTryMs === null || nextTryMs > nowMs) return false
@@ -75,13 +75,13 @@ export class Machines {
     for (const run of this.running.values()) this.count(run, 1)
   }
 
-  /** Answers the scopes that it counts for. */
+  /** Returns the scopes in which the run counts. */
   add(run: Running): readonly string[] {
     this.running.set(run.runId, run)
     return this.enter(run)
   }
 
-  /** The run keeps its place in the order of starts, by which victims are chosen. */
+  /** Replaces the run at its place in the order of starts, by which victims are chosen. */
   replace(known: Running, run: Running): void {
     this.withdraw(known)
     this.add(run)
@@ -115,7 +115,7 @@ export class Machines {
     return scopes
   }
 
-  /** Replaces the hold that the job has. */
+  /** Replaces the hold of the job. */
   putHold(hold: Hold, lane: Lane | undefined): void {
     this.dropHold(hold.jobId)
     this.holds.set(hold.jobId, hold)
@@ -141,7 +141,7 @@ export class Machines {
     return this.byNode.get(nodeId) ?? []
   }
 
-  /** Of the GPUs among them. */
+  /** Models of the GPUs in these placements. */
   modelsOf(placements: readonly Placement[]): string[] {
     return placements.flatMap(({ nodeId, gpuIds }) => {
       const devices = this.byId.get(nodeId)?.devices ?? []
@@ -159,7 +159,7 @@ export class Machines {
     }
   }
 
-  /** On a node that backed off: whether its start works says whether the node is well. */
+  /** Counts probes: the first start on a node after its back-off shows whether the node works. */
   private countProbe({ placements, sinceMs }: Running, one: 1 | -1): void {
     for (const nodeId of new Set(placements.map((placement) => placement.nodeId))) {
       const backOff = this.byId.get(nodeId)?.backOff
@@ -176,7 +176,7 @@ export class Machines {
     if (lane.preemptable || lane.restartable) this.preemptable += one
   }
 
-  /** What victims leave for a job counts as its own. */
+  /** Counts what victims leave for a job as the job's own. */
   private promise({ jobId, kind, placements }: Hold, sign: 1 | -1): void {
     const lane = this.owners.get(jobId)
     if (kind !== 'PREEMPTION' || !lane) return
@@ -199,7 +199,7 @@ export class Machines {
 const asOf = (nowMs: number, node: FreeNode): FreeNode =>
   node.backOff ? { ...node, backOff: { ...node.backOff, isOver: node.backOff.untilMs <= nowMs } } : node
 
-/** The run that a start will be. */
+/** The run that a start leads to. */
 export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start, nowMs: number): Running {
   const { runId, jobId, run } = entry
   return {

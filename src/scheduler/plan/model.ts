@@ -22,7 +22,7 @@ export interface Waiting {
   run: number
   bid: number
   sequence: number
-  /** Since when it may start: its wait, and so its ageing, count from here. */
+  /** Start of its wait, from which ageing counts. */
   sinceMs: number
 }
 
@@ -36,9 +36,9 @@ export interface Running {
   placements: readonly Placement[]
   /** When its start was committed. */
   sinceMs: number
-  /** When its command began; null: not yet. */
+  /** When its command began; null: it has not begun. */
   startedMs: number | null
-  /** It was asked to leave. */
+  /** Its preemption was requested. */
   leaving: boolean
   /** The job of the hold on whose nodes it runs until that job needs them. */
   backfilledOn: string | null
@@ -64,14 +64,14 @@ export interface Hold {
 export interface Reservation {
   id: string
   project: string
-  /** Names. */
+  /** Names of the nodes. */
   nodes: readonly string[]
   startsMs: number
   endsMs: number
   hard: boolean
 }
 
-/** A run that was asked to leave, within the last quantum. */
+/** A preemption within the last quantum. */
 export interface PastPreemption {
   atMs: number
   tier: Tier
@@ -79,16 +79,16 @@ export interface PastPreemption {
   victimJobId: string
 }
 
-/** Everything of the pool that people set. */
+/** All settings of the pool that people may change. */
 export interface PoolSettings extends Settings {
   pool: string
   policy: Policy
-  /** A start is committed only while this is still the pool's. */
+  /** A start is committed only if the pool still has this revision. */
   revision: number
   starvationThresholdMs: number
-  /** Limits, in the order in which they are told. */
+  /** Limits, in the order in which they are shown. */
   rules: readonly LimitRule[]
-  /** By account; a missing one is 1. */
+  /** By account; default 1. */
   weights: ReadonlyMap<string, number>
   reservations: readonly Reservation[]
 }
@@ -98,7 +98,7 @@ export interface LaneState {
   /** Names for messages. */
   userName: string
   team: string | null
-  /** Open entries, of which `first` are the first. */
+  /** Number of open entries; `first` has the first of them. */
   waiting: number
   first: readonly Waiting[]
 }
@@ -117,7 +117,7 @@ export interface Snapshot {
 export type Change =
   | { kind: 'JOINED'; entry: Waiting }
   | { kind: 'LEFT'; jobId: string; laneId: string }
-  /** null: it holds nothing any more. */
+  /** null: it does not hold resources any more. */
   | { kind: 'RUN'; runId: string; running: Running | null }
   | { kind: 'NODES'; nodes: readonly FreeNode[] }
   | { kind: 'SETTINGS'; settings: PoolSettings }
@@ -126,7 +126,7 @@ export interface Start {
   lane: Lane
   entry: Waiting
   placements: readonly Placement[]
-  /** Of the GPUs among them. */
+  /** Models of these GPUs. */
   models: readonly string[]
   wonTier: Tier | null
   backfilledOn: string | null
@@ -139,7 +139,7 @@ export interface Eviction {
   victims: readonly {
     running: Running
     tier: Tier
-    /** [before, after], as they were compared. */
+    /** [before, after] as compared. */
     shares: { claimant: [number, number]; victim: [number, number] }
   }[]
 }
@@ -147,49 +147,55 @@ export interface Eviction {
 export interface Decisions {
   starts: Start[]
   evictions: Eviction[]
-  /** New drain holds, and the jobs whose holds are over. */
+  /** New drain holds, and jobs whose holds end. */
   holds: { put: Hold[]; drop: string[] }
-  /** Interactive jobs of users who have one: they end with this message. */
+  /** Interactive jobs of users who already have one: they end with this message. */
   refused: { entry: Waiting; info: string }[]
   /** Lanes whose next entries must be read before the pass can go on. */
   needs: string[]
-  /** Jobs that were looked at. */
+  /** Number of jobs that were considered. */
   considered: number
   /** When time alone may change a decision; null: never. */
   nextMs: number | null
 }
 
-/** Of what is shared: processors in thousandths, bytes of memory, GPUs. */
+/** Shared resources: thousandths of a processor, bytes of memory, GPUs. */
 export interface ResourceAmounts {
   cpu: number
   memory: number
   gpu: number
 }
 
-/** A share of the pool, exact: compared by cross-multiplication. */
+/** An exact fraction, compared by cross-multiplication. */
 export interface Fraction {
   num: bigint
   den: bigint
 }
 
-/** What the parts of the planner may know of the world. */
+/** What the parts of the planner may read of the world. */
 export interface WorldView {
   readonly nowMs: number
   readonly settings: PoolSettings
-  /** As they are now, without what runs use. `take` and `giveBack` (placement.ts) change them; code that tries something out puts it back. */
+  /**
+   * Nodes minus what runs use. `take` and `giveBack` (placement.ts) change them; a caller that tries something out
+   * restores them.
+   */
   readonly nodes: readonly FreeNode[]
-  /** In the order in which they were started. */
+  /** In the order of their starts. */
   readonly running: ReadonlyMap<string, Running>
   /** By job. */
   readonly holds: ReadonlyMap<string, Hold>
   readonly preemptions: readonly PastPreemption[]
   /** Runs with a placement on the node. */
   runsOn(nodeId: string): Iterable<Running>
-  /** The greatest part of any resource of the pool that the account's runs hold, over its weight; as it would be with `extra` and `without` these amounts. Runs that were asked to leave do not count, and the jobs that what they use is held for do. */
+  /**
+   * The largest part of any resource of the pool that the account's runs hold, over its weight, with `extra` added and
+   * `without` removed. Runs whose preemption was requested do not count; the jobs that hold their resources do.
+   */
   share(account: string, change?: { extra?: ResourceAmounts; without?: ResourceAmounts }): Fraction
 }
 
-/** What would become of a job, and why it would not start. */
+/** The outcome for a job, and why it would not start. */
 export type Verdict =
   | { start: Pick<Start, 'placements' | 'models' | 'wonTier' | 'backfilledOn'> }
   | { start: null; reason: Reason; becomes: 'QUEUED' | 'FAILED' }

@@ -17,9 +17,9 @@ export interface Closure {
   jobId: string
   reason: Reason
   consideredMs: number
-  /** It waits for machines, and not for its part of them. */
+  /** It waits for machines, not for its part of them. */
   forCapacity: boolean
-  /** Something that is done once per round might open it. */
+  /** A step that happens once per round may open it. */
   forThisRound: boolean
 }
 
@@ -44,7 +44,7 @@ const queueNameOf = ({ class: ofClass, lane }: LaneWindow): QueueName =>
  */
 export class Order {
   readonly closures = new Map<JobClass, Closure>()
-  /** Resources were taken or freed since the owners of holds were considered last. */
+  /** Resources changed since the owners of holds were last considered. */
   hasMoved = true
   private weighs = false
   /** Lanes whose next entries must be read. */
@@ -65,7 +65,7 @@ export class Order {
     this.queues = new Map<QueueName, ClassQueue>([['INTERACTIVE', new ClassQueue(interactivePolicy)], ...ordered])
   }
 
-  /** The lane's head may be another one: the lane is put where it belongs. */
+  /** Puts the lane where its present head belongs. */
   put(lane: LaneWindow, nowMs: number): void {
     this.touched.lane(lane)
     if (lane.dry) this.dry.add(lane)
@@ -83,7 +83,7 @@ export class Order {
     this.queueOf(lane).remove(lane)
   }
 
-  /** Heads whose time has come rise. */
+  /** Raises heads whose time has come. */
   age(nowMs: number): LaneWindow[] {
     const risen: LaneWindow[] = []
     for (;;) {
@@ -115,7 +115,7 @@ export class Order {
     return (a.class === 'INTERACTIVE' ? interactivePolicy : this.policy).compare(a, b) < 0
   }
 
-  /** The head that keeps this lane waiting if it is not the first of its class. */
+  /** The head that this lane waits behind, if it is not the first of its class. */
   closedBy(lane: LaneWindow): Closure | undefined {
     if (lane.class === 'INTERACTIVE' || lane.lane.reservationId !== null) return undefined
     const closures = batchClasses.flatMap((name) => this.closureFor(name, lane) ?? [])
@@ -126,7 +126,7 @@ export class Order {
     this.closures.set(jobClass, closure)
   }
 
-  /** A round begins. */
+  /** Begins a round. */
   reopen(): void {
     if (this.weighs) this.release(lots.capacity)
     this.weighs = false
@@ -139,12 +139,12 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** Readers are to be shown the lanes that were parked, or are parked no more, since the last call. */
+  /** Marks lanes that were parked or released since the last call, for readers. */
   touchSwitched(): void {
     for (const queue of this.queues.values()) for (const lane of queue.switched()) this.touched.lane(lane)
   }
 
-  /** The lane cannot start because of something named, whatever else waits. */
+  /** The lane has a cause of its own that keeps it from starting. */
   isParked(lane: LaneWindow): boolean {
     return this.queueOf(lane).sleeps(lane)
   }
@@ -153,7 +153,7 @@ export class Order {
     this.queueOf(lane).park(lane, lot)
   }
 
-  /** Resources were freed, and less counts for these scopes. */
+  /** Resources were freed, and these scopes count less. */
   freed(scopes: readonly string[]): void {
     this.closures.clear()
     this.hasMoved = true
@@ -165,7 +165,7 @@ export class Order {
     }
   }
 
-  /** Resources were taken: a head that a limit stops now closes its class no more, and neither does one that is over its part. */
+  /** Resources were taken: a head that a limit or its part of the pool now stops does not close its class any more. */
   taken({ ceilings, isPart }: { ceilings: Ceilings; isPart: boolean }): void {
     const ofModels = hasModelLimits(ceilings)
     for (const [name, { forCapacity, lane }] of this.closures) {
@@ -176,7 +176,7 @@ export class Order {
     this.hasMoved = true
   }
 
-  /** Runs may have to leave now for jobs that wait for machines: the next round asks for each of these jobs. */
+  /** Preemption may help now jobs that wait for machines: the next round asks for each of them. */
   weighAgain(): void {
     this.weighs = true
     for (const closure of this.closures.values()) if (closure.forCapacity) closure.forThisRound = true
@@ -186,7 +186,7 @@ export class Order {
     for (const queue of this.queues.values()) for (const lane of queue.release(lot)) this.touched.lane(lane)
   }
 
-  /** What the account uses changes: its lanes are put where they belong again. */
+  /** Changes the use of an account and moves its lanes in the order. */
   moving<T>(account: string, change: () => T): T {
     this.touched.account(account)
     const moves = [...this.queues.values()].map((queue) => queue.setAside(account))
@@ -200,7 +200,7 @@ export class Order {
     return lane && batchClasses.every((other) => !this.closureFor(other, lane)) ? lane : undefined
   }
 
-  /** The closure of the class, as far as it concerns a lane. */
+  /** The closure of the class, if it concerns the lane. */
   private closureFor(name: JobClass, lane: LaneWindow): Closure | undefined {
     const closure = this.closures.get(name)
     if (!closure || this.queues.get(name)?.first !== closure.lane || closure.lane.head?.jobId !== closure.jobId)

@@ -8,8 +8,8 @@ interface Group {
 }
 
 /**
- * Lanes in the order of the policy. Two levels: when the use of an account changes, its group moves and its lanes do not,
- * however many it has.
+ * Lanes in the order of the policy, in two levels: when the use of an account changes, its group moves as a whole,
+ * however many lanes it has.
  */
 export class OrderedLanes {
   private readonly policy: OrderingPolicy
@@ -33,7 +33,7 @@ export class OrderedLanes {
     return this.groups.all().flatMap(({ lanes }) => [...lanes.all()])
   }
 
-  /** Adds the lane, or moves it where its order has changed. */
+  /** Adds the lane, or moves it after its order changed. */
   put(lane: LaneWindow): void {
     const name = this.policy.groupOf(lane)
     const group = this.byName.get(name) ?? { name, lanes: new Heap((a, b) => this.policy.compare(a, b) < 0) }
@@ -53,7 +53,7 @@ export class OrderedLanes {
     }
   }
 
-  /** What the group uses has changed. */
+  /** Moves a group whose use has changed. */
   move(name: string): void {
     const group = this.byName.get(name)
     if (group) this.groups.put(group)

@@ -25,7 +25,7 @@ export function plan(planned: Planned, { startsMax }: { startsMax: number }): De
   return run(round, { startsMax, before: null })
 }
 
-/** The same for the jobs before a lane, but no job is evicted, gets nodes held, or is refused. To be taken back. */
+/** The same for the jobs before a lane, without evictions, drains and refusals. The caller takes it back. */
 export function rehearse(
   planned: Planned,
   { startsMax, before }: { startsMax: number; before: LaneWindow },
@@ -81,7 +81,7 @@ function settle(round: Round, job: QueuedJob, outcome: Consideration): void {
   }
 }
 
-/** Nodes are not drained for a job that could not start on them. What victims left for it stays its own: they are gone. */
+/** Drops the drain of a job that could not start on it. What victims left for a job stays its own. */
 function giveUpHold({ state, ledger, decisions }: Round, { entry }: QueuedJob): void {
   if (state.holds.get(entry.jobId)?.kind === 'DRAIN') ledger.dropHold(decisions, entry.jobId)
 }

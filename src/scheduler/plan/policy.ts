@@ -1,16 +1,16 @@
 import { compareHeads, type LaneWindow } from './lane-window.ts'
 
-/** Which lane is first. A policy compares heads of lanes only: inside a lane the order never changes. */
+/** Decides which lane is first. A policy compares heads of lanes only: inside a lane the order never changes. */
 export interface OrderingPolicy {
-  /** Lanes of a group keep their order among each other whatever other groups use. */
+  /** Lanes of one group keep their order when other groups use more or less. */
   groupOf(lane: LaneWindow): string
-  /** Negative: `a` is before `b`. Both have a head. */
+  /** Negative: `a` comes before `b`. Both have a head. */
   compare(a: LaneWindow, b: LaneWindow): number
-  /** The head as it stands at this moment; answers when time alone will change that, null: never. */
+  /** Updates the head for this moment; returns when time alone will change it again, null: never. */
   age(lane: LaneWindow, nowMs: number): number | null
 }
 
-/** Interactive jobs under either policy. */
+/** The order of interactive jobs under every policy. */
 export const interactivePolicy: OrderingPolicy = {
   groupOf: () => '',
   compare: compareHeads,

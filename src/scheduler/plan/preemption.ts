@@ -19,7 +19,7 @@ import { type Claiming, compareVictims, type PreemptionRule, rulesFor } from './
  * is not free here. The world is as before afterwards; the ledger changes it when the plan is entered.
  */
 
-/** The job for which runs have to leave. */
+/** The job that needs room. */
 export interface Claimant extends Claim {
   class: JobClass | 'INTERACTIVE'
 }
@@ -48,7 +48,7 @@ const askedBy = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmount
   gpu: copies * gpu,
 })
 
-/** Victims are counted per minute. */
+/** Victims are counted over this period. */
 export const budgetMs = 60_000
 
 function withinBudget({ settings, preemptions, nowMs }: WorldView, more: number): boolean {
@@ -62,11 +62,13 @@ interface Attempt {
   rule: PreemptionRule
   claiming: Claiming
   clearing: Clearing
-  /** Runs that the rule would take, wherever they are. */
+  /** All runs that the rule would take. */
   eager: readonly Running[]
 }
 
-/** Groups first: mostly no run of a group of thousands may leave, and then the rule is not asked for each of them. */
+/**
+ * Asks groups first: often no run of a group of thousands may leave, and then the rule is not asked for each of them.
+ */
 function eagerFor(world: WorldView, rule: PreemptionRule): Running[] {
   const eager = new Map<string, boolean>()
   const isEager = (group: string) => {
@@ -96,7 +98,10 @@ function tryRule(world: WorldView, attempt: Attempt): EvictionPlan | null {
   }
 }
 
-/** Those that could help: they run on a node that could serve the job if all of them left. None if that is not enough. */
+/**
+ * Runs that could help: they are on a node that would serve the job without all of them. Empty if even that is not
+ * enough.
+ */
 function candidatesFor({ clearing, eager }: Attempt): Running[] {
   if (clearing.fits) return []
   clearing.removeAll(eager)
@@ -112,12 +117,15 @@ interface Group {
   eagerness: Fraction
 }
 
-/** One after another from the best group until the job fits, then back those that need not leave; null: it never fits. */
+/**
+ * Takes one run after another from the best group until the job fits, then spares those that need not leave; null: it
+ * never fits.
+ */
 function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]): Running[] | null {
   const groups = new Heap<Group>((a, b) => (compareFractions(a.eagerness, b.eagerness) || compareNext(b, a)) > 0)
   for (const [name, members] of Map.groupBy(candidates, rule.groupOf)) {
     const eagerness = rule.eagerness(name, none)
-    // Stable: of those that started in the same moment the last started stays last, and is the next to leave.
+    // Stable: of runs that started at the same moment, the last one leaves first.
     const waiting = members.toSorted((a, b) => compareVictims(b, a))
     if (eagerness) groups.put({ name, waiting, lost: none, eagerness })
   }
@@ -139,13 +147,13 @@ function takeInOrder({ rule, clearing }: Attempt, candidates: readonly Running[]
   return spare(clearing, taken)
 }
 
-/** Groups that are alike: by the run that would be the next to leave. */
+/** Compares groups that are alike by the run that would leave next. */
 function compareNext(a: Group, b: Group): number {
   const [first, second] = [a.waiting.at(-1), b.waiting.at(-1)]
   return (first && second && compareVictims(first, second)) || (a.name < b.name ? -1 : 1)
 }
 
-/** Runs that need not leave stay, the last taken first; a run on whose nodes no copy fits need not leave in any case. */
+/** Spares runs that need not leave, the last taken first; a run on whose nodes no copy fits is always spared. */
 function spare(clearing: Clearing, taken: readonly Running[]): Running[] {
   const leaving = new Set(taken)
   for (const running of taken) {
@@ -168,7 +176,9 @@ interface Chosen {
   leaving: readonly Running[]
 }
 
-/** With what the job is really given: an exclusive one gets more than it asks for. null: the rule does not allow that. */
+/**
+ * The plan with what the job is really given: an exclusive job gets more than it asks for. null: the rule forbids that.
+ */
 function settled(world: WorldView, { rule, claiming }: Attempt, { placements, leaving }: Chosen): EvictionPlan | null {
   const asked = amountsOf(placements)
   const final = rule.tier === 1 ? (rulesFor(world, { ...claiming, asked })[0] ?? rule) : rule

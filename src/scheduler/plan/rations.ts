@@ -27,7 +27,7 @@ import { nodesFor } from './reservations.ts'
  */
 
 export interface Ration {
-  /** Models of which it may not have one copy more, as limits spell them. */
+  /** Models that are used up by limits, as limits spell them. */
   full: readonly string[]
   budget?: PlaceOptions['budget']
 }
@@ -40,7 +40,7 @@ interface Known extends Pick<WorldView, 'nodes' | 'settings'> {
 
 export const unlimited: Ration = { full: [] }
 
-/** What of a node a job may use, whatever runs there. */
+/** The part of a node that a job may use on an empty pool. */
 export type View = (node: FreeNode) => FreeNode | null
 
 export function rationOf(pool: Known, { lane: { shape }, counted }: LaneWindow): Ration {
@@ -70,11 +70,11 @@ function remembering<T>(find: (key: string) => T): (key: string) => T {
   }
 }
 
-/** The job may have these devices, as limits are now. */
+/** Whether limits allow the job these devices now. */
 export const allows = (pool: Known, { budget }: Ration, placements: readonly Placement[]): boolean =>
   budget?.()(pool.machines.modelsOf(placements)) !== false
 
-/** The limit that keeps the job from machines with nothing on them, on which it would fit; null: none does. */
+/** The limit that keeps the job from empty machines on which it would fit; null: none. */
 export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached | null {
   const { shape } = window.lane
   const ration = rationOf(pool, window)
@@ -86,7 +86,7 @@ export function limitBehindRation(pool: Known, window: LaneWindow): LimitReached
   return (over ?? fullModels(pool.ceilings, window.counted, shape.gpu)[0])?.limit ?? null
 }
 
-/** The view without devices that the job may not have, and how many of the others. */
+/** The view without devices that limits forbid the job, and with the number of the others that it may have. */
 export const within = ({ full, budget }: Ration, view: View): { view: View; budget: PlaceOptions['budget'] } => ({
   view: full.length === 0 ? view : (node) => without(view(node), full),
   budget,

@@ -13,7 +13,7 @@ import type { Reservation, WorldView } from './model.ts'
 
 type World = Pick<WorldView, 'nowMs' | 'settings'>
 
-/** Why the jobs of the lane cannot start at this time, and when that may change; null: nothing of this keeps them. */
+/** Why reservations keep the jobs of the lane from starting now, and when that may change; null: they do not. */
 export function reservationGate(world: World, lane: Lane): { reason: Reason; untilMs: number | null } | null {
   if (lane.reservationId === null) return null
   const reservation = reservationOf(world, lane.reservationId)
@@ -28,7 +28,7 @@ export function reservationGate(world: World, lane: Lane): { reason: Reason; unt
   }
 }
 
-/** Which nodes the jobs of the lane may use; null: reservations keep none of them from it. */
+/** The nodes that the jobs of the lane may use; null: all, as far as reservations are concerned. */
 export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => boolean) | null {
   const { nowMs, settings } = world
   const own = lane.reservationId === null ? undefined : reservationOf(world, lane.reservationId)
@@ -40,14 +40,14 @@ export function reservedNodes(world: World, lane: Lane): ((node: FreeNode) => bo
   return closed.size === 0 ? null : ({ name }) => !closed.has(name)
 }
 
-/** The nodes that the jobs of the lane could ever have, whatever runs there now. */
+/** The nodes that the jobs of the lane may use at any time. */
 export function nodesFor(world: Pick<WorldView, 'nodes' | 'settings'>, lane: Lane): readonly FreeNode[] {
   if (lane.reservationId === null) return world.nodes
   const own = world.settings.reservations.find(({ id }) => id === lane.reservationId)
   return world.nodes.filter(({ name }) => own?.nodes.includes(name))
 }
 
-/** When a window begins or ends next, and with it what may be placed where; null: never. */
+/** When a window next begins or ends; null: never. */
 export function nextWindowMs({ nowMs, settings }: World): number | null {
   const moments = settings.reservations.flatMap(({ startsMs, endsMs }) => [startsMs, endsMs]).filter((at) => at > nowMs)
   return moments.length > 0 ? Math.min(...moments) : null

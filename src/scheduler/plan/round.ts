@@ -3,7 +3,7 @@ import type { Ledger } from './ledger.ts'
 import type { Decisions } from './model.ts'
 import type { PoolState } from './state.ts'
 
-/** What a round is made over: the state, and the ledger in which its decisions are entered. */
+/** What a round works on: the state, and the ledger that takes its decisions. */
 export interface Planned {
   state: PoolState
   ledger: Ledger
@@ -15,11 +15,11 @@ export interface Planned {
  */
 export interface Round extends Planned {
   decisions: Decisions
-  /** Classes for one of whose jobs victims were chosen: at most one eviction for each class and round. */
+  /** Classes with a chosen set of victims: at most one eviction per class and round. */
   evicting: Set<ClassOrBand>
-  /** Jobs for which no nodes were found beside the hold of their class. */
+  /** Number of jobs by class for which no nodes were found beside the hold. */
   backfills: Map<ClassOrBand, number>
-  /** Nothing is evicted, held or refused: all of it is taken back. */
+  /** Nothing is evicted, held or refused, and all of it is taken back. */
   isRehearsal: boolean
 }
 

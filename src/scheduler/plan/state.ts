@@ -26,10 +26,10 @@ export class PoolState implements WorldView {
   order: Order
   readonly machines = new Machines()
   readonly lanes = new LanesByAccount()
-  /** What readers are to be shown. */
+  /** What readers have to be shown again. */
   readonly touched = new Touched()
   preemptions: readonly PastPreemption[]
-  /** Jobs that left the queue; a hold of one of them is over. */
+  /** Jobs that left the queue; their holds are over. */
   readonly left = new Set<string>()
   /** When time alone may open what is closed. */
   lookAgainMs: number | null = null
@@ -88,7 +88,7 @@ export class PoolState implements WorldView {
     return window
   }
 
-  /** The head of the lane may be another one. */
+  /** The head of the lane may have changed. */
   reorder(laneId: string): void {
     const window = this.lanes.get(laneId)
     if (window) this.order.put(window, this.nowMs)
@@ -115,7 +115,7 @@ export class PoolState implements WorldView {
     if (run) this.order.freed(this.order.moving(run.lane.account, () => this.machines.remove(run)))
   }
 
-  /** The run keeps its placement; what is said of it has changed. */
+  /** Replaces what is known of the run; it keeps its placement. */
   replaceRun(known: Running | undefined, running: Running): void {
     this.order.moving(running.lane.account, () => {
       if (known) this.machines.replace(known, running)
@@ -124,7 +124,7 @@ export class PoolState implements WorldView {
     if (known?.leaving !== running.leaving || (known && isPreemptable(known)) !== isPreemptable(running)) this.weigh()
   }
 
-  /** Runs may have to leave for a head now that had not to before: the next round asks. */
+  /** A preemption may help a head now: the next round asks. */
   private weigh(): void {
     this.order.hasMoved = true
     const { policy, preemptLowerPriority } = this.settings
@@ -145,14 +145,14 @@ export class PoolState implements WorldView {
     return hold
   }
 
-  /** Jobs that have a hold and wait no more. */
+  /** Jobs that have a hold and do not wait any more. */
   get overHolds(): string[] {
     return [...this.left].filter((jobId) => this.holds.has(jobId))
   }
 
   /**
-   * Jobs with a hold, if resources were taken or freed since the last call: they start on what is held for them, whatever
-   * is before them in line and whatever is closed.
+   * Owners of holds, if resources changed since the last call: they start on their holds regardless of the order and of
+   * closed classes.
    */
   takeOwnersDue(): QueuedJob[] {
     if (!this.order.hasMoved) return []
@@ -178,7 +178,7 @@ export class PoolState implements WorldView {
     this.rebuild()
   }
 
-  /** Time has passed: heads that waited long enough rise, and what time keeps closed opens. */
+  /** Time has passed: raises heads that waited long enough and opens what time kept closed. */
   age(): void {
     if (this.machines.tryAgain(this.nowMs)) this.rebuild()
     this.order.age(this.nowMs)
@@ -188,7 +188,7 @@ export class PoolState implements WorldView {
       this.preemptions = this.preemptions.filter(({ atMs }) => atMs >= sinceMs)
   }
 
-  /** Every lane is considered anew. */
+  /** Considers every lane anew. */
   private rebuild(): void {
     this.touched.everything()
     this.order = orderOf(this)

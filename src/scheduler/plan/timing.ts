@@ -23,7 +23,7 @@ function drains(state: PoolState): (number | null)[] {
   return [...due, ...overdue]
 }
 
-/** While jobs wait: when a run may be preempted that may not be now. */
+/** The next moment at which a run may be preempted that may not be now, if jobs wait. */
 function preemptions({ lanes, machines, preemptions: past, settings, nowMs }: PoolState): number[] {
   if (lanes.size === 0 || machines.preemptable === 0) return []
   const { rotationQuantumMs, minRunBeforePreemptMs, maxPreemptionsPerMinute } = settings

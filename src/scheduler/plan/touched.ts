@@ -1,8 +1,8 @@
 import type { LaneWindow } from './lane-window.ts'
 
 /**
- * What may differ from what readers were shown last, by name, so that what went away is told as well. Before the first
- * call, and after a change that concerns every lane, all of it may.
+ * Names of what may differ from what readers were last shown, including what is gone. Before the first call, and after
+ * a change that concerns every lane, it is everything.
  */
 export class Touched {
   private isAll = true
@@ -25,7 +25,7 @@ export class Touched {
     this.accounts = new Set()
   }
 
-  /** Since the last call; null: all. */
+  /** Changes since the last call; null: everything. */
   take(): { lanes: ReadonlySet<string>; accounts: ReadonlySet<string> } | null {
     const taken = this.isAll ? null : { lanes: this.lanes, accounts: this.accounts }
     this.everything()

@@ -6,17 +6,17 @@ import { rehearse } from './plan.ts'
 import type { Planned } from './round.ts'
 import type { PoolState } from './state.ts'
 
-/** A job that is not stored, as if it waited in line. */
+/** A job that is not stored, treated as if it waited in line. */
 export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
   entry: Waiting
 }
 
-/** Starts that a trial makes before it says that the job has to wait for others. */
+/** Starts that a trial makes before it answers that the job has to wait for others. */
 const startsMax = 1_000
 
 /**
- * What would become of the job at its ordinary position, now: the jobs before it are started, it is considered, and all
- * of it is taken back.
+ * The outcome for the job at its ordinary position now: the jobs before it are started, it is considered, and all of it
+ * is taken back.
  */
 export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
@@ -24,14 +24,14 @@ export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate):
   const decisions = rehearse({ state, ledger }, { startsMax, before: window })
   const verdict = isUndecided(decisions) ? othersAhead(decisions) : verdictOn(state, window, entry)
   ledger.undo(decisions)
-  // What it found out about other jobs was true of a round that was taken back.
+  // Findings about other jobs were true only in the round that was taken back.
   if (decisions.considered > 0) state.order.freed([])
   return verdict
 }
 
 const isUndecided = ({ needs, starts }: Decisions) => needs.length > 0 || starts.length === startsMax
 
-/** The position of the job is beyond what is known of the lanes. */
+/** The job's position is beyond the known part of the lanes. */
 const othersAhead = ({ starts }: Decisions): Verdict =>
   waits(because('CLASS_BLOCKED', `More than ${starts.length} jobs that can start are ahead of it`))
 

@@ -4,23 +4,23 @@ import { compareFractions } from './fractions.ts'
 import type { Fraction, ResourceAmounts, Running, Tier, WorldView } from './model.ts'
 
 /**
- * Which runs may have to leave for a job, and which of them first. A rule sorts the candidates into groups (accounts, or
- * levels) and ranks each group by what it has lost already: the best group gives first. Inside a group, runs on the nodes
- * of a hold come first, then the run that started last.
+ * Which runs may be evicted for a job, and in which order. A rule sorts candidates into groups (accounts or levels) and
+ * ranks each group by what it has already lost: the best group gives first. Inside a group, runs on the nodes of a hold
+ * come first, then the run that started last.
  */
 
 export interface PreemptionRule {
   tier: Tier
   mayLeave(running: Running): boolean
   groupOf(running: Running): string
-  /** null: nothing at all is taken from a group that lost this much. */
+  /** null: a group that lost this much gives nothing more. */
   eagerness(group: string, lost: ResourceAmounts): Fraction | null
 }
 
 export interface Claiming {
   lane: Lane
   jobId: string
-  /** Of all copies together. */
+  /** Amounts of all copies together. */
   asked: ResourceAmounts
 }
 
@@ -33,7 +33,7 @@ export function rulesFor(world: WorldView, claiming: Claiming): PreemptionRule[]
   return [strict(world, claiming, past), ...(settings.rotationQuantumMs < 0 ? [] : [rotation(world, claiming, past)])]
 }
 
-/** Preemptable, not interactive, and not on its way out already. */
+/** Preemptable, not interactive, and not leaving already. */
 export const isPreemptable = ({ lane, state, leaving }: Running): boolean =>
   (lane.preemptable || lane.restartable) && !lane.interactive && !leaving && state !== 'CANCELLING'
 
@@ -73,7 +73,9 @@ function rotation(world: WorldView, { lane, jobId }: Claiming, past: () => Past)
 
 const more = (share: Fraction, than: Fraction): Fraction | null => (compareFractions(share, than) > 0 ? share : null)
 
-/** A run that started by a rotation is safe for a quantum, and no job is evicted more often than the settings say. */
+/**
+ * A run that started by a rotation is safe for one quantum, and no job is evicted more often than the settings allow.
+ */
 function isBatchVictim(world: WorldView, running: Running, past: () => Past): boolean {
   const { nowMs, settings } = world
   return (
@@ -103,7 +105,7 @@ const highestLevel = 100
 
 // ── interactive claimants ──
 
-/** Any run that can be preempted, the own account's last; under PRIORITY only of a lower level. */
+/** Any preemptable run, those of the own account last; under PRIORITY only runs of a lower level. */
 function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRule[] {
   const byLevel = settings.policy === 'PRIORITY'
   if (byLevel && !settings.preemptLowerPriority) return []
@@ -117,16 +119,16 @@ function interactive({ settings }: WorldView, { lane }: Claiming): PreemptionRul
   ]
 }
 
-// ── what was ──
+// ── past preemptions ──
 
 interface Past {
   /** Jobs that took part in a rotation. */
   rotated: ReadonlySet<string>
-  /** How often a job had to leave for batch jobs. */
+  /** Number of evictions by job for batch jobs. */
   evictions: ReadonlyMap<string, number>
 }
 
-/** Looked up once, and only if a rule asks. */
+/** Computed once, when a rule first asks. */
 function pastOf(world: WorldView): () => Past {
   let known: Past | null = null
   return () => {

@@ -4,7 +4,7 @@ import { batchClasses } from './classes.ts'
 import { numberOf } from './fractions.ts'
 import type { PoolState } from './state.ts'
 
-/** What readers were shown last, and what of it is no longer so. */
+/** What readers were last shown, and which part of it has changed. */
 export class Shown {
   private readonly lanes = new Map<string, LaneRow>()
   private readonly classes = new Map<string, ClassRow>()
@@ -36,7 +36,7 @@ interface Changed<T> {
   isNews: boolean
 }
 
-/** Brings these rows of `before` up to what they are, and answers the difference. */
+/** Updates these rows of `before` and returns the difference. */
 function changed<K extends string, T extends object>(
   before: Map<string, T>,
   keys: Iterable<K>,
@@ -56,7 +56,7 @@ function changed<K extends string, T extends object>(
   return { rows, isNews }
 }
 
-/** A reason that was found again is another object. */
+/** A reason that was found again is a new object with the same content. */
 const saysTheSame = (one: object, other: object) =>
   isDeepStrictEqual({ ...one, consideredMs: null }, { ...other, consideredMs: null })
 
@@ -65,7 +65,7 @@ function isSame<T extends object>(a: T | undefined, b: T): boolean {
   return (Object.keys(b) as (keyof T)[]).every((key) => known[key] === b[key])
 }
 
-/** A reason that was true before something changed is not told: what is in the way now is the head of the class. */
+/** A reason from before the last change is not shown: the head of the class is what the lane waits for now. */
 function laneRow({ order, lanes }: PoolState, id: string): LaneRow | null {
   const window = lanes.get(id)
   if (!window?.head) return null

@@ -9,8 +9,8 @@ import { Shown } from './views.ts'
 export type { Candidate } from './trial.ts'
 
 /**
- * What the leader of a pool keeps for a term: the state of the pool, the ledger of what is decided over it, and what
- * readers were shown of it. Decisions over a world: round.ts.
+ * What the leader of a pool keeps during a term: the state of the pool, the ledger of its decisions, and what readers
+ * were shown.
  */
 export class World {
   readonly state: PoolState
@@ -35,7 +35,7 @@ export class World {
     hearStart(this.state, start)
   }
 
-  /** What would become of the job at its ordinary position, now; nothing is changed. */
+  /** The outcome for the job at its ordinary position now; nothing changes. */
   tryOut(candidate: Candidate): Verdict {
     return tryOut(this, candidate)
   }
