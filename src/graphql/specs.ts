@@ -21,6 +21,8 @@ export interface Specs {
 export interface SpecWords {
   labels: JobSpec['labels']
   maxAttempts: number | null
+  /** null: the job is gone. */
+  resources: JobSpec['resources'] | null
 }
 
 interface SpecText {
@@ -84,11 +86,11 @@ SELECT id, CASE WHEN before <= $2::bigint THEN text END AS text, bytes FROM (
 
 async function readWords(sql: Sql, ids: readonly string[]): Promise<SpecWords[]> {
   const rows = await sql.query<SpecWords & { id: string }>(
-    `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts"
+    `SELECT id, spec->'labels' AS labels, (spec->'retry'->>'maxAttempts')::int AS "maxAttempts", spec->'resources' AS resources
      FROM job WHERE id = ANY($1::text[])`,
     [ids],
     'spec_words',
   )
   const found = new Map(rows.map((row) => [row.id, row]))
-  return ids.map((id) => found.get(id) ?? { labels: [], maxAttempts: null })
+  return ids.map((id) => found.get(id) ?? { labels: [], maxAttempts: null, resources: null })
 }

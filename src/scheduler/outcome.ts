@@ -28,6 +28,8 @@ export type Step = Pick<
   | 'startedAt'
   | 'finishedAt'
   | 'nativeId'
+  | 'ip'
+  | 'usage'
 >
 
 const backOffMsMax = 300_000
@@ -40,7 +42,7 @@ export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: numb
         ? [{ to: 'CANCELLED', reason: 'CANCELLED', info: 'Cancelled before it was started' }]
         : []
     case 'lost':
-      return [gone(job, report.info)]
+      return [gone(job, report)]
     case 'startFailed':
       return [startFailed(job, report, startAttemptsMax)]
     case 'seen':
@@ -79,25 +81,30 @@ function seen(job: ReportedJob, observation: Observation): Step[] {
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'gone':
-      return [gone(job, observation.info ?? 'The backend does not know the run any more')]
+      return [gone(job, observation)]
     default:
       return observation satisfies never
   }
 }
 
-function running({ leaving }: ReportedJob, { startedAt, nativeId }: { startedAt?: Date; nativeId?: string }): Step {
+function running(
+  { leaving }: ReportedJob,
+  { startedAt, nativeId, ip }: Pick<Step, 'startedAt' | 'nativeId' | 'ip'>,
+): Step {
   const why = leaving === null ? { reason: null } : { reason: 'PREEMPTING' as const, info: leaving }
-  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...(nativeId && { nativeId }) }
+  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...(nativeId && { nativeId }), ...(ip && { ip }) }
 }
 
-function gone(job: ReportedJob, info: string): Step {
-  if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: 'NODE_LOST', info }
-  if (job.spec.restartable) return { to: 'QUEUED', reason: 'NODE_LOST', info, runEnds: 'INTERRUPTED' }
-  return { to: 'INTERRUPTED', reason: 'NODE_LOST', info }
+function gone(job: ReportedJob, { info: told, cause }: { info?: string; cause?: 'PREEMPTED' }): Step {
+  const info = told ?? (cause ? 'The backend preempted the run' : 'The backend does not know the run any more')
+  if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: cause ? 'CANCELLED' : 'NODE_LOST', info }
+  const reason = cause ?? 'NODE_LOST'
+  if (job.spec.restartable) return { to: 'QUEUED', reason, info, runEnds: 'INTERRUPTED' }
+  return { to: 'INTERRUPTED', reason, info }
 }
 
 function ended(job: ReportedJob, end: Ended): Step {
-  const facts = { exitCode: end.exitCode, ...(end.finishedAt && { finishedAt: end.finishedAt }) }
+  const facts = factsOf(end)
   if (job.state === 'CANCELLING' && end.stopped)
     return { to: 'CANCELLED', reason: 'CANCELLED', info: describe(end), ...facts }
   const isInterrupted = end.cause === 'SUPERVISOR_KILLED' && !end.stopped
@@ -110,11 +117,19 @@ function ended(job: ReportedJob, end: Ended): Step {
     }
   if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...facts }
   if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
-  if (isInterrupted) return { ...gone(job, 'It was killed together with the process that supervised it'), ...facts }
+  if (isInterrupted)
+    return { ...gone(job, { info: 'It was killed together with the process that supervised it' }), ...facts }
   const reason: StateReason = end.cause === 'OOM_KILLED' ? end.cause : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
 }
+
+const factsOf = ({ exitCode, finishedAt, nativeId, usage }: Ended) => ({
+  exitCode,
+  ...(finishedAt && { finishedAt }),
+  ...(nativeId && { nativeId }),
+  ...(usage && { usage }),
+})
 
 /** A run without a maximum of its own was ended by its reservation, even if that was removed since. */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob): string {
@@ -123,7 +138,10 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
 }
 
 /** A job that lost a rotation waits behind the jobs that wait now, so that every account runs in turn. */
-function preempted(job: ReportedJob, facts: Pick<Step, 'info' | 'exitCode' | 'finishedAt'>): Step {
+function preempted(
+  job: ReportedJob,
+  facts: Pick<Step, 'info' | 'exitCode' | 'finishedAt' | 'nativeId' | 'usage'>,
+): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!job.spec.restartable) return { to: 'INTERRUPTED', ...step }
   return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === rotationTier && { losesTurn: true }), ...step }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../src/domain/control/remove.ts'
+import { type Move, transition } from '../../src/domain/jobs/transition.ts'
 import { ask, data, type Json, send } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -190,6 +191,28 @@ describe('nodes', () => {
       ids: ['job_none', ...ids.map(([, id]) => id), 'x', 'event_1', 'pool_'],
     })
     expect(nodes).toEqual([null, ...ids.map(([, id]) => ({ id })), null, null, null])
+  })
+
+  it('show what a run consumed, as far as its executor told it', async () => {
+    const jobId = await server.submit({ resources: { gpu: 0 } })
+    const usage = { cpuSeconds: 0.25, maxMemoryBytes: 4_096 }
+    const moves: Omit<Move, 'jobId' | 'run'>[] = [
+      { from: 'QUEUED', to: 'STARTING', reason: null },
+      { from: 'STARTING', to: 'RUNNING', reason: null, ip: '10.0.0.7' },
+      { from: 'RUNNING', to: 'SUCCEEDED', reason: null, exitCode: 0, usage },
+    ]
+    const seen = []
+    for (const move of moves) {
+      await transition(server.domain.db.sql, [{ jobId, run: 1, ...move }], server.domain.time.nowMs())
+      const query =
+        'query ($id: ID!) { job(id: $id) { currentRun { ip usage { cpuSeconds maxMemoryBytes gpuSeconds } } } }'
+      seen.push((await data(server.url, query, { id: jobId }))['job'].currentRun)
+    }
+    expect(seen).toEqual([
+      { ip: null, usage: null },
+      { ip: '10.0.0.7', usage: null },
+      { ip: '10.0.0.7', usage: { ...usage, gpuSeconds: 0 } },
+    ])
   })
 
   it('are at most 100 at a time', async () => {

@@ -111,6 +111,15 @@ describe('gone', () => {
   ])('%s', (_what, of, expected) => {
     expect(way(job(of), seen({ state: 'gone' }))).toEqual(expected)
   })
+
+  test.each<[string, Partial<ReportedJob>, string[]]>([
+    ['running', {}, ['INTERRUPTED PREEMPTED']],
+    ['starting', { state: 'STARTING' }, ['INTERRUPTED PREEMPTED']],
+    ['restartable', { spec: spec({ restartable: true }) }, ['QUEUED PREEMPTED']],
+    ['being cancelled', { state: 'CANCELLING' }, ['CANCELLED CANCELLED']],
+  ])('because the backend preempted it: %s', (_what, of, expected) => {
+    expect(way(job(of), seen({ state: 'gone', cause: 'PREEMPTED' }))).toEqual(expected)
+  })
 })
 
 describe('a start that failed', () => {
@@ -140,12 +149,26 @@ describe('a start that failed', () => {
   })
 })
 
+test('what the backend tells of a run comes with the moves', () => {
+  const usage = { cpuSeconds: 1.5, maxMemoryBytes: 4096 }
+  const [running, ended] = stepsOf(
+    job({ state: 'STARTING' }),
+    seen(end({ startedAt: new Date(1), finishedAt: new Date(2), nativeId: '7', usage })),
+    3,
+  )
+  expect(running).toEqual({ to: 'RUNNING', reason: null, startedAt: new Date(1), nativeId: '7' })
+  expect(ended).toMatchObject({ to: 'SUCCEEDED', finishedAt: new Date(2), nativeId: '7', usage })
+  const ip = '10.0.0.7'
+  expect(stepsOf(job({ state: 'STARTING' }), seen({ state: 'running', ip }), 3)).toMatchObject([{ ip }])
+})
+
 test('every step is a legal move', () => {
   const observations: Observation[] = [
     end(),
     end({ exitCode: 1 }),
     killed,
     { state: 'gone' },
+    { state: 'gone', cause: 'PREEMPTED' },
     { state: 'running' },
     { state: 'starting' },
   ]

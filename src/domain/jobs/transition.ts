@@ -40,6 +40,9 @@ export interface Move {
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string
+  ip?: string
+  /** What the run consumed, with its end. Numbers that are not amounts (negative, infinite) are unknown. */
+  usage?: { cpuSeconds?: number; maxMemoryBytes?: number }
 }
 
 export interface Moved {
@@ -83,12 +86,24 @@ function moveRow(move: Move, nowMs: number) {
     loses_turn: move.losesTurn ?? false,
     nodes: move.nodes ?? null,
     gpu_ids: move.gpuIds ?? null,
-    started_at: move.startedAt ?? null,
-    finished_at: move.finishedAt ?? null,
-    native_id: move.nativeId ?? null,
+    ...toldBy(move),
     psij_first: changed(false),
     psij_later: changed(true),
   }
+}
+
+const toldBy = ({ startedAt, finishedAt, nativeId, ip, usage }: Move) => ({
+  started_at: startedAt ?? null,
+  finished_at: finishedAt ?? null,
+  native_id: nativeId ?? null,
+  ip: ip ?? null,
+  cpu_seconds: amount(usage?.cpuSeconds),
+  max_memory: amount(usage?.maxMemoryBytes, Math.round),
+})
+
+/** null: a backend told no amount, and the end of a run does not wait for a better one. */
+function amount(told: number | undefined, whole = (value: number) => value): number | null {
+  return told !== undefined && told >= 0 && told <= Number.MAX_SAFE_INTEGER ? whole(told) : null
 }
 
 /** When the window of the job's capacity reservation begins; null: it names none, or the reservation was removed. */
@@ -112,7 +127,8 @@ move AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS m(
     job_id text, run int, "from" job_state, "to" job_state, reason text, info text, version bigint, actor text,
     exit_code int, run_state job_state, again boolean, final boolean, releases boolean, new_run text, wait_ms float8, loses_turn boolean,
-    nodes text[], gpu_ids int[], started_at timestamptz, finished_at timestamptz, native_id text, psij_first text,
+    nodes text[], gpu_ids int[], started_at timestamptz, finished_at timestamptz, native_id text, ip text,
+    cpu_seconds float8, max_memory bigint, psij_first text,
     psij_later text, ord int)
 ),
 locked AS MATERIALIZED (
@@ -158,7 +174,8 @@ this_run AS (
     cancel_requested_at = CASE WHEN m."to" IN ('CANCELLING', 'CANCELLED') THEN coalesce(run.cancel_requested_at, clock.now) ELSE run.cancel_requested_at END,
     cancelled_at = CASE WHEN m."to" = 'CANCELLED' THEN clock.now END,
     nodes = coalesce(m.nodes, run.nodes), gpu_ids = coalesce(m.gpu_ids, run.gpu_ids),
-    native_id = coalesce(m.native_id, run.native_id)
+    native_id = coalesce(m.native_id, run.native_id), ip = coalesce(m.ip, run.ip),
+    cpu_seconds = coalesce(m.cpu_seconds, run.cpu_seconds), max_memory_bytes = coalesce(m.max_memory, run.max_memory_bytes)
   FROM moved m, clock WHERE run.job_id = m.id AND run.number = m.run
   RETURNING run.id AS run_id, run.job_id, run.interactive_user_id, run.native_id, m.releases
 ),

@@ -1,6 +1,9 @@
+import { shapeOf } from '../../domain/shape.ts'
+import type { Run } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { connectionType } from '../connection-type.ts'
 import { JobRef, RunRef } from '../refs.ts'
+import type { Specs } from '../specs.ts'
 import { JobState } from './enums.ts'
 import { seen } from './problem.ts'
 
@@ -25,6 +28,42 @@ const Placement = builder.objectRef<ShownPlacement>('Placement').implement({
     }),
   }),
 })
+
+interface ShownUsage {
+  cpuSeconds: number | null
+  maxMemoryBytes: bigint | null
+  gpuSeconds: number | null
+}
+
+const ResourceUsage = builder.objectRef<ShownUsage>('ResourceUsage').implement({
+  description: 'What a run consumed, as far as its executor can tell.',
+  fields: (t) => ({
+    cpuSeconds: t.exposeFloat('cpuSeconds', { nullable: true, description: 'Seconds of processor time.' }),
+    maxMemoryBytes: t.expose('maxMemoryBytes', {
+      type: 'UInt53',
+      nullable: true,
+      description: 'Highest amount of memory in use at one moment, in bytes.',
+    }),
+    gpuSeconds: t.exposeFloat('gpuSeconds', {
+      nullable: true,
+      description: 'Seconds that the run held its GPUs: their number times its run time. 0 without GPUs.',
+    }),
+  }),
+})
+
+const secondMs = 1_000
+
+/** null: it has not ended, or it never ran. */
+async function usageOf(
+  { jobId, startedAt, finishedAt, cpuSeconds, maxMemoryBytes }: Run,
+  { words }: Specs,
+): Promise<ShownUsage | null> {
+  if (!startedAt || !finishedAt) return null
+  const { resources } = await words.load(jobId)
+  const { copies, gpu } = resources ? shapeOf(resources) : { copies: 0, gpu: 0 }
+  const seconds = (finishedAt.getTime() - startedAt.getTime()) / secondMs
+  return { cpuSeconds, maxMemoryBytes, gpuSeconds: resources && copies * gpu * seconds }
+}
 
 builder.node(RunRef, {
   description: 'One execution of a job by an executor. Only the last run of a job can be active.',
@@ -92,6 +131,16 @@ builder.node(RunRef, {
           gpuIds: claims.filter(({ nodeId }) => nodeId === allocation.nodeId).map((claim) => claim.index),
         }))
       },
+    }),
+    ip: t.exposeString('ip', {
+      nullable: true,
+      description: 'Address of the run in the network of its backend; null: it has none of its own.',
+    }),
+    usage: t.field({
+      type: ResourceUsage,
+      nullable: true,
+      description: 'What the run consumed; null: it has not ended, or it never ran.',
+      resolve: (run, _args, { specs }) => usageOf(run, specs),
     }),
     logBytes: t.field({
       type: 'UInt53',

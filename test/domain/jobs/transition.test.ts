@@ -274,6 +274,27 @@ describe('moves are compare-and-set', () => {
     })
   })
 
+  test('a run keeps its address and what it consumed; what is no amount is unknown', async () => {
+    const end = async (more: Partial<Move>) => {
+      const jobId = await jobIn('RUNNING')
+      await transition(
+        database.db.sql,
+        [{ jobId, run: 1, from: 'RUNNING', to: 'SUCCEEDED', reason: null, ip: '10.0.0.7', ...more }],
+        now(),
+      )
+      const [run] = await sql('SELECT ip, cpu_seconds, max_memory_bytes FROM run WHERE job_id = $1', [jobId])
+      return run
+    }
+    expect(await end({ usage: { cpuSeconds: 1.5, maxMemoryBytes: 2 ** 40 } })).toEqual({
+      ip: '10.0.0.7',
+      cpu_seconds: 1.5,
+      max_memory_bytes: 2 ** 40,
+    })
+    const unknown = { ip: '10.0.0.7', cpu_seconds: null, max_memory_bytes: null }
+    expect(await end({})).toEqual(unknown)
+    expect(await end({ usage: { cpuSeconds: Number.NaN, maxMemoryBytes: -1 } })).toEqual(unknown)
+  })
+
   test('PSI/J never goes back: a job that waits for its second run stays ACTIVE', async () => {
     const id = await jobIn('RUNNING')
     await transition(
