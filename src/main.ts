@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
 import { createExecutors, reportOf } from './backends.ts'
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
-import { exposedWithoutLogin, isLoopback, noLoginPossible } from './config/exposure.ts'
+import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
@@ -194,7 +194,7 @@ async function localViewer(domain: Domain): Promise<Viewer> {
 async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Config): Promise<boolean> {
   const { bootstrapToken, oidc } = config.auth
   const { roles, host } = config.server
-  const isOpen = roles.includes('api') && !isLoopback(host)
+  const isOpen = roles.includes('api') && !isLoopbackAddress(host)
   if (config.givesUpUsers) {
     if (isOpen) throw new ConfigError([exposedWithoutLogin(host)])
     await giveUpUsers(domain)

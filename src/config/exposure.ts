@@ -2,7 +2,8 @@ import type { ConfigProblem } from './value.ts'
 
 /** Why a server does not start: it would admit every caller, or none. */
 
-export const isLoopback = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
+/** Whether a server that listens on this host is reachable from this machine only. */
+export const isLoopbackAddress = (host: string) => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
 /** Without login every caller that reaches the port runs commands as the server's account. */
 export const exposedWithoutLogin = (host: string): ConfigProblem => ({

@@ -27,7 +27,7 @@ export interface Caller {
 export function turnedAway({ host, origin, 'sec-fetch-site': site }: Caller, rules: GateRules): string | null {
   const name = host === undefined ? null : hostName(host)
   if (host === undefined || name === null) return 'The Host header is missing or malformed'
-  if (rules.singleUser && !isLoopback(name) && !isAllowedHost(host, name, rules))
+  if (rules.singleUser && !isLoopbackName(name) && !isAllowedHost(host, name, rules))
     return `Host ${name} is not allowed; add it to server.allowedHosts`
   if (origin !== undefined && !isAllowedOrigin(origin, host, rules))
     return 'Requests from this origin are not allowed; add the origin to server.allowedOrigins'
@@ -52,7 +52,7 @@ function isAllowedOrigin(origin: string, host: string, { allowedOrigins, publicU
   if (url === null || !/^https?:$/.test(url.protocol) || !sameText(url.origin, origin)) return false
   return (
     sameText(url.host, withoutDefaultPort(host, url.protocol)) ||
-    isLoopback(url.hostname) ||
+    isLoopbackName(url.hostname) ||
     allowedOrigins.some((allowed) => sameText(allowed.replace(/\/$/, ''), origin)) ||
     (publicUrl !== null && new URL(publicUrl).origin === url.origin)
   )
@@ -64,7 +64,8 @@ function hostName(host: string): string | null {
   return host.replace(/:\d+$/, '').toLowerCase()
 }
 
-const isLoopback = (name: string) =>
+/** Browsers resolve every name below `localhost` to this machine. */
+const isLoopbackName = (name: string) =>
   /^(localhost|(.+\.)?localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])\.?$/i.test(name)
 
 const withoutDefaultPort = (host: string, protocol: string) =>

@@ -49,13 +49,13 @@ export function unixUserViolations({ destination, executor, userName, unixUser }
   const refuse = (message: string): Violation[] => [{ path: ['spec', 'executor'], message }]
   if (unixUser !== null && destination.reservedUnixUsers.includes(unixUser))
     return refuse(
-      `${executor}: jobs must not run as ${unixUser}, which owns files of the server of pool ${destination.pool};  ` +
+      `${executor}: jobs must not run as ${unixUser}, which owns files of the server of pool ${destination.pool}; ` +
         `ask an administrator to set another account for user ${userName}: berth user set ${userName} --unix-user ACCOUNT`,
     )
   if (unixUser === null && destination.unixUserRequired)
     return refuse(
       `${executor}: the user ${userName} has no unixUser, so the job would run as root in pool ${destination.pool}; ` +
-        `ask an administrator to set one: berth user set ${userName} --unix-user ACCOUNT, or sets jobsAsRoot of the pool`,
+        `ask an administrator to set one: berth user set ${userName} --unix-user ACCOUNT, or to set jobsAsRoot of the pool`,
     )
   return []
 }
