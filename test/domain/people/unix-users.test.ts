@@ -30,7 +30,7 @@ test('a job that would run as root is refused with the remedy, and nothing is st
       path: ['spec', 'executor'],
       message:
         'local: the user ann has no unixUser, so the job would run as root in pool sim; ask an administrator to set one: ' +
-        'berth user set ann --unix-user ACCOUNT, or sets jobsAsRoot of the pool',
+        'berth user set ann --unix-user ACCOUNT, or to set jobsAsRoot of the pool',
     },
   ])
   expect(await database.db.sql.query('SELECT 1 FROM job')).toEqual([])
