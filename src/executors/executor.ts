@@ -50,12 +50,16 @@ export interface RunSpec {
   /** Number of the run: 1, 2, 3 … */
   number: number
   spec: JobSpec
-  /** Names of the nodes that it was placed on. */
+  /** Names of the nodes that it was placed on; empty if the backend chooses them. */
   nodes: readonly string[]
-  /** Physical ids of the GPUs it may use; the job sees 0 … n−1. */
+  /** Physical ids of the GPUs it may use; the job sees 0 … n−1. Empty if the backend chooses them. */
   gpuIds: readonly number[]
   /** Variables that Berth adds to the job's environment (BERTH_JOB_ID, BERTH_RUN, …); they override the spec's. */
   injected: Readonly<Record<string, string>>
+  /** `native` of its submission queue in the configuration: words for the backend, such as a partition. */
+  queueNative: Readonly<Record<string, string>>
+  /** `nativeId` of its capacity reservation; null: it names none, or Berth alone knows of the reservation. */
+  reservationNativeId: string | null
   /** Account of the machine that the run belongs to; null: the server's own. */
   unixUser: string | null
 }

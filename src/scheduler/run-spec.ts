@@ -6,7 +6,7 @@ const defaultMasterPort = 29_500
 
 /** The request to the executor, with the variables that every job finds in its environment. */
 export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
-  const { runId, jobId, number, spec, nodes, gpuIds, unixUser } = run
+  const { runId, jobId, number, spec, nodes, gpuIds, unixUser, queueNative, reservationNativeId } = run
   return {
     runId,
     jobId,
@@ -15,6 +15,8 @@ export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
     nodes,
     gpuIds,
     unixUser,
+    queueNative,
+    reservationNativeId,
     injected: {
       BERTH_URL: jobUrl,
       BERTH_JOB_ID: jobId,

@@ -6,7 +6,17 @@ import { until } from '../support/until.ts'
 export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSpec {
   runs += 1
   const runId = `run_${process.pid}x${runs}`
-  const base = { runId, jobId: `job_${runs}`, number: 1, nodes: ['n1'], gpuIds: [], injected: {}, unixUser: null }
+  const base = {
+    runId,
+    jobId: `job_${runs}`,
+    number: 1,
+    nodes: ['n1'],
+    gpuIds: [],
+    injected: {},
+    unixUser: null,
+    queueNative: {},
+    reservationNativeId: null,
+  }
   return { ...base, spec: { ...plainSpec, ...spec }, ...run }
 }
 

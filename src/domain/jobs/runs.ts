@@ -23,13 +23,17 @@ export interface HoldingRun {
   /** The end of the hard reservation that it runs in. */
   mustEndAt: Date | null
   unixUser: string | null
+  queueNative: Record<string, string>
+  reservationNativeId: string | null
 }
 
 const runsSql = (condition: string) => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
   r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser",
   CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves,
-  (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt"
+  (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt",
+  (SELECT c.native_id FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId') AS "reservationNativeId",
+  coalesce((SELECT q.native FROM submission_queue q WHERE q.name = j.queue), '{}') AS "queueNative"
 FROM run r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
 WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2')})
