@@ -12,3 +12,5 @@ export const scriptOf = (directory: string, name: string) =>
 export const rankLauncher = scriptOf(import.meta.dirname, 'launch.sh')
 /** Opens stdinPath, stdoutPath and stderrPath. */
 export const jobScript = scriptOf(import.meta.dirname, 'job.sh')
+/** Checks stdinPath, stdoutPath and stderrPath. */
+export const pathCheck = scriptOf(import.meta.dirname, 'paths.sh')

@@ -1,4 +1,5 @@
 import { appendFileSync, readFileSync } from 'node:fs'
+import type { Loss } from '../follow.ts'
 
 /**
  * The journal of a run: the records of its shim and of the server, in the order of the events. shim.sh is its
@@ -20,15 +21,6 @@ export interface Journal {
 }
 
 const lossWords = { cut: 'LOST', full: 'DISK_FULL', over: 'OVER_LIMIT' } as const
-
-export interface Loss {
-  stream: 'stdout' | 'stderr'
-  gap: (typeof lossWords)[keyof typeof lossWords]
-  /** How many bytes of the stream were kept before it; null: all that were kept. */
-  after: number | null
-  /** Minimum number of bytes; 0: unknown. */
-  bytes: number
-}
 
 export interface ShimClaim {
   /** 0: claimed by the server so that no shim ever can. */

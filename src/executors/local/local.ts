@@ -4,18 +4,18 @@ import { release, uptime } from 'node:os'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser, separationOf } from '../account.ts'
+import { type Alarm, Alarms } from '../alarms.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
-import { type Alarm, Alarms } from './alarms.ts'
+import { follow } from '../follow.ts'
 import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
 import { followEnded } from './ended.ts'
-import { follow } from './follow.ts'
 import { createHeir } from './heir.ts'
 import { isMissingFile, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
 import { createPipeStock } from './pipes.ts'
 import { readBootId, signal as send } from './processes.ts'
 import { spawnShim } from './spawn.ts'
-import { endedList, filesOf, listRuns, type RunFiles, removeFiles, sizesOf } from './spool.ts'
+import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { blamed, endedEarly, ofSpool } from './trouble.ts'
 import { verdictOf } from './verdict.ts'
 import { type Claimed, killJob, killStrays, seeShim, type WatchedRun } from './watch.ts'
@@ -227,11 +227,13 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       pauseMs = readJournal(files.journal)?.exit ? lastActMs : logPollMs
       return false
     }
+    const spool = await openSpool(files)
     try {
       const losses = () => readJournal(files.journal)?.losses ?? []
-      yield* follow({ files, from, losses, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
+      yield* follow({ spool, from, losses, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
     } finally {
       watcher?.close()
+      await spool?.close()
     }
   }
 

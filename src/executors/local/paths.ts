@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { type Account, changeTo } from '../account.ts'
 import { StartFailed } from '../executor.ts'
-import { pathCheck, shell } from './shell.ts'
+import { pathCheck } from '../scripts.ts'
+import { shell } from './shell.ts'
 
 const run = promisify(execFile)
 

@@ -11,7 +11,6 @@ export const sourcingShell = first('/bin/bash', '/usr/bin/bash', '/usr/local/bin
 
 export const shim = scriptOf(import.meta.dirname, 'shim.sh')
 export const heirScript = scriptOf(import.meta.dirname, 'heir.sh')
-export const pathCheck = scriptOf(import.meta.dirname, 'paths.sh')
 
 const setsid = find('/usr/bin/setsid', '/bin/setsid')
 /** Makes a session; macOS has no setsid, but perl. */

@@ -1,6 +1,8 @@
 import { statSync } from 'node:fs'
-import { readdir, rm } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Spool } from '../follow.ts'
+import { isMissingFile } from './journal.ts'
 import { removeNodeFile } from './node-file.ts'
 
 /** Paths of the files of a run, in the spool, which only the account of the server may enter. */
@@ -45,4 +47,32 @@ export const listRuns = (spoolDir: string): Promise<string[]> => readdir(join(sp
 export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {
   const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
+}
+
+/** null: its files are gone. */
+export async function openSpool({ stdout, stderr }: RunFiles): Promise<(Spool & { close(): Promise<void> }) | null> {
+  const handles = await Promise.all([stdout, stderr].map(openFile))
+  const close = async () => {
+    await Promise.all(handles.map((handle) => handle?.close()))
+  }
+  const [out, err] = handles
+  if (!out || !err) {
+    await close()
+    return null
+  }
+  const files = { out, err }
+  return {
+    read: async (stream, buffer, at) => (await files[stream].read(buffer, 0, buffer.length, at)).bytesRead,
+    size: async (stream) => (await files[stream].stat()).size,
+    close,
+  }
+}
+
+async function openFile(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (isMissingFile(error)) return null
+    throw error
+  }
 }

@@ -1,7 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
-import type { LogChunk } from '../executor.ts'
-import { isMissingFile, type Loss } from './journal.ts'
-import type { RunFiles } from './spool.ts'
+import type { LogChunk } from './executor.ts'
 
 /**
  * Output of a run from its two spool files. The position is a byte offset in each, so any reader can go on where
@@ -9,7 +6,7 @@ import type { RunFiles } from './spool.ts'
  * the other, and the bytes after the last newline only when nothing else is there; then that stream's next bytes come
  * first. Memory is one chunk per stream, for any size.
  *
- * Losses that the readers of the shim wrote into the journal become gaps at their place, or at the next switch after
+ * Losses that the writers of the files recorded become gaps at their place, or at the next switch after
  * it. A file that shrank was truncated from outside: the amount lost is unknown, so the gap has 0 bytes, and reading
  * starts over.
  */
@@ -20,9 +17,26 @@ const turnBytesMax = 1_048_576
 const newline = 10
 
 const streamNames = { out: 'STDOUT', err: 'STDERR' } as const
-type Stream = keyof typeof streamNames
+export type Stream = keyof typeof streamNames
 type Offsets = Record<Stream, number>
 const spoolNames = { out: 'stdout', err: 'stderr' } as const
+
+/** The two files of a run. */
+export interface Spool {
+  /** Reads from an offset into the buffer; returns the number of bytes. */
+  read(stream: Stream, buffer: Buffer, at: number): Promise<number>
+  size(stream: Stream): Promise<number>
+}
+
+/** Output that is not in the spool. */
+export interface Loss {
+  stream: 'stdout' | 'stderr'
+  gap: 'LOST' | 'DISK_FULL' | 'OVER_LIMIT'
+  /** How many bytes of the stream were kept before it; null: all that were kept. */
+  after: number | null
+  /** Minimum number of bytes; 0: unknown. */
+  bytes: number
+}
 
 interface Position extends Offsets {
   /** How many losses of each stream were reported. */
@@ -30,9 +44,10 @@ interface Position extends Offsets {
 }
 
 interface FollowOptions {
-  files: RunFiles
+  /** null: the run has no files any more. */
+  spool: Spool | null
   from: unknown
-  /** Losses in the journal. */
+  /** In the order in which they were recorded. */
   losses: () => readonly Loss[]
   signal: AbortSignal
   /** Whether the run is over; called only when nothing is left to read. */
@@ -41,32 +56,26 @@ interface FollowOptions {
   wait: () => Promise<void>
 }
 
-export async function* follow({ files, from, losses, signal, isOver, wait }: FollowOptions): AsyncGenerator<LogChunk> {
+export async function* follow({ spool, from, losses, signal, isOver, wait }: FollowOptions): AsyncGenerator<LogChunk> {
   const at = positionOf(from)
-  const handles = await Promise.all([openSpool(files.stdout), openSpool(files.stderr)])
-  const [out, err] = handles
-  try {
-    if (!out || !err) return yield { gap: 'LOST', bytes: 0, next: at }
-    const reader = new SpoolReader({ out, err }, at, losses)
-    let over = false
-    while (!signal.aborted) {
-      let found = false
-      for await (const chunk of reader.drain(signal)) {
-        found = true
-        yield chunk
-      }
-      if (found) continue
-      if (over) return
-      over = await isOver()
-      if (!over) await wait()
+  if (!spool) return yield { gap: 'LOST', bytes: 0, next: at }
+  const reader = new SpoolReader(spool, at, losses)
+  let over = false
+  while (!signal.aborted) {
+    let found = false
+    for await (const chunk of reader.drain(signal)) {
+      found = true
+      yield chunk
     }
-  } finally {
-    await Promise.all(handles.map((handle) => handle?.close()))
+    if (found) continue
+    if (over) return
+    over = await isOver()
+    if (!over) await wait()
   }
 }
 
 class SpoolReader {
-  readonly #handles: Record<Stream, FileHandle>
+  readonly #spool: Spool
   readonly #at: Position
   readonly #readLosses: () => readonly Loss[]
   #losses: readonly Loss[] = []
@@ -74,8 +83,8 @@ class SpoolReader {
   /** The stream that is read first: the one that stopped in the middle of a line. */
   #first: Stream = 'out'
 
-  constructor(handles: Record<Stream, FileHandle>, at: Position, readLosses: () => readonly Loss[]) {
-    this.#handles = handles
+  constructor(spool: Spool, at: Position, readLosses: () => readonly Loss[]) {
+    this.#spool = spool
     this.#at = at
     this.#readLosses = readLosses
   }
@@ -119,7 +128,7 @@ class SpoolReader {
     const told = this.#at.told ?? { out: 0, err: 0 }
     const losses = this.#losses.filter((loss) => loss.stream === spoolNames[stream])
     for (const { gap, after, bytes } of losses.slice(told[stream])) {
-      if (this.#at[stream] < (after ?? (await this.#handles[stream].stat()).size)) return
+      if (this.#at[stream] < (after ?? (await this.#spool.size(stream)))) return
       told[stream] += 1
       this.#at.told = told
       yield { gap, bytes, next: this.#position() }
@@ -139,24 +148,13 @@ class SpoolReader {
 
   /** The buffer is valid until the next call. */
   async #read(stream: Stream): Promise<Buffer> {
-    const { bytesRead } = await this.#handles[stream].read(this.#scratch, 0, chunkBytesMax, this.#at[stream])
-    return this.#scratch.subarray(0, bytesRead)
+    return this.#scratch.subarray(0, await this.#spool.read(stream, this.#scratch, this.#at[stream]))
   }
 
   async #shrank(stream: Stream): Promise<boolean> {
-    const { size } = await this.#handles[stream].stat()
-    if (size >= this.#at[stream]) return false
+    if ((await this.#spool.size(stream)) >= this.#at[stream]) return false
     this.#at[stream] = 0
     return true
-  }
-}
-
-async function openSpool(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, 'r')
-  } catch (error) {
-    if (isMissingFile(error)) return null
-    throw error
   }
 }
 
@@ -164,6 +162,6 @@ function positionOf(position: unknown): Position {
   if (position === null) return { out: 0, err: 0 }
   const { out, err, told } = position as Partial<Position>
   if (!Number.isSafeInteger(out) || !Number.isSafeInteger(err))
-    throw new Error(`Not a log position of the executor local: ${JSON.stringify(position)}`)
+    throw new Error(`Not a position in two spool files: ${JSON.stringify(position)}`)
   return { out: Number(out), err: Number(err), ...(told && { told }) }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../platform/clock.ts'
+import type { Clock } from '../platform/clock.ts'
 
 /**
  * Waits for news of one key or of all keys; news that comes before the wait ends it at once. Each waiter has its own
