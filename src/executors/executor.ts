@@ -77,6 +77,12 @@ export type Observation =
    * node. PREEMPTED: the backend took its nodes away for another job.
    */
   | { state: 'gone'; info?: string; cause?: 'PREEMPTED' }
+  /** Its command never began and will not: a StartFailed that the backend noticed after `start`. Final. */
+  | { state: 'failed'; reason: StartFailed['reason']; message: string }
+
+/** No process of the run is left, and none will begin. */
+export const isOver = (observation: Observation | undefined): boolean =>
+  observation !== undefined && ['ended', 'gone', 'failed'].includes(observation.state)
 
 export interface Ended {
   state: 'ended'

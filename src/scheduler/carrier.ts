@@ -4,7 +4,7 @@ import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type HoldingRun, markExpired, type TimeLimit } from '../domain/jobs/runs.ts'
 import { Fenced, fence } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
-import { type Executor, type Handle, type Observation, StartFailed } from '../executors/executor.ts'
+import { type Executor, type Handle, isOver, type Observation, StartFailed } from '../executors/executor.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
@@ -193,7 +193,7 @@ export class Carrier {
     // A run may have ended already: its end is reported after its log.
     const observation: Observation =
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
-    if (observation.state === 'gone') return this.#run.state
+    if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
     this.#running = observation.state === 'running'
     const state = await this.#report({ kind: 'seen', observation }, handle)
     if (state === 'CANCELLING') this.#ends = true
@@ -234,7 +234,7 @@ export class Carrier {
   async #lastObservation(handle: Handle): Promise<Observation | null> {
     while (!this.#dropped.aborted) {
       const [observation] = await this.executor.inspect([handle])
-      if (observation?.state === 'ended' || observation?.state === 'gone') return observation
+      if (observation && isOver(observation)) return observation
       await this.#carrying.domain.clock.sleep(reInspectMs, this.#dropped)
     }
     return null

@@ -1,6 +1,6 @@
 import { readRunStates } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
-import type { Executor } from '../executors/executor.ts'
+import { type Executor, isOver } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Carrying } from './carrier.ts'
@@ -35,7 +35,6 @@ async function forgetOver(executor: Executor, sql: Sql): Promise<void> {
     )
     const handles = some.filter(({ runId }) => isFinal(states.get(runId) ?? 'CANCELLED')).map(({ handle }) => handle)
     const seen = await executor.inspect(handles)
-    for (const [index, handle] of handles.entries())
-      if (seen[index]?.state === 'ended' || seen[index]?.state === 'gone') await executor.forget?.(handle)
+    for (const [index, handle] of handles.entries()) if (isOver(seen[index])) await executor.forget?.(handle)
   }
 }

@@ -1,6 +1,6 @@
 import { findRuns, type LostRun, readLostRuns } from '../domain/jobs/lost-runs.ts'
 import { fence } from '../domain/leadership.ts'
-import type { Executor, Observation } from '../executors/executor.ts'
+import { type Executor, isOver, type Observation } from '../executors/executor.ts'
 import type { Carrying } from './carrier.ts'
 
 /**
@@ -25,7 +25,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
       if (!told.has(run.runId)) await executor.stop(run.handle, carrying.graceMs)
       told.add(run.runId)
     }
-    return observation?.state === 'ended' || observation?.state === 'gone'
+    return isOver(observation)
   }
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {

@@ -46,7 +46,7 @@ export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: numb
     case 'startFailed':
       return [startFailed(job, report, startAttemptsMax)]
     case 'seen':
-      return seen(job, report.observation)
+      return seen(job, report.observation, startAttemptsMax)
     default:
       return report satisfies never
   }
@@ -69,7 +69,7 @@ function startFailed(
   return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs }
 }
 
-function seen(job: ReportedJob, observation: Observation): Step[] {
+function seen(job: ReportedJob, observation: Observation, startAttemptsMax: number): Step[] {
   switch (observation.state) {
     case 'starting':
     case 'unreachable':
@@ -80,6 +80,8 @@ function seen(job: ReportedJob, observation: Observation): Step[] {
       return job.state === 'STARTING'
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
+    case 'failed':
+      return [startFailed(job, observation, startAttemptsMax)]
     case 'gone':
       return [gone(job, observation)]
     default:

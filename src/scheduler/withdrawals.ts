@@ -1,7 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { readRunState } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
-import type { Executor, Handle } from '../executors/executor.ts'
+import { type Executor, type Handle, isOver } from '../executors/executor.ts'
 
 /**
  * Runs that a leader started after its term had ended. A leader that freezes right before it starts a run may thaw
@@ -80,5 +80,5 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
 
 async function hasEnded(executor: Executor, handle: Handle): Promise<boolean> {
   const [observation] = await executor.inspect([handle])
-  return observation?.state === 'ended' || observation?.state === 'gone'
+  return isOver(observation)
 }

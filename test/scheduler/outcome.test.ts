@@ -36,6 +36,16 @@ const seen = (observation: Observation): Report => ({ kind: 'seen', observation 
 const way = (of: ReportedJob, report: Report) =>
   stepsOf(of, report, 3).map(({ to, reason }) => (reason ? `${to} ${reason}` : to))
 
+describe('a start that failed after the backend took it', () => {
+  test.each<[Partial<ReportedJob>, string[]]>([
+    [{ state: 'STARTING' }, ['FAILED WORKDIR_NOT_FOUND']],
+    [{ state: 'CANCELLING' }, ['CANCELLED CANCELLED']],
+  ])('%o', (of, steps) => {
+    const failed: Observation = { state: 'failed', reason: 'WORKDIR_NOT_FOUND', message: 'There is no /nowhere' }
+    expect(way(job(of), seen(failed))).toEqual(steps)
+  })
+})
+
 describe('an end', () => {
   test.each<[string, Partial<ReportedJob>, Ended, string[]]>([
     ['exit 0', {}, end(), ['SUCCEEDED']],
