@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createClient, disconnect } from '../../src/platform/connection.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { isUnavailable, Unavailable } from '../../src/platform/tx.ts'
@@ -68,6 +69,18 @@ test('what was given up is not answered later, and its connection is not used ag
   const [after] = await db.sql.query<{ pid: number; text: string }>("SELECT pg_backend_pid() AS pid, 'own' AS text")
   expect(after?.text).toBe('own')
   expect(after?.pid).not.toBe(before?.pid)
+})
+
+test('a connection of its own gives up a silent database, while it is made and afterwards', async () => {
+  const own = () => createClient({ address: door, name: 'berth own', statementMsMax: 700, direct: true })
+  const [open, late] = [own(), own()]
+  for (const client of [open, late]) client.on('error', () => undefined)
+  await open.connect()
+  door.freeze()
+  const [statement, connection] = await Promise.all([failure(open.query('SELECT 1')), failure(late.connect())])
+  expect([statement, connection].map(isUnavailable)).toEqual([true, true])
+  door.thaw()
+  await Promise.all([open, late].map(disconnect))
 })
 
 test('the server cancels what takes too long before this side gives up, unless it was said to take long', async () => {
