@@ -13,11 +13,11 @@ import {
   type logLevels,
   type NodeEntry,
   type PoolEntry,
-  type roles,
 } from './config/file.ts'
 import { checkPool, duplicates, executorsOf } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
+import { type roles, type ServerSettings, serverOf } from './config/server.ts'
 import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
 import type { BuiltExecutor } from './domain/executors.ts'
 
@@ -33,14 +33,7 @@ export { ConfigError, type ConfigProblem }
  * that this version does not have are refused, so a file never promises what does not happen.
  */
 export interface Config {
-  readonly server: {
-    readonly host: string
-    readonly port: number
-    readonly roles: readonly Role[]
-    readonly publicUrl: string | null
-    readonly allowedHosts: readonly string[]
-    readonly allowedOrigins: readonly string[]
-  }
+  readonly server: ServerSettings
   readonly database: {
     /** null: the embedded PostgreSQL under dataDir. */
     readonly url: string | null
@@ -193,7 +186,7 @@ export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const parsed = configFile.safeParse(merged)
   problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : problemsOf(parsed.error)))
   if (!parsed.success || problems.length > 0) throw new ConfigError(firstPerPath(problems, variables))
-  const built = build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path) })
+  const built = build(parsed.data, { env, folder: path === undefined ? '.' : dirname(path), readFile })
   return deepFreeze({ ...built, givesUpUsers: singleUser })
 }
 
@@ -282,24 +275,17 @@ function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
 
 // ── the result ──
 
-/** `folder`: where the file lies; audit.headFile is relative to it. */
+/** `folder`: where the file lies; names of files are relative to it. */
 function build(
   file: ConfigFile,
-  { env, folder }: { env: ConfigVariables; folder: string },
+  { env, folder, readFile }: Pick<ConfigSources, 'env' | 'readFile'> & { folder: string },
 ): Omit<Config, 'givesUpUsers'> {
   const { server, database, retention } = file
   const [firstPool = poolOf(defaultPool), ...morePools] = file.pools.map(poolOf)
   const [firstQueue = { name: 'default', pool: firstPool.name, native: {} }, ...moreQueues] = file.queues
   const daysMs = (days: number | null) => (days === null ? null : days * dayMs)
   return {
-    server: {
-      host: server.host,
-      port: server.port,
-      roles: server.roles,
-      publicUrl: server.publicUrl ?? null,
-      allowedHosts: server.allowedHosts,
-      allowedOrigins: server.allowedOrigins,
-    },
+    server: serverOf(server, { readFile, folder }),
     database: { url: database.url ?? null, notify: database.notify, connections: database.connections },
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),

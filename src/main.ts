@@ -3,6 +3,8 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
 import { createExecutors, reportOf } from './backends.ts'
+import * as ownDocuments from './client/generated/graphql.ts'
+import { TypedDocumentString } from './client/generated/graphql.ts'
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
@@ -24,6 +26,7 @@ import { ownersOf } from './executors/owners.ts'
 import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
 import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
+import { sha256, type TrustedDocuments } from './graphql/documents.ts'
 import { createServer } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { arrivalMsMax, awaitDatabase, readRoom } from './platform/arrival.ts'
@@ -167,7 +170,7 @@ async function serve({ config, domain, disk, running }: Serving): Promise<string
   }
   const server = createServer({
     rooms: { domain, live, feed, logTail, queueWatch, facts, log: domain.log },
-    config: { singleUser: domain.singleUser, ...config.server },
+    config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents) },
     disk,
     isStarted: () => running.isStarted === true,
     authenticate: domain.singleUser
@@ -178,6 +181,12 @@ async function serve({ config, domain, disk, running }: Serving): Promise<string
   running.stopServing = server.close
   down.push(server.close)
   return url
+}
+
+/** The command line of this version is trusted like an application with a manifest. */
+function withOwn({ byId, freeText }: Config['server']['documents']): TrustedDocuments {
+  const own = Object.values(ownDocuments).flatMap((each) => (each instanceof TypedDocumentString ? [String(each)] : []))
+  return { byId: new Map([...own.map((text) => [sha256(text), text] as const), ...byId]), freeText }
 }
 
 const liveDb = ({ database: { connections, notify } }: Config, { db, log }: Domain) => {

@@ -225,7 +225,11 @@ describe('refusals', () => {
     ['server: { roles: [] }', /^server.roles: is empty/],
     ['server: { allowedOrigins: ["https://a.org/x"] }', /^server.allowedOrigins\[0\]: .* is not an origin/],
     ['server: 5', /^server: 5 is not a YAML mapping/],
-    ['server: { limits: { costPerMinute: 1 } }', 'server.limits: is not available in this version; remove it'],
+    ['server: { limits: { costPerMinute: 0 } }', /^server.limits.costPerMinute: 0 is not a whole number from 1/],
+    [
+      'server: { documents: { freeText: SOME } }',
+      /^server.documents.freeText: "SOME" is not a known value; use ALL or/,
+    ],
     [
       'auth: { oidc: { issuer: "https://id.org", audience: b, levels: { admins: ADMIN } } }',
       'auth.oidc.levels: needs levelClaim; name the claim whose values it maps',
@@ -306,5 +310,44 @@ describe('refusals', () => {
 
   it.each([[['--confg', 'x']], [['--config']], [['--config', 'a', 'b']]])('refuses the arguments %j', (argv) => {
     expect(() => loadConfig({ argv, env: {}, readFile: () => '' })).toThrow(/use --config file.yaml/)
+  })
+})
+
+describe('manifests of trusted documents', () => {
+  const manifests: Record<string, string> = {
+    'codegen.json': '{ "sha256:1": "query A { a }" }',
+    'apollo.json': `{ "format": "apollo-persisted-query-manifest", "version": 1,
+      "operations": [{ "id": "2", "name": "B", "type": "query", "body": "query B { b }" }] }`,
+    'other.json': '{ "sha256:1": "query C { c }" }',
+    'list.json': '[]',
+    'numbers.json': '{ "1": 1 }',
+    'half.json': '{',
+  }
+  const loadWith = (names: string) =>
+    loadConfig({
+      argv: ['--config', 'here/berth.yaml'],
+      env: {},
+      readFile: (path) =>
+        path === 'here/berth.yaml'
+          ? `server: { documents: { manifests: [${names}], freeText: NONE } }`
+          : (manifests[path.replace(`${resolve('here')}/`, '')] ?? ''),
+    })
+
+  it('are read beside the configuration file, in the forms that tools write', () => {
+    const { documents } = loadWith('codegen.json, apollo.json').server
+    expect(documents.freeText).toBe('NONE')
+    expect([...documents.byId]).toEqual([
+      ['sha256:1', 'query A { a }'],
+      ['2', 'query B { b }'],
+    ])
+  })
+
+  it.each([
+    ['codegen.json, other.json', 'manifests[1]: has another text for "sha256:1" than a manifest before it'],
+    ['list.json', 'manifests[0]: is no map from ids to documents'],
+    ['numbers.json', 'manifests[0]: has no text for the document "1"'],
+    ['half.json', 'half.json cannot be read'],
+  ])('that are wrong stop the start: %s', (names, text) => {
+    expect(() => loadWith(names)).toThrow(text)
   })
 })

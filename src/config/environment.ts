@@ -1,4 +1,4 @@
-import { roles } from './file.ts'
+import { roles } from './server.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */

@@ -3,10 +3,10 @@ import { builtExecutors, executorsWhere } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
 import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
+import { serverSection } from './server.ts'
 import {
   amountOf,
   flag,
-  inRange,
   later,
   list,
   map,
@@ -26,7 +26,6 @@ export type ConfigFile = z.output<typeof configFile>
 export type PoolEntry = ConfigFile['pools'][number]
 export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
 
-export const roles = ['api', 'scheduler'] as const
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 
@@ -97,21 +96,6 @@ const pool = section({
   sharedDir: later,
 })
 
-const server = section({
-  host: text('127.0.0.1').default('127.0.0.1'),
-  port: wholeNumber(0, 65_535, '4000, or 0 for any free port').default(4_000),
-  roles: list(word(roles)).default([...roles]),
-  publicUrl: url(['http:', 'https:'], {
-    what: 'an http or https URL',
-    example: 'https://berth.example.org',
-  }).optional(),
-  allowedHosts: list(matching('a host as browsers send it', /^[^\s/]+$/, 'berth.example.org')).default([]),
-  allowedOrigins: list(
-    value<string>({ what: 'an origin (scheme, host, port)', example: 'https://app.example.org' }, isOrigin),
-  ).default([]),
-  limits: later,
-})
-
 const database = section({
   url: url(['postgres:', 'postgresql:'], {
     what: 'a PostgreSQL URL',
@@ -147,7 +131,7 @@ const auth = section({
 })
 
 export const configFile = section({
-  server: server.prefault({}),
+  server: serverSection.prefault({}),
   database: database.prefault({}),
   dataDir: text('.berth').default('.berth'),
   data: section({
@@ -182,8 +166,4 @@ export const configFile = section({
 function isCuda(input: unknown): boolean {
   const isVersion = (item: unknown) => typeof item === 'string' && /^\d+\.\d+$/.test(item)
   return Array.isArray(input) && [0, 2].includes(input.length) && input.every(isVersion)
-}
-
-function isOrigin(input: unknown): boolean {
-  return typeof input === 'string' && URL.parse(input)?.origin === input && inRange(input.length, 1, 255)
 }

@@ -97,18 +97,18 @@ const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefini
     document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
   )
 
-/** Names of the fields that an operation selects at its root, through fragments too. */
-export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): ReadonlySet<string> {
+/** The fields that an operation selects at its root, through fragments too. */
+export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
   const fragments = fragmentsOf(document)
-  const names = new Set<string>()
+  const fields: FieldNode[] = []
   const sets = new Set([operation.selectionSet])
   for (const set of sets)
     for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) names.add(selection.name.value)
+      if (selection.kind === Kind.FIELD) fields.push(selection)
       else {
         const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
         if (fragment) sets.add(fragment.selectionSet)
       }
     }
-  return names
+  return fields
 }

@@ -19,9 +19,11 @@ export type ErrorCode =
   | 'GRAPHQL_VALIDATION_FAILED'
   | 'QUERY_TOO_COMPLEX'
   | 'QUERY_TOO_DEEP'
+  | 'DOCUMENT_NOT_TRUSTED'
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
+  | 'RATE_LIMITED'
   | 'INVALID_CURSOR'
   | 'SUBSCRIPTION_LIMIT'
   | 'UNAVAILABLE'
@@ -39,14 +41,16 @@ export const refusal = (code: ErrorCode, message: string) => new GraphQLError(me
 const statusOf: Readonly<Record<string, number>> = {
   QUERY_TOO_COMPLEX: 400,
   QUERY_TOO_DEEP: 400,
+  DOCUMENT_NOT_TRUSTED: 400,
   UNAUTHENTICATED: 401,
   SUBSCRIPTION_LIMIT: 429,
+  RATE_LIMITED: 429,
 }
 
 export function presentError(error: unknown, log: Log): GraphQLError {
   const located = error instanceof GraphQLError ? error : undefined
   const cause = rootCause(error)
-  const { message: whole, code, http } = describe(cause, located)
+  const { message: whole, code, http, retryAfterSeconds } = describe(cause, located)
   const message = whole.length > messageCharactersMax ? `${whole.slice(0, messageCharactersMax)}…` : whole
   const requestId = randomUUID()
   if (code === 'INTERNAL_SERVER_ERROR') log.error({ err: cause, path: located?.path, requestId }, 'a request failed')
@@ -55,7 +59,12 @@ export function presentError(error: unknown, log: Log): GraphQLError {
     source: located?.source ?? null,
     positions: located?.positions ?? null,
     path: located?.path ?? null,
-    extensions: { code, requestId, ...(http ? { http } : {}) },
+    extensions: {
+      code,
+      requestId,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      ...(http ? { http } : {}),
+    },
   })
 }
 
@@ -83,6 +92,7 @@ interface Description {
   message: string
   code: string
   http?: unknown
+  retryAfterSeconds?: unknown
 }
 
 function describe(cause: unknown, located: GraphQLError | undefined): Description {
@@ -103,7 +113,10 @@ function describe(cause: unknown, located: GraphQLError | undefined): Descriptio
 function told({ message, extensions }: GraphQLError, code: string): Description {
   // Yoga keeps the parser's complaint here when the body is no JSON: then there was no GraphQL request at all.
   const status = 'originalError' in extensions ? 400 : statusOf[code]
-  return { message, code, http: status === undefined ? extensions['http'] : { status } }
+  const { http, retryAfterSeconds } = extensions
+  if (status === undefined) return { message, code, http, retryAfterSeconds }
+  const headers = retryAfterSeconds === undefined ? {} : { headers: { 'retry-after': String(retryAfterSeconds) } }
+  return { message, code, http: { status, ...headers }, retryAfterSeconds }
 }
 
 /** A result with as many errors as are told. */

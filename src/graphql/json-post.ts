@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
-import type { ExecutionResult } from 'graphql'
+import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
 import { readBody } from './body.ts'
+import type { Documents } from './documents.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
 import { limits } from './limits.ts'
 import { answerJson } from './unread.ts'
@@ -39,8 +40,13 @@ interface Exchange {
   response: ServerResponse
 }
 
+interface Answering {
+  engine: GraphqlEngine
+  documents: Documents
+}
+
 export async function answerPost(
-  engine: GraphqlEngine,
+  { engine, documents }: Answering,
   caller: Requester,
   { request, response }: Exchange,
 ): Promise<void> {
@@ -48,7 +54,7 @@ export async function answerPost(
   const text = await bodyOf(caller, { request, response })
   if (text === null) return
   const type = ordinary(request)
-  const params = type && parseParams(text)
+  const params = type && parseParams(text, (given) => documents.resolve(given, caller.viewer))
   // Yoga takes a body that was read already from there. It lists the keys of what it finds: of a text, each character.
   const body = Readable.from([Buffer.from(text)])
   if (!params) return void (await engine(Object.assign(request, { body }), response, caller))
@@ -99,17 +105,31 @@ interface Answer {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-function parseParams(text: string): GraphQLParams | null {
+type Resolve = (params: GraphQLParams) => GraphQLParams
+
+function parseParams(text: string, resolve: Resolve): GraphQLParams | null {
   const body = parseJson(text)
   if (!isObject(body)) return null
-  const { query, variables, operationName, ...rest } = body
+  const { query, variables, operationName, extensions, documentId: _, ...rest } = body
   const plain =
-    typeof query === 'string' &&
+    (query == null || typeof query === 'string') &&
     (variables == null || isObject(variables)) &&
+    (extensions == null || isObject(extensions)) &&
     (operationName == null || typeof operationName === 'string') &&
     Object.keys(rest).length === 0
+  const params = plain ? resolved(body, resolve) : null
   // The word may also be in a query or mutation, which then takes yoga's slower transport.
-  return plain && !query.includes('subscription') ? body : null
+  return params?.query && !params.query.includes('subscription') ? params : null
+}
+
+/** null: the document is refused, which is yoga's to say. */
+function resolved(params: GraphQLParams, resolve: Resolve): GraphQLParams | null {
+  try {
+    return resolve(params)
+  } catch (error) {
+    if (error instanceof GraphQLError) return null
+    throw error
+  }
 }
 
 function parseJson(text: string): unknown {

@@ -4,8 +4,10 @@ import type { Duplex } from 'node:stream'
 import type { Viewer } from '../domain/access.ts'
 import type { DiskWatch } from '../platform/disk.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
+import { type AllowanceLimits, createAllowances } from './allowances.ts'
 import type { Authenticate } from './authenticate.ts'
 import type { Rooms } from './context.ts'
+import { createDocuments, type TrustedDocuments } from './documents.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
 import { createGraphqlEngine } from './engine.ts'
 import { type GateRules, turnedAway } from './gate.ts'
@@ -37,6 +39,12 @@ export interface ServerConfig extends GateRules {
   host: string
   /** 0: any free one. */
   port: number
+  /** Request headers that pages of allowed origins may send, beyond the usual ones. */
+  allowedHeaders: readonly string[]
+  documents: TrustedDocuments
+  /** Whether callers who are logged in may ask the schema. */
+  introspection: boolean
+  allowances: AllowanceLimits
 }
 
 export interface ServerOptions {
@@ -61,9 +69,12 @@ export function createServer(options: ServerOptions): Server {
   const { log } = rooms
   const drain = createDrain(rooms.domain.clock, options.drainMsMax)
   const readiness = createReadiness(rooms.domain, options)
-  const engine = createGraphqlEngine({ schema: buildSchema(), rooms })
+  const documents = createDocuments(config.documents)
+  const allowances = createAllowances(config.allowances, rooms.domain.clock)
+  const admission = { documents, allowances, introspection: config.introspection }
+  const engine = createGraphqlEngine({ schema: buildSchema(), rooms, admission })
   const guests = createGuests(rooms.domain)
-  const sockets = createSockets({ engine, authenticate, guests, keepAliveMs, log })
+  const sockets = createSockets({ engine, documents, authenticate, guests, keepAliveMs, log })
   const http = createHttpServer({ ServerResponse: patientResponse(passOver) }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
       if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
@@ -123,7 +134,11 @@ export function createServer(options: ServerOptions): Server {
       return answerUnavailable(response, 'Authentication is unavailable right now; try again')
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
-    await answerPost(engine, { viewer, stays: (end) => keep(viewer, response, end) }, { request, response })
+    await answerPost(
+      { engine, documents },
+      { viewer, stays: (end) => keep(viewer, response, end) },
+      { request, response },
+    )
   }
 
   /** The stream of a reader who loses access is cut without a `complete`: the client reconnects and gets the reason. */

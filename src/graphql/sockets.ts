@@ -2,12 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws'
+import type { GraphQLParams } from 'graphql-yoga'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { anonymous, type Viewer } from '../domain/access.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import { type Cap, createCap } from './cap.ts'
+import type { Documents } from './documents.ts'
 import type { GraphqlEngine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
 import type { Farewell, Guests } from './guests.ts'
@@ -36,6 +38,7 @@ export interface Sockets {
 
 export interface SocketOptions {
   engine: GraphqlEngine
+  documents: Documents
   authenticate: Authenticate
   guests: Guests
   keepAliveMs: number
@@ -72,7 +75,7 @@ const tooManyStrangers = {
   reason: `At most ${limits.strangersPerAddressMax} unauthenticated connections per address are allowed; try again`,
 } as const
 
-export function createSockets({ engine, authenticate, guests, keepAliveMs, log }: SocketOptions): Sockets {
+export function createSockets({ engine, documents, authenticate, guests, keepAliveMs, log }: SocketOptions): Sockets {
   const server = new WebSocketServer({
     noServer: true,
     ...closing,
@@ -112,7 +115,8 @@ export function createSockets({ engine, authenticate, guests, keepAliveMs, log }
           'SUBSCRIPTION_LIMIT',
           `A connection can carry at most ${limits.subscriptionsPerConnectionMax} operations at a time`,
         )
-      return await enveloped(engine, viewer, payload)
+      const params = documents.resolve(payload as GraphQLParams, viewer)
+      return await enveloped(engine, viewer, params)
     } catch (error) {
       return [presentError(error, log)]
     }
@@ -205,18 +209,18 @@ async function connect(
 async function enveloped(
   engine: GraphqlEngine,
   viewer: Viewer,
-  payload: SubscribePayload,
+  params: GraphQLParams,
 ): Promise<SocketArgs | GraphQLError[]> {
-  const run = engine.getEnveloped({ viewer, params: payload })
-  const document = run.parse(payload.query)
+  const run = engine.getEnveloped({ viewer, params })
+  const document = run.parse(params.query ?? '')
   const errors: readonly GraphQLError[] = run.validate(run.schema, document)
   if (errors.length > 0) return [...errors]
   return {
     run,
     schema: run.schema,
     document,
-    operationName: payload.operationName,
-    variableValues: payload.variables,
+    operationName: params.operationName,
+    variableValues: params.variables,
     contextValue: await run.contextFactory(),
   }
 }

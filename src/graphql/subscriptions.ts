@@ -2,6 +2,7 @@ import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, exec
 import type { Plugin } from 'graphql-yoga'
 import type { Viewer } from '../domain/access.ts'
 import { retryMs } from '../platform/steadily.ts'
+import type { Priced } from './admission.ts'
 import { createCap } from './cap.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
 import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.ts'
@@ -34,14 +35,21 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
   const runEvent = atMost(eventsAtOnceMax)
 
   async function begin(args: ExecutionArgs, leave: () => void) {
-    const { viewer, stays } = args.contextValue as RequestContext & Staying
+    const { viewer, stays, cost } = args.contextValue as RequestContext & Staying & Priced
     const source = await createSourceEventStream({ ...args, contextValue: createContext(live, viewer) })
     if (!(Symbol.asyncIterator in source)) {
       leave()
       return source
     }
+    let price: Priced | null = cost === undefined ? null : { cost }
     const events = mapEvents(source, {
-      map: (rootValue, signal) => executeEvent(live, { args: { ...args, rootValue }, viewer, runEvent }, signal),
+      async map(rootValue, signal) {
+        const result = await executeEvent(live, { args: { ...args, rootValue }, viewer, runEvent }, signal)
+        if (price === null) return result
+        const extensions = { ...result.extensions, ...price }
+        price = null
+        return { ...result, extensions }
+      },
       leave,
     })
     stays?.(() => void events.return())

@@ -50,7 +50,7 @@ function open(
 export interface GraphqlError {
   message: string
   path?: (string | number)[]
-  extensions: { code: string; requestId?: string }
+  extensions: { code: string; requestId?: string; retryAfterSeconds?: number }
 }
 
 export interface Result {
@@ -114,19 +114,25 @@ async function* readEvents(response: Promise<IncomingMessage>): AsyncGenerator<R
 }
 
 /** A subscription or query over a WebSocket of its own. Errors of the operation are thrown as their list. */
-export function streamSocket(url: string, query: string, variables: object = {}): Stream & AsyncIterable<Result> {
+export function streamSocket(
+  url: string,
+  query: string,
+  variables: object = {},
+  { authorization, ...more }: More = {},
+): Stream & AsyncIterable<Result> {
   let socket: WebSocket | undefined
   const client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
     webSocketImpl: WebSocket,
     retryAttempts: 0,
+    connectionParams: authorization === undefined ? {} : { authorization },
     on: {
       opened: (opened) => {
         socket = opened as WebSocket
       },
     },
   })
-  const results = client.iterate({ query, variables: { ...variables } })
+  const results = client.iterate({ query, variables: { ...variables }, ...(more as object) })
   const stream = {
     next: () => results.next() as Promise<IteratorResult<Result, void>>,
     return: async () => {
@@ -139,20 +145,33 @@ export function streamSocket(url: string, query: string, variables: object = {})
   return stream
 }
 
-/** The answer of each transport to a document, in one form. */
+/** What else a request may say. */
+export interface More {
+  authorization?: string
+  operationName?: string
+  documentId?: string
+  extensions?: object
+}
+
+function asked({ authorization, ...more }: More, body: object, accept: Record<string, string> = {}): Sent {
+  const headers = { ...json, ...accept, ...(authorization === undefined ? {} : { authorization }) }
+  return { headers, body: JSON.stringify({ ...body, ...more }) }
+}
+
+/** What a transport says to a document, in one form for all three. */
 export const transports = {
-  http: (url: string, query: string, variables: object = {}) => ask(url, query, variables),
-  sse: async (url: string, query: string, variables: object = {}) => {
-    const answer = await send(url, {
-      headers: { ...json, accept: 'text/event-stream' },
-      body: JSON.stringify({ query, variables }),
-    })
+  http: async (url: string, query: string | undefined, variables: object = {}, more: More = {}) => {
+    const { status, headers, text } = await send(url, asked(more, { query, variables }))
+    return { status, headers, ...(JSON.parse(text) as Result) }
+  },
+  sse: async (url: string, query: string | undefined, variables: object = {}, more: More = {}) => {
+    const answer = await send(url, asked(more, { query, variables }, { accept: 'text/event-stream' }))
     const payload = answer.text.match(/^data: (.*)$/m)?.[1] ?? answer.text
     return JSON.parse(payload) as Result
   },
-  socket: async (url: string, query: string, variables: object = {}): Promise<Result> => {
+  socket: async (url: string, query = '', variables: object = {}, more: More = {}): Promise<Result> => {
     try {
-      const first = await streamSocket(url, query, variables).next()
+      const first = await streamSocket(url, query, variables, more).next()
       return first.value ?? { data: null }
     } catch (error) {
       if (Array.isArray(error)) return { data: null, errors: error as GraphqlError[] }

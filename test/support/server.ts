@@ -4,6 +4,7 @@ import type { DeclaredPool } from '../../src/domain/machines/pools.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import { createQueueWatch, type QueueWatch } from '../../src/feed/queue-watch.ts'
 import { type Authenticate, createAuthenticate } from '../../src/graphql/authenticate.ts'
+import type { ServerFacts } from '../../src/graphql/context.ts'
 import type { OidcRules } from '../../src/graphql/oidc.ts'
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
@@ -30,6 +31,8 @@ export interface TestServer extends TestDomain {
 
 export interface TestServerOptions {
   config?: Partial<ServerConfig>
+  /** What it says of itself. */
+  facts?: Partial<ServerFacts>
   keepAliveMs?: number
   drainMsMax?: number
   disk?: Pick<DiskWatch, 'full'>
@@ -62,6 +65,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     logRetentionDays: null,
     oidcIssuer: null,
     oidcClientId: null,
+    ...options.facts,
   }
   const everybody: Authenticate = async ({ authorization }) => {
     const viewer = authenticate ? authenticate(authorization, { users }) : admin
@@ -76,6 +80,10 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       allowedHosts: [],
       allowedOrigins: [],
       publicUrl: null,
+      allowedHeaders: [],
+      introspection: true,
+      documents: { byId: new Map(), freeText: 'ALL' },
+      allowances: { costPerMinute: null, submissionsPerMinute: null },
       ...config,
     },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : everybody,

@@ -81,6 +81,7 @@ builder.mutationField('submitJob', (t) =>
   t.field({
     type: SubmitJobResult,
     description: 'Submits a job.',
+    extensions: { submissions: 1 },
     args: { input: t.arg({ type: SubmitJobInput, required: true, description: 'The submission.' }) },
     async resolve(_root, { input }, { domain, viewer }) {
       const [outcome] = await submit(domain, viewer, [input])
@@ -110,6 +111,7 @@ builder.mutationField('submitJobs', (t) =>
     description: 'Submits up to 1,000 jobs; each succeeds or fails independently.',
     args: { inputs: t.arg({ type: [SubmitJobInput], required: true, ...bulkOf(limits.bulkMax, 'The submissions') }) },
     complexity: ({ inputs }) => bulkCost(inputs),
+    extensions: { submissions: ({ inputs }: { inputs: readonly unknown[] }) => inputs.length },
     async resolve(_root, { inputs }, { domain, viewer }) {
       return { results: await submit(domain, viewer, inputs) }
     },

@@ -31,6 +31,7 @@ builder.mutationField('retryJob', (t) =>
   t.field({
     type: SubmitJobResult,
     description: 'Submits a new job with the spec of a final one. Quotas and approval rules apply again.',
+    extensions: { submissions: 1 },
     args: { input: t.arg({ type: RetryJobInput, required: true, description: 'The job and the changes.' }) },
     resolve: (_root, { input }, { domain, viewer }) =>
       retryJob(domain, viewer, { ...input, overrides: changesOf(input.overrides) }),

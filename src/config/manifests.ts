@@ -1,0 +1,59 @@
+import { ConfigError } from './value.ts'
+
+/**
+ * Manifests of trusted documents, as the tools of applications write them: a map from ids to texts (graphql-codegen, Relay),
+ * or Apollo's list of operations.
+ */
+
+const documentsMax = 20_000
+
+export function readManifests(
+  paths: readonly string[],
+  readFile: (path: string) => string,
+): ReadonlyMap<string, string> {
+  const byId = new Map<string, string>()
+  for (const [i, path] of paths.entries()) {
+    const key = `server.documents.manifests[${i}]`
+    for (const [id, text] of entriesOf(parse(path, { readFile, key }), key)) {
+      if ((byId.get(id) ?? text) !== text)
+        throw wrong(
+          key,
+          `has another text for ${JSON.stringify(id)} than a manifest before it`,
+          'remove one of the two',
+        )
+      byId.set(id, text)
+    }
+  }
+  if (byId.size > documentsMax)
+    throw wrong('server.documents.manifests', `has ${byId.size} documents`, `list at most ${documentsMax}`)
+  return byId
+}
+
+function parse(path: string, { readFile, key }: { readFile: (path: string) => string; key: string }): unknown {
+  try {
+    return JSON.parse(readFile(path))
+  } catch (error) {
+    throw wrong(key, `${path} cannot be read (${error instanceof Error ? error.message : error})`, 'check the file')
+  }
+}
+
+function entriesOf(manifest: unknown, key: string): [id: string, text: string][] {
+  const remedy = 'use the output of graphql-codegen, Relay or generate-persisted-query-manifest'
+  if (!isMap(manifest)) throw wrong(key, 'is no map from ids to documents', remedy)
+  const entries = manifest['format'] === 'apollo-persisted-query-manifest' ? operationsOf(manifest) : manifest
+  return Object.entries(entries).map(([id, text]) => {
+    if (typeof text !== 'string' || text === '')
+      throw wrong(key, `has no text for the document ${JSON.stringify(id)}`, remedy)
+    return [id, text]
+  })
+}
+
+function operationsOf({ operations }: Record<string, unknown>): Record<string, unknown> {
+  const entries = Array.isArray(operations) ? operations.filter(isMap) : []
+  return Object.fromEntries(entries.map(({ id, body }) => [String(id), body]))
+}
+
+const isMap = (input: unknown): input is Record<string, unknown> =>
+  typeof input === 'object' && input !== null && !Array.isArray(input)
+
+const wrong = (path: string, reason: string, remedy: string) => new ConfigError([{ path, reason, remedy }])

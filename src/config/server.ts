@@ -1,0 +1,69 @@
+import { resolve } from 'node:path'
+import type { z } from 'zod'
+import { readManifests } from './manifests.ts'
+import { flag, inRange, list, matching, section, text, url, value, wholeNumber, word } from './value.ts'
+
+/** `server:` of the configuration file: where a process listens, and what it lets callers do. */
+
+export const roles = ['api', 'scheduler'] as const
+const freeTexts = ['ALL', 'AUTHENTICATED', 'NONE'] as const
+
+const perMinute = wholeNumber(1, 1_000_000_000, '100000, or null for no limit').nullable().default(null)
+
+export const serverSection = section({
+  host: text('127.0.0.1').default('127.0.0.1'),
+  port: wholeNumber(0, 65_535, '4000, or 0 for any free port').default(4_000),
+  roles: list(word(roles)).default([...roles]),
+  publicUrl: url(['http:', 'https:'], {
+    what: 'an http or https URL',
+    example: 'https://berth.example.org',
+  }).optional(),
+  allowedHosts: list(matching('a host as browsers send it', /^[^\s/]+$/, 'berth.example.org')).default([]),
+  allowedOrigins: list(
+    value<string>({ what: 'an origin (scheme, host, port)', example: 'https://app.example.org' }, isOrigin),
+  ).default([]),
+  allowedHeaders: list(matching('the name of a header', /^[\w-]{1,100}$/, 'x-request-id')).default([]),
+  introspection: flag.default(true),
+  documents: section({
+    manifests: list(text('persisted-documents.json')).default([]),
+    freeText: word(freeTexts).default('ALL'),
+  }).prefault({}),
+  limits: section({ costPerMinute: perMinute, submissionsPerMinute: perMinute }).prefault({}),
+})
+
+export interface ServerSettings {
+  readonly host: string
+  readonly port: number
+  readonly roles: readonly (typeof roles)[number][]
+  readonly publicUrl: string | null
+  readonly allowedHosts: readonly string[]
+  readonly allowedOrigins: readonly string[]
+  /** Headers that pages of these origins may send, beyond the usual ones. */
+  readonly allowedHeaders: readonly string[]
+  readonly introspection: boolean
+  readonly documents: {
+    /** Texts by id, of all manifests. */
+    readonly byId: ReadonlyMap<string, string>
+    /** Who may send other texts. */
+    readonly freeText: (typeof freeTexts)[number]
+  }
+  /** Of a user and minute; null: none. */
+  readonly allowances: { readonly costPerMinute: number | null; readonly submissionsPerMinute: number | null }
+}
+
+interface Files {
+  readFile: (path: string) => string
+  /** Where the configuration file lies; names of files are relative to it. */
+  folder: string
+}
+
+export function serverOf(entry: z.output<typeof serverSection>, { readFile, folder }: Files): ServerSettings {
+  const { publicUrl = null, documents, limits: allowances, ...rest } = entry
+  const manifests = documents.manifests.map((path) => resolve(folder, path))
+  const byId = readManifests(manifests, readFile)
+  return { ...rest, publicUrl, documents: { byId, freeText: documents.freeText }, allowances }
+}
+
+function isOrigin(input: unknown): boolean {
+  return typeof input === 'string' && URL.parse(input)?.origin === input && inRange(input.length, 1, 255)
+}

@@ -1,0 +1,180 @@
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  execute,
+  GraphQLError,
+  type OperationDefinitionNode,
+  type ValidationContext,
+} from 'graphql'
+import type { Plugin } from 'graphql-yoga'
+import { anonymous, type Viewer } from '../domain/access.ts'
+import type { Log } from '../platform/log.ts'
+import { type Allowances, submissionsOf } from './allowances.ts'
+import type { RequestContext } from './context.ts'
+import { costOf, rootFieldsOf } from './cost.ts'
+import type { Documents } from './documents.ts'
+import { errorsMax, presentError, refusal, withFewErrors } from './errors.ts'
+import { chosenOperation, limits, parseWithinLimits } from './limits.ts'
+import { coerceVariables } from './variables.ts'
+
+/**
+ * Whether a document is executed: trusted → within its limits → for this caller → valid → its cost → the allowances of its user.
+ * The verdict is the same over HTTP, SSE and WebSocket, because all of it hangs on hooks that the sockets run too
+ * (`getEnveloped`); nothing of it is HTTP middleware. The one exception: which document is named is asked before there is
+ * anything to parse, so the sockets ask it themselves (`Documents.resolve`).
+ *
+ * Parsed and valid documents are remembered for all callers, so what depends on the caller is thrown, never stored.
+ */
+
+export interface AdmissionRules {
+  documents: Documents
+  allowances: Allowances
+  /** false: for no caller. Callers who have not logged in never may. */
+  introspection: boolean
+}
+
+/** The price of a subscription, for its first message. */
+export interface Priced {
+  cost?: number
+}
+
+export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<RequestContext & Priced> {
+  const { documents, introspection } = rules
+  const presented = (error: GraphQLError, viewer: Viewer) =>
+    presentError(introspection && viewer !== anonymous ? error : withoutSuggestion(error), log)
+  return {
+    onRequestParse({ request, url }) {
+      if (request.method !== 'GET') return
+      for (const name of ['variables', 'extensions']) demandJson(url, name)
+      return {
+        onRequestParseDone({ requestParserResult: params, setRequestParserResult }) {
+          const documentId = url.searchParams.get('documentId')
+          if (documentId !== null) setRequestParserResult(Object.assign({}, params, { documentId }))
+        },
+      }
+    },
+    onParams({ params, setParams, context }) {
+      if (typeof params === 'object' && params !== null)
+        setParams(documents.resolve(params, (context as unknown as RequestContext).viewer))
+    },
+    onParse({ context, setParseFn }) {
+      setParseFn((text: string) => parseWithinLimits(text))
+      return ({ result }) => {
+        if (result instanceof Error) return
+        if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
+        demandOperation(result as DocumentNode, context.params.operationName)
+      }
+    },
+    onValidate({ context, addValidationRule }) {
+      if (!introspection) addValidationRule(noIntrospection)
+      return ({ valid, result, setResult }) => {
+        if (valid) return
+        const errors = result.slice(0, errorsMax) as GraphQLError[]
+        setResult(errors.map((error) => presented(validationFailed(error), (context as RequestContext).viewer)))
+      }
+    },
+    async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
+      const cost = await admit(args, { rules, presented })
+      if (typeof cost !== 'number') return setResultAndStopExecution(cost)
+      setExecuteFn(execute)
+      return {
+        onExecuteDone({ result, setResult }) {
+          if ('data' in result || 'errors' in result)
+            setResult(withFewErrors({ ...result, extensions: { ...result.extensions, cost } }))
+        },
+      }
+    },
+    async onSubscribe({ args, setResultAndStopExecution }) {
+      const cost = await admit(args, { rules, presented })
+      if (typeof cost !== 'number') return setResultAndStopExecution(cost)
+      const priced: Priced = args.contextValue
+      priced.cost = cost
+    },
+  }
+}
+
+/** Yoga would take a parameter that is no JSON for a failure of its own. */
+function demandJson({ searchParams }: URL, name: string): void {
+  try {
+    JSON.parse(searchParams.get(name) || 'null')
+  } catch {
+    throw new GraphQLError(`\`${name}\` is not valid JSON`, {
+      extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+    })
+  }
+}
+
+function validationFailed(error: GraphQLError): GraphQLError {
+  error.extensions['code'] ??= 'GRAPHQL_VALIDATION_FAILED'
+  error.extensions['http'] ??= { spec: true, status: 400 }
+  return error
+}
+
+/** A guess at a name tells one that the caller did not know. */
+function withoutSuggestion(error: GraphQLError): GraphQLError {
+  const { nodes = null, source = null, positions = null, path = null, originalError = null, extensions } = error
+  const message = error.message.replace(/ ?Did you mean .*$/s, '')
+  return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions })
+}
+
+function noIntrospection(context: ValidationContext): ASTVisitor {
+  return {
+    Field(node) {
+      if (!['__schema', '__type'].includes(node.name.value)) return
+      const message = 'Introspection is disabled on this server; use the published schema.graphql'
+      context.reportError(new GraphQLError(message, { nodes: node }))
+    },
+  }
+}
+
+interface Admission {
+  rules: AdmissionRules
+  presented: (error: GraphQLError, viewer: Viewer) => GraphQLError
+}
+
+/** What the operation costs, or the refusal in the form of a result. */
+async function admit(args: ExecutionArgs, { rules, presented }: Admission): Promise<number | ExecutionResult> {
+  const { schema, document, operationName, variableValues } = args
+  const { viewer, facts } = args.contextValue as RequestContext
+  const refused = (errors: readonly GraphQLError[]) => ({ errors: errors.map((error) => presented(error, viewer)) })
+  try {
+    const operation = demandOperation(document, operationName)
+    const coerced = await coerceVariables(schema, operation, variableValues ?? {})
+    if ('errors' in coerced) return refused(coerced.errors)
+    const { values } = coerced
+    const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
+    const cost = costOf({ schema, document, operation, values }, costMax)
+    if (viewer === anonymous || facts.singleUser) return cost
+    const fields = operation.operation === 'mutation' ? rootFieldsOf(document, operation) : []
+    rules.allowances.spend(viewer, { cost, submissions: submissionsOf({ schema, fields, values }) })
+    return cost
+  } catch (error) {
+    if (error instanceof GraphQLError) return refused([error])
+    throw error
+  }
+}
+
+/** The operation that is asked for. */
+function demandOperation(document: DocumentNode, name: string | null | undefined): OperationDefinitionNode {
+  const operation = chosenOperation(document, name)
+  if (operation) return operation
+  throw new GraphQLError(
+    name
+      ? `The document has no operation ${JSON.stringify(name)}`
+      : 'The document must have one operation; name one of several by `operationName`',
+    { extensions: { code: 'BAD_REQUEST', http: { spec: typeof (name ?? '') === 'string', status: 400 } } },
+  )
+}
+
+/** What a caller without a token may ask: fields of serverInfo, without variables, so nothing is coerced for it. */
+function demandLogInPage(document: DocumentNode): void {
+  for (const operation of document.definitions) {
+    if (operation.kind !== 'OperationDefinition') continue
+    const fields = rootFieldsOf(document, operation)
+    const allowed = fields.every(({ name }) => ['serverInfo', '__typename'].includes(name.value))
+    if (!allowed || (operation.variableDefinitions ?? []).length > 0)
+      throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
+  }
+}
