@@ -25,7 +25,7 @@ import { readBootId } from './executors/local/processes.ts'
 import { ownersOf } from './executors/owners.ts'
 import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
-import { createAuthenticate, everybodyIs } from './graphql/authenticate.ts'
+import { createAuthenticate, createSingleUser } from './graphql/authenticate.ts'
 import { sha256, type TrustedDocuments } from './graphql/documents.ts'
 import { createServer } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
@@ -125,7 +125,7 @@ async function build(start: Start): Promise<string> {
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
   startLoop(disk.loop, down)
   const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, running }) : null
-  const jobUrl = config.server.publicUrl ?? serverUrl ?? `http://${config.server.host}:${config.server.port}`
+  const jobUrl = config.server.publicUrl ?? forJobs(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
   if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
   running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
@@ -174,7 +174,7 @@ async function serve({ config, domain, disk, running }: Serving): Promise<string
     disk,
     isStarted: () => running.isStarted === true,
     authenticate: domain.singleUser
-      ? everybodyIs(await localViewer(domain), () => running.isOutdated === true)
+      ? createSingleUser(domain, await localViewer(domain), () => running.isOutdated === true)
       : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen()
@@ -214,6 +214,9 @@ async function decide(domain: Pick<Domain, 'db' | 'time' | 'log'>, config: Confi
   if (mode === 'SINGLE_USER' && isOpen) throw new ConfigError([exposedWithoutLogin(host)])
   return mode === 'SINGLE_USER'
 }
+
+/** A server that listens on all addresses is reached on loopback by the jobs of its machine. */
+const forJobs = (url: string) => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')
 
 interface Scheduling {
   config: Config

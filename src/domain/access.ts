@@ -88,6 +88,13 @@ export interface Entry {
   readonly expiresAtMs?: number | null
 }
 
+/** The run that asks, by the token in its environment. */
+export interface RunIdentity {
+  readonly runId: string
+  readonly jobId: string
+  readonly number: number
+}
+
 /** The person behind a request. `viewerOf` makes it once per request or connection; its permissions are final. */
 export interface Viewer {
   readonly userId: string
@@ -104,6 +111,8 @@ export interface Viewer {
   readonly token: string | null
   /** When the credential of the request expires; null: never. */
   readonly expiresAtMs: number | null
+  /** Not a person but a run: it may report on itself and nothing else (domain/inside); null: a person. */
+  readonly run: RunIdentity | null
 }
 
 export function viewerOf(person: Person, entry: Entry = {}): Viewer {
@@ -114,7 +123,7 @@ export function viewerOf(person: Person, entry: Entry = {}): Viewer {
   )
   const inScope = (each: Permission) => scopeOf[each] === 'READ' || scopes.includes(scopeOf[each])
   const permissions = new Set([...granted].filter(inScope))
-  return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs }
+  return { userId: id, userName: name, level, permissions, granted, scopes, ip, token, expiresAtMs, run: null }
 }
 
 /** The viewer of a request without credentials. It may read what the log-in page needs, and nothing else. */
@@ -128,6 +137,7 @@ export const anonymous: Viewer = {
   ip: null,
   token: null,
   expiresAtMs: null,
+  run: null,
 }
 
 /** Throws Forbidden with the permission that the person lacks, or else with the scope that the token lacks. */

@@ -23,21 +23,9 @@ export interface Domain {
  * Topics of wake-ups. `event`: an event has no position yet (for the sequencer of the same process). `feed`: events got
  * positions. `queue`: a job may be able to start. `question`: the leader of a pool has a question to answer. `answer`:
  * it has answered. `view`: a leader changed what it shows of its pool. `run`: a run is to be started or stopped. `log`:
- * bytes were stored, or a log was sealed or closed. `progress`: a job reported progress. `access`: a person or a token
- * lost a right.
+ * bytes were stored, or a log was sealed or closed. `access`: a person or a token lost a right.
  */
-export const topics = [
-  'event',
-  'feed',
-  'queue',
-  'question',
-  'answer',
-  'view',
-  'run',
-  'log',
-  'progress',
-  'access',
-] as const
+export const topics = ['event', 'feed', 'queue', 'question', 'answer', 'view', 'run', 'log', 'access'] as const
 /** Topics that stay in the process: the one that writes events also numbers them. */
 export const localTopics: readonly Topic[] = ['event']
 export type Topic = (typeof topics)[number]

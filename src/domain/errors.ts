@@ -86,8 +86,9 @@ export class Forbidden extends Refusal {
   }
 }
 
-/** `scope:X` is missing in the token, `level:X` in the user. */
+/** `scope:X` is missing in the token, `level:X` in the user; `run`: the caller is not a run that is alive. */
 function missingWords(required: string): string {
+  if (required === 'run') return 'Only a job may do this, with the token of its run, and only during that run'
   const [kind, name] = required.split(':')
   if (kind === 'scope') return `Your token needs the scope ${name}`
   if (kind === 'level') return `You need the level ${name} or above`

@@ -15,6 +15,7 @@ export type IdPrefix =
   | 'question'
   | 'audit'
   | 'reservation'
+  | 'artifact'
 export type Id<Prefix extends IdPrefix> = TypedId<Prefix>
 export type JobId = Id<'job'>
 export type RunId = Id<'run'>

@@ -64,6 +64,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       return ({ result }) => {
         if (result instanceof Error) return
         if (context.viewer === anonymous) demandLogInPage(result as DocumentNode)
+        if (context.viewer.run !== null) demandJobVerbs(result as DocumentNode)
         demandOperation(result as DocumentNode, context.params.operationName)
       }
     },
@@ -177,4 +178,15 @@ function demandLogInPage(document: DocumentNode): void {
     if (!allowed || (operation.variableDefinitions ?? []).length > 0)
       throw refusal('UNAUTHENTICATED', 'Authentication required; log in and send a token')
   }
+}
+
+const jobVerbs = ['reportProgress', 'publishArtifact', 'saveClosure'] as const
+
+/** What a run may ask, by its token; the schema itself is not among it. */
+function demandJobVerbs(document: DocumentNode): void {
+  const operations = document.definitions.filter((each) => each.kind === 'OperationDefinition')
+  const names = operations.flatMap((operation) => rootFieldsOf(document, operation).map(({ name }) => name.value))
+  const denied = names.find((name) => ![...jobVerbs, '__typename'].includes(name))
+  if (denied !== undefined)
+    throw refusal('FORBIDDEN', `The token of a run permits only ${jobVerbs.join(', ')}, not ${denied}`)
 }

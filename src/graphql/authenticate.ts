@@ -1,5 +1,6 @@
 import { anonymous, type Viewer, viewerOf } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
+import { createRunTokenCheck, isRunToken, viewerOfRun } from '../domain/inside/run-tokens.ts'
 import { personOf } from '../domain/people/identity.ts'
 import { createTokenCheck } from '../domain/people/tokens.ts'
 import { Unavailable } from '../platform/tx.ts'
@@ -18,17 +19,39 @@ export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
 /** Throws Unavailable if the database or the provider does not answer. */
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
-/** Single-user mode: every caller is the local user, with any credentials or none; no caller is, once the mode has ended. */
-export const everybodyIs =
-  (viewer: Viewer, hasEnded: () => boolean): Authenticate =>
-  async ({ ip }) => {
+/**
+ * Single-user mode: every caller is the local user, with any credentials or none, except a run that shows its token; no
+ * caller is, once the mode has ended.
+ */
+export function createSingleUser(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticate {
+  const byRunToken = createByRunToken(domain)
+  return async ({ authorization, ip }) => {
     if (hasEnded()) throw new Unavailable('Single-user mode has ended; the server starts again')
-    return { viewer: { ...viewer, ip } }
+    const secret = secretOf(authorization)
+    return secret !== undefined && isRunToken(secret) ? byRunToken(secret, ip) : { viewer: { ...viewer, ip } }
   }
+}
 
-/** API tokens, and JWTs where a provider is configured. A request without credentials is anonymous. */
+function createByRunToken(domain: Domain) {
+  const check = createRunTokenCheck(domain)
+  return async (secret: string, ip: string | null): Promise<Identified> => {
+    const run = await check(secret)
+    return run ? { viewer: viewerOfRun(run, ip) } : 'unknown'
+  }
+}
+
+const secretOf = (authorization: string | undefined) => /^Bearer +(\S{1,8192})$/i.exec(authorization ?? '')?.[1]
+
+/** Whether the caller shows the token of a run. */
+export function showsRunToken(authorization: string | undefined): boolean {
+  const secret = secretOf(authorization)
+  return secret !== undefined && isRunToken(secret)
+}
+
+/** API tokens, tokens of runs, and JWTs where a provider is configured. A request without credentials is anonymous. */
 export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Authenticate {
   const checkToken = createTokenCheck(domain)
+  const byRunToken = createByRunToken(domain)
   const checkJwt = oidc && createJwtCheck(oidc, domain.time)
 
   async function byToken(secret: string, ip: string | null): Promise<Identified> {
@@ -48,8 +71,9 @@ export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Auth
 
   return async ({ authorization, ip }) => {
     if (authorization === undefined || authorization === '') return { viewer: anonymous }
-    const secret = /^Bearer +(\S{1,8192})$/i.exec(authorization)?.[1]
+    const secret = secretOf(authorization)
     if (secret === undefined) return 'unknown'
+    if (isRunToken(secret)) return byRunToken(secret, ip)
     return checkJwt && jwtForm.test(secret) ? byJwt(checkJwt, secret, ip) : byToken(secret, ip)
   }
 }

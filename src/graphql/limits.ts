@@ -47,6 +47,10 @@ export const limits = {
 
 /** One page of output may be 1 MiB: twenty of them are all that one request gets. */
 export const logPageCost = 2_500
+/** By the same measure: a closure may be 256 KiB, the body of an artifact 64 KiB, its metadata 16 KiB. */
+export const closureCost = logPageCost / 4
+export const artifactBodyCost = Math.ceil(logPageCost / 16)
+export const artifactMetadataCost = Math.ceil(logPageCost / 64)
 
 const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 

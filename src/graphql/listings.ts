@@ -54,6 +54,15 @@ export const eventsListing: Listing = {
   descending: false,
 }
 
+/** In the order in which they were published. */
+export const artifactsListing: Listing = {
+  name: 'artifacts',
+  from: '(SELECT * FROM artifact WHERE artifact.job_id = parent.id) a',
+  id: 'a.id',
+  keys: [{ sql: 'a.seq', type: 'bigint' }],
+  descending: false,
+}
+
 export const dependenciesListing: Listing = {
   name: 'dependsOn',
   from: '(SELECT * FROM dependency WHERE dependency.job_id = parent.id) d JOIN job j ON j.id = d.on_job_id',

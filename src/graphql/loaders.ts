@@ -12,6 +12,7 @@ import type { Device, DeviceClaim, Run } from '../platform/generated/client.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
 import {
+  artifactsListing,
   dependenciesListing,
   dependentsListing,
   eventsListing,
@@ -58,6 +59,14 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
       (run) => run.id,
     ),
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
+    artifact: byKey(
+      (ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
+      (artifact) => artifact.id,
+    ),
+    closure: byKey(
+      (jobIds) => prisma.closure.findMany({ where: { jobId: { in: jobIds } } }),
+      (closure) => closure.jobId,
+    ),
     currentRun: new DataLoader<JobRow, Run, string>((jobs) => readCurrentRuns(domain, jobs), {
       cacheKeyFn: (job) => job.id,
     }),
@@ -76,6 +85,7 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
     }),
     runsOfJob: new NestedList(sql, runsListing, always),
     eventsOfJob: new NestedList(sql, eventsListing, always),
+    artifactsOfJob: new NestedList(sql, artifactsListing, always),
     dependsOn: new NestedList(sql, dependenciesListing, visible),
     dependents: new NestedList(sql, dependentsListing, visible),
   }

@@ -6,6 +6,7 @@ import type {
   ApiToken,
   Approval,
   ApprovalRule,
+  Artifact,
   AuditEntry,
   CapacityReservation,
   Device,
@@ -23,6 +24,8 @@ import type { HoldRow } from './waiting-loaders.ts'
 export const JobRef = builder.objectRef<JobRow>('Job')
 export const RunRef = builder.objectRef<Run>('Run')
 export const JobEventRef = builder.objectRef<FeedEvent>('JobEvent')
+/** Without the hash, which only finds it again. */
+export const ArtifactRef = builder.objectRef<Omit<Artifact, 'hash'>>('Artifact')
 export const UserRef = builder.objectRef<User>('User')
 export const TeamRef = builder.objectRef<Team>('Team')
 /** Without the hash: what is not there cannot leak. */

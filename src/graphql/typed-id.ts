@@ -7,6 +7,7 @@ const types = {
   job: 'Job',
   run: 'Run',
   event: 'JobEvent',
+  artifact: 'Artifact',
   user: 'User',
   team: 'Team',
   token: 'ApiToken',

@@ -25,13 +25,14 @@ import { startServer, type TestServer } from '../support/server.ts'
  *
  *   LOG_IN_PAGE  whoever comes; what of it is shown to strangers has tests of its own
  *   KNOWN        whoever has logged in; the answer holds what they may see
+ *   RUN          a job with the token of its run, and no person (inside.test.ts)
  *   a permission whoever has it, by a token with its scope; the others get FORBIDDEN with its name, or the scope's
  *   [permission] the same, but to those without it the object may also look as if it were not there
  *
  * A new field: add its line. Arguments are made up from their types, so a verb must ask for the permission before it
  * looks at what it was given; where it needs the object first, put the permission into brackets.
  */
-type Who = 'LOG_IN_PAGE' | 'KNOWN' | Permission | readonly [Permission]
+type Who = 'LOG_IN_PAGE' | 'KNOWN' | 'RUN' | Permission | readonly [Permission]
 
 const access: Record<string, Who> = {
   'Query.serverInfo': 'LOG_IN_PAGE',
@@ -96,6 +97,9 @@ const access: Record<string, Who> = {
   'Mutation.deleteTeam': 'user.write',
   'Mutation.createToken': 'token.any',
   'Mutation.revokeToken': ['token.any'],
+  'Mutation.reportProgress': 'RUN',
+  'Mutation.publishArtifact': 'RUN',
+  'Mutation.saveClosure': 'RUN',
 
   'Subscription.jobStatus': 'KNOWN',
   'Subscription.jobUpdates': 'KNOWN',
@@ -207,6 +211,7 @@ async function verdict(person: Person, kind: string, field: GraphQLField<unknown
 
 function rightAnswers(who: Who, { granted, scopes }: Caller): string[] {
   if (who === 'LOG_IN_PAGE' || who === 'KNOWN') return ['let in', 'NOT_FOUND']
+  if (who === 'RUN') return ['FORBIDDEN run']
   const permission = typeof who === 'string' ? who : who[0]
   const scope = scopeOf(permission)
   const mayHide = typeof who === 'string' ? [] : ['NOT_FOUND']

@@ -3,7 +3,7 @@ import { createSequencer } from '../../src/domain/jobs/sequence.ts'
 import type { DeclaredPool } from '../../src/domain/machines/pools.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import { createQueueWatch, type QueueWatch } from '../../src/feed/queue-watch.ts'
-import { type Authenticate, createAuthenticate } from '../../src/graphql/authenticate.ts'
+import { type Authenticate, createAuthenticate, createSingleUser } from '../../src/graphql/authenticate.ts'
 import type { ServerFacts } from '../../src/graphql/context.ts'
 import type { OidcRules } from '../../src/graphql/oidc.ts'
 import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
@@ -68,9 +68,10 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     ...options.facts,
   }
   const everybody: Authenticate = async ({ authorization }) => {
-    const viewer = authenticate ? authenticate(authorization, { users }) : admin
+    const viewer = authenticate?.(authorization, { users })
     return viewer ? { viewer } : 'unknown'
   }
+  const withoutLogIn = authenticate ? everybody : createSingleUser(domain, admin, () => false)
   const server = createServer({
     rooms: { domain, live, feed, logTail, queueWatch, facts, log },
     config: {
@@ -86,7 +87,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       allowances: { costPerMinute: null, submissionsPerMinute: null },
       ...config,
     },
-    authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : everybody,
+    authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : withoutLogIn,
     disk: options.disk ?? { full: async () => null },
     ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
     ...(drainMsMax === undefined ? {} : { drainMsMax }),

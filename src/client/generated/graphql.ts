@@ -939,6 +939,7 @@ export type PoolNodesQuery = { node:
     | { __typename: 'ApiToken' }
     | { __typename: 'Approval' }
     | { __typename: 'ApprovalRule' }
+    | { __typename: 'Artifact' }
     | { __typename: 'AuditEntry' }
     | { __typename: 'CapacityReservation' }
     | { __typename: 'Hold' }

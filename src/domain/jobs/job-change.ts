@@ -13,6 +13,7 @@ interface JobChange {
   type:
     | 'APPROVAL_DECIDED'
     | 'APPROVAL_REQUESTED'
+    | 'ARTIFACT_PUBLISHED'
     | 'LATE_REPORT'
     | 'PREEMPT_REQUESTED'
     | 'PREEMPT_WITHDRAWN'

@@ -46,7 +46,7 @@ builder.node(JobEventRef, {
       type: 'JSONObject',
       nullable: true,
       description:
-        'Further details. For state changes: `nativeId` is the id of the run in the backend; `requeued` is true if the job waits for another run.',
+        'Further details. For state changes: `nativeId` is the id of the run in the backend; `requeued` is true if the job waits for another run. For ARTIFACT_PUBLISHED: `artifactId`, `name` and `mediaType`.',
     }),
   }),
 })

@@ -8,8 +8,10 @@ import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { encodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
+import { closureCost } from '../limits.ts'
 import { pageCost } from '../page.ts'
 import { JobRef, RunRef, TeamRef, UserRef } from '../refs.ts'
+import { ArtifactConnection } from './artifact.ts'
 import { DependencyOn, JobState, PsijState, StateCategory } from './enums.ts'
 import { JobEventConnection } from './event.ts'
 import { JobConnection, nestedJobs } from './job-connection.ts'
@@ -179,6 +181,21 @@ builder.node(JobRef, {
       nullable: true,
       description: 'Last progress reported by the job; null: none.',
       resolve: (job) => (hasProgress(job) ? job : null),
+    }),
+    artifacts: t.field({
+      type: ArtifactConnection,
+      description: 'Artifacts that the runs of the job published, in that order.',
+      args: t.arg.connectionArgs(),
+      complexity: pageCost,
+      resolve: async (job, args, { load }) =>
+        toConnection(await load.artifactsOfJob.load(job.id, args), (ids) => load.artifact.loadMany(ids)),
+    }),
+    closure: t.field({
+      type: 'JSONObject',
+      nullable: true,
+      description: 'The newest closure that the job saved, for its next run to continue from; null: none.',
+      complexity: closureCost,
+      resolve: async ({ id }, _args, { load }) => (await load.closure.load(id))?.body ?? null,
     }),
     allowedActions: t.field({
       type: [JobAction],

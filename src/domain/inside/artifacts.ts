@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { z } from 'zod'
+import type { Tx } from '../../platform/tx.ts'
+import type { RunIdentity, Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput } from '../errors.ts'
+import { newId } from '../ids.ts'
+import { jobChangeSql } from '../jobs/job-change.ts'
+import { parseInput } from '../parse.ts'
+import { aliveRunSql, runIsOver } from './alive-run.ts'
+import { demandRun } from './run-tokens.ts'
+
+/**
+ * Artifacts: links and small texts that a run publishes. The same content of a run is one artifact, so publishing may be
+ * repeated when an answer was lost. The same name with other content is another artifact: none is ever changed.
+ */
+
+export const artifactBodyBytesMax = 64 * 1024
+export const artifactMetadataBytesMax = 16 * 1024
+const artifactsPerRunMax = 1_000
+const uriCharactersMax = 2_048
+
+const token = "[\\w!#$%&'*+.^`|~-]+"
+const mediaTypeForm = new RegExp(`^${token}/${token}( *; *${token}=(${token}|"[^"\\p{Cc}]*"))*$`, 'u')
+/** A browser runs what these contain when a person follows the link. */
+const executedSchemes = /^(javascript|vbscript|data):/i
+
+const bytes = (text: string) => Buffer.byteLength(text)
+const number = (value: number) => value.toLocaleString('en-US')
+
+const publication = z
+  .strictObject({
+    name: z.string().regex(/^\P{Cc}{1,255}$/u, 'must have 1 … 255 characters, none of them a control character'),
+    mediaType: z
+      .string()
+      .max(255, 'must have at most 255 characters')
+      .regex(mediaTypeForm, 'must be a media type, such as text/plain'),
+    uri: z
+      .string()
+      .max(uriCharactersMax, `must have at most ${number(uriCharactersMax)} characters`)
+      .regex(/^[a-z][a-z0-9+.-]*:[^\s\p{Cc}]+$/iu, 'must be an absolute URI without white space')
+      .refine((uri) => !executedSchemes.test(uri), 'must not be a javascript:, vbscript: or data: URI')
+      .nullish(),
+    body: z
+      .string()
+      .refine((text) => bytes(text) <= artifactBodyBytesMax, {
+        error: ({ input }) =>
+          `must have at most ${number(artifactBodyBytesMax)} bytes, not ${number(bytes(String(input)))}; publish a uri instead`,
+      })
+      .nullish(),
+    metadata: z
+      .record(z.string(), z.unknown())
+      .refine((value) => bytes(JSON.stringify(value)) <= artifactMetadataBytesMax, {
+        error: ({ input }) =>
+          `must have at most ${number(artifactMetadataBytesMax)} bytes as JSON, not ${number(bytes(JSON.stringify(input)))}`,
+      })
+      .nullish(),
+  })
+  .refine(({ uri, body }) => (uri == null) !== (body == null), { path: ['uri'], error: 'give either uri or body' })
+
+type Publication = z.infer<typeof publication>
+
+/** Answers the id of the artifact. */
+export async function publishArtifact(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
+  const run = demandRun(viewer)
+  const given = parseInput(publication, raw)
+  const id = newId('artifact', domain.time.nowMs())
+  const kept = await domain.db.locking((tx) => keepArtifact(tx, { id, run, given }))
+  if (kept === id) domain.wakeups.poke('event')
+  return kept
+}
+
+interface NewArtifact {
+  id: string
+  run: RunIdentity
+  given: Publication
+}
+
+/** The id of the artifact with this content, which may be an earlier one. */
+async function keepArtifact(tx: Tx, { id, run, given }: NewArtifact): Promise<string> {
+  const { artifact } = tx.prisma
+  const { runId, jobId, number: runNumber } = run
+  const { name, mediaType, uri = null, body = null, metadata = null } = given
+  const alive = await tx.query(aliveRunSql('= $1'), [runId], 'lock_alive_run')
+  if (alive.length === 0) throw runIsOver()
+  const hash = Uint8Array.from(
+    createHash('sha256')
+      .update(JSON.stringify([name, mediaType, uri, body, metadata]))
+      .digest(),
+  )
+  const known = await artifact.findUnique({ where: { runId_hash: { runId, hash } }, select: { id: true } })
+  if (known) return known.id
+  if ((await artifact.count({ where: { runId } })) >= artifactsPerRunMax) throw tooMany()
+  const [told] = await tx.query<{ version: number }>(
+    `WITH ${publishedSql} SELECT version FROM changed`,
+    [jobId, runNumber, `Published ${name}`, JSON.stringify({ artifactId: id, name, mediaType })],
+    'artifact_published',
+  )
+  if (!told) throw runIsOver()
+  const sizeBytes = body === null ? null : bytes(body)
+  const data = { id, jobId, seq: told.version, runId, run: runNumber, name, mediaType, uri, body, sizeBytes, hash }
+  await artifact.create({ data: { ...data, ...(metadata && { metadata: metadata as object }) } })
+  return id
+}
+
+const publishedSql = jobChangeSql({
+  jobs: 'WHERE job.id = $1',
+  type: 'ARTIFACT_PUBLISHED',
+  event: { run: '$2::int', message: '$3::text', metadata: '$4::text::jsonb' },
+})
+
+const tooMany = () =>
+  new InvalidInput([
+    {
+      path: ['name'],
+      message: `A run can publish at most ${number(artifactsPerRunMax)} artifacts; publish an index of them`,
+    },
+  ])

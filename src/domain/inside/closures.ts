@@ -1,0 +1,58 @@
+import { createNewest } from '../../platform/newest.ts'
+import type { Sql } from '../../platform/tx.ts'
+import type { Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { InvalidInput } from '../errors.ts'
+import { aliveRunSql, runIsOver } from './alive-run.ts'
+import { demandRun } from './run-tokens.ts'
+
+/**
+ * Closures: JSON that a job saves so that a later run continues from it. A job has one, the newest. A run has one write
+ * under way; those that come meanwhile become the newest of them, and all are answered when that one is stored.
+ */
+
+export const closureBytesMax = 256 * 1024
+
+export async function saveClosure(domain: Domain, viewer: Viewer, closure: Record<string, unknown>): Promise<void> {
+  const { runId } = demandRun(viewer)
+  const text = JSON.stringify(closure)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > closureBytesMax) {
+    const message = `Must have at most ${closureBytesMax.toLocaleString('en-US')} bytes as JSON, not ${bytes.toLocaleString('en-US')}`
+    throw new InvalidInput([{ path: ['closure'], message }])
+  }
+  await writerOf(domain)(runId, text)
+}
+
+const writers = new WeakMap<Domain, (runId: string, text: string) => Promise<void>>()
+
+function writerOf(domain: Domain) {
+  const known = writers.get(domain)
+  if (known) return known
+  const writer = createNewest<string>({
+    write: async (runId, text) => {
+      const stored = await domain.db.sql.query(storeSql, [runId, text], 'store_closure')
+      if (stored.length === 0) throw runIsOver()
+    },
+    merge: (_older, newer) => newer,
+    pauseMs: 0,
+    clock: domain.clock,
+  })
+  writers.set(domain, writer)
+  return writer
+}
+
+const storeSql = `
+WITH alive AS MATERIALIZED (${aliveRunSql('= $1')})
+INSERT INTO closure (job_id, run, body) SELECT id, number, $2::text::json FROM alive
+ON CONFLICT (job_id) DO UPDATE SET run = excluded.run, body = excluded.body, saved_at = berth_now() RETURNING 1`
+
+/** The newest closure of a job as the text of its JSON; null: it saved none. */
+export async function readClosure(sql: Sql, jobId: string): Promise<string | null> {
+  const [row] = await sql.query<{ body: string }>(
+    'SELECT body::text AS body FROM closure WHERE job_id = $1',
+    [jobId],
+    'closure',
+  )
+  return row?.body ?? null
+}

@@ -1,0 +1,87 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createBatcher } from '../../platform/batch.ts'
+import type { Sql } from '../../platform/tx.ts'
+import { anonymous, type RunIdentity, type Viewer } from '../access.ts'
+import type { Domain } from '../domain.ts'
+import { Forbidden } from '../errors.ts'
+import { holdingSql } from '../state.ts'
+
+/**
+ * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the
+ * database. Nothing is stored for each run, and every server derives the same token for the same run: a start that is
+ * repeated by another leader gives the job the token that it may have already. It is valid while the run is alive, and
+ * only for the verbs of this room.
+ */
+
+const form = /^berth_run_([0-9a-z]{26})_([\w-]{43})$/
+
+/** Whether a secret is presented as the token of a run; then it is taken for nothing else. */
+export const isRunToken = (secret: string): boolean => secret.startsWith('berth_run_')
+
+const macOf = (key: Uint8Array, runId: string): Buffer => createHmac('sha256', key).update(`run ${runId}`).digest()
+
+const keys = new WeakMap<Domain, Promise<Uint8Array>>()
+
+/** Read once for each domain. */
+function keyOf(domain: Domain): Promise<Uint8Array> {
+  const known = keys.get(domain)
+  if (known) return known
+  const reading = readKey(domain.db.sql)
+  keys.set(domain, reading)
+  reading.catch(() => keys.delete(domain))
+  return reading
+}
+
+async function readKey(sql: Sql): Promise<Uint8Array> {
+  const [row] = await sql.query<{ key: Buffer }>('SELECT key FROM run_token_key', [], 'run_token_key')
+  if (!row) throw new Error('The row of run_token_key is missing')
+  return row.key
+}
+
+export async function runTokenOf(domain: Domain, runId: string): Promise<string> {
+  const mac = macOf(await keyOf(domain), runId)
+  return `berth_${runId}_${mac.toString('base64url')}`
+}
+
+const checksMax = 256
+
+/** The run behind a token; null: forged, or the run is over. */
+export function createRunTokenCheck(domain: Domain): (secret: string) => Promise<RunIdentity | null> {
+  const readAlive = createBatcher<string, RunIdentity | null>({
+    max: checksMax,
+    run: (runIds) => readAliveRuns(domain.db.sql, runIds),
+    mayBeOneItem: () => false,
+  })
+  return async (secret) => {
+    const [, id, mac] = form.exec(secret) ?? []
+    if (id === undefined || mac === undefined) return null
+    const expected = macOf(await keyOf(domain), `run_${id}`)
+    const given = Buffer.from(mac, 'base64url')
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null
+    return readAlive(`run_${id}`)
+  }
+}
+
+async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
+  const rows = await sql.query<RunIdentity>(
+    `SELECT id AS "runId", job_id AS "jobId", number FROM run WHERE id = ANY($1::text[]) AND state IN ${holdingSql}`,
+    [runIds],
+    'alive_runs',
+  )
+  const byId = new Map(rows.map((row) => [row.runId, row]))
+  return runIds.map((id) => byId.get(id) ?? null)
+}
+
+/** A run as a viewer: it has no permissions at all, and the verbs of this room ask for `run`. */
+export const viewerOfRun = (run: RunIdentity, ip: string | null): Viewer => ({
+  ...anonymous,
+  userId: run.runId,
+  userName: run.runId,
+  ip,
+  run,
+})
+
+export function demandRun({ run }: Viewer): RunIdentity {
+  if (run === null) throw new Forbidden('run')
+  return run
+}

@@ -1,0 +1,49 @@
+import type { Clock } from './clock.ts'
+
+/**
+ * Writes only the newest value of each key. The first is written at once; those that come while it is written, and for
+ * `pauseMs` after that, become one, which is written next. So a key is written at most once per pause, no matter how
+ * often it is set. Each caller is answered when its value, or what it became a part of, is written.
+ */
+
+export interface NewestOptions<Value> {
+  write(key: string, value: Value): Promise<void>
+  /** One value of two; `newer` was set later. */
+  merge(older: Value, newer: Value): Value
+  pauseMs: number
+  clock: Clock
+}
+
+export function createNewest<Value>(options: NewestOptions<Value>): (key: string, value: Value) => Promise<void> {
+  const lines = new Map<string, Line<Value>>()
+
+  async function work(key: string, line: Line<Value>) {
+    for (let next = line.next; next; next = line.next) {
+      line.next = null
+      await options.write(key, next.value).then(next.resolve, next.reject)
+      await options.clock.sleep(options.pauseMs)
+    }
+    lines.delete(key)
+  }
+
+  return (key, value) => {
+    const line = lines.get(key)
+    if (line?.next) {
+      line.next.value = options.merge(line.next.value, value)
+      return line.next.promise
+    }
+    const next = { value, ...Promise.withResolvers<void>() }
+    if (line) line.next = next
+    else {
+      const fresh: Line<Value> = { next }
+      lines.set(key, fresh)
+      void work(key, fresh)
+    }
+    return next.promise
+  }
+}
+
+/** `next`: the value that is not written yet. */
+interface Line<Value> {
+  next: (PromiseWithResolvers<void> & { value: Value }) | null
+}
