@@ -283,6 +283,7 @@ export class MemoryActor implements Actor {
       tier: memory.preemptions.find(({ victimRunId }) => victimRunId === run.id)?.tier ?? null,
       startFailures: job.startFailures,
       exits: 0,
+      hasClosure: false,
     }
     for (const { to, reason, runEnds, eligibleInMs, losesTurn } of stepsOf(known, report, startAttemptsMax)) {
       if (to === 'RUNNING') {

@@ -54,12 +54,20 @@ export interface RunSpec {
   nodes: readonly string[]
   /** Physical ids of the GPUs it may use; the job sees 0 … n−1. Empty if the backend chooses them. */
   gpuIds: readonly number[]
-  /** Variables that Berth adds to the job's environment (BERTH_JOB_ID, BERTH_RUN, …); they override the spec's. */
+  /**
+   * Variables that Berth adds to the job's environment (BERTH_JOB_ID, BERTH_RUN, …); they override the spec's.
+   * BERTH_TOKEN is a secret: never in a command line, a log, or what others can read of the backend.
+   */
   injected: Readonly<Record<string, string>>
   /** `native` of its submission queue in the configuration: words for the backend, such as a partition. */
   queueNative: Readonly<Record<string, string>>
   /** `nativeId` of its capacity reservation; null: it names none, or Berth alone knows of the reservation. */
   reservationNativeId: string | null
+  /**
+   * What an earlier run of the job saved, as the text of its JSON; null: nothing. The job finds it in the file that
+   * BERTH_CLOSURE names, which only its account can read.
+   */
+  closure: string | null
   /** Account of the machine that the run belongs to; null: the server's own. */
   unixUser: string | null
 }

@@ -4,13 +4,20 @@ import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type HoldingRun, markExpired, type TimeLimit } from '../domain/jobs/runs.ts'
 import { Fenced, fence } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
-import { type Executor, type Handle, isOver, type Observation, StartFailed } from '../executors/executor.ts'
+import {
+  type Executor,
+  type Handle,
+  isOver,
+  type Observation,
+  type RunSpec,
+  StartFailed,
+} from '../executors/executor.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
 import { pumpLog } from './pump.ts'
 import type { Reporter } from './reports.ts'
-import { runSpecOf } from './run-spec.ts'
+import { readRunAids, runSpecOf } from './run-spec.ts'
 import type { Started } from './withdrawals.ts'
 
 /**
@@ -144,14 +151,16 @@ export class Carrier {
     // The order was read a moment ago; a cancel that comes later is seen when the start is reported.
     if (this.#run.state === 'CANCELLING') return this.#findStarted()
     if (this.#run.state !== 'STARTING') return null
-    const handle = await this.#startOrFail()
+    const { domain, jobUrl } = this.#carrying
+    const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
+    const handle = aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids))
     return handle === null || (await this.#isKept(handle)) ? handle : null
   }
 
-  async #startOrFail(): Promise<Handle | null> {
-    const { domain, jobUrl } = this.#carrying
+  async #startOrFail(order: RunSpec): Promise<Handle | null> {
+    const { domain } = this.#carrying
     try {
-      return await this.executor.start(runSpecOf(this.#run, jobUrl))
+      return await this.executor.start(order)
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       // Trouble of the node is logged once for the node, when it is counted (node-troubles.ts).

@@ -101,9 +101,13 @@ function gone(job: ReportedJob, { info: told, cause }: { info?: string; cause?: 
   const info = told ?? (cause ? 'The backend preempted the run' : 'The backend does not know the run any more')
   if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: cause ? 'CANCELLED' : 'NODE_LOST', info }
   const reason = cause ?? 'NODE_LOST'
-  if (job.spec.restartable) return { to: 'QUEUED', reason, info, runEnds: 'INTERRUPTED' }
+  if (runsAgain(job)) return { to: 'QUEUED', reason, info, runEnds: 'INTERRUPTED' }
   return { to: 'INTERRUPTED', reason, info }
 }
+
+/** Whether a job whose run was interrupted gets another one. */
+const runsAgain = ({ spec: { restartable, resumable }, hasClosure }: ReportedJob): boolean =>
+  restartable || (resumable && hasClosure)
 
 function ended(job: ReportedJob, end: Ended): Step {
   const facts = factsOf(end)
@@ -145,7 +149,7 @@ function preempted(
   facts: Pick<Step, 'info' | 'exitCode' | 'finishedAt' | 'nativeId' | 'usage'>,
 ): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
-  if (!job.spec.restartable) return { to: 'INTERRUPTED', ...step }
+  if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }
   return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === rotationTier && { losesTurn: true }), ...step }
 }
 

@@ -1,11 +1,29 @@
+import type { Domain } from '../domain/domain.ts'
+import { readClosure } from '../domain/inside/closures.ts'
+import { runTokenOf } from '../domain/inside/run-tokens.ts'
 import type { HoldingRun } from '../domain/jobs/runs.ts'
 import { copiesOf } from '../domain/spec.ts'
 import type { RunSpec } from '../executors/executor.ts'
 
 const defaultMasterPort = 29_500
 
+/** What a run needs to speak to this server, and to continue where the last run of its job was. */
+export interface RunAids {
+  /** Address of the server for jobs. */
+  url: string
+  token: string
+  closure: string | null
+}
+
+export async function readRunAids(domain: Domain, run: HoldingRun, url: string): Promise<RunAids> {
+  const token = await runTokenOf(domain, run.runId)
+  // The first run of a job has none.
+  const closure = run.number > 1 ? await readClosure(domain.db.sql, run.jobId) : null
+  return { url, token, closure }
+}
+
 /** The request to the executor, with the variables that every job finds in its environment. */
-export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
+export function runSpecOf(run: HoldingRun, { url, token, closure }: RunAids): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser, queueNative, reservationNativeId } = run
   return {
     runId,
@@ -17,8 +35,10 @@ export function runSpecOf(run: HoldingRun, jobUrl: string): RunSpec {
     unixUser,
     queueNative,
     reservationNativeId,
+    closure,
     injected: {
-      BERTH_URL: jobUrl,
+      BERTH_URL: url,
+      BERTH_TOKEN: token,
       BERTH_JOB_ID: jobId,
       BERTH_RUN: String(number),
       BERTH_REPLICA: '0',

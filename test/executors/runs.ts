@@ -12,6 +12,7 @@ export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSp
     number: 1,
     nodes: ['n1'],
     gpuIds: [],
+    closure: null,
     injected: {},
     unixUser: null,
     queueNative: {},

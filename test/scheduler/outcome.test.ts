@@ -20,6 +20,7 @@ const job = (more: Partial<ReportedJob> = {}): ReportedJob => ({
   tier: null,
   startFailures: 0,
   exits: 0,
+  hasClosure: false,
   ...more,
 })
 
@@ -53,6 +54,14 @@ describe('an end', () => {
     ['a signal of its own', {}, end({ exitCode: 139, signal: 11 }), ['FAILED SIGNAL']],
     ['killed with its supervisor', {}, lost, ['INTERRUPTED NODE_LOST']],
     ['killed with its supervisor, and restartable', { spec: spec({ restartable: true }) }, lost, ['QUEUED NODE_LOST']],
+    ['killed with its supervisor, and resumable', { spec: spec({ resumable: true }) }, lost, ['INTERRUPTED NODE_LOST']],
+    [
+      'killed with its supervisor, and resumable with a closure',
+      { spec: spec({ resumable: true }), hasClosure: true },
+      lost,
+      ['QUEUED NODE_LOST'],
+    ],
+    ['killed with its supervisor, with a closure', { hasClosure: true }, lost, ['INTERRUPTED NODE_LOST']],
     ['killed with its supervisor while it was cancelled', { state: 'CANCELLING' }, lost, ['CANCELLED NODE_LOST']],
     [
       'killed with its supervisor after its stop',
@@ -71,6 +80,12 @@ describe('an end', () => {
     ['its time was over, exit 0 after the signal', { expired: true }, end({ stopped: true }), ['FAILED MAX_RUN_TIME']],
     ['it ended by itself just in time', { expired: true }, end(), ['SUCCEEDED']],
     ['preempted', { preempted: true }, killed, ['INTERRUPTED PREEMPTED']],
+    [
+      'preempted, resumable with a closure',
+      { preempted: true, spec: spec({ resumable: true }), hasClosure: true },
+      killed,
+      ['QUEUED PREEMPTED'],
+    ],
     ['preempted, restartable', { preempted: true, spec: spec({ restartable: true }) }, killed, ['QUEUED PREEMPTED']],
     [
       'preempted, exit 0',

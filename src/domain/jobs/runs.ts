@@ -136,6 +136,8 @@ export interface ReportedJob {
   /** How many runs of this job could not be started, and how many ended by their exit code. */
   startFailures: number
   exits: number
+  /** It saved a closure, from which its next run can continue. */
+  hasClosure: boolean
 }
 
 export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, ReportedJob>> {
@@ -148,7 +150,8 @@ export async function lockReportedJobs(sql: Sql, jobIds: readonly string[]): Pro
          WHERE c.id = l.spec->>'capacityReservationId' AND c.hard AND ((l.spec->>'maxRunTimeSeconds')::float8 = 0
            OR c.ends_at <= r.started_at + (l.spec->>'maxRunTimeSeconds')::float8 * interval '1 second')) AS "endsWithReservation",
        (SELECT count(*) FROM run f WHERE f.job_id = l.id AND f.state_reason = 'START_FAILED') AS "startFailures",
-       (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits
+       (SELECT count(*) FROM run e WHERE e.job_id = l.id AND e.state = 'FAILED' AND e.exit_code IS NOT NULL) AS exits,
+       EXISTS (SELECT FROM closure c WHERE c.job_id = l.id) AS "hasClosure"
      FROM locked l JOIN run r ON r.job_id = l.id AND r.number = l.run_number`,
     [jobIds],
     'lock_reported',

@@ -37,6 +37,7 @@ type Settled =
   | 'interactive'
   | 'preemptable'
   | 'restartable'
+  | 'resumable'
   | 'executor'
   | 'queue'
   | 'account'
@@ -73,7 +74,6 @@ const plainDefaults: Omit<JobSpec, Settled> = {
   project: null,
   capacityReservationId: null,
   bid: null,
-  resumable: false,
   durationSeconds: null,
   estimatedCost: null,
   onDependencyFailure: 'CANCEL',
@@ -110,18 +110,21 @@ function filled<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] | 
   return overlaid
 }
 
-/** interactive > restartable > preemptable > none of them. Restartable jobs are also preemptable. */
+/** interactive > restartable, resumable > preemptable > none of them. Restartable jobs are also preemptable. */
 function victimFlags(input: SpecInput, warnings: string[]) {
   const interactive = input.interactive === true
   const restartable = input.restartable === true
   const preemptable = input.preemptable === true
+  const resumable = input.resumable === true
   if (interactive && preemptable) warnings.push('preemptable was set to false: interactive jobs are never preempted')
   if (interactive && restartable) warnings.push('restartable was set to false: interactive jobs are not restarted')
+  if (interactive && resumable) warnings.push('resumable was set to false: interactive jobs are not restarted')
   if (!interactive && restartable && input.preemptable === false)
     warnings.push('preemptable was set to true: restartable jobs may be preempted')
   return {
     interactive,
     restartable: !interactive && restartable,
+    resumable: !interactive && resumable,
     preemptable: !interactive && (preemptable || restartable),
   }
 }

@@ -23,6 +23,15 @@ const commandRules: Rule[] = [
   ({ command, executable, handler }) =>
     handler && (command || executable) ? broken('handler', 'Give handler or command, not both') : undefined,
   ({ command }) => (command?.[0] === '' ? broken('command.0', 'Must not be empty') : undefined),
+  ({ arguments: args }) => {
+    const index = (args ?? []).findIndex((each) => /\$\{BERTH_TOKEN\}/.test(each))
+    return index < 0
+      ? undefined
+      : broken(
+          `arguments.${index}`,
+          'Must not expand BERTH_TOKEN: every account of the machine can read arguments; let the command read the variable',
+        )
+  },
   ({ input, handler }) => (input && !handler ? broken('input', 'Give input only with handler') : undefined),
 ]
 
@@ -90,13 +99,6 @@ const timeRules: Rule[] = [
       : undefined,
 ]
 
-const restartRules: Rule[] = [
-  ({ resumable }) =>
-    resumable
-      ? broken('resumable', 'Not supported; use restartable, and let the job resume from its own files')
-      : undefined,
-]
-
 const listRules: Rule[] = [
   ({ labels }) => {
     const twice = firstTwice((labels ?? []).map(({ key }) => key))
@@ -116,7 +118,7 @@ const listRules: Rule[] = [
   },
 ]
 
-const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...restartRules, ...listRules]
+const rules: readonly Rule[] = [...commandRules, ...resourceRules, ...timeRules, ...listRules]
 
 export function brokenRules(spec: SpecInput, nowMs: number): Violation[] {
   const found = rules.flatMap((rule) => rule(spec) ?? [])

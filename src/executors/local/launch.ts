@@ -6,8 +6,8 @@ import { type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript } from '../scripts.ts'
 import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
-import { writeNodeFile } from './node-file.ts'
 import { checkPaths } from './paths.ts'
+import { writeClosureFile, writeNodeFile } from './run-files.ts'
 import { newSession, shell } from './shell.ts'
 
 /** The process that a shim starts as the job of a run. */
@@ -29,6 +29,8 @@ export interface LaunchOptions {
   hasGpus: boolean
   /** Path of the node file or of the link to it; used only for runs of several processes. */
   nodeFile: string
+  /** The same for the closure of the run. */
+  closureFile: string
   /** Time after its deadline at which a run is ended by its own shim, if no server did it. */
   deadlineSlackSeconds: number
 }
@@ -69,6 +71,9 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
     ...gpuEnvironment(run, options.hasGpus),
     ...rankEnvironment(run),
     ...(hasNodeFile ? { PSIJ_NODEFILE: await writeNodeFile(options.nodeFile, run, account) } : {}),
+    ...(run.closure === null
+      ? {}
+      : { BERTH_CLOSURE: await writeClosureFile(options.closureFile, run.closure, account) }),
   }
   return { ...run, injected }
 }

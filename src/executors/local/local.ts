@@ -98,6 +98,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       hasGpus,
       deadlineSlackSeconds,
       nodeFile: files.nodeFile,
+      closureFile: files.closureFile,
     }
     try {
       ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))

@@ -3,7 +3,7 @@ import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Spool } from '../follow.ts'
 import { isMissingFile } from './journal.ts'
-import { removeNodeFile } from './node-file.ts'
+import { removeLinked } from './run-files.ts'
 
 /** Paths of the files of a run, in the spool, which only the account of the server may enter. */
 export interface RunFiles {
@@ -16,6 +16,8 @@ export interface RunFiles {
   ended: string
   /** The node file, or a link to its directory. */
   nodeFile: string
+  /** The same for the closure. */
+  closureFile: string
 }
 
 /** null: not a valid run id. Ids become paths only here. */
@@ -30,13 +32,14 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
     stderr: join(directory, 'stderr'),
     ended: endedList(spoolDir),
     nodeFile: join(directory, 'nodes'),
+    closureFile: join(directory, 'closure'),
   }
 }
 
 export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
-  await removeNodeFile(files.nodeFile)
+  for (const link of [files.nodeFile, files.closureFile]) await removeLinked(link)
   await rm(files.directory, { recursive: true, force: true })
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processCountOf } from '../../domain/spec.ts'
@@ -7,17 +7,27 @@ import type { Account } from '../account.ts'
 import type { RunSpec } from '../executor.ts'
 
 /**
- * The file named by PSIJ_NODEFILE: the name of its node for each process of the run, one per line. It is in the
- * directory of the run. Another account cannot enter that, so its file is in a directory of its own with a name that
- * cannot be guessed, which only the server may change; `link` in the directory of the run leads to it.
+ * Files that a job reads. Each is in the directory of the run. Another account cannot enter that, so its file is in a
+ * directory of its own with a name that cannot be guessed, which only the server may change; `link` in the directory of
+ * the run leads to it.
  */
+
+/** The file named by PSIJ_NODEFILE: the name of its node for each process of the run, one per line. */
 export async function writeNodeFile(link: string, run: RunSpec, account: Account | null): Promise<string> {
   const path = account ? join(await reachable(link), 'nodes') : link
   await unlessThere(writeFile(path, textOf(run), { flag: 'wx', mode: 0o444 }))
   return path
 }
 
-export async function removeNodeFile(link: string): Promise<void> {
+/** The file named by BERTH_CLOSURE: only the account of the job can read it. */
+export async function writeClosureFile(link: string, closure: string, account: Account | null): Promise<string> {
+  const path = account ? join(await reachable(link), 'closure.json') : link
+  await unlessThere(writeFile(path, closure, { flag: 'wx', mode: 0o600 }))
+  if (account) await chown(path, account.uid, account.gid)
+  return path
+}
+
+export async function removeLinked(link: string): Promise<void> {
   const directory = await readlink(link).catch(() => null)
   if (directory !== null) await rm(directory, { recursive: true, force: true })
 }
