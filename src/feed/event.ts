@@ -1,5 +1,6 @@
 import type { JobState, PsijState } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
+import type { JobFacts, StateMoment } from './facts.ts'
 
 /** One numbered change of one job, as it is stored. */
 export interface FeedEvent {
@@ -21,17 +22,60 @@ export interface FeedEvent {
   metadata: unknown
 }
 
+/** A job was deleted, and its events with it: the last that the feed says of it. */
+export interface Deletion {
+  jobId: string
+  position: number
+  facts: JobFacts
+  /** Its last state. */
+  moment: StateMoment
+}
+
+/** What has a position in the feed. */
+export type FeedEntry = FeedEvent | Deletion
+
+export const isDeletion = (entry: FeedEntry): entry is Deletion => 'facts' in entry
+export const isEvent = (entry: FeedEntry): entry is FeedEvent => !isDeletion(entry)
+
 /** The columns of an event, from alias `e`. */
 const columns = `e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
   e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata`
 
-/** Events over all jobs after a position, in order. */
-export const eventsAfter = (sql: Sql, position: number, limit: number): Promise<FeedEvent[]> =>
-  sql.query<FeedEvent>(
-    `SELECT ${columns} FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2`,
-    [position, limit],
-    'feed_page',
-  )
+/** Events and deletions over all jobs after a position, in order. */
+export async function entriesAfter(sql: Sql, position: number, limit: number): Promise<FeedEntry[]> {
+  const rows = await sql.query<FeedEvent & { deleted: DeletedRow | null }>(pageSql, [position, limit], 'feed_page')
+  return rows.map(({ deleted, ...event }) => (deleted ? deletionOf(deleted) : event))
+}
+
+/** Both in one snapshot: a position that is given between two statements would be missed. */
+const pageSql = `
+SELECT * FROM (
+  (SELECT ${columns}, NULL::jsonb AS deleted FROM event e WHERE e.position > $1 ORDER BY e.position LIMIT $2)
+  UNION ALL
+  (SELECT d.job_id, NULL, d.position, d.at, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, to_jsonb(d)
+   FROM deleted_job d WHERE d.position > $1 ORDER BY d.position LIMIT $2)
+) entry ORDER BY position LIMIT $2`
+
+/** A row of deleted_job as JSON. */
+interface DeletedRow extends Omit<JobFacts, 'id' | 'userId' | 'team' | 'createdAt'> {
+  job_id: string
+  position: number
+  user_id: string
+  team_id: string | null
+  state: JobState
+  created_at: string
+  finished_at: string | null
+}
+
+function deletionOf(row: DeletedRow): Deletion {
+  const { job_id: id, position, user_id: userId, team_id: team, state, created_at, finished_at, ...same } = row
+  return {
+    jobId: id,
+    position,
+    facts: { ...same, id, userId, team, createdAt: new Date(created_at) },
+    moment: { state, finishedAt: finished_at === null ? null : new Date(finished_at) },
+  }
+}
 
 /** Events of one job after a seq, in order; null: the job is gone. */
 export async function jobEventsAfter(

@@ -3,7 +3,9 @@ import { feedRange } from './event.ts'
 import { createFactsCache } from './facts.ts'
 import { type JobStatusMessage, type JobStatusOptions, JobStatusReader, openJob } from './job-status.ts'
 import { type JobUpdatesMessage, type JobUpdatesOptions, JobUpdatesReader } from './job-updates.ts'
+import { createMoments } from './moments.ts'
 import { createEventRing, type EventRing, type RingOptions } from './ring.ts'
+import { createJobRows } from './rows.ts'
 
 /**
  * Events after a cursor, as streams: stored ones first, then live ones, in order, without a gap. Streams end by
@@ -26,15 +28,17 @@ interface Reader<T> {
   close?(): void
 }
 
-export function createFeed(options: RingOptions): Feed {
+export function createFeed(options: Omit<RingOptions, 'rows'>): Feed {
   const facts = createFactsCache(options.db)
+  const moments = createMoments(options.db)
+  const rows = createJobRows(options.db)
   let ring: EventRing | undefined
   let readers = 0
 
   const stream = <T>(open: (shared: EventRing, signal: AbortSignal) => Reader<T>) =>
     stoppable<T>(async function* (signal) {
       readers += 1
-      ring ??= createEventRing(options)
+      ring ??= createEventRing({ ...options, rows })
       const reader = open(ring, signal)
       try {
         yield* reader.messages()
@@ -52,10 +56,12 @@ export function createFeed(options: RingOptions): Feed {
     async jobStatus(status) {
       const job = await openJob(options.db, status)
       const { after } = status
-      return stream((shared, signal) => new JobStatusReader({ ...options, ring: shared }, job, { after, signal }))
+      return stream((shared, signal) => new JobStatusReader({ ...options, rows, ring: shared }, job, { after, signal }))
     },
     jobUpdates: (updates) =>
-      stream((shared, signal) => new JobUpdatesReader({ ...options, facts, ring: shared }, updates, signal)),
+      stream(
+        (shared, signal) => new JobUpdatesReader({ ...options, rows, facts, moments, ring: shared }, updates, signal),
+      ),
     head: async () => (await feedRange(options.db.sql)).head,
     openReaders: () => readers,
   }

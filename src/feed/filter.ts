@@ -1,8 +1,8 @@
 import { InvalidInput } from '../domain/errors.ts'
 import { type Pattern, parseGlob, patternCharactersMax } from '../domain/pattern.ts'
 import { isFinal, type JobState, type StateCategory, stateCategory } from '../domain/state.ts'
-import type { Sql } from '../platform/tx.ts'
 import type { FeedEvent } from './event.ts'
+import type { JobFacts, StateMoment } from './facts.ts'
 
 /** Which jobs: fields are joined by AND, entries of a list by OR, labels by AND; a field that is absent or null admits all. */
 export interface JobFilter {
@@ -25,62 +25,10 @@ export interface JobFilter {
   finishedBefore?: Date | null | undefined
 }
 
-/** What never changes of a job. */
-export interface JobFacts {
-  id: string
-  userId: string
-  name: string | null
-  labels: Readonly<Record<string, string>>
-  team: string | null
-  account: string
-  project: string | null
-  queue: string
-  pool: string
-  executor: string
-  createdAt: Date
-}
-
-export async function readFacts(sql: Sql, jobIds: readonly string[]): Promise<JobFacts[]> {
-  return sql.query<JobFacts>(
-    `SELECT id, user_id AS "userId", name, labels, team_id AS team, account, project, queue, pool, executor,
-       created_at AS "createdAt" FROM job WHERE id = ANY($1)`,
-    [jobIds],
-    'feed_job_facts',
-  )
-}
-
-/** The state of a job at one moment. `finishedAt` is the time of the event that ended it. */
-interface Moment {
-  state: JobState
-  finishedAt: Date | null
-}
-
 /** Whether the event is a move; the others (priority, artifact, late report) leave the job as it was. */
 export const isMove = (event: FeedEvent): boolean => event.to !== null && event.to !== event.from
 
-export const momentOf = (state: JobState, at: Date): Moment => ({ state, finishedAt: isFinal(state) ? at : null })
-
-/** The state of each job just before each of these events. */
-export async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<FeedEvent, Moment>> {
-  if (events.length === 0) return new Map()
-  const rows = await sql.query<{ place: number; state: JobState; at: Date }>(
-    `SELECT w.place, move.to_state AS state, move.at
-     FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w(job_id, seq, place)
-     CROSS JOIN LATERAL (
-       SELECT to_state, at FROM event
-       WHERE job_id = w.job_id AND seq < w.seq AND to_state IS NOT NULL AND to_state IS DISTINCT FROM from_state
-       ORDER BY seq DESC LIMIT 1
-     ) move`,
-    [events.map(({ jobId }) => jobId), events.map(({ seq }) => seq)],
-    'feed_moments',
-  )
-  return new Map(
-    rows.flatMap(({ place, state, at }) => {
-      const event = events[place - 1]
-      return event ? [[event, momentOf(state, at)] as const] : []
-    }),
-  )
-}
+export const momentOf = (state: JobState, at: Date): StateMoment => ({ state, finishedAt: isFinal(state) ? at : null })
 
 /** The glob of a filter, or the refusal of one that is too long. */
 export function nameGlob(glob: string): Pattern {
@@ -94,7 +42,7 @@ export function nameGlob(glob: string): Pattern {
 /** A filter compiled into one test of a job's facts and one of its state at a moment. */
 export interface CompiledFilter {
   admitsJob(facts: JobFacts): boolean
-  admitsMoment(moment: Moment): boolean
+  admitsMoment(moment: StateMoment): boolean
   /** Whether the filter has a condition on the state. */
   readonly asksState: boolean
 }

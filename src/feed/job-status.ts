@@ -23,6 +23,9 @@ import type { WatchedJob } from './ring.ts'
 
 export type JobStatusMessage = Transitions | Reset | Heartbeat
 
+/** A message of events, before its job is read. */
+type Draft = Omit<Transitions, 'job' | 'instead'>
+
 export interface JobStatusOptions {
   viewer: Viewer
   jobId: string
@@ -89,7 +92,11 @@ export class JobStatusReader {
     const { state, stateSeq } = this.#opening
     if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
     while (!this.#done && !this.#signal.aborted) {
-      const message = (await this.#next()) ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
+      const next = await this.#next()
+      const message =
+        next?.kind === 'transitions'
+          ? await this.#withJob(next)
+          : (next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor))
       if (!message) continue
       this.#first &&= message.kind !== 'transitions'
       this.#lastSent = this.#rooms.clock.monotonicMs()
@@ -102,7 +109,7 @@ export class JobStatusReader {
   }
 
   /** The next message; undefined: look again. */
-  async #next(): Promise<JobStatusMessage | undefined> {
+  async #next(): Promise<Draft | Reset | undefined> {
     if (this.#isOver()) return this.#transitions([], true)
     const events = this.#fromRing() ?? (await this.#fromDatabase())
     if (events === undefined) return this.#wait(retryMs)
@@ -148,7 +155,7 @@ export class JobStatusReader {
     return events
   }
 
-  #take(events: readonly FeedEvent[]): Transitions {
+  #take(events: readonly FeedEvent[]): Draft {
     const { version } = this.#opening
     const replay = events.filter(({ seq }) => seq <= version)
     const alike = replay.length > 0 ? replay : events
@@ -159,7 +166,7 @@ export class JobStatusReader {
     return this.#transitions(taken, taken.some(endsJob))
   }
 
-  #transitions(events: readonly FeedEvent[], final: boolean): Transitions {
+  #transitions(events: readonly FeedEvent[], final: boolean): Draft {
     this.#done = final
     const replay =
       this.#first ||
@@ -175,7 +182,20 @@ export class JobStatusReader {
     }
   }
 
-  #progress(): Transitions | undefined {
+  /** undefined: the reader has left. */
+  async #withJob(draft: Draft): Promise<Transitions | Reset | undefined> {
+    const { rows, log, clock } = this.#rooms
+    const wanted = { version: this.#cursor, progressMs: this.#progressMs }
+    while (!this.#signal.aborted) {
+      const job = await steadily(log, () => rows.at(draft.jobId, wanted))
+      if (job === null) return this.#deleted()
+      if (job) return { ...draft, job, instead: this.#reset('DELETED') }
+      await clock.sleep(retryMs, this.#signal)
+    }
+    return undefined
+  }
+
+  #progress(): Draft | undefined {
     const progressMs = this.#job.progressAt?.getTime() ?? 0
     if (progressMs <= this.#progressMs) return undefined
     this.#progressMs = progressMs
@@ -188,7 +208,7 @@ export class JobStatusReader {
   }
 
   #reset(reason: Reset['reason']): Reset {
-    return { kind: 'reset', reason, cursor: this.#cursor }
+    return { kind: 'reset', reason, jobIds: reason === 'DELETED' ? [this.#job.jobId] : [], cursor: this.#cursor }
   }
 
   async #wait(ms: number): Promise<undefined> {

@@ -1,21 +1,25 @@
 import { maySee, type Viewer } from '../domain/access.ts'
+import type { JobRow } from '../domain/submission/stored-job.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
-import { eventsAfter, type FeedEvent, feedRange } from './event.ts'
-import type { FactsCache } from './facts.ts'
-import { type CompiledFilter, compileFilter, isMove, type JobFilter, momentOf, readMoments } from './filter.ts'
+import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion, isEvent } from './event.ts'
+import type { FactsCache, StateMoment } from './facts.ts'
+import { type CompiledFilter, compileFilter, isMove, type JobFilter, momentOf } from './filter.ts'
 import {
   type FeedRooms,
   type Heartbeat,
+  heartbeat,
   heartbeatIfDue,
   heartbeatMs,
   messageEventsMax,
   type Reset,
   type Transitions,
 } from './message.ts'
+import type { Moments } from './moments.ts'
 
 /**
  * The events of all jobs that the viewer may see and the filter admits, before or after the event, so that a list sees a
- * job leave. A message carries consecutive positions of one job; the cursor also advances over what is left out.
+ * job leave, and the deletion of such jobs. A message carries consecutive positions of one job, or deletions; the cursor
+ * also advances over what is left out. Events of a job that is gone are left out: its deletion follows.
  */
 
 export type JobUpdatesMessage = Transitions | Reset | Heartbeat
@@ -29,10 +33,17 @@ export interface JobUpdatesOptions {
 
 export interface JobUpdatesRooms extends FeedRooms {
   facts: FactsCache
+  moments: Moments
 }
 
-/** Events of one read. */
-const batchEventsMax = 500
+/** What is sent of the entries of one read, with the jobs of the events. */
+interface Admitted {
+  entries: ReadonlySet<FeedEntry>
+  rows: ReadonlyMap<string, JobRow>
+}
+
+/** Events and deletions of one read. */
+const batchEntriesMax = 500
 
 /** One reader of `jobUpdates`. */
 export class JobUpdatesReader {
@@ -67,10 +78,10 @@ export class JobUpdatesReader {
     const reset = await this.#open()
     if (reset) yield reset
     while (!this.#signal.aborted) {
-      const events = await steadily(this.#rooms.log, () => this.#nextEvents())
-      const admitted = events && (await steadily(this.#rooms.log, () => this.#admit(events)))
-      if (!events || !admitted) await this.#wait(retryMs)
-      else if (events.length > 0) yield* this.#send(events, admitted)
+      const entries = await steadily(this.#rooms.log, () => this.#nextEntries())
+      const admitted = entries && (await steadily(this.#rooms.log, () => this.#admit(entries)))
+      if (!entries || !admitted) await this.#wait(retryMs)
+      else if (entries.length > 0) yield* this.#send(entries, admitted)
       else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait(heartbeatMs)
       const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
       if (heartbeat) yield heartbeat
@@ -94,77 +105,86 @@ export class JobUpdatesReader {
     this.#cursor = after
     if (forgotten <= after && after <= head) return undefined
     this.#cursor = after < forgotten ? forgotten : head
-    return { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
+    return { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: this.#cursor }
   }
 
-  async #nextEvents(): Promise<readonly FeedEvent[]> {
+  async #nextEntries(): Promise<readonly FeedEntry[]> {
     const { ring, db } = this.#rooms
-    const live = ring.after(this.#cursor, batchEventsMax)
+    const live = ring.after(this.#cursor, batchEntriesMax)
     if (live) return live
     const { start } = ring
-    const stored = await eventsAfter(db.sql, this.#cursor, batchEventsMax)
-    // Events that the ring lacks were stored before it began. Events of a deleted job are gone, and are not waited for.
+    const stored = await entriesAfter(db.sql, this.#cursor, batchEntriesMax)
+    // Entries that the ring lacks were stored before it began. Events of a deleted job are gone, and are not waited for.
     if (stored.length === 0 && start !== undefined) this.#cursor = Math.max(this.#cursor, start)
-    return stored.length === 0 ? (ring.after(this.#cursor, batchEventsMax) ?? []) : stored
+    return stored.length === 0 ? (ring.after(this.#cursor, batchEntriesMax) ?? []) : stored
   }
 
-  async #admit(events: readonly FeedEvent[]): Promise<ReadonlySet<FeedEvent>> {
-    const { facts, db } = this.#rooms
-    const jobs = await facts.of(events.map(({ jobId }) => jobId))
-    const ofJobs = events.filter(({ jobId }) => {
-      const job = jobs.get(jobId)
+  async #admit(entries: readonly FeedEntry[]): Promise<Admitted> {
+    const events = entries.filter(isEvent)
+    const jobs = await this.#rooms.facts.of(events.map(({ jobId }) => jobId))
+    const ofJobs = entries.filter((entry) => {
+      const job = isDeletion(entry) ? entry.facts : jobs.get(entry.jobId)
       return job !== undefined && maySee(this.#viewer, job) && this.#filter.admitsJob(job)
     })
-    if (!this.#filter.asksState) return new Set(ofJobs)
-    const still = await readMoments(
-      db.sql,
-      ofJobs.filter((event) => !isMove(event)),
-    )
-    return new Set(
-      ofJobs.filter((event) => {
-        const { from, to, at } = event
-        const moments = [
-          still.get(event),
-          from && isMove(event) && momentOf(from, at),
-          to && isMove(event) && momentOf(to, at),
-        ]
-        return moments.some((moment) => moment && this.#filter.admitsMoment(moment))
-      }),
+    const matching = this.#filter.asksState ? await this.#inAdmittedState(ofJobs) : ofJobs
+    const rows = await this.#rowsOf(matching.filter(isEvent))
+    const told = matching.filter((entry) => isDeletion(entry) || rows.has(entry.jobId))
+    return { entries: new Set(told), rows }
+  }
+
+  async #inAdmittedState(entries: readonly FeedEntry[]): Promise<readonly FeedEntry[]> {
+    const still = await this.#rooms.moments.before(entries.filter(isEvent).filter((event) => !isMove(event)))
+    return entries.filter((entry) =>
+      momentsAround(entry, still).some((moment) => moment && this.#filter.admitsMoment(moment)),
     )
   }
 
-  *#send(events: readonly FeedEvent[], admitted: ReadonlySet<FeedEvent>): Generator<Transitions, void, void> {
-    let together: FeedEvent[] = []
-    for (const [index, event] of events.entries()) {
-      if (admitted.has(event)) together.push(event)
-      this.#cursor = event.position ?? this.#cursor
-      const next = events[index + 1]
-      const goesOn =
-        next !== undefined && admitted.has(next) && this.#continues(event, next) && together.length < messageEventsMax
-      if (goesOn || together.length === 0) continue
-      yield this.#transitions(together)
+  /** As new as the newest of these events. A job that is gone is missing: its deletion has a position of its own. */
+  async #rowsOf(events: readonly FeedEvent[]): Promise<ReadonlyMap<string, JobRow>> {
+    const newest = new Map(events.map(({ jobId, seq }) => [jobId, seq]))
+    const rows = await Promise.all([...newest].map(([jobId, version]) => this.#rooms.rows.at(jobId, { version })))
+    return new Map(rows.flatMap((row) => (row ? [[row.id, row] as const] : [])))
+  }
+
+  *#send(entries: readonly FeedEntry[], admitted: Admitted): Generator<Transitions | Reset, void, void> {
+    let together: FeedEntry[] = []
+    for (const [index, entry] of entries.entries()) {
+      const isAdmitted = admitted.entries.has(entry)
+      if (isAdmitted) together.push(entry)
+      this.#cursor = entry.position ?? this.#cursor
+      const next = entries[index + 1]
+      const goesOn = next && admitted.entries.has(next) && together.length < messageEventsMax
+      if (together.length === 0 || (isAdmitted && goesOn && this.#continues(entry, next))) continue
+      yield this.#message(together, admitted.rows)
       together = []
     }
   }
 
-  #continues(event: FeedEvent, next: FeedEvent): boolean {
-    const bothReplay = this.#isReplay(event) === this.#isReplay(next)
-    return next.jobId === event.jobId && next.position === (event.position ?? 0) + 1 && bothReplay
+  #continues(entry: FeedEntry, next: FeedEntry): boolean {
+    if (isDeletion(entry) || isDeletion(next)) return isDeletion(entry) && isDeletion(next)
+    const bothReplay = this.#isReplay(entry) === this.#isReplay(next)
+    return next.jobId === entry.jobId && next.position === (entry.position ?? 0) + 1 && bothReplay
   }
 
-  #isReplay({ position }: FeedEvent): boolean {
+  #isReplay({ position }: FeedEntry): boolean {
     return (position ?? 0) <= this.#head
   }
 
-  #transitions(events: readonly FeedEvent[]): Transitions {
+  #message(entries: readonly FeedEntry[], rows: Admitted['rows']): Transitions | Reset {
+    const events = entries.filter(isEvent)
     const [first] = events
+    const job = first && rows.get(first.jobId)
+    const cursor = this.#cursor
+    if (!first || !job) return { kind: 'reset', reason: 'DELETED', jobIds: entries.map(({ jobId }) => jobId), cursor }
     return {
       kind: 'transitions',
-      jobId: first?.jobId ?? '',
+      jobId: first.jobId,
       events,
-      cursor: this.#cursor,
-      phase: first && this.#isReplay(first) ? 'REPLAY' : 'LIVE',
+      cursor,
+      phase: this.#isReplay(first) ? 'REPLAY' : 'LIVE',
       isFinal: false,
+      job,
+      instead: heartbeat(this.#rooms.time, cursor),
     }
   }
 
@@ -172,4 +192,11 @@ export class JobUpdatesReader {
     const { clock, ring } = this.#rooms
     await ring.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.monotonicMs()), this.#signal)
   }
+}
+
+function momentsAround(entry: FeedEntry, still: ReadonlyMap<FeedEvent, StateMoment>): (StateMoment | undefined)[] {
+  if (isDeletion(entry)) return [entry.moment]
+  if (!isMove(entry)) return [still.get(entry)]
+  const { from, to, at } = entry
+  return [from, to].map((state) => state ?? undefined).map((state) => state && momentOf(state, at))
 }

@@ -1,8 +1,10 @@
+import type { JobRow } from '../domain/submission/stored-job.ts'
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { FeedEvent } from './event.ts'
 import type { EventRing } from './ring.ts'
+import type { JobRows } from './rows.ts'
 
 /** Events in one message at most. */
 export const messageEventsMax = 200
@@ -18,12 +20,18 @@ export interface Transitions {
   cursor: number
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
+  /** At least as new as the events. */
+  job: JobRow
+  /** What is said instead if the job is deleted while more of it is read. */
+  instead: Reset | Heartbeat
 }
 
-/** What follows does not continue what was sent: RETENTION removed events in between, or the job was DELETED. */
+/** What follows does not continue what was sent: RETENTION removed events in between, or jobs were DELETED. */
 export interface Reset {
   kind: 'reset'
   reason: 'RETENTION' | 'DELETED'
+  /** The deleted jobs. */
+  jobIds: readonly string[]
   cursor: number
 }
 
@@ -40,6 +48,7 @@ export interface FeedRooms {
   time: Time
   log: Log
   ring: EventRing
+  rows: JobRows
 }
 
 export function heartbeatIfDue(
@@ -47,6 +56,11 @@ export function heartbeatIfDue(
   lastSent: number,
   cursor: number,
 ): Heartbeat | undefined {
-  if (clock.monotonicMs() - lastSent < heartbeatMs) return undefined
-  return { kind: 'heartbeat', cursor, at: new Date(time.nowMs()) }
+  return clock.monotonicMs() - lastSent < heartbeatMs ? undefined : heartbeat(time, cursor)
 }
+
+export const heartbeat = (time: Time, cursor: number): Heartbeat => ({
+  kind: 'heartbeat',
+  cursor,
+  at: new Date(time.nowMs()),
+})

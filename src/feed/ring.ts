@@ -4,12 +4,13 @@ import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
-import { eventsAfter, type FeedEvent, feedRange } from './event.ts'
+import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion } from './event.ts'
+import type { JobRows } from './rows.ts'
 
 /**
- * The newest events, read once per process. One loop reads what has a position beyond the last one, at every wake-up
- * `feed` and every `pollMs`; a second one looks once a second at the rows of watched jobs, for progress and
- * deletion. Readers pull from the ring by cursor, and read pages of their own when they are behind it. The ring begins
+ * The newest events and deletions, read once per process. One loop reads what has a position beyond the last one, at every
+ * wake-up `feed` and every `pollMs`; a second one looks once a second which jobs reported progress. What either costs
+ * does not depend on the number of readers or of watched jobs. Readers pull from the ring by cursor, and read pages of their own when they are behind it. The ring begins
  * at the feed's head once the database has told it (`start`): what a reader read before that may lack events that the
  * ring does not have either, so it reads once more.
  */
@@ -20,7 +21,7 @@ export interface EventRing {
   /** Rung for every new event. */
   readonly bell: Bell
   /** At most `limit` events after a position; null: the ring does not reach back to it. */
-  after(position: number, limit: number): readonly FeedEvent[] | null
+  after(position: number, limit: number): readonly FeedEntry[] | null
   watch(jobId: string): WatchedJob
   unwatch(job: WatchedJob): void
   stop(): void
@@ -45,6 +46,7 @@ export interface RingOptions {
   clock: Clock
   time: Time
   log: Log
+  rows: JobRows
 }
 
 const pollMs = 1_000
@@ -53,11 +55,16 @@ const ringEventsMax = 4_096
 const readEventsMax = 1_000
 /** Between two reads at least. */
 const readGapMs = 5
+/** Progress may become visible so much later than its time says: the time is taken before the commit. */
+const progressLateMsMax = 5_000
+/** Reports of progress that one look reads, newest first. */
+const progressRowsMax = 10_000
 /** Events of a watched job that are kept for its readers. */
 const jobEventsMax = 64
 
-export function createEventRing({ db, wakeups, clock, log }: Omit<RingOptions, 'time'>): EventRing {
-  const events: FeedEvent[] = []
+export function createEventRing(options: RingOptions): EventRing {
+  const { db, wakeups, clock, log, rows } = options
+  const entries: FeedEntry[] = []
   const jobs = new Map<string, WatchedJob>()
   const bell = createBell(clock)
   /** Positions of the event before the first one here, and of the last one. */
@@ -66,7 +73,7 @@ export function createEventRing({ db, wakeups, clock, log }: Omit<RingOptions, '
   async function read(signal: AbortSignal) {
     range ??= await begin()
     for (let count = readEventsMax; count === readEventsMax; ) {
-      const fresh = await eventsAfter(db.sql, range.end, readEventsMax)
+      const fresh = await entriesAfter(db.sql, range.end, readEventsMax)
       count = fresh.length
       add(fresh, range)
     }
@@ -81,26 +88,20 @@ export function createEventRing({ db, wakeups, clock, log }: Omit<RingOptions, '
     return range
   }
 
-  function add(fresh: readonly FeedEvent[], reach: { start: number; end: number }) {
+  function add(fresh: readonly FeedEntry[], reach: { start: number; end: number }) {
     if (fresh.length === 0) return
-    events.push(...fresh)
+    entries.push(...fresh)
     reach.end = fresh.at(-1)?.position ?? reach.end
-    const over = events.splice(0, Math.max(0, events.length - ringEventsMax))
+    const over = entries.splice(0, Math.max(0, entries.length - ringEventsMax))
     reach.start = over.at(-1)?.position ?? reach.start
-    const touched = new Set<WatchedJob>()
-    for (const event of fresh) {
-      const job = jobs.get(event.jobId)
-      if (!job) continue
-      job.events.push(event)
-      if (job.events.length > jobEventsMax) job.events.shift()
-      touched.add(job)
-    }
-    for (const job of touched) job.bell.ring()
+    for (const { jobId } of fresh.filter(isDeletion)) rows.forget(jobId)
+    const watched = new Set(fresh.flatMap((entry) => hand(entry, jobs.get(entry.jobId)) ?? []))
+    for (const job of watched) job.bell.ring()
     bell.ring()
   }
 
   const reading = createLoop({ name: 'feed', pollMs, runOnce: read, clock, log })
-  const watching = createLoop({ name: 'feed jobs', pollMs, runOnce: () => lookAtJobs(db, jobs), clock, log })
+  const watching = createLoop({ name: 'feed progress', pollMs, runOnce: progressLook(options, jobs), clock, log })
   const unlisten = wakeups.on('feed', reading.wake)
   reading.start()
   watching.start()
@@ -112,8 +113,8 @@ export function createEventRing({ db, wakeups, clock, log }: Omit<RingOptions, '
     bell,
     after(position, limit) {
       if (!range || position < range.start) return null
-      const first = events.findLastIndex((event) => (event.position ?? 0) <= position) + 1
-      return events.slice(first, first + limit)
+      const first = entries.findLastIndex((entry) => (entry.position ?? 0) <= position) + 1
+      return entries.slice(first, first + limit)
     },
     watch(jobId) {
       const job = jobs.get(jobId) ?? {
@@ -140,20 +141,36 @@ export function createEventRing({ db, wakeups, clock, log }: Omit<RingOptions, '
   }
 }
 
-async function lookAtJobs(db: Db, jobs: ReadonlyMap<string, WatchedJob>): Promise<void> {
-  const watched = [...jobs.values()]
-  if (watched.length === 0) return
-  const rows = await db.sql.query<{ id: string; progressAt: Date | null }>(
-    'SELECT id, progress_at AS "progressAt" FROM job WHERE id = ANY($1)',
-    [watched.map(({ jobId }) => jobId)],
-    'feed_watched_jobs',
-  )
-  const found = new Map(rows.map(({ id, progressAt }) => [id, progressAt]))
-  for (const job of watched) {
-    const progressAt = found.get(job.jobId)
-    const before = job.progressAt
-    if (progressAt === undefined) job.gone = true
-    else job.progressAt = progressAt
-    if (job.gone || job.progressAt?.getTime() !== before?.getTime()) job.bell.ring()
+/** Gives an entry to the readers of its job, if there are any. */
+function hand(entry: FeedEntry, job: WatchedJob | undefined): WatchedJob | undefined {
+  if (!job) return undefined
+  if (isDeletion(entry)) job.gone = true
+  else job.events.push(entry)
+  if (job.events.length > jobEventsMax) job.events.shift()
+  return job
+}
+
+function progressLook({ db, time }: RingOptions, jobs: ReadonlyMap<string, WatchedJob>): () => Promise<void> {
+  let lookedMs = time.nowMs()
+  return async () => {
+    const nowMs = time.nowMs()
+    // The clock of the database may have been set back.
+    const since = new Date(Math.min(lookedMs, nowMs) - progressLateMsMax)
+    if (jobs.size > 0)
+      for (const { id, progressAt } of await readProgress(db, since)) {
+        const job = jobs.get(id)
+        if (!job || job.progressAt?.getTime() === progressAt.getTime()) continue
+        job.progressAt = progressAt
+        job.bell.ring()
+      }
+    lookedMs = nowMs
   }
 }
+
+const readProgress = (db: Db, since: Date) =>
+  db.sql.query<{ id: string; progressAt: Date }>(
+    `SELECT id, progress_at AS "progressAt" FROM job
+     WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT $2`,
+    [since, progressRowsMax],
+    'feed_progress',
+  )

@@ -1,12 +1,15 @@
 import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, execute } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import type { Viewer } from '../domain/access.ts'
-import { retryMs } from '../platform/steadily.ts'
+import { readJob } from '../domain/submission/stored-job.ts'
+import { createPacer } from '../platform/pacer.ts'
+import { retryMs, steadily } from '../platform/steadily.ts'
 import type { Priced } from './admission.ts'
 import { createCap } from './cap.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
 import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.ts'
 import { limits } from './limits.ts'
+import { createSharedResults } from './shared-results.ts'
 
 /**
  * Subscriptions of all transports.
@@ -19,7 +22,11 @@ import { limits } from './limits.ts'
  * time, so one event for a thousand readers does not keep the event loop from everything else.
  *
  * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
- * would otherwise show every later event the rows of the first.
+ * would otherwise show every later event the rows of the first. Subscribers who are shown the same share the execution
+ * (shared-results.ts).
+ *
+ * A job may be deleted while the fields of its event are read. Then the message says that instead: one with errors would
+ * have no cursor.
  */
 
 export interface Staying {
@@ -28,11 +35,15 @@ export interface Staying {
 }
 
 const eventsAtOnceMax = 32
+/** Events of all subscriptions in one turn of the event loop: sending one takes some 20 µs. */
+const eventsPerTurnMax = 200
 
 export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Staying> {
   const live: Rooms = { ...rooms, domain: rooms.live }
   const cap = createCap(limits.subscriptionsPerPersonMax)
   const runEvent = atMost(eventsAtOnceMax)
+  const shared = createSharedResults()
+  const pace = createPacer(eventsPerTurnMax)
 
   async function begin(args: ExecutionArgs, leave: () => void) {
     const { viewer, stays, cost } = args.contextValue as RequestContext & Staying & Priced
@@ -42,9 +53,12 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
       return source
     }
     let price: Priced | null = cost === undefined ? null : { cost }
+    const share = shared.join(args, viewer)
+    const execution = { live, args: { ...args, contextValue: undefined }, viewer, runEvent }
     const events = mapEvents(source, {
-      async map(rootValue, signal) {
-        const result = await executeEvent(live, { args: { ...args, rootValue }, viewer, runEvent }, signal)
+      async map(message, signal) {
+        await pace()
+        const result = await share(message, () => executeEvent(execution, message, signal))
         if (price === null) return result
         const extensions = { ...result.extensions, ...price }
         price = null
@@ -94,26 +108,45 @@ function atMost(max: number): <T>(work: () => Promise<T>) => Promise<T> {
   }
 }
 
-interface LiveEvent {
+interface Execution {
+  live: Rooms
   args: ExecutionArgs
   viewer: Viewer
   runEvent: ReturnType<typeof atMost>
 }
 
 /** A database that is away while an event's fields are read delays the event, as it delays the next one. */
-async function executeEvent(
-  live: Rooms,
-  { args, viewer, runEvent }: LiveEvent,
-  signal: AbortSignal,
-): Promise<ExecutionResult> {
+async function executeEvent(execution: Execution, message: unknown, signal: AbortSignal): Promise<ExecutionResult> {
+  const { live, args, viewer, runEvent } = execution
   const { clock, log } = live.domain
+  let rootValue: unknown = message
   for (;;) {
-    const result = await runEvent(async () => execute({ ...args, contextValue: createContext(live, viewer) }))
+    const result = await runEvent(async () =>
+      execute({ ...args, rootValue, contextValue: createContext(live, viewer) }),
+    )
     const missed = result.errors?.find(saysUnavailable)
-    if (!missed || signal.aborted) return withFewErrors(result)
-    log.warn({ err: missed.originalError ?? missed }, 'waiting for the database to read an event')
-    await clock.sleep(retryMs, signal)
+    const ofDeleted =
+      !missed && result.errors && isOfJob(rootValue) && (await isGone(live, rootValue)) ? rootValue : null
+    if (ofDeleted) rootValue = ofDeleted.instead
+    else if (!missed || signal.aborted) return withFewErrors(result)
+    else {
+      log.warn({ err: missed.originalError ?? missed }, 'waiting for the database to read an event')
+      await clock.sleep(retryMs, signal)
+    }
   }
+}
+
+interface MessageOfJob {
+  jobId: string
+  instead: object
+}
+
+const isOfJob = (message: unknown): message is MessageOfJob =>
+  typeof message === 'object' && message !== null && 'jobId' in message && 'instead' in message
+
+/** false: it is there, or the database does not answer. */
+async function isGone({ domain }: Rooms, { jobId }: MessageOfJob): Promise<boolean> {
+  return (await steadily(domain.log, () => readJob(domain, jobId))) === null
 }
 
 interface Mapping<In, Out> {

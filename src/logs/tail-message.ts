@@ -17,10 +17,18 @@ export type TailMessage =
     }
   | ({ kind: 'gap' } & LogGap)
   /** From here on messages speak of this run. */
-  | { kind: 'run'; run: number; cursor: LogCursor }
-  /** DELETED: the job is gone. RETENTION: the cursor is of a log that is no more; it starts again from the beginning. */
-  | { kind: 'reset'; reason: 'DELETED' | 'RETENTION'; cursor: LogCursor }
+  | { kind: 'run'; jobId: string; run: number; cursor: LogCursor; instead: TailReset }
+  | TailReset
   | { kind: 'heartbeat'; cursor: LogCursor; at: Date }
+
+/** DELETED: the job is gone. RETENTION: the cursor is of a log that is no more; it starts again from the beginning. */
+export interface TailReset {
+  kind: 'reset'
+  reason: 'DELETED' | 'RETENTION'
+  /** The deleted job. */
+  jobIds: readonly string[]
+  cursor: LogCursor
+}
 
 export interface FollowOptions extends LogStart {
   /** Bytes of text in one batch at most; taken between 4 KiB and 1 MiB. */

@@ -14,7 +14,7 @@ import {
   readStored,
   type Stored,
 } from './stored.ts'
-import type { FollowOptions, TailMessage } from './tail-message.ts'
+import type { FollowOptions, TailMessage, TailReset } from './tail-message.ts'
 
 const batchBytesMin = 4_096
 const batchBytesMax = 1_048_576
@@ -68,7 +68,7 @@ export class TailReader {
     this.#border = await this.#open()
     if (!this.#border) return
     this.#moveTo(this.#border.start)
-    if (this.#border.beyond) yield { kind: 'reset', reason: 'RETENTION', cursor: this.#cursor }
+    if (this.#border.beyond) yield { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: this.#cursor }
     while (!this.#done && !this.#signal.aborted) {
       const message = (await this.#step()) ?? this.#heartbeat()
       if (!message) continue
@@ -108,14 +108,18 @@ export class TailReader {
   async #step(): Promise<TailMessage | undefined> {
     const state = this.#hub?.state
     if (state === undefined) return this.#wait(heartbeatMs)
-    if (state === null) return this.#last({ kind: 'reset', reason: 'DELETED', cursor: this.#cursor })
+    if (state === null) return this.#last(this.#deleted())
     const { offset } = this.#cursor
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
     if (isOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
     const next = this.#wholeJob ? nextRun(state, offset) : null
     if (next === null) return this.#wait(heartbeatMs)
     this.#moveTo({ run: next, offset: 0 })
-    return { kind: 'run', run: next, cursor: this.#cursor }
+    return { kind: 'run', jobId: this.#options.jobId, run: next, cursor: this.#cursor, instead: this.#deleted() }
+  }
+
+  #deleted(): TailReset {
+    return { kind: 'reset', reason: 'DELETED', jobIds: [this.#options.jobId], cursor: this.#cursor }
   }
 
   async #content(state: RunState, log: LogState): Promise<TailMessage | undefined> {

@@ -1,6 +1,6 @@
 import { forgetUnheard } from '../domain/changes.ts'
 import type { Domain } from '../domain/domain.ts'
-import { expireEvents, expireJobs, expireLanes, expireSlots } from '../domain/jobs/retention.ts'
+import { expireDeletions, expireEvents, expireJobs, expireLanes, expireSlots } from '../domain/jobs/retention.ts'
 import { sweepLedger } from '../domain/limits/usage.ts'
 import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
@@ -41,7 +41,10 @@ async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention
     await mergeChunks(domain.db, runId)
   }
   if (logsMs !== null) await expireLogs(domain.db.sql, ago(logsMs))
-  if (eventsMs !== null) await expireEvents(domain, ago(eventsMs))
+  if (eventsMs !== null) {
+    await expireEvents(domain, ago(eventsMs))
+    await expireDeletions(domain, ago(eventsMs))
+  }
   if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
   await sweepKeys(domain)
   await sweepLedger(domain)

@@ -63,6 +63,11 @@ async function end(jobId: string) {
   await sequence()
 }
 
+async function remove(...jobIds: string[]) {
+  await database.db.sql.query('DELETE FROM job WHERE id = ANY($1)', [jobIds])
+  await sequence()
+}
+
 async function collect<T>(stream: AsyncGenerator<T, void, void>): Promise<T[]> {
   const messages: T[] = []
   for await (const message of stream) messages.push(message)
@@ -134,8 +139,50 @@ test('a deleted job resets and completes', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId })
   await transitions(stream)
-  await database.db.sql.query('DELETE FROM job WHERE id = $1', [jobId])
-  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', cursor: 3 }])
+  await remove(jobId)
+  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: 3 }])
+})
+
+test('jobUpdates tells deletions to those who could see the job, once and after its events', async () => {
+  const after = await feed.head()
+  const [kept, mine, other, hers] = [
+    await runningJob(ada, { name: 'gone-0' }),
+    await runningJob(ada, { name: 'gone-1' }),
+    await runningJob(ada, { name: 'other' }),
+    await runningJob(bob, { name: 'gone-2' }),
+  ]
+  const live = feed.jobUpdates({ viewer: ada, filter: { name: 'gone-*' }, after })
+  const seen = [await transitions(live), await transitions(live)]
+  expect(seen.map(({ jobId, job }) => [jobId, job.version])).toEqual([
+    [kept, 3],
+    [mine, 3],
+  ])
+  await remove(mine, other, hers)
+  const told = { kind: 'reset', reason: 'DELETED', jobIds: [mine] }
+  expect((await live.next()).value).toMatchObject(told)
+  await live.return()
+
+  // A reader that comes later is told as well, and sees no event of a job that is gone.
+  const late = feed.jobUpdates({ viewer: ada, after })
+  expect(await transitions(late)).toMatchObject({ jobId: kept, events: [{ seq: 1 }, { seq: 2 }, { seq: 3 }] })
+  const gone: string[] = []
+  while (gone.length < 2) {
+    const { value } = await late.next()
+    if (value?.kind !== 'reset') throw new Error(`not a reset: ${value?.kind}`)
+    gone.push(...value.jobIds)
+  }
+  await late.return()
+  expect(gone.sort()).toEqual([mine, other].sort())
+})
+
+test('a filter of states admits the deletion of a job by its last state', async () => {
+  const after = await feed.head()
+  const [done, stopped] = [await runningJob(), await runningJob()]
+  await end(done)
+  await remove(done, stopped)
+  const final = feed.jobUpdates({ viewer: ada, filter: { stateCategories: ['FINAL'] }, after })
+  expect((await final.next()).value).toMatchObject({ kind: 'reset', jobIds: [done] })
+  await final.return()
 })
 
 test('a cursor beyond retention, or beyond the job, resets and goes on from what there is', async () => {
@@ -144,7 +191,7 @@ test('a cursor beyond retention, or beyond the job, resets and goes on from what
   await database.db.sql.query('DELETE FROM event WHERE job_id = $1 AND seq < 3', [jobId])
   await end(jobId)
   const early = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 1 }))
-  expect(early[0]).toEqual({ kind: 'reset', reason: 'RETENTION', cursor: 2 })
+  expect(early[0]).toEqual({ kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: 2 })
   expect(seqs(early)).toEqual([3, 4, 5])
   const late = await collect(await feed.jobStatus({ viewer: ada, jobId, after: 99 }))
   expect(late[0]).toMatchObject({ kind: 'reset', reason: 'RETENTION' })
@@ -232,7 +279,7 @@ test('jobUpdates older than retention resets', async () => {
   await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT forgotten FROM feed_head)')
   const head = await feed.head()
   const stream = feed.jobUpdates({ viewer: ada, after: 0 })
-  expect((await stream.next()).value).toEqual({ kind: 'reset', reason: 'RETENTION', cursor: head - 2 })
+  expect((await stream.next()).value).toEqual({ kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: head - 2 })
   expect((await transitions(stream)).events).toHaveLength(2)
   await stream.return()
 })

@@ -143,6 +143,58 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
   })
 })
 
+describe('what an event costs', () => {
+  const query = `subscription ($after: Cursor, $name: String) {
+    jobUpdates(after: $after, filter: { name: $name, states: [QUEUED, CANCELLED] }) { ... on JobTransitions {
+      job { id state version user { name } currentRun { number } } transitions { seq type } cursor } } }`
+  const rounds = 6
+
+  async function statementsFor(subscribers: number): Promise<number> {
+    const name = `fan-out ${Math.random()}`
+    const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
+    const streams = Array.from({ length: subscribers }, () => streamSse(server.url, query, { after: jobs.asOf, name }))
+    const firsts = streams.map((stream) => next(stream))
+    await server.submit({ name })
+    await Promise.all(firsts)
+    const counted = server.countStatements()
+    for (let round = 0; round < rounds; round++) {
+      const heard = streams.map((stream) => next(stream))
+      await server.submit({ name })
+      await Promise.all(heard)
+    }
+    const reads = counted.filter((text) => /FROM (job|"?public"?\."?(user|run)"?|run|"user")\b/.test(text)).length
+    for (const stream of streams) stream.cut()
+    await nobodyListens()
+    return reads
+  }
+
+  it('does not depend on the number of its subscribers', async () => {
+    const alone = await statementsFor(1)
+    expect(await statementsFor(30)).toBeLessThanOrEqual(alone + rounds)
+  })
+
+  it('is a deletion to a list, and not an error, when the job is gone', async () => {
+    const { jobs } = await data(server.url, '{ jobs(first: 1) { asOf } }')
+    const name = `gone ${Math.random()}`
+    const ids = [await server.submit({ name }), await server.submit({ name })]
+    for (const jobId of ids) {
+      await cancel(jobId)
+      await deleteJob(server.domain, server.admin, { jobId })
+    }
+    const told = `subscription ($after: Cursor, $name: String) { jobUpdates(after: $after, filter: { name: $name }) {
+      __typename ... on StreamReset { reason jobIds cursor } } }`
+    const stream = streamSocket(server.url, told, { after: jobs.asOf, name })
+    const heard: string[] = []
+    while (heard.length < ids.length) {
+      const message = await next(stream)
+      expect(message).toMatchObject({ __typename: 'StreamReset', reason: 'DELETED' })
+      heard.push(...message.jobIds)
+    }
+    expect(heard.sort()).toEqual(ids.sort())
+    stream.cut()
+  })
+})
+
 describe('what cannot be subscribed to', () => {
   const refused: [code: string, query: string, variables: object][] = [
     ['NOT_FOUND', jobStatus, { jobId: 'job_none' }],

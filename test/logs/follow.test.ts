@@ -202,7 +202,7 @@ test('a cursor beyond the log resets and starts again from the beginning', async
   await write(out('restored\n'))
   await finish()
   expect(await collect(follow({ jobId, after: { run: 1, offset: 1_000 } }))).toMatchObject([
-    { kind: 'reset', reason: 'RETENTION', cursor: { run: 1, offset: 0 } },
+    { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: { run: 1, offset: 0 } },
     { kind: 'batch', text: 'restored\n', isFinal: true },
   ])
 })
@@ -214,7 +214,9 @@ test('a deleted job resets and completes', async () => {
   await nextBatch(stream)
   await database.db.sql.query('DELETE FROM job WHERE id = $1', [jobId])
   wakeups.poke('log')
-  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', cursor: { run: 1, offset: 2 } }])
+  expect(await collect(stream)).toEqual([
+    { kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: { run: 1, offset: 2 } },
+  ])
 })
 
 test('without wake-ups the same arrives by the poll', async () => {

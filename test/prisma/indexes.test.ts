@@ -54,6 +54,9 @@ const needs: Readonly<Record<string, Need>> = {
     'FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1',
     'SELECT * FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1',
   ),
+  deleted_job_without_position: need(
+    'SELECT job_id, NULL::bigint, at FROM deleted_job WHERE position IS NULL ORDER BY at, job_id LIMIT $1',
+  ),
   dependency_on_job_id_idx: need('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])'),
   device_claim_run_id_idx: need(
     'SELECT count(*) FROM device_claim c WHERE c.run_id = run.id',
@@ -77,6 +80,10 @@ const needs: Readonly<Record<string, Need>> = {
     'SELECT id FROM job WHERE log_closed AND finished_at < $1 ORDER BY finished_at LIMIT 1000',
   ),
   job_of_team: need('EXISTS (SELECT FROM job t WHERE ', 'SELECT EXISTS (SELECT FROM job t WHERE t.team_id = $1)'),
+  job_progress: need(
+    'WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT $2',
+    'SELECT id FROM job WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT 20',
+  ),
   job_user_id_created_at_id_idx: need('j.created_at', newest('job', 'created_at', 'WHERE user_id = $1')),
   lane_of_account: need(
     'l.pool = $1 AND l.account = a.account AND NOT l.interactive',

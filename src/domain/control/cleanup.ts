@@ -26,7 +26,7 @@ export async function cleanupJobs(domain: Domain, viewer: Viewer, raw: unknown):
     deletedCount += count
     if (count < jobsPerBatch) break
   }
-  if (deletedCount > 0) for (const topic of ['feed', 'log'] as const) domain.wakeups.poke(topic)
+  if (deletedCount > 0) for (const topic of ['event', 'log'] as const) domain.wakeups.poke(topic)
   return { deletedCount }
 }
 

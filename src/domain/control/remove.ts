@@ -5,7 +5,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 
-/** Removes a final job with its runs, events and logs. */
+/** Removes a final job with its runs, events and logs; the feed tells that it is gone. */
 export async function deleteJob(
   domain: Domain,
   viewer: Viewer,
@@ -24,7 +24,7 @@ export async function deleteJob(
     await sql.query('DELETE FROM job WHERE id = $1', [jobId])
     await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())
   })
-  domain.wakeups.poke('feed')
+  domain.wakeups.poke('event')
   domain.wakeups.poke('log')
   return { id: jobId }
 }

@@ -20,7 +20,6 @@ export async function expireJobs({ db }: Domain, before: Date): Promise<number> 
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
   const ids = await oldJobs(sql, before)
   await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
-  await sql.query(forgetSql('SELECT max(position) FROM event WHERE job_id = ANY($1::text[])'), [ids])
   const rows = await sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
   return rows.length
 }
@@ -33,6 +32,22 @@ async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
     [before, batchMax],
   )
   return rows.map(({ id }) => id)
+}
+
+/** Removes deletions that readers of the feed could be told of until then; returns how many. */
+export async function expireDeletions({ db }: Domain, before: Date): Promise<number> {
+  return repeat(async () => {
+    const [row] = await db.sql.query<{ count: number }>(
+      `WITH gone AS (
+         DELETE FROM deleted_job WHERE job_id IN (
+           SELECT job_id FROM deleted_job WHERE position IS NOT NULL AND at < $1 ORDER BY position LIMIT $2)
+         RETURNING position),
+       told AS (${forgetSql('SELECT max(position) FROM gone')})
+       SELECT count(*) AS count FROM gone`,
+      [before, batchMax],
+    )
+    return row?.count ?? 0
+  })
 }
 
 /** Removes all events but the newest of jobs that finished before then; returns how many events. */

@@ -91,27 +91,29 @@ const jobsSql = `SELECT ${Object.values(Prisma.JobScalarFieldEnum)
   .map((field) => `${field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)} AS "${field}"`)
   .join(', ')} FROM job WHERE id = ANY($1::text[])`
 
-const jobReaders = new WeakMap<Domain, (id: string) => Promise<JobRow | null>>()
+type Reads = Pick<Domain, 'db'>
+
+const jobReaders = new WeakMap<Reads['db'], (id: string) => Promise<JobRow | null>>()
 const jobsPerRead = 1_000
 
 /**
  * null: there is no such job. Reads of several requests are joined: a group of submissions or a busy second of
  * `job(id)` costs one statement. Nothing is cached: each read begins after its call.
  */
-export const readJob = (domain: Domain, id: string): Promise<JobRow | null> => readerOf(domain)(id)
+export const readJob = ({ db }: Reads, id: string): Promise<JobRow | null> => readerOf(db)(id)
 
-function readerOf(domain: Domain): (id: string) => Promise<JobRow | null> {
-  const known = jobReaders.get(domain)
+function readerOf(db: Reads['db']): (id: string) => Promise<JobRow | null> {
+  const known = jobReaders.get(db)
   if (known) return known
   const reader = createBatcher<string, JobRow | null>({
     max: jobsPerRead,
     mayBeOneItem: () => false,
     async run(ids) {
-      const jobs = await domain.db.sql.query<JobRow>(jobsSql, [ids], 'jobs_by_id')
+      const jobs = await db.sql.query<JobRow>(jobsSql, [ids], 'jobs_by_id')
       const byId = new Map(jobs.map((job) => [job.id, job]))
       return ids.map((id) => byId.get(id) ?? null)
     },
   })
-  jobReaders.set(domain, reader)
+  jobReaders.set(db, reader)
   return reader
 }

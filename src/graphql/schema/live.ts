@@ -41,7 +41,7 @@ const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'
     job: t.field({
       type: JobRef,
       description: 'The job as it is now.',
-      resolve: ({ jobId }, _args, { load }) => seen(load.job.load(jobId)),
+      resolve: ({ job }) => job,
     }),
     transitions: t.field({
       type: [JobEventRef],
@@ -54,15 +54,23 @@ const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'
   }),
 })
 
-const StreamReset = builder.objectRef<Cursored & { reason: string }>('StreamReset').implement({
-  description: 'What follows does not continue what was sent before.',
-  fields: (t) => ({
-    reason: t.exposeString('reason', {
-      description: 'RETENTION: the skipped events are no longer kept. DELETED: the job was deleted.',
+const StreamReset = builder
+  .objectRef<Cursored & { reason: string; jobIds: readonly string[] }>('StreamReset')
+  .implement({
+    description:
+      'What was sent before does not hold any more. Without `jobIds`: read again what you show, then continue. With `jobIds`: only these jobs are concerned.',
+    fields: (t) => ({
+      reason: t.exposeString('reason', {
+        description: 'RETENTION: the skipped events are no longer kept. DELETED: the jobs were deleted.',
+      }),
+      jobIds: t.idList({
+        description:
+          'The deleted jobs, at most 200: remove them from what you show. `jobUpdates` continues, `jobStatus` and `tail` complete. Empty: RETENTION.',
+        resolve: ({ jobIds }) => [...jobIds],
+      }),
+      cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
     }),
-    cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-  }),
-})
+  })
 
 const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
   description: 'Nothing happened for 15 seconds; the stream is alive.',
@@ -142,10 +150,10 @@ builder.subscriptionField('jobStatus', (t) =>
     args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
     subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
       feed.jobStatus({ viewer, jobId, after: openSeq(jobId, cursor) }),
-    resolve: (message: JobStatusMessage, { jobId }) => ({
-      ...message,
-      cursor: encodeCursor('seq', { j: jobId, s: message.cursor }),
-    }),
+    resolve: (message: JobStatusMessage, { jobId }, { load }) => {
+      if (message.kind === 'transitions') load.job.prime(jobId, message.job)
+      return { ...message, cursor: encodeCursor('seq', { j: jobId, s: message.cursor }) }
+    },
   }),
 )
 
@@ -153,7 +161,7 @@ builder.subscriptionField('jobUpdates', (t) =>
   t.field({
     type: JobUpdatesMessageRef,
     description:
-      'All events of all jobs that you may see and that match the filter before or after the event. Start from `JobConnection.asOf`.',
+      'All events of all jobs that you may see and that match the filter before or after the event, and the deletion of such jobs (`StreamReset` with `jobIds`). Start from `JobConnection.asOf`.',
     args: { filter: t.arg({ type: JobFilterInput, description: 'Filter; default: all jobs.' }), after: t.arg(after) },
     subscribe: (_root, { filter, after: cursor }, { feed, viewer }) =>
       feed.jobUpdates({
@@ -161,7 +169,10 @@ builder.subscriptionField('jobUpdates', (t) =>
         filter: filter ?? undefined,
         after: cursor == null ? undefined : decodeCursor('pos', cursor).p,
       }),
-    resolve: (message: JobUpdatesMessage) => ({ ...message, cursor: encodeCursor('pos', { p: message.cursor }) }),
+    resolve: (message: JobUpdatesMessage, _args, { load }) => {
+      if (message.kind === 'transitions') load.job.prime(message.jobId, message.job)
+      return { ...message, cursor: encodeCursor('pos', { p: message.cursor }) }
+    },
   }),
 )
 

@@ -1,0 +1,59 @@
+import type { JobState } from '../domain/state.ts'
+import type { Db } from '../platform/db.ts'
+import type { Sql } from '../platform/tx.ts'
+import type { FeedEvent } from './event.ts'
+import type { StateMoment } from './facts.ts'
+import { momentOf } from './filter.ts'
+
+/**
+ * The state of jobs around events that are no moves. It never changes, so it is read once for all readers that get the
+ * same event from the ring.
+ */
+export interface Moments {
+  /** The state of each job just before each of these events; an event whose job is gone is missing. */
+  before(events: readonly FeedEvent[]): Promise<ReadonlyMap<FeedEvent, StateMoment>>
+}
+
+export function createMoments(db: Db): Moments {
+  const known = new WeakMap<FeedEvent, Promise<StateMoment | undefined>>()
+
+  function read(events: readonly FeedEvent[]) {
+    const reading = readMoments(db.sql, events)
+    for (const event of events) {
+      known.set(
+        event,
+        reading.then((found) => found.get(event)),
+      )
+    }
+    reading.catch(() => events.map((event) => known.delete(event)))
+  }
+
+  return {
+    async before(events) {
+      const unread = events.filter((event) => !known.has(event))
+      if (unread.length > 0) read(unread)
+      const moments = await Promise.all(events.map(async (event) => [event, await known.get(event)] as const))
+      return new Map(moments.flatMap(([event, moment]) => (moment ? [[event, moment] as const] : [])))
+    },
+  }
+}
+
+async function readMoments(sql: Sql, events: readonly FeedEvent[]): Promise<Map<FeedEvent, StateMoment>> {
+  const rows = await sql.query<{ place: number; state: JobState; at: Date }>(
+    `SELECT w.place, move.to_state AS state, move.at
+     FROM unnest($1::text[], $2::bigint[]) WITH ORDINALITY AS w(job_id, seq, place)
+     CROSS JOIN LATERAL (
+       SELECT to_state, at FROM event
+       WHERE job_id = w.job_id AND seq < w.seq AND to_state IS NOT NULL AND to_state IS DISTINCT FROM from_state
+       ORDER BY seq DESC LIMIT 1
+     ) move`,
+    [events.map(({ jobId }) => jobId), events.map(({ seq }) => seq)],
+    'feed_moments',
+  )
+  return new Map(
+    rows.flatMap(({ place, state, at }) => {
+      const event = events[place - 1]
+      return event ? [[event, momentOf(state, at)] as const] : []
+    }),
+  )
+}
