@@ -4,7 +4,7 @@ import { lastLinesStart } from './last-lines.ts'
 import type { LogStream } from './lines.ts'
 import {
   type Gap,
-  isOver,
+  isLogOver,
   type LogCursor,
   nextRun,
   type RunState,
@@ -77,7 +77,7 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
     if (!state) return { ...page, isFinal: true }
     if (!state.log || offset >= state.log.end) {
       const next = only === undefined ? nextRun(state, offset) : null
-      if (next === null) return { ...page, isFinal: isOver(state, offset, only) }
+      if (next === null) return { ...page, isFinal: isLogOver(state, offset, only) }
       page.cursor = { run: next, offset: 0 }
       continue
     }

@@ -87,7 +87,7 @@ LEFT JOIN run_log l ON l.job_id = w.job_id AND l.number = w.number
 ORDER BY w.place`
 
 /** Whether no byte will follow `offset`; `only`: in this run. */
-export function isOver(state: RunState, offset: number, only: number | undefined): boolean {
+export function isLogOver(state: RunState, offset: number, only: number | undefined): boolean {
   const { log, next, closed } = state
   const sent = log === null ? closed : log.sealed && offset >= log.end
   return sent && (only !== undefined || (closed && next === null))

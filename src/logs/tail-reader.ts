@@ -4,7 +4,7 @@ import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
 import { gapMessage, startOf, whatFollows } from './read.ts'
 import {
-  isOver,
+  isLogOver,
   type LogCursor,
   logEnd,
   nextRun,
@@ -111,7 +111,7 @@ export class TailReader {
     if (state === null) return this.#last(this.#deleted())
     const { offset } = this.#cursor
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
-    if (isOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
+    if (isLogOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
     const next = this.#wholeJob ? nextRun(state, offset) : null
     if (next === null) return this.#wait(heartbeatMs)
     this.#moveTo({ run: next, offset: 0 })
@@ -137,7 +137,7 @@ export class TailReader {
     // A change during the read of the page rang its bell before the reader waited for it.
     if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold(waited) : undefined
     this.#heldSince = undefined
-    const over = isOver(state, part.end, this.#options.run)
+    const over = isLogOver(state, part.end, this.#options.run)
     const message = this.#batch(part, over)
     this.#cursor = message.cursor
     if (over) return this.#last(message)
