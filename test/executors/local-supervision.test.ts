@@ -260,7 +260,7 @@ describe('a server', () => {
   it('ends what a cgroup still holds of a run whose spool is gone', async (context) => {
     const cgroups = openCgroups(spoolDir)
     if (!cgroups) return context.skip()
-    const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600'), 1)
+    const { handle, lines } = await startAndHear(sh('echo $$; exec env -i sleep 600'), 1)
     process.kill(-(await shimOf(handle)), 'SIGKILL')
     await executor.close()
     await rm(join(spoolDir, 'runs', handle), { recursive: true })
