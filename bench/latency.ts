@@ -14,7 +14,7 @@ await withServer(async (url) => {
   const connection = connect({ url })
   // A job that keeps running keeps the socket open, so that Berth is measured and not the opening of connections.
   const anchorId = await submit(connection, ['/bin/sleep', '3600'])
-  const anchor = connection.follow(JobStatusDocument, { jobId: anchorId })
+  const anchor = connection.subscribe(JobStatusDocument, { jobId: anchorId })
   await anchor.next()
   const seen: number[] = []
   const stored: number[] = []
@@ -41,7 +41,7 @@ async function measure(connection: Connection): Promise<{ seenMs: number; stored
   const jobId = await submit(connection, ['/bin/true'])
   let seenMs = Number.NaN
   let storedMs = Number.NaN
-  for await (const { jobStatus } of connection.follow(JobStatusDocument, { jobId })) {
+  for await (const { jobStatus } of connection.subscribe(JobStatusDocument, { jobId })) {
     if (jobStatus.__typename !== 'JobTransitions' || jobStatus.job.startedAt === null) continue
     if (Number.isNaN(seenMs)) seenMs = performance.now() - sent
     storedMs = Date.parse(jobStatus.job.startedAt) - Date.parse(jobStatus.job.createdAt)

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
+import type { Client } from '../client/client.ts'
 import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
-import type { Connection } from '../client/transport.ts'
 import { stopFor } from './exit.ts'
 import { type Format, formats, jobColumns, structured, table } from './render.ts'
 import type { Terminal } from './terminal.ts'
@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts'
 export interface Cli {
   terminal: Terminal
   /** Opened when a command first needs it. */
-  connection: () => Connection
+  connection: () => Client
   env: Readonly<Record<string, string | undefined>>
   cwd: string
   readStdin: () => Promise<string>

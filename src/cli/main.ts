@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
+import { type Client, createClient } from '../client/client.ts'
 import { RequestFailed } from '../client/failure.ts'
-import { type Connection, connect } from '../client/transport.ts'
 import type { Cli } from './cli.ts'
 import { addApprove } from './commands/approve.ts'
 import { addAudit } from './commands/audit.ts'
@@ -43,14 +43,14 @@ const { NO_COLOR, BERTH_URL, BERTH_TOKEN } = env
 const defaultUrl = 'http://127.0.0.1:4000'
 
 const terminal = createTerminal({ stdout, stderr, noColour: Boolean(NO_COLOR) })
-let connection: Connection | undefined
+let connection: Client | undefined
 
 const cli: Cli = {
   terminal,
   env,
   cwd: process.cwd(),
   connection: () => {
-    connection ??= connect({ url: BERTH_URL || defaultUrl, token: BERTH_TOKEN || undefined })
+    connection ??= createClient({ url: BERTH_URL || defaultUrl, token: BERTH_TOKEN || undefined })
     return connection
   },
   readStdin: () => text(stdin),

@@ -1,10 +1,5 @@
-import {
-  JobDocument,
-  type JobEventRowFragment,
-  type JobRowFragment,
-  JobStatusDocument,
-  TailDocument,
-} from '../client/generated/graphql.ts'
+import type { FollowJobOptions } from '../client/events.ts'
+import { JobDocument, type JobEventRowFragment, type JobRowFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop } from './exit.ts'
 import { eventText } from './render.ts'
@@ -23,20 +18,22 @@ export async function findJob(cli: Cli, id: string) {
   return job
 }
 
-export interface EventView {
-  after?: string
+export interface EventView extends Pick<FollowJobOptions, 'from'> {
   onEvent?: (event: JobEventRowFragment) => Promise<void>
 }
 
 /** Waits until the job is final and returns it. */
-export async function untilFinal(cli: Cli, jobId: string, { after, onEvent }: EventView = {}): Promise<JobRowFragment> {
-  const variables = after === undefined ? { jobId } : { jobId, after }
-  for await (const { jobStatus: message } of cli.connection().follow(JobStatusDocument, variables)) {
-    if (message.__typename === 'StreamReset' && message.resetReason === 'DELETED')
+export async function untilFinal(
+  cli: Cli,
+  jobId: string,
+  { from = 'CURRENT', onEvent }: EventView = {},
+): Promise<JobRowFragment> {
+  for await (const update of cli.connection().follow(jobId, { from })) {
+    if (update.__typename === 'StreamReset' && update.resetReason === 'DELETED')
       throw new Stop(exitCodes.notFound, `${jobId} was deleted`)
-    if (message.__typename !== 'JobTransitions') continue
-    for (const event of message.transitions) await onEvent?.(event)
-    if (message.isFinal) return message.job
+    if (update.__typename !== 'JobTransitions') continue
+    for (const event of update.transitions) await onEvent?.(event)
+    if (update.isFinal) return update.job
   }
   return findJob(cli, jobId)
 }
@@ -44,24 +41,24 @@ export async function untilFinal(cli: Cli, jobId: string, { after, onEvent }: Ev
 /** Prints the output of a job live; stdout gets exactly its bytes. Returns at the end of the log. */
 export async function followLog(cli: Cli, jobId: string, view: LogView = {}): Promise<void> {
   const { terminal } = cli
-  for await (const { tail: message } of cli.connection().follow(TailDocument, { jobId, ...view })) {
-    switch (message.__typename) {
+  for await (const part of cli.connection().tail(jobId, view)) {
+    switch (part.__typename) {
       case 'LogBatch':
-        await terminal.write(message.text)
+        await terminal.write(part.text)
         break
       case 'LogGap':
-        terminal.say(gapText(message))
+        terminal.say(gapText(part))
         break
       case 'RunChanged':
-        if (message.newRun.number > 1) terminal.say(`run ${message.newRun.number} starts`)
+        if (part.newRun.number > 1) terminal.say(`run ${part.newRun.number} starts`)
         break
       case 'StreamReset':
-        terminal.say(`the log starts again (${message.resetReason})`)
-        break
-      case 'StreamHeartbeat':
+        terminal.say(
+          part.resetReason === 'DELETED' ? `${jobId} was deleted` : `the log starts again (${part.resetReason})`,
+        )
         break
       default:
-        message satisfies never
+        part satisfies never
     }
   }
 }

@@ -5,11 +5,17 @@ export class RequestFailed extends Error {
   readonly code: string
   /** The id of the request in the server's log. */
   readonly requestId: string | null
+  readonly token: TokenTrouble | null
+  /** The server asks to wait so long. */
+  readonly retryAfterMs: number
 
-  constructor(code: string, message: string, { requestId = null, ...options }: FailureOptions = {}) {
-    super(message, options)
+  constructor(code: string, message: string, options: FailureOptions = {}) {
+    const { requestId = null, token = null, retryAfterMs = 0, ...rest } = options
+    super(message, rest)
     this.code = code
     this.requestId = requestId
+    this.token = token
+    this.retryAfterMs = retryAfterMs
   }
 
   /** The request is correct and may succeed later. */
@@ -18,22 +24,36 @@ export class RequestFailed extends Error {
   }
 }
 
+/**
+ * What a refused token allows. REFUSED: nothing. EXPIRED: a try with another token. ENDED: a try with the same one; it
+ * was accepted before, and what it permits has changed.
+ */
+export type TokenTrouble = 'REFUSED' | 'EXPIRED' | 'ENDED'
+
 export interface FailureOptions extends ErrorOptions {
   requestId?: string | null
+  token?: TokenTrouble | null
+  retryAfterMs?: number
 }
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'TIMEOUT'])
 
 export interface GraphqlError {
   message: string
+  path?: readonly (string | number)[]
   extensions?: { code?: string; requestId?: string }
 }
 
-export function failureOf(errors: readonly GraphqlError[]): RequestFailed {
+export function failureOf(errors: readonly GraphqlError[], options: FailureOptions = {}): RequestFailed {
   const [first] = errors
+  const code = first?.extensions?.code ?? 'INTERNAL_SERVER_ERROR'
   return new RequestFailed(
-    first?.extensions?.code ?? 'INTERNAL_SERVER_ERROR',
+    code,
     errors.map((error) => error.message).join('; ') || 'The server refused the request without a reason',
-    { requestId: first?.extensions?.requestId ?? null },
+    {
+      requestId: first?.extensions?.requestId ?? null,
+      ...(code === 'UNAUTHENTICATED' && { token: 'EXPIRED' }),
+      ...options,
+    },
   )
 }

@@ -1,3 +1,5 @@
+import type { Sleep } from './pause.ts'
+
 /**
  * The one retry policy: 1, 2, 4 … seconds at most, each wait random between zero and that (full jitter), so that a
  * thousand clients of a restarted server do not come back in step. Only retryable errors are tried again, and only for
@@ -7,9 +9,10 @@
 export interface Retry<T> {
   /** Tries in all. */
   attempts: number
-  /** Whether the result or the error is worth another try. */
-  again: (outcome: { result: T } | { error: unknown }) => boolean
-  sleep: (ms: number) => Promise<unknown>
+  /** The shortest wait in ms before another try; null: no other try. */
+  again: (outcome: { result: T } | { error: unknown }) => number | null
+  sleep: Sleep
+  signal?: AbortSignal | undefined
 }
 
 const firstWaitMs = 1_000
@@ -18,15 +21,21 @@ const waitMsMax = 30_000
 /** How long to wait after the failed try number `attempt`: 0, 1, 2 … */
 export const retryWaitMs = (attempt: number) => Math.random() * Math.min(waitMsMax, firstWaitMs * 2 ** attempt)
 
-export async function withAttempts<T>(work: () => Promise<T>, { attempts, again, sleep }: Retry<T>): Promise<T> {
+export async function withAttempts<T>(
+  work: () => Promise<T>,
+  { attempts, again, sleep, signal }: Retry<T>,
+): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     const last = attempt + 1 >= attempts
+    let waitMs: number | null
     try {
       const result = await work()
-      if (last || !again({ result })) return result
+      waitMs = last ? null : again({ result })
+      if (waitMs === null) return result
     } catch (error) {
-      if (last || !again({ error })) throw error
+      waitMs = last ? null : again({ error })
+      if (waitMs === null) throw error
     }
-    await sleep(retryWaitMs(attempt))
+    await sleep(Math.max(waitMs, retryWaitMs(attempt)), signal)
   }
 }

@@ -2,7 +2,7 @@ import { freemem, loadavg, totalmem } from 'node:os'
 import type pg from 'pg'
 import { advisoryLocks } from '../platform/advisory-locks.ts'
 import type { Clock } from '../platform/clock.ts'
-import { type Address, createClient, disconnect } from '../platform/connection.ts'
+import { type Address, createPgClient, disconnect } from '../platform/connection.ts'
 import type { Log } from '../platform/log.ts'
 import type { Sql } from '../platform/tx.ts'
 
@@ -203,7 +203,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
 }
 
 function connection({ address, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
-  const client = createClient({ address, name: `berth leadership ${key}`, statementMsMax: queryMsMax, direct })
+  const client = createPgClient({ address, name: `berth leadership ${key}`, statementMsMax: queryMsMax, direct })
   client.on('error', (error) => lost.abort(error))
   client.on('end', () => lost.abort(new Error('The connection ended')))
   return client

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { type Address, createClient, disconnect } from './connection.ts'
+import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 import { isUnavailable, pgSql, type Sql } from './tx.ts'
 
@@ -58,7 +58,7 @@ async function failureOf(address: Address): Promise<unknown> {
 
 /** Runs a query on a connection of its own. */
 async function asked<T>(address: Address, ask: (sql: Sql) => Promise<T>): Promise<T> {
-  const client = createClient({ address, name: 'berth start', statementMsMax, direct: false })
+  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: false })
   client.on('error', () => undefined) // a pending query fails with the same error
   try {
     await client.connect()

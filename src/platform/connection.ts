@@ -96,7 +96,7 @@ function withSettings(url: string): string {
 }
 
 /** A connection of its own, for statements that must not wait for the pool. */
-export const createClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
+export const createPgClient = (options: ConnectionOptions): pg.Client => new pg.Client(connectionConfig(options))
 
 /** A clean end needs the other side, which may be silent. */
 export async function disconnect(client: pg.Client): Promise<void> {

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { advisoryLocks } from './advisory-locks.ts'
-import { createClient, disconnect } from './connection.ts'
+import { createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 import { sqlState } from './tx.ts'
 
@@ -23,7 +23,7 @@ import { sqlState } from './tx.ts'
  */
 export async function migrate(url: string, log: Log, directory = migrationsDirectory): Promise<void> {
   const migrations = await readMigrations(directory)
-  const client = createClient({
+  const client = createPgClient({
     address: { url },
     name: 'berth migrate',
     statementMsMax: migrationMsMax,

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Clock } from './clock.ts'
-import { type Address, createClient, disconnect } from './connection.ts'
+import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
 
 /**
@@ -69,7 +69,7 @@ export function createWakeups<Topic extends string>({
 
   async function listen(to: Address) {
     while (!abort.signal.aborted) {
-      const connection = createClient({ address: to, name: 'berth wakeup', statementMsMax, direct: true })
+      const connection = createPgClient({ address: to, name: 'berth wakeup', statementMsMax, direct: true })
       const lost = new Promise<void>((resolve) => {
         connection.on('error', () => resolve())
         connection.on('end', () => resolve())

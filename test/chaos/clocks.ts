@@ -304,7 +304,7 @@ function followHeartbeats({ server, database }: Stage) {
   const connection = connect({ url: server.url, token: secret })
   const seen: { at: number; now: number }[] = []
   const followed = (async () => {
-    for await (const { jobUpdates } of connection.follow(noJobs, {}))
+    for await (const { jobUpdates } of connection.subscribe(noJobs, {}))
       if (jobUpdates.at !== undefined) seen.push({ at: Date.parse(jobUpdates.at), now: await nowMs(database) })
   })()
   followed.catch(() => undefined)

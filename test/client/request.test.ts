@@ -1,9 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
+import type { JobUpdate } from '../../src/client/events.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { retryWaitMs } from '../../src/client/retry.ts'
-import { connect } from '../../src/client/transport.ts'
 
 const document = new TypedDocumentString<{ answer: unknown }, { n: number }>('query ($n: Int) { answer(n: $n) }')
 
@@ -11,19 +13,20 @@ let server: Server | undefined
 const waits: number[] = []
 
 /** A server that gives these answers, one after the other, the last for ever. */
-async function serve(...answers: { status?: number; body: unknown }[]) {
+async function serve(...answers: { status?: number; retryAfter?: number; body: unknown }[]) {
   let given = 0
+  const asked: string[] = []
   const listener: RequestListener = (request, response) => {
-    const { status = 200, body } = answers[Math.min(given++, answers.length - 1)] ?? { body: null }
-    request.resume()
-    response.writeHead(status, { 'content-type': 'application/json' })
+    const { status = 200, retryAfter, body } = answers[Math.min(given++, answers.length - 1)] ?? { body: null }
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after': String(retryAfter ?? 0) })
     response.end(typeof body === 'string' ? body : JSON.stringify(body))
+    void text(request).then((sent) => asked.push(sent))
   }
   server = createServer(listener)
   await new Promise<void>((resolve) => server?.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const sleep = async (ms: number) => waits.push(ms)
-  return { connection: connect({ url, sleep }), given: () => given }
+  return { client: createClient({ url, sleep, transports: ['polling'] }), asked, given: () => given }
 }
 
 afterEach(async () => {
@@ -37,21 +40,21 @@ const answered = { body: { data: { answer: 42 } } }
 
 describe('a request', () => {
   it('answers the data', async () => {
-    const { connection } = await serve(answered)
-    expect(await connection.request(document, { n: 1 })).toEqual({ answer: 42 })
+    const { client } = await serve(answered)
+    expect(await client.request(document, { n: 1 })).toEqual({ answer: 42 })
   })
 
   it('is tried again while the refusal is retryable', async () => {
     const problem = { body: { data: { answer: { __typename: 'UnavailableProblem', retryable: true } } } }
-    const { connection, given } = await serve(refusal('UNAVAILABLE'), problem, answered)
-    expect(await connection.request(document, { n: 1 }, { attempts: 5 })).toEqual({ answer: 42 })
+    const { client, given } = await serve(refusal('UNAVAILABLE'), problem, answered)
+    expect(await client.request(document, { n: 1 }, { attempts: 5 })).toEqual({ answer: 42 })
     expect(given()).toBe(3)
     expect(waits).toHaveLength(2)
   })
 
   it('gives up after its attempts, with the refusal', async () => {
-    const { connection, given } = await serve(refusal('UNAVAILABLE'))
-    await expect(connection.request(document, { n: 1 }, { attempts: 3 })).rejects.toMatchObject({
+    const { client, given } = await serve(refusal('UNAVAILABLE'))
+    await expect(client.request(document, { n: 1 }, { attempts: 3 })).rejects.toMatchObject({
       code: 'UNAVAILABLE',
       requestId: 'r1',
       retryable: true,
@@ -60,14 +63,14 @@ describe('a request', () => {
   })
 
   it.each(['INVALID_INPUT', 'FORBIDDEN', 'INTERNAL_SERVER_ERROR'])('is never tried again after %s', async (code) => {
-    const { connection, given } = await serve(refusal(code))
-    await expect(connection.request(document, { n: 1 }, { attempts: 5 })).rejects.toMatchObject({ code })
+    const { client, given } = await serve(refusal(code))
+    await expect(client.request(document, { n: 1 }, { attempts: 5 })).rejects.toMatchObject({ code })
     expect(given()).toBe(1)
   })
 
   it('is tried once unless asked otherwise', async () => {
-    const { connection, given } = await serve(refusal('UNAVAILABLE'))
-    await expect(connection.request(document, { n: 1 })).rejects.toThrow()
+    const { client, given } = await serve(refusal('UNAVAILABLE'))
+    await expect(client.request(document, { n: 1 })).rejects.toThrow()
     expect(given()).toBe(1)
   })
 
@@ -78,15 +81,54 @@ describe('a request', () => {
     [500, 'INTERNAL_SERVER_ERROR'],
     [502, 'UNREACHABLE'],
   ])('understands a plain %i as %s', async (status, code) => {
-    const { connection } = await serve({ status, body: 'plain words' })
-    await expect(connection.request(document, { n: 1 })).rejects.toMatchObject({ code })
+    const { client } = await serve({ status, body: 'plain words' })
+    await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code })
   })
 
   it('says so when nobody listens', async () => {
-    const { connection } = await serve(answered)
+    const { client } = await serve(answered)
     await new Promise((resolve) => server?.close(resolve))
     server = undefined
-    await expect(connection.request(document, { n: 1 })).rejects.toMatchObject({ code: 'UNREACHABLE', retryable: true })
+    await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code: 'UNREACHABLE', retryable: true })
+  })
+})
+
+describe('what is asked again', () => {
+  const page = (nodes: object[]) => ({
+    body: {
+      data: {
+        job: { stateCategory: 'WAITING', eventCursor: 'c1', events: { nodes, pageInfo: { hasNextPage: false } } },
+      },
+    },
+  })
+
+  it('tells the deletion of a job that it followed as its last message', async () => {
+    const { client } = await serve(page([{ seq: 1 }]), page([{ seq: 1 }, { seq: 2 }]), {
+      body: { data: { job: null } },
+    })
+    const updates: JobUpdate[] = []
+    for await (const update of client.follow('job_1')) updates.push(update)
+    expect(updates).toMatchObject([
+      { transitions: [{ seq: 1 }] },
+      { transitions: [{ seq: 2 }] },
+      { __typename: 'StreamReset', resetReason: 'DELETED', cursor: 'c1' },
+    ])
+  })
+
+  it('has one idempotency key, made once for each submission', async () => {
+    const taken = { body: { data: { submitJob: { __typename: 'SubmitJobSuccess' } } } }
+    const { client, asked } = await serve(refusal('UNAVAILABLE'), { status: 503, body: 'away' }, taken)
+    await client.submit({ spec: { command: ['true'] } })
+    await client.submit({ spec: { command: ['true'] }, idempotencyKey: 'mine' })
+    const keys = asked.map((text) => JSON.parse(text).variables.input.idempotencyKey)
+    expect(keys).toEqual([keys[0], keys[0], keys[0], 'mine'])
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/)
+  })
+
+  it('waits as long as the server asks', async () => {
+    const { client } = await serve({ status: 429, retryAfter: 40, body: 'too many' }, answered)
+    await client.request(document, { n: 1 }, { attempts: 2 })
+    expect(waits).toEqual([40_000])
   })
 })
 

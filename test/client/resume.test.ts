@@ -36,14 +36,14 @@ describe('a stream', () => {
   it('ends when the server completes it', async () => {
     const { connection } = await open({ last: 5 })
     const seen: number[] = []
-    for await (const { count } of connection.follow(document, {})) seen.push(count.number)
+    for await (const { count } of connection.subscribe(document, {})) seen.push(count.number)
     expect(seen).toEqual(numbersTo(5))
   })
 
   it('loses and repeats nothing when its connection is cut again and again', async () => {
     const { server, connection } = await open({ last: 2_000 })
     const seen: number[] = []
-    for await (const { count } of connection.follow(document, { lastLines: 7 })) {
+    for await (const { count } of connection.subscribe(document, { lastLines: 7 })) {
       seen.push(count.number)
       if (seen.length % 300 === 0) server.cut()
     }
@@ -55,7 +55,7 @@ describe('a stream', () => {
 
   it('ends without an error when its connection is closed while the server is away', async () => {
     connection = connect({ url: `http://127.0.0.1:${await freePort()}`, sleep: async () => undefined })
-    const next = connection.follow(document, {}).next()
+    const next = connection.subscribe(document, {}).next()
     await expect(connection.close()).resolves.toBeUndefined()
     expect(await next).toEqual({ done: true, value: undefined })
   })
@@ -63,14 +63,14 @@ describe('a stream', () => {
   it('comes back to a server that answers that its database is away', async () => {
     const { server, connection } = await open({ last: 300, awayEvery: 100 })
     const seen: number[] = []
-    for await (const { count } of connection.follow(document, {})) seen.push(count.number)
+    for await (const { count } of connection.subscribe(document, {})) seen.push(count.number)
     expect(seen).toEqual(numbersTo(300))
     expect(server.asked.length).toBeGreaterThan(4)
   })
 
   it('counts what arrived, not what was read', async () => {
     const { server, connection } = await open({ last: 50 })
-    const stream = connection.follow(document, {})
+    const stream = connection.subscribe(document, {})
     const seen = [(await stream.next()).value?.count.number]
     await until(() => server.sent() === 50, { what: 'everything was sent' })
     server.cut()
@@ -81,7 +81,7 @@ describe('a stream', () => {
   it('stops taking when nobody reads, and goes on when somebody does', async () => {
     const last = 2_000
     const { server, connection } = await open({ last, padding: 64 * 1024 })
-    const stream = connection.follow(document, {})
+    const stream = connection.subscribe(document, {})
     await stream.next()
     // The sockets' buffers are full: the server has stopped long before the end.
     let before = -1
@@ -101,13 +101,13 @@ describe('a stream', () => {
 
   it.each([4401, 4403])('fails at once when the server says that coming back is useless: %i', async (closeCode) => {
     const { connection } = await open({ last: 1, closeCode })
-    await expect(connection.follow(document, {}).next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
+    await expect(connection.subscribe(document, {}).next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
   it('fails with the errors of the operation', async () => {
     const { connection } = await open({ last: 1 })
     const wrong = new TypedDocumentString<Counted, object>('subscription { nothing }')
-    await expect(connection.follow(wrong, {}).next()).rejects.toThrow(/Cannot query field/)
+    await expect(connection.subscribe(wrong, {}).next()).rejects.toThrow(/Cannot query field/)
   })
 })
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createClient, disconnect } from '../../src/platform/connection.ts'
+import { createPgClient, disconnect } from '../../src/platform/connection.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { isUnavailable, Unavailable } from '../../src/platform/tx.ts'
@@ -72,7 +72,7 @@ test('what was given up is not answered later, and its connection is not used ag
 })
 
 test('a connection of its own gives up a silent database, while it is made and afterwards', async () => {
-  const own = () => createClient({ address: door, name: 'berth own', statementMsMax: 700, direct: true })
+  const own = () => createPgClient({ address: door, name: 'berth own', statementMsMax: 700, direct: true })
   const [open, late] = [own(), own()]
   for (const client of [open, late]) client.on('error', () => undefined)
   await open.connect()

@@ -73,7 +73,7 @@ export function connectApi(url: string): Api {
       return id ?? ''
     },
     async *stream<Message>(field: string, query: string, variables: Record<string, unknown>) {
-      for await (const data of connection.follow(
+      for await (const data of connection.subscribe(
         document<Record<string, Message>, Record<string, unknown>>(query),
         variables,
       )) {

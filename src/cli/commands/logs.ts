@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { type JobEventRowFragment, JobEventsDocument, JobLogsDocument } from '../../client/generated/graphql.ts'
+import { createHistory } from '../../client/events.ts'
+import { type JobEventRowFragment, JobLogsDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { detachOnInterrupt, findJob, followLog, gapText, type LogView, printEvent, untilFinal } from '../watch.ts'
 
@@ -10,7 +11,6 @@ interface LogsOptions {
 }
 
 const linesPerPage = 5_000
-const eventsPerPage = 100
 
 export function addLogs(program: Command, cli: Cli): void {
   program
@@ -24,7 +24,7 @@ export function addLogs(program: Command, cli: Cli): void {
       await findJob(cli, id)
       const view: LogView = tail === undefined ? {} : { lastLines: tail }
       if (follow) return followUntilLeft(cli, id, { ...view, events: events ?? false })
-      return events ? void (await printEvents(cli, id)) : printLog(cli, id, view)
+      return events ? printEvents(cli, id) : printLog(cli, id, view)
     })
 }
 
@@ -33,11 +33,9 @@ async function followUntilLeft(cli: Cli, id: string, { events, ...view }: LogVie
   await Promise.all([followLog(cli, id, view), ...(events ? [followEvents(cli, id)] : [])])
 }
 
-/** Prints past events, then live ones. Events that come in both are known by their numbers. */
 async function followEvents(cli: Cli, id: string): Promise<void> {
-  const { cursor, seq } = await printEvents(cli, id)
-  const onEvent = async (event: JobEventRowFragment) => (event.seq > seq ? printEvent(cli, event) : undefined)
-  await untilFinal(cli, id, { ...(cursor === undefined ? {} : { after: cursor }), onEvent })
+  const onEvent = (event: JobEventRowFragment) => printEvent(cli, event)
+  await untilFinal(cli, id, { from: 'FIRST', onEvent })
 }
 
 /** Prints the pages of the present log. The last page of a running job is empty. */
@@ -55,27 +53,9 @@ async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<v
   }
 }
 
-/** Returns the cursor from before the first page, and the number of the last printed event. */
-async function printEvents(cli: Cli, id: string): Promise<{ cursor: string | undefined; seq: number }> {
-  let after: string | null = null
-  let cursor: string | undefined
-  let seq = 0
-  do {
-    const job: Awaited<ReturnType<typeof readEvents>> = await readEvents(cli, id, after)
-    cursor ??= job?.eventCursor
-    for (const event of job?.events.nodes ?? []) {
-      await printEvent(cli, event)
-      seq = event.seq
-    }
-    after = job?.events.pageInfo.hasNextPage ? job.events.pageInfo.endCursor : null
-  } while (after !== null)
-  return { cursor, seq }
-}
-
-async function readEvents(cli: Cli, id: string, after: string | null) {
-  const variables = { id, first: eventsPerPage, after }
-  const { job } = await cli.connection().request(JobEventsDocument, variables, { attempts: 3 })
-  return job
+async function printEvents(cli: Cli, id: string): Promise<void> {
+  const { events } = await createHistory(cli.connection(), id).read({ attempts: 3 })
+  for (const event of events) await printEvent(cli, event)
 }
 
 function readLines(given: string): number {

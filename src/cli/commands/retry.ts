@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { RetryJobDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import {
@@ -18,7 +17,6 @@ export function addRetry(program: Command, cli: Cli): void {
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
       const overrides = buildSpec({ ...cli, command, flags: options, yaml: null })
       const input = { jobId, overrides, ...submissionInput(options) }
-      const { retryJob } = await cli.connection().request(RetryJobDocument, { input }, attemptsOf(options))
-      await finish(cli, retryJob, options)
+      await finish(cli, await cli.connection().retry(input, attemptsOf(options)), options)
     })
 }

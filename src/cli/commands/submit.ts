@@ -1,13 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { stringify } from 'yaml'
-import {
-  type JobRowFragment,
-  type JobSpecInput,
-  type RetryJobMutation,
-  SubmitJobDocument,
-  type SubmitJobMutation,
-} from '../../client/generated/graphql.ts'
+import type { RetryJobAnswer, SubmitJobAnswer } from '../../client/client.ts'
+import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'
@@ -68,9 +63,9 @@ export const submissionInput = ({ idempotencyKey, keyTtl, slot, dryRun, wait }: 
   ...(wait === false && { noWait: true }),
 })
 
-/** With a key a submission may be sent again without making a second job. */
+/** A user waits for the answer; a program that gave a key can wait longer. */
 export const attemptsOf = ({ idempotencyKey }: SubmissionOptions) => ({
-  attempts: idempotencyKey === undefined ? 1 : 5,
+  attempts: idempotencyKey === undefined ? 3 : 5,
 })
 
 export function addSpecFlags(submit: Command): Command {
@@ -124,11 +119,10 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
   const { requiresApproval = false } = options
   const input = { spec, ...submissionInput(options), ...(requiresApproval && { requiresApproval }) }
-  const { submitJob } = await cli.connection().request(SubmitJobDocument, { input }, attemptsOf(options))
-  await finish(cli, submitJob, options)
+  await finish(cli, await cli.connection().submit(input, attemptsOf(options)), options)
 }
 
-type SubmitAnswer = SubmitJobMutation['submitJob'] | RetryJobMutation['retryJob']
+type SubmitAnswer = SubmitJobAnswer | RetryJobAnswer
 
 /** Prints the outcome of a submission, and follows the job if the options say so. */
 export async function finish(cli: Cli, answer: SubmitAnswer, options: SubmissionOptions): Promise<void> {
@@ -145,7 +139,8 @@ interface Taken {
 /** Prints the id on stdout and everything else on stderr. */
 async function tell(cli: Cli, taken: Taken, options: SubmissionOptions): Promise<JobRowFragment> {
   const { job, warnings, idempotentHit } = taken
-  if (idempotentHit) cli.terminal.say(`berth: the key was used before; its job is ${job.id}`)
+  if (idempotentHit && options.idempotencyKey !== undefined)
+    cli.terminal.say(`berth: the key was used before; its job is ${job.id}`)
   for (const warning of warnings) cli.terminal.say(`berth: ${warning}`)
   if (options.output !== 'table') await cli.terminal.write(structured({ job, idempotentHit, warnings }, options.output))
   else if (options.follow) cli.terminal.say(job.id)

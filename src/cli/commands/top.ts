@@ -11,7 +11,7 @@ export function addTop(program: Command, cli: Cli): void {
     .description('watch the queue live until Ctrl-C; in a pipe, print one snapshot after another')
     .action(async (options: QueueOptions) => {
       cli.leaveOnInterrupt('detached; all jobs continue')
-      for await (const { queueStatus } of cli.connection().follow(QueueStatusDocument, asked(options))) {
+      for await (const { queueStatus } of cli.connection().subscribe(QueueStatusDocument, asked(options))) {
         const view = shown(cli, queueStatus, options.output)
         const separator = options.output === 'yaml' ? '---\n' : options.output === 'table' ? '\n' : ''
         await cli.terminal.write(cli.terminal.live ? `${clearScreen}${view}` : `${view}${separator}`)

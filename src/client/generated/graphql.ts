@@ -451,6 +451,17 @@ export const LimitScope = {
 } as const;
 
 export type LimitScope = typeof LimitScope[keyof typeof LimitScope];
+/** Stream of output. */
+export const LogStream = {
+  /** Error output of the job. */
+  Stderr: 'STDERR',
+  /** Standard output of the job. */
+  Stdout: 'STDOUT',
+  /** Messages of Berth about the run. */
+  System: 'SYSTEM'
+} as const;
+
+export type LogStream = typeof LogStream[keyof typeof LogStream];
 /** Network traffic that is blocked for a job. */
 export const NetworkIsolation = {
   /** Incoming and outgoing traffic is blocked. */
@@ -895,7 +906,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
@@ -994,9 +1005,9 @@ export type RemoveNodeMutation = { removeNode:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobRowFragment = { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
+export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
 
@@ -1051,7 +1062,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1062,7 +1073,7 @@ export type CancelJobMutationVariables = Exact<{
 
 
 export type CancelJobMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1091,14 +1102,14 @@ export type JobsQueryVariables = Exact<{
 }>;
 
 
-export type JobsQuery = { jobs: { nodes: Array<{ id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type JobsQuery = { jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, version: number, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1107,13 +1118,15 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { eventCursor: string, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, user: { name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
   first?: number | null | undefined;
   after?: string | null | undefined;
   lastLines?: number | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+  run?: number | null | undefined;
 }>;
 
 
@@ -1131,7 +1144,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
@@ -1140,6 +1153,8 @@ export type TailSubscriptionVariables = Exact<{
   jobId: string;
   after?: string | null | undefined;
   lastLines?: number | null | undefined;
+  streams?: Array<LogStream> | LogStream | null | undefined;
+  run?: number | null | undefined;
 }>;
 
 
@@ -1166,7 +1181,7 @@ export type RetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1176,7 +1191,7 @@ export type IdempotencyKeyQueryVariables = Exact<{
 }>;
 
 
-export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } } | null };
+export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } } | null };
 
 export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
 
@@ -1251,7 +1266,7 @@ export type ApproveJobMutationVariables = Exact<{
 
 export type ApproveJobMutation = { approveJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ApproveJobSuccess', job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1271,7 +1286,7 @@ export type RejectJobMutation = { rejectJob:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectJobSuccess', job: { id: string, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1633,6 +1648,7 @@ export const NodeRowFragmentDoc = new TypedDocumentString(`
 export const JobRowFragmentDoc = new TypedDocumentString(`
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -1652,7 +1668,6 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
     fragment JobDetail on Job {
   ...JobRow
   stateCategory
-  version
   pool
   executor
   account
@@ -1718,6 +1733,7 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2103,6 +2119,7 @@ export const SetJobPriorityDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2394,6 +2411,7 @@ export const SubmitJobDocument = new TypedDocumentString(`
 }
 fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2438,6 +2456,7 @@ export const CancelJobDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2506,6 +2525,7 @@ export const JobsDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2528,6 +2548,7 @@ export const JobDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2545,7 +2566,6 @@ export const JobDocument = new TypedDocumentString(`
 fragment JobDetail on Job {
   ...JobRow
   stateCategory
-  version
   pool
   executor
   account
@@ -2612,6 +2632,8 @@ fragment JobDetail on Job {
 export const JobEventsDocument = new TypedDocumentString(`
     query JobEvents($id: ID!, $first: Int, $after: Cursor) {
   job(id: $id) {
+    ...JobRow
+    stateCategory
     eventCursor
     events(first: $first, after: $after) {
       nodes {
@@ -2624,7 +2646,24 @@ export const JobEventsDocument = new TypedDocumentString(`
     }
   }
 }
-    fragment JobEventRow on JobEvent {
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  stateReason
+  stateInfo
+  exitCode
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment JobEventRow on JobEvent {
   seq
   at
   type
@@ -2636,9 +2675,15 @@ export const JobEventsDocument = new TypedDocumentString(`
   run
 }`) as unknown as TypedDocumentString<JobEventsQuery, JobEventsQueryVariables>;
 export const JobLogsDocument = new TypedDocumentString(`
-    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int) {
+    query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
   job(id: $id) {
-    logs(first: $first, after: $after, lastLines: $lastLines) {
+    logs(
+      first: $first
+      after: $after
+      lastLines: $lastLines
+      streams: $streams
+      run: $run
+    ) {
       text
       gaps {
         run
@@ -2687,6 +2732,7 @@ export const JobStatusDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2713,8 +2759,14 @@ fragment JobEventRow on JobEvent {
   run
 }`) as unknown as TypedDocumentString<JobStatusSubscription, JobStatusSubscriptionVariables>;
 export const TailDocument = new TypedDocumentString(`
-    subscription Tail($jobId: ID!, $after: Cursor, $lastLines: Int) {
-  tail(jobId: $jobId, after: $after, lastLines: $lastLines) {
+    subscription Tail($jobId: ID!, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
+  tail(
+    jobId: $jobId
+    after: $after
+    lastLines: $lastLines
+    streams: $streams
+    run: $run
+  ) {
     __typename
     ... on LogBatch {
       text
@@ -2789,6 +2841,7 @@ export const RetryJobDocument = new TypedDocumentString(`
 }
 fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -2831,6 +2884,7 @@ export const IdempotencyKeyDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -3022,6 +3076,7 @@ export const ApproveJobDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason
@@ -3065,6 +3120,7 @@ export const RejectJobDocument = new TypedDocumentString(`
 }
     fragment JobRow on Job {
   id
+  version
   name
   state
   stateReason

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import type pg from 'pg'
 import { advisoryLocks } from '../advisory-locks.ts'
 import type { Clock } from '../clock.ts'
-import { type Address, createClient, DiskFull, disconnect } from '../connection.ts'
+import { type Address, createPgClient, DiskFull, disconnect } from '../connection.ts'
 import type { Log } from '../log.ts'
 import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
 import {
@@ -181,7 +181,7 @@ const hasExited = (server: ChildProcess) =>
 
 /** Opens the session that registers this process; null: the server is starting or stopping. */
 async function register(place: Place, address: Pick<Session, 'port' | 'password'>): Promise<Session | null> {
-  const client = createClient({
+  const client = createPgClient({
     address: { url: addressOf(address, 'postgres') },
     name: 'berth embedded',
     statementMsMax: enterStatementMsMax,

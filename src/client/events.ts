@@ -1,0 +1,134 @@
+import { RequestFailed } from './failure.ts'
+import {
+  type JobEventRowFragment,
+  JobEventsDocument,
+  type JobRowFragment,
+  JobStatusDocument,
+  type JobStatusSubscription,
+} from './generated/graphql.ts'
+import { pause } from './pause.ts'
+import type { Connection, RequestOptions } from './transport.ts'
+
+/**
+ * The events of a job, each exactly once and in order, whatever happens to connections, servers and transports: the
+ * history by pages, then `jobStatus` from the cursor of the last page. What comes twice is told by its number.
+ */
+
+type Message = JobStatusSubscription['jobStatus']
+
+/** What `follow` gives: events, or the news that some are gone (RETENTION) or the job is (DELETED, the last one). */
+export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
+
+export interface FollowJobOptions {
+  /** FIRST: every event that is kept. CURRENT: the event that led to the current state, and what follows. */
+  from?: 'FIRST' | 'CURRENT'
+  /** A cursor of this stream, or `eventCursor` of a job; instead of `from`. */
+  after?: string
+  signal?: AbortSignal | undefined
+}
+
+const pollMs = 1_000
+const eventsPerPage = 100
+
+export async function* followJob(
+  connection: Connection,
+  jobId: string,
+  { from = 'FIRST', after, signal }: FollowJobOptions = {},
+): AsyncGenerator<JobUpdate, void, void> {
+  const news = createNews()
+  const history = createHistory(connection, jobId)
+  const messages = connection.subscribe(
+    JobStatusDocument,
+    { jobId, ...(after !== undefined && { after }) },
+    {
+      signal,
+      poll: (_, polling) => polled(history, polling),
+      startsWithPoll: after === undefined && from === 'FIRST',
+    },
+  )
+  try {
+    for await (const { jobStatus } of messages) {
+      const update = news.of(jobStatus)
+      if (update) yield update
+      if (jobStatus.__typename === 'JobTransitions' && jobStatus.isFinal) return
+    }
+  } catch (error) {
+    const isGone = error instanceof RequestFailed && error.code === 'NOT_FOUND'
+    if (!isGone || !news.isKnown()) throw error
+    yield { __typename: 'StreamReset', resetReason: 'DELETED', cursor: news.cursor() }
+  }
+}
+
+/** What of the messages was not seen before. */
+function createNews() {
+  let seen = 0
+  let cursor: string | undefined
+  return {
+    isKnown: () => cursor !== undefined,
+    cursor: () => cursor ?? '',
+    of(message: Message): JobUpdate | undefined {
+      cursor = message.cursor
+      if (message.__typename === 'StreamHeartbeat') return undefined
+      if (message.__typename === 'StreamReset') {
+        seen = 0 // what follows does not continue what was before
+        return message
+      }
+      const transitions = message.transitions.filter(({ seq }) => seq > seen)
+      seen = transitions.at(-1)?.seq ?? seen
+      const isNews = transitions.length > 0 || message.transitions.length === 0 || message.isFinal
+      return isNews ? { ...message, transitions } : undefined
+    },
+  }
+}
+
+interface Snapshot {
+  job: JobRowFragment
+  events: JobEventRowFragment[]
+  /** After the newest event of the snapshot. */
+  cursor: string
+  isFinal: boolean
+}
+
+/** The events of a job by pages. Each read goes on where the one before stopped, also when that one failed. */
+export function createHistory(connection: Connection, jobId: string) {
+  let position: string | null = null
+  let unread: JobEventRowFragment[] = []
+  return {
+    async read(options: RequestOptions = {}): Promise<Snapshot> {
+      for (;;) {
+        const variables = { id: jobId, first: eventsPerPage, after: position }
+        const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
+        if (!job) throw new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+        const { nodes, pageInfo } = job.events
+        position = pageInfo.endCursor ?? position
+        unread.push(...nodes)
+        if (pageInfo.hasNextPage) continue
+        const events = unread
+        unread = []
+        return { job, events, cursor: job.eventCursor, isFinal: job.stateCategory === 'FINAL' }
+      }
+    },
+  }
+
+  function ask(variables: { id: string; first: number; after: string | null }, options: RequestOptions) {
+    return connection.request(JobEventsDocument, variables, options)
+  }
+}
+
+/** `jobStatus` by queries. */
+async function* polled(
+  history: ReturnType<typeof createHistory>,
+  signal: AbortSignal,
+): AsyncGenerator<JobStatusSubscription, void, void> {
+  for (;;) {
+    const { job, events, cursor, isFinal } = await history.read({ signal })
+    const isNews = isFinal || events.length > 0
+    yield {
+      jobStatus: isNews
+        ? { __typename: 'JobTransitions', job, transitions: events, cursor, isFinal }
+        : { __typename: 'StreamHeartbeat', cursor },
+    }
+    if (isFinal) return
+    await pause(pollMs, signal)
+  }
+}

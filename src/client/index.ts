@@ -1,0 +1,11 @@
+/** The package entry `berth/client`: everything that programs in Node and in browsers need to work with a server. */
+export { type Client, createClient, type RetryJobAnswer, type SubmitJobAnswer } from './client.ts'
+export type { FollowJobOptions, JobUpdate } from './events.ts'
+export { type GraphqlError, RequestFailed, type TokenTrouble } from './failure.ts'
+export * from './generated/graphql.ts'
+export type { Answer, Operation } from './http.ts'
+export type { TailOptions, TailPart } from './logs.ts'
+export { advancing, type Resumable } from './resume.ts'
+export type { StreamOptions, Transport } from './streams.ts'
+export type { TokenSource } from './tokens.ts'
+export type { ConnectionOptions, RequestOptions } from './transport.ts'

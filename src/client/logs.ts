@@ -1,0 +1,75 @@
+import { RequestFailed } from './failure.ts'
+import {
+  JobLogsDocument,
+  type LogStream,
+  TailDocument,
+  type TailSubscription,
+  type TailSubscriptionVariables,
+} from './generated/graphql.ts'
+import { pause } from './pause.ts'
+import type { Connection } from './transport.ts'
+
+/** The output of a job, each byte exactly once: a message's cursor stands after its last byte, on every transport. */
+
+type Message = TailSubscription['tail']
+
+/** What `tail` gives: output, holes in it, the start of another run, or the news that the output starts again or is gone. */
+export type TailPart = Exclude<Message, { __typename: 'StreamHeartbeat' }>
+
+export interface TailOptions {
+  /** A cursor of this stream, of a page of `logs`, or `logCursor` of a job. Default: the beginning. */
+  after?: string
+  /** Begins with so many last lines, 1 … 5,000. */
+  lastLines?: number
+  /** Default: STDOUT and STDERR. */
+  streams?: LogStream[]
+  /** Only this run. */
+  run?: number
+  signal?: AbortSignal | undefined
+}
+
+const pollMs = 1_000
+const linesPerPage = 5_000
+
+export async function* tailJob(
+  connection: Connection,
+  jobId: string,
+  { signal, ...begin }: TailOptions = {},
+): AsyncGenerator<TailPart, void, void> {
+  let cursor: string | undefined
+  const poll = (variables: TailSubscriptionVariables, polling: AbortSignal) => polled(connection, variables, polling)
+  try {
+    for await (const { tail } of connection.subscribe(TailDocument, { jobId, ...begin }, { signal, poll })) {
+      cursor = tail.cursor
+      if (tail.__typename !== 'StreamHeartbeat') yield tail
+    }
+  } catch (error) {
+    const isGone = error instanceof RequestFailed && error.code === 'NOT_FOUND'
+    if (!isGone || cursor === undefined) throw error
+    yield { __typename: 'StreamReset', resetReason: 'DELETED', cursor }
+  }
+}
+
+/** `tail` by queries. Holes of a page come before its text; the start of a run is not told. */
+async function* polled(
+  connection: Connection,
+  variables: TailSubscriptionVariables,
+  signal: AbortSignal,
+): AsyncGenerator<TailSubscription, void, void> {
+  for (;;) {
+    const { jobId, lastLines, ...rest } = variables // they move with the messages
+    const first = lastLines == null ? { first: linesPerPage } : { lastLines }
+    const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
+    if (!job) throw new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+    const { text, gaps, cursor, isFinal } = job.logs
+    const before = variables.after ?? cursor
+    for (const { reason: gapReason, ...gap } of gaps)
+      yield { tail: { __typename: 'LogGap', ...gap, gapReason, cursor: before } }
+    const isNews = text !== '' || isFinal
+    yield {
+      tail: isNews ? { __typename: 'LogBatch', text, cursor, isFinal } : { __typename: 'StreamHeartbeat', cursor },
+    }
+    if (isFinal) return
+    if (text === '' && gaps.length === 0) await pause(pollMs, signal)
+  }
+}

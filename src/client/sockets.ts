@@ -1,0 +1,151 @@
+import { createClient, type SubscribePayload } from 'graphql-ws/client'
+import { failureOf, type GraphqlError, RequestFailed, type TokenTrouble } from './failure.ts'
+import type { Answer, Operation } from './http.ts'
+import type { Servers } from './servers.ts'
+import { bearer, type Tokens } from './tokens.ts'
+
+/**
+ * Subscriptions over one WebSocket that opens with the first stream and closes with the last. A broken connection ends
+ * all of its streams with a failure; coming back is the work of streams.ts.
+ *
+ * A socket cannot be read slowly: from `unreadMax` messages on a stream leaves, and subscribes again from its cursor when
+ * its reader has taken them. So a slow reader neither grows the heap nor holds back the other streams.
+ */
+
+export interface SocketStreams {
+  subscribe<Result>(operation: Operation, signal: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
+  close(): Promise<void>
+}
+
+interface SocketOptions {
+  servers: Servers
+  tokens: Tokens
+  /** The class to use instead of the platform's WebSocket. */
+  webSocket?: unknown
+}
+
+const unreadMax = 64
+const pingEveryMs = 10_000
+const pongWaitMs = 5_000
+const ackWaitMs = 15_000
+
+export function createSocketStreams({ servers, tokens, webSocket }: SocketOptions): SocketStreams {
+  let endpoint = servers.endpoint()
+  let isWelcome = false
+  let pongTimer: ReturnType<typeof setTimeout> | undefined
+  const client = createClient({
+    url: () => {
+      endpoint = servers.endpoint()
+      return endpoint.href.replace(/^http/, 'ws')
+    },
+    ...(webSocket === undefined ? {} : { webSocketImpl: webSocket }),
+    connectionParams: async () => bearer(await tokens.current()),
+    keepAlive: pingEveryMs,
+    connectionAckWaitTimeout: ackWaitMs,
+    retryAttempts: 0,
+    on: {
+      connecting: () => {
+        isWelcome = false
+      },
+      connected: () => {
+        isWelcome = true
+      },
+      ping: (received) => {
+        if (!received) pongTimer = setTimeout(() => client.terminate(), pongWaitMs)
+      },
+      pong: (received) => {
+        if (received) clearTimeout(pongTimer)
+      },
+      error: () => clearTimeout(pongTimer),
+      closed: () => clearTimeout(pongTimer),
+    },
+  })
+
+  function failureFrom(error: unknown): RequestFailed {
+    if (Array.isArray(error)) return failureOf(error as GraphqlError[])
+    const { code, reason } = closeOf(error)
+    if (!isWelcome) servers.failed(endpoint)
+    if (code === undefined) return new RequestFailed('UNREACHABLE', 'The connection broke', { cause: error })
+    const text = `The server closed the connection (${code}${reason ? `, ${reason}` : ''})`
+    const token = tokenTroubles[code]
+    if (token) return new RequestFailed('UNAUTHENTICATED', text, { token: isWelcome ? 'ENDED' : token })
+    return new RequestFailed(fatalCodes.has(code) ? 'BAD_REQUEST' : 'UNREACHABLE', text)
+  }
+
+  return {
+    async *subscribe<Result>(operation: Operation, signal: AbortSignal) {
+      for (let isLeft = true; isLeft; ) {
+        isLeft = false
+        const inbox = createInbox<Answer<Result>>(signal)
+        const leave = client.subscribe<Result>(operation as SubscribePayload, {
+          next: (answer) => {
+            if (isLeft) return
+            inbox.put(answer as Answer<Result>)
+            if (inbox.size() < unreadMax) return
+            isLeft = true
+            inbox.end()
+            leave()
+          },
+          error: (error) => inbox.end(failureFrom(error)),
+          complete: () => inbox.end(),
+        })
+        try {
+          yield* inbox.taken()
+        } finally {
+          leave()
+        }
+      }
+    },
+    // It waits for a connection that is being made, and rejects when that fails: then there is none to close.
+    close: async () => void (await Promise.allSettled([client.dispose()])),
+  }
+}
+
+/** 4401: no such token. 4403: it has expired, or what it permits has changed. */
+const tokenTroubles: Readonly<Record<number, TokenTrouble>> = { 4401: 'REFUSED', 4403: 'EXPIRED' }
+
+/** The same again would fail again: too large a message, and violations of the protocol. */
+const fatalCodes = new Set([1002, 1009, 4004, 4005, 4400, 4406, 4409, 4429])
+
+function closeOf(error: unknown): { code?: number; reason?: string } {
+  const isClose = typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'number'
+  return isClose ? (error as { code: number; reason?: string }) : {}
+}
+
+/** Messages between the one who puts and the one who takes; those before the end are taken before it is told. */
+function createInbox<Message>(signal: AbortSignal) {
+  const unread: Message[] = []
+  let ended: { failure?: RequestFailed } | undefined
+  let wake = () => {}
+  const end = (failure?: RequestFailed) => {
+    ended ??= failure ? { failure } : {}
+    wake()
+  }
+  const stop = () => wake()
+  return {
+    size: () => unread.length,
+    put(message: Message) {
+      if (!ended) unread.push(message)
+      wake()
+    },
+    end,
+    async *taken(): AsyncGenerator<Message, void, void> {
+      signal.addEventListener('abort', stop)
+      try {
+        for (;;) {
+          signal.throwIfAborted()
+          const message = unread.shift()
+          if (message !== undefined) yield message
+          else if (ended) break
+          else
+            await new Promise<void>((resolve) => {
+              wake = resolve
+            })
+        }
+        if (ended.failure) throw ended.failure
+      } finally {
+        signal.removeEventListener('abort', stop)
+      }
+    },
+  }
+}

@@ -1,0 +1,96 @@
+import { RequestFailed } from './failure.ts'
+import { type Answer, failureOfResponse, type Operation, parseAnswer } from './http.ts'
+import type { Servers } from './servers.ts'
+import { bearer, type Tokens } from './tokens.ts'
+
+/**
+ * A subscription as server-sent events: a POST whose answer goes on. A reader that stops reading stops the server, by the
+ * window of the connection. The server says something every 15 s, so silence of three times that is a dead connection.
+ */
+const silenceMsMax = 45_000
+
+export async function* overSse<Result>(
+  { servers, tokens }: { servers: Servers; tokens: Tokens },
+  operation: Operation,
+  signal: AbortSignal,
+): AsyncGenerator<Answer<Result>, void, void> {
+  const endpoint = servers.endpoint()
+  const leave = new AbortController()
+  const body = await open({ endpoint, token: await tokens.current(), operation, leave, signal }).catch((error) => {
+    signal.throwIfAborted()
+    if (error instanceof RequestFailed) throw error
+    throw lost(endpoint, error)
+  })
+  try {
+    for await (const { name, data } of eventsOf(body, leave)) {
+      if (name === 'complete') return
+      const answer = data && parseAnswer<Result>(data)
+      if (answer) yield answer
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    throw lost(endpoint, error)
+  } finally {
+    leave.abort()
+  }
+  throw lost(endpoint)
+
+  function lost(of: URL, cause?: unknown): RequestFailed {
+    servers.failed(of)
+    return new RequestFailed('UNREACHABLE', `The stream of ${of.origin} was cut`, { cause })
+  }
+}
+
+interface Opening {
+  endpoint: URL
+  token: string | undefined
+  operation: Operation
+  leave: AbortController
+  signal: AbortSignal
+}
+
+async function open({ endpoint, token, operation, leave, signal }: Opening): Promise<ReadableStream<Uint8Array>> {
+  const silence = setTimeout(() => leave.abort(), silenceMsMax)
+  const response = await fetch(endpoint, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearer(token) },
+    body: JSON.stringify(operation),
+    signal: AbortSignal.any([signal, leave.signal]),
+  }).finally(() => clearTimeout(silence))
+  const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
+  if (!isStream || !response.body) throw failureOfResponse(endpoint, response, await response.text())
+  return response.body
+}
+
+interface SentEvent {
+  name: string
+  data: string
+}
+
+async function* eventsOf(
+  body: ReadableStream<Uint8Array>,
+  leave: AbortController,
+): AsyncGenerator<SentEvent, void, void> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (;;) {
+    const silence = setTimeout(() => leave.abort(), silenceMsMax)
+    const { done, value } = await reader.read().finally(() => clearTimeout(silence))
+    if (done) return
+    text += decoder.decode(value, { stream: true }).replaceAll('\r', '')
+    const events = text.split('\n\n')
+    text = events.pop() ?? ''
+    for (const event of events) yield parseEvent(event)
+  }
+}
+
+/** Lines that begin with a colon are comments, which keep the connection open. */
+function parseEvent(text: string): SentEvent {
+  const valuesOf = (field: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(`${field}:`))
+      .map((line) => line.slice(field.length + 1).replace(/^ /, ''))
+  return { name: valuesOf('event').join(), data: valuesOf('data').join('\n') }
+}

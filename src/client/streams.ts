@@ -1,0 +1,144 @@
+import { failureOf, RequestFailed } from './failure.ts'
+import type { Answer, Operation } from './http.ts'
+import type { Sleep } from './pause.ts'
+import { advancing, type Resumable } from './resume.ts'
+import { retryWaitMs } from './retry.ts'
+import type { Tokens } from './tokens.ts'
+
+/**
+ * The messages of a subscription over as many connections, servers and transports as it takes, each exactly once; ends
+ * when the server completes it. A server that is away, restarts, or has no database is asked again from the last cursor,
+ * for ever: 1, 2, 4 … s with full jitter between the tries. What cannot get better ends the stream with its failure.
+ *
+ * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. Polling
+ * works everywhere and is slow, so a stream that polls looks for a better transport once a minute.
+ */
+
+export const transports = ['websocket', 'sse', 'polling'] as const
+export type Transport = (typeof transports)[number]
+
+/** One connection: messages until the server completes, else a RequestFailed. */
+export type Open = <Result>(operation: Operation, signal: AbortSignal) => AsyncGenerator<Answer<Result>, void, void>
+
+/** The same messages by queries. They follow the variables, which move. */
+export type Poll<Result, Variables> = (variables: Variables, signal: AbortSignal) => AsyncGenerator<Result, void, void>
+
+export interface StreamOptions<Result, Variables> {
+  signal?: AbortSignal | undefined
+  /** Without it the stream is never polled. */
+  poll?: Poll<Result, Variables>
+  /** The first message is that of `poll`: what is stored already. */
+  startsWithPoll?: boolean
+}
+
+export interface Routes {
+  transports: readonly Transport[]
+  websocket: Open
+  sse: Open
+  tokens: Tokens
+  sleep: Sleep
+  /** Fires when the client is closed: streams end without a failure. */
+  closed: AbortSignal
+}
+
+interface Asked<Variables> extends Omit<Operation, 'variables'> {
+  variables: Variables
+}
+
+const triesPerTransport = 3
+const pollingMsMax = 60_000
+
+/** As `answers`, without messages that are errors: these end the stream. */
+export async function* streamed<Result extends object, Variables extends Resumable>(
+  routes: Routes,
+  asked: Asked<Variables>,
+  options: StreamOptions<Result, Variables> = {},
+): AsyncGenerator<Result, void, void> {
+  for await (const { data } of answers(routes, asked, options)) if (data) yield data
+}
+
+export async function* answers<Result extends object, Variables extends Resumable>(
+  routes: Routes,
+  asked: Asked<Variables>,
+  options: StreamOptions<Result, Variables>,
+): AsyncGenerator<Answer<Result>, void, void> {
+  const { closed, sleep } = routes
+  const signal = options.signal ? AbortSignal.any([options.signal, closed]) : closed
+  const moving = advancing(asked.variables)
+  const attempt = createAttempts(routes, { ...asked, variables: moving.variables }, options)
+  let failures = 0
+  do
+    try {
+      for await (const answer of attempt.open<Result>(signal)) {
+        failures = 0
+        if (answer.data) moving.advance(answer.data)
+        yield answer
+      }
+      if (!attempt.wasCutShort()) return
+    } catch (error) {
+      if (closed.aborted) return
+      if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error))) throw error
+      await rest(Math.max(error.retryAfterMs, retryWaitMs(failures++)))
+    }
+  while (!closed.aborted)
+
+  async function rest(ms: number) {
+    try {
+      await sleep(ms, signal)
+    } catch (error) {
+      if (!closed.aborted) throw error
+    }
+  }
+}
+
+/** Where the next connection is opened. */
+function createAttempts<Result, Variables>(
+  routes: Routes,
+  operation: Asked<Variables>,
+  { poll, startsWithPoll = false }: StreamOptions<Result, Variables>,
+) {
+  const ladder = routes.transports.filter((transport) => transport !== 'polling' || poll)
+  let rung = 0
+  let isStarting = startsWithPoll
+  let tries = 0
+  let token: string | undefined
+  let isCutShort = false
+
+  async function* polled(signal: AbortSignal): AsyncGenerator<Answer<Result>, void, void> {
+    const sinceMs = performance.now()
+    for await (const data of poll?.(operation.variables, signal) ?? []) {
+      yield { data }
+      const isLong = performance.now() - sinceMs > pollingMsMax
+      if (!isStarting && !isLong) continue
+      isStarting = false
+      isCutShort = true
+      rung = 0
+      return
+    }
+  }
+
+  return {
+    async *open<R extends Result>(signal: AbortSignal): AsyncGenerator<Answer<R>, void, void> {
+      isCutShort = false
+      token = await routes.tokens.current()
+      const transport = isStarting ? 'polling' : (ladder[rung] ?? 'websocket')
+      const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, signal)
+      for await (const answer of messages as AsyncIterable<Answer<R>>) {
+        if (answer.errors) throw failureOf(answer.errors)
+        tries = 0
+        yield answer
+      }
+    },
+    /** The connection was left for a better one. */
+    wasCutShort: () => isCutShort,
+    async mayRepeat(failure: RequestFailed): Promise<boolean> {
+      if (failure.token) return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token))
+      if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT') tries++
+      if (tries >= triesPerTransport) {
+        tries = 0
+        rung = (rung + 1) % ladder.length
+      }
+      return failure.retryable
+    },
+  }
+}

@@ -1,0 +1,158 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type Client, createClient } from '../../src/client/client.ts'
+import type { JobUpdate } from '../../src/client/events.ts'
+import type { Transport } from '../../src/client/streams.ts'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { setJobPriority } from '../../src/domain/control/priority.ts'
+import { append, openLog, seal } from '../../src/logs/append.ts'
+import { type CuttingProxy, startProxy } from '../support/proxy.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+/** What the shipped client promises, over the real server: nothing missed, nothing repeated, whatever is cut. */
+
+let server: TestServer
+let proxy: CuttingProxy
+let client: Client
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(() => server[Symbol.asyncDispose]())
+beforeEach(async () => {
+  proxy = await startProxy(server.url)
+  client = open()
+})
+afterEach(async () => {
+  await client.close()
+  await proxy.close()
+})
+
+/** Waits between tries are as long as the event loop takes. */
+const sleep = () => new Promise<void>((resolve) => setImmediate(resolve))
+const open = (transports?: Transport[]) => createClient({ url: proxy.url, sleep, ...(transports && { transports }) })
+
+const cancel = (jobId: string) => cancelJob(server.domain, server.admin, { jobId })
+const prioritise = (jobId: string, priority: number) => setJobPriority(server.domain, server.admin, { jobId, priority })
+
+async function seqsOf(updates: AsyncIterable<JobUpdate>, onEvent: (seq: number) => unknown = () => undefined) {
+  const seqs: number[] = []
+  for await (const update of updates)
+    if (update.__typename === 'JobTransitions')
+      for (const { seq } of update.transitions) {
+        seqs.push(seq)
+        await onEvent(seq)
+      }
+  return seqs
+}
+
+const numbersTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1)
+
+describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport) => {
+  beforeEach(async () => {
+    await client.close()
+    client = open([transport])
+  })
+
+  it('follow gives every event from the first to the last', async () => {
+    const jobId = await server.submit()
+    await prioritise(jobId, 30)
+    const seqs = await seqsOf(client.follow(jobId), (seq) => seq === 2 && cancel(jobId))
+    expect(seqs).toEqual([1, 2, 3])
+    expect(await client.wait(jobId)).toMatchObject({ id: jobId, state: 'CANCELLED', version: 3 })
+  })
+
+  it('tail gives the output of a job that ends meanwhile', async () => {
+    const { jobId, close } = await logged('first 🚢\n')
+    let text = ''
+    for await (const part of client.tail(jobId)) {
+      if (part.__typename !== 'LogBatch') continue
+      if (text === '') await close('second')
+      text += part.text
+    }
+    expect(text).toBe('first 🚢\nsecond')
+  })
+
+  it('fails for a job that is not there', async () => {
+    await expect(client.follow('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(client.tail('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('ends with the reason of the signal', async () => {
+    const jobId = await server.submit()
+    const leave = new AbortController()
+    const updates = client.follow(jobId, { signal: leave.signal })
+    await updates.next()
+    const next = updates.next()
+    leave.abort(new Error('enough'))
+    await expect(next).rejects.toThrow('enough')
+  })
+})
+
+it('each event comes once while connections are cut and transports change', async () => {
+  const jobId = await server.submit()
+  const last = 120
+  const following = seqsOf(client.follow(jobId), async (seq) => {
+    if (seq === 30) proxy.blocked.add('websocket')
+    if (seq === 60) proxy.blocked.add('sse')
+    if (seq === 90) proxy.blocked.clear()
+    if (seq % 7 === 0) proxy.cut()
+  })
+  for (let i = 2; i < last; i++) await prioritise(jobId, i % 50)
+  await cancel(jobId)
+  expect(await following).toEqual(numbersTo(last))
+  expect(proxy.passed.websocket).toBeGreaterThan(3)
+})
+
+it('falls back to polling, and each byte of the log comes once', async () => {
+  proxy.blocked.add('websocket').add('sse')
+  const { jobId, add, close } = await logged('0\n')
+  let text = ''
+  for await (const part of client.tail(jobId)) {
+    if (part.__typename !== 'LogBatch') continue
+    const number = Number(part.text.trim().split('\n').at(-1))
+    text += part.text
+    if (number < 4) await add(`${number + 1}\n`)
+    else if (!part.isFinal) await close('end')
+    proxy.cut()
+  }
+  expect(text).toBe('0\n1\n2\n3\n4\nend')
+  expect(proxy.passed).toEqual({ websocket: 0, sse: 0 })
+})
+
+it('goes on at another server over the same database', async () => {
+  const jobId = await server.submit()
+  const dead = 'http://127.0.0.1:9'
+  const two = createClient({ url: [dead, proxy.url], sleep })
+  const seqs = await seqsOf(two.follow(jobId), () => cancel(jobId))
+  expect(seqs).toEqual([1, 2])
+  await two.close()
+})
+
+it('submits once, with a key of its own, however often it is asked', async () => {
+  const answer = await client.submit({ spec: { command: ['true'] } })
+  const again = await client.submit({ spec: { command: ['true'] } })
+  if (answer.__typename !== 'SubmitJobSuccess' || again.__typename !== 'SubmitJobSuccess') throw new Error('refused')
+  expect(answer.job.id).not.toBe(again.job.id)
+  expect(await client.submit({ spec: { command: [] } })).toMatchObject({ __typename: 'InvalidInputProblem' })
+})
+
+/** A job with output, that can get more and end. */
+async function logged(begin: string) {
+  const { sql } = server.domain.db
+  const jobId = await server.submit()
+  const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
+  const runId = run?.id ?? ''
+  let head = await openLog(sql, { runId, jobId, number: 1 })
+  const add = async (text: string) => {
+    const pieces = [{ stream: 'STDOUT' as const, bytes: Buffer.from(text) }]
+    head = await append(sql, head, { position: null, bytesMax: 1_000, pieces })
+    server.domain.wakeups.poke('log')
+  }
+  const close = async (text: string) => {
+    await add(text)
+    await seal(sql, [runId])
+    await cancel(jobId)
+    server.domain.wakeups.poke('log')
+  }
+  await add(begin)
+  return { jobId, add, close }
+}

@@ -1,0 +1,65 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** A proxy in front of servers that cuts connections, lets some kinds of them through no more, and may move to another server. */
+export interface CuttingProxy {
+  readonly url: string
+  /** Connections of these kinds are cut as soon as they show what they are. */
+  readonly blocked: Set<'websocket' | 'sse'>
+  /** How many connections of each kind were let through. */
+  readonly passed: Record<'websocket' | 'sse', number>
+  /** Cuts every connection without a word. */
+  cut(): void
+  moveTo(url: string): void
+  close(): Promise<void>
+}
+
+const kinds = { websocket: /^upgrade: websocket/im, sse: /^accept: text\/event-stream/im } as const
+
+export async function startProxy(target: string): Promise<CuttingProxy> {
+  const open = new Set<Socket>()
+  const blocked: CuttingProxy['blocked'] = new Set()
+  const passed = { websocket: 0, sse: 0 }
+  let to = new URL(target)
+  const server = createServer((near) => {
+    const far = connect(Number(to.port), to.hostname)
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(one)
+      one.on('error', () => other.destroy())
+      one.once('close', () => {
+        open.delete(one)
+        other.destroy()
+      })
+    }
+    near.on('data', (data) => {
+      const text = data.toString('latin1')
+      for (const [kind, pattern] of Object.entries(kinds) as [keyof typeof kinds, RegExp][]) {
+        if (!pattern.test(text)) continue
+        if (blocked.has(kind)) return void near.destroy()
+        passed[kind]++
+      }
+      far.write(data)
+    })
+    far.pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const cut = () => {
+    for (const socket of open) socket.destroy()
+  }
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    blocked,
+    passed,
+    cut,
+    moveTo(url) {
+      to = new URL(url)
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      cut()
+      await closed
+    },
+  }
+}
