@@ -132,9 +132,11 @@ describe('the clock of the database is set while a job runs', () => {
     expect(finishedAt.getTime()).toBeGreaterThanOrEqual(startedAt.getTime())
   })
 
+  /** Simulated: a local run has a deadline of its own, which ends it as well. */
   test('a maximum that is over ends it all the same', async () => {
     await open()
-    const id = await it.submit({ ...told().spec, maxRunTimeSeconds: 1 })
+    const endless = { executor: 'simulated', environment: [{ name: 'SIM_RUN_SECONDS', value: '600' }] }
+    const id = await it.submit({ ...endless, maxRunTimeSeconds: 1 })
     await until(async () => (await factsOf(id)).state === 'RUNNING', { what: 'it runs' })
     await setClock(-2 * hourMs)
     expect(await end(id)).toMatchObject({ state: 'FAILED', info: 'It ran for its maximum of 1 s' })
