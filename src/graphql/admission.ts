@@ -88,12 +88,25 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       }
     },
     async onSubscribe({ args, setResultAndStopExecution }) {
+      const refusedFor = demandStream(args.contextValue)
+      if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
       const cost = await admit(args, { rules, presented })
       if (typeof cost !== 'number') return setResultAndStopExecution(cost)
       const priced: Priced = args.contextValue
       priced.cost = cost
     },
   }
+}
+
+/** A subscription that was posted with a type that cannot carry it. */
+function demandStream(context: object): GraphQLError | null {
+  const { request } = context as { request?: Request }
+  const accept = request?.headers.get('accept')
+  if (accept == null || /text\/event-stream|text\/\*|\*\/\*/.test(accept)) return null
+  return new GraphQLError(
+    'A subscription needs a WebSocket, or "Accept: text/event-stream"; multipart/mixed is not supported',
+    { extensions: { code: 'BAD_REQUEST', http: { status: 406 } } },
+  )
 }
 
 /** Yoga would take a parameter that is no JSON for a failure of its own. */

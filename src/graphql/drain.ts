@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../platform/clock.ts'
+import { errorBody } from './errors.ts'
 import { answerJson } from './unread.ts'
 
 /**
@@ -74,5 +75,5 @@ function answerStopping(response: ServerResponse, message: string) {
 
 export function answerUnavailable(response: ServerResponse, message: string) {
   response.setHeader('cache-control', 'no-store')
-  answerJson(response, 503, { errors: [{ message, extensions: { code: 'UNAVAILABLE' } }] })
+  answerJson(response, 503, errorBody('UNAVAILABLE', message))
 }

@@ -34,6 +34,11 @@ export const errorsMax = 20
 /** A message that quotes what the caller sent is cut here. */
 const messageCharactersMax = 1_000
 
+/** The body of an answer that was given without GraphQL being asked. */
+export const errorBody = (code: ErrorCode, message: string) => ({
+  errors: [{ message, extensions: { code, requestId: randomUUID() } }],
+})
+
 /** A refusal of the edge itself. */
 export const refusal = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } })
 

@@ -1,12 +1,13 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
 import { readBody } from './body.ts'
+import { endWith } from './compression.ts'
 import type { Documents } from './documents.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
+import { errorBody } from './errors.ts'
 import { limits } from './limits.ts'
 import { answerJson } from './unread.ts'
 
@@ -23,6 +24,10 @@ const typeOfAccept: Readonly<Record<string, string>> = {
   'application/json': 'application/json',
   'application/graphql-response+json': 'application/graphql-response+json',
   'application/graphql-response+json, application/json': 'application/graphql-response+json',
+  // Apollo Client 4 and urql 5.
+  'application/graphql-response+json,application/json;q=0.9': 'application/graphql-response+json',
+  'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed':
+    'application/graphql-response+json',
 }
 
 /** All that yoga's hooks ask of a request that was read already. */
@@ -61,10 +66,9 @@ export async function answerPost(
   const result = await engine.getResultForParams({ params, request: posted }, { ...caller })
   if (!result || Symbol.asyncIterator in result)
     throw new Error('A document that is no subscription was answered by one')
-  if (result.errors) return answerErrors(engine, response, { result, type })
-  // Head and body in one write: writeHead would send the head alone, for a body of unknown length.
+  if (result.errors) return answerErrors(engine, { request, response }, { result, type })
   response.setHeader('content-type', `${type}; charset=utf-8`)
-  response.end(JSON.stringify(result))
+  await endWith({ request, response }, JSON.stringify(result))
 }
 
 /** null: it was refused, or its sender is gone. */
@@ -85,16 +89,16 @@ async function bodyOf({ viewer }: Requester, exchange: Exchange): Promise<string
 const codes = { 400: 'QUERY_TOO_COMPLEX', 401: 'UNAUTHENTICATED', 413: 'BAD_REQUEST' } as const
 
 function refuse({ response }: Exchange, status: keyof typeof codes, message: string): void {
-  const error = { message, extensions: { code: codes[status], requestId: randomUUID() } }
-  answerJson(response, status, { errors: [error] })
+  answerJson(response, status, errorBody(codes[status], message))
 }
 
 /** Which status they deserve is yoga's to say. */
-async function answerErrors(engine: GraphqlEngine, response: ServerResponse, { result, type }: Answer): Promise<void> {
+async function answerErrors(engine: GraphqlEngine, exchange: Exchange, { result, type }: Answer): Promise<void> {
   const made = processRegularResult(result, engine.fetchAPI, type)
   const text = await made.text()
-  response.writeHead(made.status, Object.fromEntries(made.headers))
-  response.end(text)
+  exchange.response.statusCode = made.status
+  for (const [name, value] of made.headers) if (name !== 'content-length') exchange.response.setHeader(name, value)
+  await endWith(exchange, text)
 }
 
 interface Answer {

@@ -10,12 +10,14 @@ import type { Rooms } from './context.ts'
 import { createDocuments, type TrustedDocuments } from './documents.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
 import { createGraphqlEngine } from './engine.ts'
+import { errorBody } from './errors.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
 import { createReadiness } from './health.ts'
 import { answerPost } from './json-post.ts'
 import { limits } from './limits.ts'
+import { allowOrigin, negotiated } from './negotiation.ts'
 import { createPeerCheck } from './peers.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
@@ -61,7 +63,10 @@ export interface ServerOptions {
 }
 
 const keepAliveMsDefault = 12_000
-const corsMaxAgeSeconds = 600
+/** Longer than the usual 60 s of balancers: they close an idle connection first, and no request meets a closed one. */
+const keepAliveTimeoutMs = 75_000
+/** More than that: Node counts the wait for the next request on a connection as a part of it. */
+const headersTimeoutMs = 80_000
 const passOver = { bytesMax: limits.passedOverBytesMax, msMax: limits.passedOverMsMax }
 
 export function createServer(options: ServerOptions): Server {
@@ -83,6 +88,8 @@ export function createServer(options: ServerOptions): Server {
       else answer(response, 500, 'An unexpected error occurred')
     })
   })
+  http.keepAliveTimeout = keepAliveTimeoutMs
+  http.headersTimeout = headersTimeoutMs
   const peers = config.singleUser ? createPeerCheck(log) : null
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -124,7 +131,7 @@ export function createServer(options: ServerOptions): Server {
   }
 
   async function graphql(request: IncomingMessage, response: ServerResponse) {
-    if (request.method === 'OPTIONS') return preflight(response)
+    if (!negotiated(request, response, config.allowedHeaders)) return
     // A job may run as another account; its token is checked instead.
     const stranger = showsRunToken(request.headers.authorization) ? null : await peers?.(request.socket)
     if (stranger) return answer(response, 403, stranger)
@@ -211,7 +218,7 @@ function unauthenticated(response: ServerResponse, why: 'unknown' | 'expired') {
     why === 'expired' ? 'The token has expired; get a new one' : 'The token is unknown or revoked, or its run is over'
   response.setHeader('www-authenticate', 'Bearer error="invalid_token"')
   response.setHeader('cache-control', 'no-store')
-  answerJson(response, 401, { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] })
+  answerJson(response, 401, errorBody('UNAUTHENTICATED', message))
 }
 
 function redirect(response: ServerResponse, location: string) {
@@ -223,19 +230,4 @@ function sendGraphiql(response: ServerResponse) {
   const { gzipped, headers } = graphiqlPage()
   response.writeHead(200, headers)
   response.end(gzipped)
-}
-
-/** Only origins that the gate lets through come this far. Never with credentials: there are no cookies to send. */
-function allowOrigin({ headers: { origin } }: IncomingMessage, response: ServerResponse) {
-  response.setHeader('vary', 'Origin')
-  if (origin !== undefined) response.setHeader('access-control-allow-origin', origin)
-}
-
-function preflight(response: ServerResponse) {
-  response.writeHead(204, {
-    'access-control-allow-methods': 'GET, POST',
-    'access-control-allow-headers': 'authorization, content-type',
-    'access-control-max-age': String(corsMaxAgeSeconds),
-  })
-  response.end()
 }

@@ -71,6 +71,8 @@ const accepts = [
   'application/graphql-response+json',
   'application/graphql-response+json, application/json',
   'application/graphql-response+json;charset=utf-8, application/json;q=0.9',
+  'application/graphql-response+json,application/json;q=0.9',
+  'application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed',
   'text/html',
 ]
 

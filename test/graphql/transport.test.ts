@@ -1,0 +1,120 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compressedBytesMin } from '../../src/graphql/compression.ts'
+import { send } from '../support/client.ts'
+import { startServer, type TestServer } from '../support/server.ts'
+
+/** What HTTP itself says around GraphQL. */
+let server: TestServer
+beforeAll(async () => {
+  server = await startServer({ config: { allowedHeaders: ['x-request-id'] } })
+})
+afterAll(() => server[Symbol.asyncDispose]())
+
+const json = { 'content-type': 'application/json' }
+const body = JSON.stringify({ query: '{ serverInfo { name } }' })
+const live = JSON.stringify({ query: 'subscription { queueStatus { depth } }' })
+
+it('allows the headers that pages send, and those of the configuration', async () => {
+  const origin = 'http://localhost:5173'
+  const { headers } = await send(server.url, { method: 'OPTIONS', headers: { origin } })
+  const allowed = String(headers['access-control-allow-headers']).split(', ')
+  for (const name of [
+    'authorization',
+    'content-type',
+    'traceparent',
+    'apollographql-client-name',
+    'apollographql-client-version',
+    'x-request-id',
+  ])
+    expect(allowed).toContain(name)
+  const answer = await send(server.url, { headers: { ...json, origin }, body })
+  expect(answer.headers['access-control-expose-headers']).toBe('retry-after')
+})
+
+it('keeps connections open for longer than balancers do', async () => {
+  const { headers } = await send(server.url, { headers: { ...json, connection: 'keep-alive' }, body })
+  expect(Number(/timeout=(\d+)/.exec(String(headers['keep-alive']))?.[1])).toBeGreaterThan(60)
+})
+
+it.each([
+  ['image/png', body, 406],
+  ['multipart/mixed;boundary=graphql;subscriptionSpec=1.0', live, 406],
+  [
+    'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/graphql-response+json,application/json;q=0.9',
+    live,
+    406,
+  ],
+  ['application/json', live, 406],
+])('refuses what %s cannot carry with a code and a requestId', async (accept, sent, status) => {
+  const answer = await send(server.url, { headers: { ...json, accept }, body: sent })
+  expect(answer.status).toBe(status)
+  expect(JSON.parse(answer.text).errors[0].extensions).toEqual({ code: 'BAD_REQUEST', requestId: expect.any(String) })
+})
+
+it.each(['PUT', 'DELETE'])('refuses %s, by which graphql-sse reserves a single connection', async (method) => {
+  const answer = await send(server.url, { method })
+  expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, POST, OPTIONS'])
+  expect(JSON.parse(answer.text).errors[0]).toMatchObject({
+    message: expect.stringContaining('single connection mode'),
+    extensions: { requestId: expect.any(String) },
+  })
+})
+
+/** The answer as it comes over the wire. */
+function raw(headers: Record<string, string>, sent: string): Promise<{ response: IncomingMessage; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      `${server.url}/graphql`,
+      { method: 'POST', headers: { ...json, ...headers } },
+      (response) => {
+        const parts: Buffer[] = []
+        response.on('data', (part: Buffer) => {
+          parts.push(part)
+          if (!String(response.headers['content-type']).startsWith('text/event-stream')) return
+          request.destroy()
+          resolve({ response, bytes: Buffer.concat(parts) })
+        })
+        response.on('end', () => resolve({ response, bytes: Buffer.concat(parts) }))
+      },
+    )
+    request.on('error', reject)
+    request.end(sent)
+  })
+}
+
+describe('compression', () => {
+  const long = JSON.stringify({ query: '{ __schema { types { name description } } }' })
+  const read = { br: brotliDecompressSync, gzip: gunzipSync } as const
+
+  it.each([
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['br;q=0, gzip;q=0.5', 'gzip'],
+  ] as const)('of a long answer for %s', async (accepted, encoding) => {
+    const plain = await raw({}, long)
+    expect(plain.response.headers['content-encoding']).toBeUndefined()
+    const { response, bytes } = await raw({ 'accept-encoding': accepted }, long)
+    expect(response.headers).toMatchObject({ 'content-encoding': encoding, vary: 'Origin, Accept-Encoding' })
+    expect(read[encoding](bytes).equals(plain.bytes)).toBe(true)
+    expect(bytes.length).toBeLessThan(plain.bytes.length / 3)
+  })
+
+  it.each([
+    ['identity', long],
+    ['br;q=0', long],
+    ['gzip', body],
+  ])('is not done for %s where it is not wanted or not worth it', async (accepted, sent) => {
+    const { response, bytes } = await raw({ 'accept-encoding': accepted }, sent)
+    expect(response.headers['content-encoding']).toBeUndefined()
+    if (sent === body) expect(bytes.length).toBeLessThan(compressedBytesMin)
+  })
+
+  it('is never done of a stream, which proxies may not hold back either', async () => {
+    const { response, bytes } = await raw({ accept: 'text/event-stream', 'accept-encoding': 'gzip, br' }, live)
+    expect(response.headers['x-accel-buffering']).toBe('no')
+    expect(['none', undefined]).toContain(response.headers['content-encoding'])
+    expect(String(bytes)).toMatch(/^:/)
+  })
+})
