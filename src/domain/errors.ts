@@ -1,4 +1,4 @@
-import { Unavailable } from '../platform/tx.ts'
+import { isUnavailable, Unavailable, whyUnavailable } from '../platform/tx.ts'
 import type { Reason } from './reason.ts'
 
 /**
@@ -41,6 +41,7 @@ export async function settled<T>(work: Promise<T>): Promise<T | Refusal | Unavai
     return await work
   } catch (error) {
     if (error instanceof Refusal || error instanceof Unavailable) return error
+    if (isUnavailable(error)) return new Unavailable(whyUnavailable(error), { cause: error })
     throw error
   }
 }
@@ -178,13 +179,18 @@ export const jobNotFound = (jobId: string) => new NotFound(`There is no job ${jo
 
 export const userNotFound = (id: string) => new NotFound(`There is no user ${id.slice(0, 64)}`)
 
+/** Reasons that stay however long a submission is repeated. */
+const lasting: ReadonlySet<string> = new Set(['UNSATISFIABLE', 'APPROVAL_PENDING'])
+
 /** The job would not start now, and the caller did not want it to wait. Nothing is stored. */
 export class Rejected extends Refusal {
   override name = 'Rejected'
   readonly code = 'REJECTED'
+  override readonly retryable: boolean
   readonly reasons: readonly Reason[]
   constructor(reasons: readonly Reason[]) {
     super(reasons[0]?.message ?? 'The job cannot start now')
     this.reasons = reasons
+    this.retryable = !reasons.some(({ code }) => lasting.has(code))
   }
 }

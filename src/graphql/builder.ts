@@ -7,7 +7,9 @@ import { anonymous } from '../domain/access.ts'
 import './bounds.ts'
 import type { RequestContext } from './context.ts'
 import { refusal } from './errors.ts'
+import './output-caps.ts'
 import { typeOfId } from './typed-id.ts'
+import './unavailable.ts'
 
 /** The one schema builder; every file of schema/ adds its noun to it. */
 interface SchemaTypes {
@@ -28,7 +30,7 @@ const cursorType = 'Cursor' as 'String'
 
 export const builder = new SchemaBuilder<SchemaTypes>({
   // Order matters: the first plugin wraps the others, so authorization comes before every refusal.
-  plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin, 'bounds'],
+  plugins: [ScopeAuthPlugin, ErrorsPlugin, RelayPlugin, ComplexityPlugin, 'unavailable', 'bounds', 'outputCaps'],
   defaultFieldNullability: false,
   scopeAuth: {
     authScopes: ({ viewer }) => ({ known: viewer !== anonymous }),

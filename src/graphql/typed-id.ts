@@ -36,6 +36,9 @@ export function typeOfId(id: string): NodeType {
 
 export const poolId = (name: string) => `pool_${name}`
 export const queueId = (name: string) => `queue_${name}`
+
+/** Objects that are no nodes, for the caches of clients: what a pool, a user or the server has one of. */
+export const partId = (part: 'line' | 'limits' | 'viewer', of: string) => `${part}_${of}`
 export const nameOf = (id: string) => id.slice(id.indexOf('_') + 1)
 
 export interface EventKey {

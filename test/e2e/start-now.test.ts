@@ -88,7 +88,7 @@ test('a leader in another process answers, and tells how its machine is; limits 
     const limits = `mutation { updateLimits(input: { maxConcurrent: 1 }) { ... on UpdateLimitsSuccess { limits { maxConcurrent } } } }`
     expect(await api.ask(limits)).toEqual({ updateLimits: { limits: { maxConcurrent: 1 } } })
     const full = [{ code: 'GLOBAL_LIMIT', scope: 'pool:local', limit: 1, used: 1 }]
-    expect(await submit({ noWait: true })).toMatchObject({ code: 'REJECTED', retryable: false, reasons: full })
+    expect(await submit({ noWait: true })).toMatchObject({ code: 'REJECTED', retryable: true, reasons: full })
     expect(await submit({ dryRun: true })).toMatchObject({ wouldBe: 'QUEUED', reasons: full, queuePosition: 1 })
     const waits = await api.submit({ command: ['true'] })
     const scheduling = `query ($id: ID!) { job(id: $id) { scheduling { reasons { code scope limit used } } } queue { maxConcurrent running } }`

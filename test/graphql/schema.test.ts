@@ -3,9 +3,11 @@ import { join } from 'node:path'
 import {
   type GraphQLArgument,
   type GraphQLNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
+  isListType,
   isObjectType,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
@@ -45,6 +47,26 @@ describe('the schema', () => {
 
   it('describes every type, field, argument, input field and enum value', () => {
     expect(types.flatMap(undescribed)).toEqual([])
+  })
+
+  it('tells the cap of every list', () => {
+    const lists = types.filter(isObjectType).flatMap((type) =>
+      Object.values(type.getFields())
+        .filter((field) => isListType(getNullableType(field.type)) && !type.name.endsWith('Connection'))
+        .map((field) => ({ name: `${type.name}.${field.name}`, description: field.description ?? '' })),
+    )
+    expect(lists.length).toBeGreaterThan(50)
+    expect(lists.filter(({ description }) => !/at most [\d,]+/i.test(description)).map(({ name }) => name)).toEqual([])
+  })
+
+  it('names a replacement and a date for what is deprecated', () => {
+    const deprecated = types.flatMap((type) =>
+      isObjectType(type)
+        ? Object.values(type.getFields()).flatMap(({ deprecationReason }) => deprecationReason ?? [])
+        : [],
+    )
+    expect(deprecated.length).toBeGreaterThan(0)
+    for (const reason of deprecated) expect(reason).toMatch(/`\w+`.*\d{4}-\d{2}-\d{2}/)
   })
 
   it('pages every connection the same way', () => {

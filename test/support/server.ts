@@ -10,8 +10,10 @@ import { createServer, type ServerConfig } from '../../src/graphql/server.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
 import type { DiskWatch } from '../../src/platform/disk.ts'
+import { createLog } from '../../src/platform/log.ts'
 import { createDatabase } from './database.ts'
 import { createTestDomain, type TestDomain } from './domain.ts'
+import { createDoor, type Door } from './outage.ts'
 
 const liveConnectionsMax = 4
 
@@ -21,6 +23,8 @@ export interface TestServer extends TestDomain {
   readonly feed: Feed
   readonly logTail: LogTail
   readonly queueWatch: QueueWatch
+  /** In front of its database, where the options say so. */
+  readonly door: Door | null
   /** Moves database time on. */
   moveTime(ms: number): Promise<void>
   /** The text of every statement since `countStatements`. */
@@ -31,6 +35,10 @@ export interface TestServer extends TestDomain {
 
 export interface TestServerOptions {
   config?: Partial<ServerConfig>
+  /** Its database is behind a proxy that can be shut. */
+  hasDoor?: boolean
+  /** false: four eyes, and what else depends on users. */
+  singleUser?: boolean
   /** What it says of itself. */
   facts?: Partial<ServerFacts>
   keepAliveMs?: number
@@ -47,7 +55,11 @@ export interface TestServerOptions {
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
   const { config = {}, keepAliveMs, drainMsMax, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
-  const made = await createTestDomain(database.db, { pool })
+  const door = options.hasDoor ? await createDoor(database.url) : null
+  const own =
+    door &&
+    openDb({ address: { url: door.url }, connectionsMax: 10, log: createLog('silent'), applicationName: 'berth test' })
+  const made = await createTestDomain(own ?? database.db, { pool, singleUser: options.singleUser ?? true })
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
   const { db, log } = domain
@@ -109,6 +121,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     feed,
     logTail,
     queueWatch,
+    door,
     async moveTime(ms) {
       await database.moveTime(ms)
       await made.time.look()
@@ -120,6 +133,8 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await sequencer.stop()
       await liveDb.close()
       await made[Symbol.asyncDispose]()
+      await own?.close()
+      await door?.shut()
       await database.close()
     },
   }

@@ -666,6 +666,8 @@ export type RetryJobInput = {
 
 /** A priority that overrides `basePriority`. */
 export type SetJobPriorityInput = {
+  /** Fails with a version conflict unless the job has this version. */
+  expectedVersion?: number | null | undefined;
   /** The job. */
   jobId: string;
   /** Priority 0 … 50, higher first; null: return to `basePriority`. */
@@ -908,6 +910,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
+    | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
 export type CleanupJobsMutationVariables = Exact<{

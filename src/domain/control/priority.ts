@@ -6,7 +6,7 @@ import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
-import { lockJobs } from '../jobs/job-head.ts'
+import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { bandOf, insertLanes, type Lane, type LaneOf, laneOf } from '../lanes.ts'
 import { parseInput } from '../parse.ts'
 import { lockSubmissions } from '../submission-lock.ts'
@@ -23,10 +23,11 @@ const range = `must be 0 … ${priorityMax}, or null to clear it`
 const priorityInput = z.strictObject({
   jobId: z.string(),
   priority: z.int(range).min(0, range).max(priorityMax, range).nullish(),
+  expectedVersion: z.int().min(1, 'must be at least 1').nullish(),
 })
 
 export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ jobId: string }> {
-  const { jobId, priority = null } = parseInput(priorityInput, raw)
+  const { jobId, priority = null, expectedVersion } = parseInput(priorityInput, raw)
   await domain.db.transaction(async (sql) => {
     await lockSubmissions(sql)
     const job = (await lockJobs(sql, [jobId])).get(jobId)
@@ -37,6 +38,7 @@ export async function setJobPriority(domain: Domain, viewer: Viewer, raw: unknow
         `The job is ${job.state}; a priority can be set only while a job is BLOCKED or QUEUED`,
         jobId,
       )
+    demandVersion(job, expectedVersion)
     const before = await readPriority(sql, jobId)
     if (before.override === priority) return
     const change = { jobId, before, override: priority, lane: laneOf({ ...before, override: priority }) }

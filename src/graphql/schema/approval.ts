@@ -23,6 +23,7 @@ import { limits } from '../limits.ts'
 import { approvalsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { ApprovalRef, JobRef, UserRef } from '../refs.ts'
+import { eachOrUnavailable } from '../unavailable.ts'
 import { UserLevel } from './enums.ts'
 import { seen } from './problem.ts'
 
@@ -141,7 +142,7 @@ function decisionType(name: 'ApproveJob' | 'RejectJob', description: string) {
     types: [success, NotFound, Forbidden, ApprovalNotAllowed, InvalidState, VersionConflict, InvalidInput, Unavailable],
     resolveType: () => success,
   })
-  const payload = builder.objectRef<{ results: (Decided | Refusal)[] }>(`${name}sPayload`).implement({
+  const payload = builder.objectRef<{ results: (Decided | Refusal | Unavailable)[] }>(`${name}sPayload`).implement({
     description: 'Results of several decisions.',
     fields: (t) => ({
       results: t.field({
@@ -217,7 +218,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: ApproveJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
-      return { results: await approveJobs(domain, viewer, decisions) }
+      return { results: await eachOrUnavailable(decisions, (all) => approveJobs(domain, viewer, all)) }
     },
   }),
   rejectJobs: t.field({
@@ -226,7 +227,7 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: RejectJobsInput, required: true, description: 'The decisions.' }) },
     complexity: ({ input }) => bulkCost(input.decisions),
     async resolve(_root, { input: { decisions } }, { domain, viewer }) {
-      return { results: await rejectJobs(domain, viewer, decisions) }
+      return { results: await eachOrUnavailable(decisions, (all) => rejectJobs(domain, viewer, all)) }
     },
   }),
 }))

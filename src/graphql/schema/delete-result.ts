@@ -1,11 +1,25 @@
+import type { ObjectFieldBuilder } from '@pothos/core'
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 
-/** The answer of every mutation that removes something, except of a job. */
+type Fields = ObjectFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<typeof builder.$inferSchemaTypes>, { id: string }>
+
+/**
+ * A cache takes `id` for the identity of the answer itself, and would merge it with the object that is gone; `deletedId`
+ * says what to remove.
+ */
+export const deletedFields = (t: Fields) => ({
+  deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }),
+  id: t.exposeID('id', {
+    description: 'Id of the deleted object.',
+    deprecationReason: 'Use `deletedId`, which no cache takes for the object itself. `id` stays until 2028-01-01.',
+  }),
+})
+
 const DeleteSuccess = builder.objectRef<{ id: string }>('DeleteSuccess').implement({
-  description: 'The object was deleted.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
+  description: 'The object was deleted. The answer of every mutation that removes something, except of a job.',
+  fields: deletedFields,
 })
 
 export const DeleteResult = builder.errorUnion('DeleteResult', {

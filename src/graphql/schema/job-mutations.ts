@@ -1,4 +1,4 @@
-import { cancelJob, cancelJobs } from '../../domain/control/cancel.ts'
+import { type Cancelled, cancelJob, cancelJobs } from '../../domain/control/cancel.ts'
 import { deleteJob } from '../../domain/control/remove.ts'
 import {
   Forbidden,
@@ -7,6 +7,7 @@ import {
   InvalidState,
   NotFound,
   QuotaExceeded,
+  type Refusal,
   Rejected,
   ReservationExpired,
   VersionConflict,
@@ -19,6 +20,8 @@ import { builder } from '../builder.ts'
 import { bulkCost } from '../bulk.ts'
 import { limits } from '../limits.ts'
 import { JobRef } from '../refs.ts'
+import { eachOrUnavailable } from '../unavailable.ts'
+import { deletedFields } from './delete-result.ts'
 import { DryRunRef } from './dry-run.ts'
 import { JobSpecInput } from './job-spec-input.ts'
 import { seen } from './problem.ts'
@@ -165,7 +168,7 @@ const CancelJobsInput = builder.inputType('CancelJobsInput', {
   }),
 })
 
-const CancelJobsPayload = builder.objectRef<{ results: Awaited<ReturnType<typeof cancelJobs>> }>('CancelJobsPayload')
+const CancelJobsPayload = builder.objectRef<{ results: (Cancelled | Refusal | Unavailable)[] }>('CancelJobsPayload')
 
 CancelJobsPayload.implement({
   description: 'Results of several cancellations.',
@@ -186,19 +189,15 @@ builder.mutationField('cancelJobs', (t) =>
     args: { input: t.arg({ type: CancelJobsInput, required: true, description: 'The jobs.' }) },
     complexity: ({ input }) => bulkCost(input.jobIds),
     async resolve(_root, { input: { jobIds, reason } }, { domain, viewer }) {
-      const results = await cancelJobs(
-        domain,
-        viewer,
-        jobIds.map((jobId) => ({ jobId, reason })),
-      )
-      return { results }
+      const inputs = jobIds.map((jobId) => ({ jobId, reason }))
+      return { results: await eachOrUnavailable(inputs, (all) => cancelJobs(domain, viewer, all)) }
     },
   }),
 )
 
 const DeleteJobSuccess = builder.objectRef<{ id: string }>('DeleteJobSuccess').implement({
   description: 'The job was deleted.',
-  fields: (t) => ({ id: t.exposeID('id', { description: 'Id of the deleted object.' }) }),
+  fields: deletedFields,
 })
 
 const DeleteJobResult = builder.errorUnion('DeleteJobResult', {

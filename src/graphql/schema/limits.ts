@@ -4,6 +4,7 @@ import { type limitScopes, setScopeLimit, updateLimits } from '../../domain/limi
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { described } from '../described.ts'
+import { partId } from '../typed-id.ts'
 
 /** What may run at once. */
 const LimitScope = builder.enumType('LimitScope', {
@@ -39,6 +40,10 @@ const max = (description: string) =>
 export const LimitsRef = builder.objectRef<LimitsInUse>('Limits').implement({
   description: 'Limits on what runs at the same time in a pool. Lowering a limit ends no job; it delays new starts.',
   fields: (t) => ({
+    id: t.id({
+      description: 'Key for caches, not for `node`: one for each pool.',
+      resolve: ({ pool }) => partId('limits', pool),
+    }),
     pool: t.exposeString('pool', { description: 'The pool.' }),
     maxConcurrent: t.exposeInt('maxConcurrent', max('Running jobs of the pool')),
     userMaxConcurrent: t.exposeInt('userMaxConcurrent', max('Running jobs of each user')),

@@ -1,5 +1,5 @@
 import { setJobPriority } from '../../domain/control/priority.ts'
-import { Forbidden, InvalidInput, InvalidState, NotFound } from '../../domain/errors.ts'
+import { Forbidden, InvalidInput, InvalidState, NotFound, VersionConflict } from '../../domain/errors.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { JobRef } from '../refs.ts'
@@ -18,7 +18,7 @@ const SetJobPrioritySuccess = builder.objectRef<{ jobId: string }>('SetJobPriori
 
 const SetJobPriorityResult = builder.errorUnion('SetJobPriorityResult', {
   description: 'Result of `setJobPriority`.',
-  types: [SetJobPrioritySuccess, InvalidInput, NotFound, Forbidden, InvalidState, Unavailable],
+  types: [SetJobPrioritySuccess, InvalidInput, NotFound, Forbidden, InvalidState, VersionConflict, Unavailable],
   resolveType: () => SetJobPrioritySuccess,
 })
 
@@ -27,6 +27,10 @@ const SetJobPriorityInput = builder.inputType('SetJobPriorityInput', {
   fields: (t) => ({
     jobId: t.id({ required: true, description: 'The job.' }),
     priority: t.int({ description: 'Priority 0 … 50, higher first; null: return to `basePriority`.' }),
+    expectedVersion: t.field({
+      type: 'UInt53',
+      description: 'Fails with a version conflict unless the job has this version.',
+    }),
   }),
 })
 

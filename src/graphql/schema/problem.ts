@@ -53,7 +53,8 @@ const Problem = builder.interfaceRef<Refusal | Unavailable>('Problem').implement
       resolve: (problem) => (isRefusal(problem) ? problem.message : `${problem.message}; try again`),
     }),
     retryable: t.boolean({
-      description: 'Whether the same request may succeed later.',
+      description:
+        'Whether the same request, repeated after a short wait with nothing else changed, may succeed; false for quotas, whose windows are hours and days.',
       resolve: (problem) => (isRefusal(problem) ? problem.retryable : true),
     }),
   }),
@@ -160,7 +161,8 @@ builder.objectType(ApprovalNotAllowed, {
 
 builder.objectType(Rejected, {
   name: 'RejectedProblem',
-  description: 'The job would not start now, and `noWait` was set. Nothing was stored.',
+  description:
+    'The job would not start now, and `noWait` was set, or no node could ever run it. Nothing was stored. Retryable unless a reason is UNSATISFIABLE or APPROVAL_PENDING.',
   interfaces: [Problem],
   fields: (t) => ({
     reasons: t.field({

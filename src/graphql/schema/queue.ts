@@ -8,6 +8,7 @@ import { queueEntriesListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { entriesWhere, readEntries } from '../queue-entries.ts'
 import { UserRef } from '../refs.ts'
+import { partId } from '../typed-id.ts'
 import { JobState } from './enums.ts'
 import { JobConnection } from './job-connection.ts'
 import { seen } from './problem.ts'
@@ -76,6 +77,10 @@ const QueueRef = builder.objectRef<QueueNumbers>('Queue')
 QueueRef.implement({
   description: 'Snapshot of the queue of a pool.',
   fields: (t) => ({
+    id: t.id({
+      description: 'Key for caches, not for `node`: one for each pool.',
+      resolve: ({ pool }) => partId('line', pool),
+    }),
     pool: t.exposeString('pool', { description: 'The pool.' }),
     at: t.expose('at', { type: 'DateTime', description: 'Time of the snapshot.' }),
     depth: t.exposeInt('depth', { description: 'Jobs that are QUEUED.' }),

@@ -8,6 +8,7 @@ const forEver = 0
 const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
   description: 'Facts about the server.',
   fields: (t) => ({
+    id: t.id({ description: 'Key for caches, not for `node`: always the same.', resolve: () => 'server' }),
     name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
     version: t.exposeString('version', { description: 'Version of the server.' }),
     singleUser: t.exposeBoolean('singleUser', {

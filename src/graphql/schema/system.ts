@@ -114,6 +114,7 @@ const System = builder.objectRef<Snapshot>('System').implement({
     'The machine that runs local jobs, as reported by the leader of its pool, and the GPUs of all pools. With several ' +
     'local pools: the pool of the default queue, otherwise the first by name that has a leader.',
   fields: (t) => ({
+    id: t.id({ description: 'Key for caches, not for `node`: always the same.', resolve: () => 'system' }),
     timestamp: t.expose('at', { type: 'DateTime', description: 'Time of the data.' }),
     loadAvg5Min: t.float({
       nullable: true,

@@ -5,6 +5,7 @@ import { holdingSql } from '../../domain/state.ts'
 import type { JobRow } from '../../domain/submission/stored-job.ts'
 import { builder } from '../builder.ts'
 import { JobRef, UserRef } from '../refs.ts'
+import { partId } from '../typed-id.ts'
 import { TokenScope } from './enums.ts'
 import { seen } from './problem.ts'
 
@@ -64,6 +65,10 @@ const present = (jobs: readonly (JobRow | Error | null)[]): JobRow[] =>
 export const ViewerRef = builder.objectRef<Viewer>('Viewer').implement({
   description: 'The user who makes the request.',
   fields: (t) => ({
+    id: t.id({
+      description: 'Key for caches, not for `node`: one for each user.',
+      resolve: ({ userId }) => partId('viewer', userId),
+    }),
     user: t.field({
       type: UserRef,
       description: 'The current user.',
