@@ -8,6 +8,7 @@ import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
+import { createSlurmExecutor } from './executors/slurm/slurm.ts'
 
 /** The executors of a pool, made of the configuration. */
 
@@ -41,6 +42,15 @@ const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => P
       ...parts.config.container,
       directory: join(parts.config.dataDir, 'container', parts.pool.name),
       dataRoots: parts.config.dataRoots,
+    }),
+  slurm: (parts) =>
+    createSlurmExecutor({
+      ...common(parts),
+      sharedDir: parts.pool.sharedDir ?? '',
+      pool: parts.pool.name,
+      partitions: parts.config.queues.flatMap(({ pool, name, native }) =>
+        pool === parts.pool.name ? [native['partition'] ?? name] : [],
+      ),
     }),
   simulated: (parts) => createSimulatedExecutor({ ...common(parts), dataDir: parts.config.dataDir }),
 }

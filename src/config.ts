@@ -95,6 +95,8 @@ export interface PoolConfig {
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
   readonly relaxReplicas: boolean
+  /** Folder that the cluster and this machine share; undefined: its executors need none. */
+  readonly sharedDir: string | undefined
   /** Jobs of users without `unixUser` may run as root, where the server does. */
   readonly jobsAsRoot: boolean
   /** undefined: this machine, as detected. */
@@ -326,6 +328,7 @@ function poolOf(pool: PoolEntry): PoolConfig {
     executors: executorsOf(pool),
     inheritedEnvironment: pool.environment,
     relaxReplicas: pool.relaxReplicas,
+    sharedDir: pool.sharedDir,
     jobsAsRoot: pool.jobsAsRoot,
     nodes: pool.nodes?.map(nodeOf),
     limits: limitsOf(pool),

@@ -266,13 +266,22 @@ describe('refusals', () => {
     ],
     ['pools: [{ name: a, weights: { b: 0 } }]', /^pools\[0\].weights.b: 0 is not a number of weight/],
     [
-      'pools: [{ name: a, executors: [slurm] }]',
-      /^pools\[0\].executors\[0\]: "slurm" is not available in this version/,
+      'pools: [{ name: a, executors: [kubernetes] }]',
+      /^pools\[0\].executors\[0\]: "kubernetes" is not available in this version/,
     ],
-    ['pools: [{ name: a, executors: [lokal] }]', /"lokal" is not a known value; use local or container or simulated/],
+    [
+      'pools: [{ name: a, executors: [lokal] }]',
+      /"lokal" is not a known value; use local or container or slurm or simulated/,
+    ],
     [
       'pools: [{ name: a, executor: local, executors: [local] }]',
       /^pools\[0\].executor: cannot be combined with executors/,
+    ],
+    ['pools: [{ name: a, executor: slurm }]', /^pools\[0\].sharedDir: is missing; name the folder/],
+    ['pools: [{ name: a, sharedDir: /shared }]', /^pools\[0\].sharedDir: is not used by a pool with local; remove it/],
+    [
+      'pools: [{ name: a, executor: slurm, sharedDir: shared }]',
+      /^pools\[0\].sharedDir: "shared" is not an absolute path/,
     ],
     ['pools: [{ name: a }, { name: a }]', /^pools\[1\].name: "a" is defined twice/],
     ['pools: [{ name: a, executor: simulated }]', /^pools\[0\].nodes: a simulated pool needs declared nodes/],

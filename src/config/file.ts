@@ -93,7 +93,7 @@ const pool = section({
     gpuHour: rate('1.5'),
     currency: matching('the code of a currency', /^[A-Z]{3}$/, 'EUR'),
   }).optional(),
-  sharedDir: later,
+  sharedDir: matching('an absolute path', /^\/[^\0:]*$/, '/shared/berth').optional(),
 })
 
 const database = section({

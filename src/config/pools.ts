@@ -33,6 +33,13 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const executor = executors.find((name) => !sharesMachine(name)) ?? executors[0] ?? executorDefault
   if (!sharesMachine(executor) && new Set(executors).size > 1)
     problems.push(at('executors', `${executor} must be the only executor of a pool`, 'define another pool for it'))
+  const isShared = executors.some((name) => traitsOf(name).needsSharedDir)
+  if (isShared && pool.sharedDir === undefined)
+    problems.push(
+      at('sharedDir', 'is missing', `name the folder that the cluster and this machine share, for ${executor}`),
+    )
+  if (!isShared && pool.sharedDir !== undefined)
+    problems.push(at('sharedDir', `is not used by a pool with ${executors.join(', ')}`, 'remove it'))
   const wrong = wrongNodes(executor, pool.nodes)
   if (wrong) problems.push(at('nodes', ...wrong))
   return problems

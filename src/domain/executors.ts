@@ -14,6 +14,8 @@ export interface ExecutorTraits {
    * which run is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
+  /** Its pools name a folder that the nodes and the server share (`sharedDir`). */
+  needsSharedDir: boolean
   /** Its runs are processes that the server starts on its own machine. */
   startsProcesses: boolean
   /**
@@ -65,6 +67,7 @@ const table = {
   local: {
     isBuilt: true,
     nodes: 'MACHINE',
+    needsSharedDir: false,
     startsProcesses: true,
     takesUnixUser: true,
     preferredFor: null,
@@ -76,6 +79,7 @@ const table = {
   container: {
     isBuilt: true,
     nodes: 'MACHINE',
+    needsSharedDir: false,
     startsProcesses: false,
     takesUnixUser: true,
     preferredFor: { field: 'image', when: 'PRESENT' },
@@ -85,8 +89,9 @@ const table = {
     honours: ['image', 'data', 'networkIsolation', 'internalDns', ...scripts, ...files],
   },
   slurm: {
-    isBuilt: false,
+    isBuilt: true,
     nodes: 'BACKEND',
+    needsSharedDir: true,
     startsProcesses: false,
     takesUnixUser: true,
     preferredFor: null,
@@ -98,6 +103,7 @@ const table = {
   kubernetes: {
     isBuilt: false,
     nodes: 'BACKEND',
+    needsSharedDir: false,
     startsProcesses: false,
     takesUnixUser: false,
     preferredFor: null,
@@ -109,6 +115,7 @@ const table = {
   handler: {
     isBuilt: false,
     nodes: 'MACHINE',
+    needsSharedDir: false,
     startsProcesses: true,
     takesUnixUser: true,
     preferredFor: { field: 'handler', when: 'ALWAYS' },
@@ -120,6 +127,7 @@ const table = {
   simulated: {
     isBuilt: true,
     nodes: 'DECLARED',
+    needsSharedDir: false,
     startsProcesses: false,
     takesUnixUser: false,
     preferredFor: null,
@@ -142,6 +150,7 @@ export const executorDefault: BuiltExecutor = 'local'
 const unknown: ExecutorTraits = {
   isBuilt: false,
   nodes: 'DECLARED',
+  needsSharedDir: false,
   startsProcesses: false,
   takesUnixUser: false,
   preferredFor: null,

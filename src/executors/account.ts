@@ -60,6 +60,10 @@ export function changeTo(account: Account | null): string[] {
   return [setpriv, '--reuid', account.uid, '--regid', account.gid, '--init-groups', '--'].map(String)
 }
 
+/** The same for the owner of a file, who may have no account any more. */
+export const changeToOwner = ({ uid, gid }: { uid: number; gid: number }): string[] =>
+  [setpriv, '--reuid', uid, '--regid', gid, '--clear-groups', '--'].map(String)
+
 const refused = (message: string) => new StartFailed('BAD_SPEC', message)
 
 /** How the users of a pool are separated, for people; null: there is one user. */

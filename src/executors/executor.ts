@@ -110,6 +110,8 @@ export interface Ended {
   nativeId?: string
   placements?: readonly BackendPlacement[]
   usage?: RunUsage
+  /** What else a user should know of the end. */
+  info?: string
 }
 
 /** Where a backend that chooses nodes itself put a part of the run. */

@@ -121,7 +121,7 @@ function ended(job: ReportedJob, end: Ended): Step {
       info: timeOver(job),
       ...facts,
     }
-  if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...facts }
+  if (end.exitCode === 0) return { to: 'SUCCEEDED', reason: null, ...(end.info && { info: end.info }), ...facts }
   if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
   if (isInterrupted)
     return { ...gone(job, { info: 'It was killed together with the process that supervised it' }), ...facts }
@@ -158,5 +158,7 @@ function retries({ spec: { retry }, exits }: ReportedJob, exitCode: number): boo
   return retry.onExitCodes === null || retry.onExitCodes.includes(exitCode)
 }
 
-const describe = ({ signal, exitCode }: Ended): string =>
-  signal === null ? `It exited with code ${exitCode}` : `Signal ${signal} ended it`
+const describe = ({ signal, exitCode, info }: Ended): string =>
+  [signal === null ? `It exited with code ${exitCode}` : `Signal ${signal} ended it`, ...(info ? [info] : [])].join(
+    '. ',
+  )

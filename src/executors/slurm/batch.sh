@@ -1,0 +1,132 @@
+# The batch script of a run; Slurm runs it on the first node of the job. It has no argument and no secret: the command
+# and its environment are in the file `job` of the directory of the run, which only the account of the run may enter.
+# Two lines in front of it set `dir` and `blocks`.
+#
+# Everything it has to say is a symbolic link in that directory. A link is made whole or not at all, by one machine
+# only, also on a network file system, and needs no room on a full disk. Its text is the record:
+#   claim job ID NODE     this Slurm job runs the run. A second Slurm job of the same run finds the link and ends. Berth
+#                         makes it too (`void`, `refused …`) for a run that must not start any more.
+#   begun NODES GPUS      the command begins now
+#   full.STREAM.N SIZE    output was lost when SIZE bytes of the stream were kept: the disk was full
+#   over.STREAM BYTES     the stream was over its limit, and so many bytes of it were not kept
+#   exit CODE WHY         the command is over, and its output is in the files; WHY: `term`, a TERM came before, `late`, it
+#                         came when the time of the Slurm job was over, or -
+#   exit failed REASON …  the command cannot begin
+#
+# TERM is a request to end: it goes on to the command. USR1 asks for its KILL. Both come from `scancel --batch`, which
+# leaves the readers of the output alone, so the last bytes are kept.
+
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
+pid='' term=- caught='' killed='' started=0 limit=0 forward=yes
+trap 'caught=yes; asked_to_end' TERM
+trap 'caught=yes killed=yes; signal_command KILL' USR1
+trap '' HUP INT XFSZ
+
+uptime() {
+  up=0
+  [ -r /proc/uptime ] && read -r up rest </proc/uptime
+  up=${up%.*}
+}
+
+# Slurm begins to count a little earlier than this script.
+asked_to_end() {
+  uptime
+  if [ "$limit" -gt 0 ] && [ $((up - started + 5)) -ge "$limit" ]; then term=late; else term=term; fi
+  [ "$forward" ] || return 0
+  signal_command TERM
+  signal_command CONT
+}
+
+signal_command() {
+  [ "$pid" ] || return 0
+  kill -s "$1" -- "-$pid" || kill -s "$1" "$pid"
+}
+
+record() {
+  until ln -s "$2" "$dir/$1" || [ -L "$dir/$1" ]; do sleep 1; done
+}
+
+end() {
+  record exit "$1"
+  exit "${2:-0}"
+}
+
+fail() {
+  end "failed $1 $2" 1
+}
+
+# Copies the output of stream $1 to its file. At the limit, and on a full disk, the current write is lost.
+keep() {
+  exec 3>&- 4>&- >>"$dir/$1"
+  trap '' TERM USR1
+  ulimit -f "$blocks"
+  losses=0
+  until cat; do
+    size=$(wc -c <"$dir/$1")
+    if [ "$size" -ge $((blocks * 512)) ]; then
+      record "over.$1" "$(wc -c)"
+      return
+    fi
+    losses=$((losses + 1))
+    record "full.$1.$losses" "$size"
+    sleep 1
+  done
+}
+
+# One line for each process: the node that it runs on. $1: processes, $2: how many of them on each node.
+write_nodes() {
+  left=$1
+  scontrol show hostnames "$SLURM_JOB_NODELIST" | while read -r node; do
+    at=0
+    while [ "$at" -lt "$2" ] && [ "$left" -gt 0 ]; do
+      echo "$node"
+      at=$((at + 1)) left=$((left - 1))
+    done
+  done >"$dir/nodes"
+}
+
+[ -d "$dir" ] || exit 97
+[ "${SLURM_RESTART_COUNT:-0}" -eq 0 ] || exit 0
+claim="job $SLURM_JOB_ID $SLURMD_NODENAME"
+# A network file system may say that the link is there when it has just made it.
+ln -s "$claim" "$dir/claim" || [ "$(readlink "$dir/claim")" = "$claim" ] || exit 0
+
+srun=$(command -v srun)
+if sourcing=$(command -v bash); then sourcing="$sourcing --posix"; else sourcing=/bin/sh; fi
+MASTER_ADDR=$SLURMD_NODENAME
+export MASTER_ADDR
+. "$dir/job"
+cd -- "$workdir" || fail WORKDIR_NOT_FOUND "There is no directory $workdir on $SLURMD_NODENAME"
+if [ "$in$out$err" ]; then
+  refusal=$(/bin/sh -c "$path_check" berth "$in" "$out" "$err") || fail BAD_SPEC "$refusal"
+fi
+[ "$processes" -eq 1 ] || write_nodes "$processes" "$per_node"
+mkfifo -m 600 "$dir/pipe.out" "$dir/pipe.err" || fail START_FAILED "Cannot make pipes in $dir on $SLURMD_NODENAME"
+keep stdout <"$dir/pipe.out" &
+readers=$!
+keep stderr <"$dir/pipe.err" &
+readers="$readers $!"
+exec 3>"$dir/pipe.out" 4>"$dir/pipe.err"
+rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err"
+
+[ "$term" = - ] || end "143 $term"
+[ -z "$killed" ] || end '137 -'
+uptime
+started=$up
+record begun "$SLURM_JOB_NODELIST ${SLURM_JOB_GPUS:-${GPU_DEVICE_ORDINAL:-}}"
+setsid "$@" </dev/null >&3 2>&4 3>&- 4>&- &
+pid=$!
+exec 3>&- 4>&-
+[ "$term" = - ] || signal_command TERM
+[ -z "$killed" ] || signal_command KILL
+while :; do
+  caught=
+  wait "$pid"
+  code=$?
+  [ "$caught" ] || break
+done
+signal_command KILL
+# What the command left behind may hold the pipes open: it gets two seconds.
+{ sleep 2; kill -KILL $readers; } &
+wait $readers
+end "$code $term" "$code"

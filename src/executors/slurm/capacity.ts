@@ -1,0 +1,85 @@
+import type { Log } from '../../platform/log.ts'
+import type { BackendNode } from '../executor.ts'
+import { infinibandFeature } from './options.ts'
+import type { SlurmJob } from './queue.ts'
+import { nodeStateOf } from './states.ts'
+
+/** Nodes of the cluster from one `sinfo`, which lists a node once for each of its partitions. */
+
+const separator = '\x1f'
+const fields = ['NodeList', 'StateLong', 'CPUsState', 'Memory', 'AllocMem', 'Gres', 'GresUsed', 'Features'] as const
+
+export const nodesFormat = fields.map((name) => `${name}:${separator}`).join(',')
+
+interface Held {
+  cpus: number
+  memoryBytes: number
+  gpus: number
+}
+
+const mebibyte = 1024 ** 2
+
+/** `ours`: jobs of Berth that run. The rest of what is allocated belongs to others. */
+export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): BackendNode[] {
+  const held = heldByNode(ours)
+  const nodes = new Map(
+    text.split('\n').flatMap((line): [string, BackendNode][] => {
+      const [name = '', state = '', cpus = '', memory = '', allocated = '', gres = '', used = '', features] =
+        line.split(separator)
+      if (features === undefined) return []
+      const known = nodeStateOf(state)
+      if (known === null) log.error({ node: name, state }, 'Slurm has an unknown state of a node; it is CORDONED')
+      // Allocated, idle, other, all.
+      const [busy = 0, , , all = 0] = cpus.split('/').map(Number)
+      const mine = held.get(name) ?? { cpus: 0, memoryBytes: 0, gpus: 0 }
+      const gpus = parseGres(gres)
+      const others = {
+        cpuMillis: left(busy, mine.cpus) * 1000,
+        memoryBytes: left(Number(allocated) * mebibyte, mine.memoryBytes),
+        gpus: left(parseGres(used).length, mine.gpus),
+      }
+      const amounts = { cpuMillis: all * 1000, memoryBytes: Number(memory) * mebibyte, cpuModel: '', gpus }
+      const infiniband = features.split(/[,&()]+/).includes(infinibandFeature)
+      return [[name, { name, state: known ?? 'CORDONED', ...amounts, infiniband, heldByOthers: others }]]
+    }),
+  )
+  return [...nodes.values()]
+}
+
+const left = (all: number, ours: number) => Math.max(0, all - Math.floor(ours))
+
+/** Slurm tells what a job has on all its nodes together; Berth asks for the same on each. */
+function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
+  const byNode = new Map<string, Held>()
+  for (const { nodes, held } of jobs)
+    for (const node of nodes) {
+      const sum = byNode.get(node) ?? { cpus: 0, memoryBytes: 0, gpus: 0 }
+      byNode.set(node, {
+        cpus: sum.cpus + held.cpus / nodes.length,
+        memoryBytes: sum.memoryBytes + held.memoryBytes / nodes.length,
+        gpus: sum.gpus + held.gpus / nodes.length,
+      })
+    }
+  return byNode
+}
+
+/** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm does not tell the memory of a GPU. */
+export function parseGres(text: string): { model: string; memoryBytes: number }[] {
+  const entries = text.replaceAll(/\([^)]*\)/g, '').split(',')
+  return entries.flatMap((entry) => {
+    const [kind, ...rest] = entry.split(':')
+    const count = Number(rest.at(-1))
+    if (kind !== 'gpu' || !Number.isSafeInteger(count)) return []
+    return Array.from({ length: count }, () => ({
+      model: rest.length > 1 ? (rest[0] ?? 'gpu') : 'gpu',
+      memoryBytes: 0,
+    }))
+  })
+}
+
+/** Minutes of `1-00:00:00`, `5:00`, `infinite`; null: no limit. */
+export function parseMinutes(text: string): number | null {
+  const [, days = '0', hours = '0', minutes, seconds] = text.match(/^(?:(\d+)-)?(?:(\d+):)??(\d+):(\d+)$/) ?? []
+  if (minutes === undefined || seconds === undefined) return null
+  return Number(days) * 1440 + Number(hours) * 60 + Number(minutes)
+}

@@ -1,0 +1,86 @@
+import type { Log } from '../../platform/log.ts'
+import { type AccountRules, separationOf } from '../account.ts'
+import type { BackendNode, ExecutorDescription } from '../executor.ts'
+import { nodesFormat, parseMinutes, parseNodes } from './capacity.ts'
+import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
+import { directoryOf, type Layout, readRecords } from './run-files.ts'
+import type { Queue } from './squeue.ts'
+import { jobPhaseOf } from './states.ts'
+
+/** The cluster as a whole: its nodes, the limits of its partitions, its version. */
+
+export interface Cluster {
+  capacity(): Promise<readonly BackendNode[]>
+  describe(): Promise<ExecutorDescription>
+  /** The longest time of a partition; null: it has no limit, or it is not known yet. */
+  minutesMax(partition: string): number | null
+}
+
+interface ClusterOptions {
+  slurm: Slurm
+  queue: Queue
+  layout: Layout
+  /** Partitions of the pool; empty: all. */
+  partitions: readonly string[]
+  accounts: AccountRules
+  log: Log
+}
+
+const answerMsMax = 15_000
+
+export async function createCluster(options: ClusterOptions): Promise<Cluster> {
+  const { slurm, queue, layout, partitions, accounts, log } = options
+  const limits = new Map<string, number | null>()
+  const sinfo = (args: readonly string[]) => slurm({ command: 'sinfo', args, timeoutMs: answerMsMax })
+  const ofPartitions = partitions.length > 0 ? [`--partition=${partitions.join(',')}`] : []
+
+  async function readLimits(): Promise<void> {
+    const lines = (await sinfo(['--noheader', '--format=%R %l'])).trim().split('\n')
+    for (const line of lines) {
+      const [name = '', limit = ''] = line.split(' ')
+      limits.set(name, parseMinutes(limit))
+    }
+  }
+
+  /** Jobs of this pool: their runs have a directory here. */
+  async function ownJobs() {
+    const found = await queue.look([])
+    const running = [...(found?.byRun ?? [])].flatMap(([, jobs]) =>
+      jobs.filter(({ state }) => jobPhaseOf(state) === 'runs'),
+    )
+    const isOwn = await Promise.all(
+      running.map(async ({ runId }) => {
+        const files = directoryOf(layout, runId)
+        return files !== null && (await readRecords(files)) !== null
+      }),
+    )
+    return running.filter((_, at) => isOwn[at])
+  }
+
+  async function describe(): Promise<ExecutorDescription> {
+    try {
+      const version = (await sinfo(['--version'])).trim().split(' ').at(-1) ?? null
+      await readLimits()
+      return { version, available: true, message: separationOf(accounts) }
+    } catch (error) {
+      if (!(error instanceof SlurmAway || error instanceof SlurmRefused)) throw error
+      return { version: null, available: false, message: `Slurm does not answer: ${error.message}` }
+    }
+  }
+
+  await readLimits().catch((err) =>
+    log.warn({ err }, 'Slurm does not answer; the limits of its partitions are not known'),
+  )
+
+  return {
+    async capacity() {
+      const [text, ours] = await Promise.all([
+        sinfo(['--noheader', '--Node', ...ofPartitions, `--Format=${nodesFormat}`]),
+        ownJobs(),
+      ])
+      return parseNodes(text, ours, log)
+    },
+    describe,
+    minutesMax: (partition) => limits.get(partition) ?? null,
+  }
+}

@@ -1,0 +1,127 @@
+import { resolve } from 'node:path'
+import type { Account } from '../account.ts'
+import { argvOf, carry, type Environment, environmentOf } from '../environment.ts'
+import { type RunSpec, StartFailed } from '../executor.ts'
+import { jobScript, pathCheck, rankLauncher } from '../scripts.ts'
+import { cpusPerTaskOf, minutesOf, type TimeLimits, tasksOf } from './options.ts'
+import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
+
+/** What Slurm runs for a run: the batch script, and the file `job` that it reads in the directory of the run. */
+
+export interface Commanding {
+  directory: string
+  account: Account | null
+  environment: Readonly<Record<string, string | undefined>>
+  inheritNames: readonly string[]
+  limits: TimeLimits
+}
+
+const blockBytes = 512
+
+/** Without a secret: Slurm keeps it, and may show it to others. */
+export function batchScriptOf(directory: string, streamBytesMax: number): string {
+  // One byte more than is stored, so that a stream over its limit is recognised.
+  const blocks = Math.ceil((streamBytesMax + 1) / blockBytes)
+  return `#!/bin/sh\ndir=${quoted(directory)} blocks=${blocks}\n${batchScript}`
+}
+
+/** Assignments, and the command as the arguments of the script that reads it. */
+export function jobFileOf(run: RunSpec, commanding: Commanding): string {
+  const { spec } = run
+  const environment = environmentFor(run, commanding)
+  const home = commanding.account?.environment['HOME'] ?? commanding.environment['HOME'] ?? '/'
+  const workdir = workdirOf(spec.workdir, home)
+  const path = (given: string | null) => (given === null ? '' : resolve(workdir, given))
+  const streams = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
+  const { total, perNode } = tasksOf(spec.resources)
+  const carried = carry(environment, [])
+  const assigned = {
+    workdir,
+    in: streams[0] ?? '',
+    out: streams[1] ?? '',
+    err: streams[2] ?? '',
+    processes: String(total),
+    per_node: String(perNode),
+    limit: String(minutesOf(run, commanding.limits) * 60),
+    // srun ends its processes at once when it gets TERM; they get it from Slurm instead.
+    forward: usesSrun(run) ? '' : 'yes',
+    path_check: pathCheck,
+  }
+  const words = wordsOf(run, { environment, path, streams, step: carried.step.at(-1) ?? '' })
+  return [
+    ...Object.entries(assigned).map(([name, value]) => `${name}=${quoted(value)}`),
+    ...Object.entries(carried.environment).map(([name, value]) => `export ${name}=${quoted(value)}`),
+    `set -- ${words.join(' ')}`,
+    '',
+  ].join('\n')
+}
+
+export function environmentFor(
+  run: RunSpec,
+  { directory, account, environment, inheritNames }: Commanding,
+): Environment {
+  const { total } = tasksOf(run.spec.resources)
+  const { MASTER_ADDR: _, ...injected } = run.injected
+  const own = {
+    ...injected,
+    BERTH_RUN_ID: run.runId,
+    ...(run.spec.launcher === 'multiple' && { BERTH_RANKS: String(total), ...(total === 1 && { BERTH_RANK: '0' }) }),
+    ...(total > 1 && { PSIJ_NODEFILE: `${directory}/nodes` }),
+  }
+  return environmentOf(
+    { ...run, injected: own },
+    { environment, names: inheritNames, account: account?.environment ?? {}, launcher: {} },
+  )
+}
+
+const workdirOf = (given: string | null, home: string) =>
+  given === null || given === '~' ? home : given.replace(/^~\//, `${home}/`)
+
+/** Whether srun starts the processes: it alone reaches other nodes. */
+const usesSrun = ({ spec }: RunSpec) =>
+  spec.launcher === 'srun' || (spec.launcher === 'multiple' && tasksOf(spec.resources).nodes > 1)
+
+interface Wording {
+  environment: Environment
+  path: (given: string | null) => string
+  streams: readonly string[]
+  /** The argument of `env` that restores the environment of the job. */
+  step: string
+}
+
+/** Words of the shell, from the outside in: files of the streams, environment, scripts, launcher, command. */
+function wordsOf(run: RunSpec, { environment, path, streams, step }: Wording): string[] {
+  const { spec } = run
+  const argv = argvOf(run, environment)
+  if (argv.length === 0) throw new StartFailed('BAD_SPEC', 'There is no command')
+  const scripts = [path(spec.preLaunch), path(spec.postLaunch)]
+  const hasScripts = scripts.some((script) => script !== '')
+  const ranks = spec.launcher === 'multiple' && !usesSrun(run) ? tasksOf(spec.resources).total : 1
+  const around = (body: readonly string[]) => [
+    '$sourcing',
+    '-c',
+    ...[rankLauncher, 'berth', streams[0] ?? '', ...scripts, String(ranks)].map(quoted),
+    ...body,
+  ]
+  const enter = (body: readonly string[]) => ['/bin/sh', '-c', quoted(enterScript), 'berth', quoted(step), ...body]
+  const launched = launchedBy(run, argv, streams[0] ?? '')
+  const ranked = ranks > 1 ? around(enter(launched)) : enter(launched)
+  // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
+  const sourced = hasScripts ? enter(around(launched)) : ranked
+  if (streams.every((each) => each === '')) return sourced
+  return ['/bin/sh', '-c', ...[jobScript, 'berth', ...streams].map(quoted), ...sourced]
+}
+
+function launchedBy(run: RunSpec, argv: readonly string[], stdin: string): string[] {
+  const { launcher, resources } = run.spec
+  const { total, nodes } = tasksOf(resources)
+  const words = argv.map(quoted)
+  if (launcher === 'mpirun') return ['mpirun', '-n', String(total), ...words]
+  if (usesSrun(run)) {
+    const amounts = [`--nodes=${nodes}`, `--ntasks=${total}`, `--cpus-per-task=${cpusPerTaskOf(resources)}`]
+    const rank = launcher === 'multiple' ? ['/bin/sh', '-c', ...[rankScript, 'berth', stdin].map(quoted)] : []
+    return ['"$srun"', '--export=ALL', '--kill-on-bad-exit=0', ...amounts, ...rank, ...words]
+  }
+  // `env` takes an argument with "=" for a variable.
+  return argv[0]?.includes('=') ? ['/usr/bin/nice', '-n', '0', ...words] : words
+}

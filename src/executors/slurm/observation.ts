@@ -1,0 +1,172 @@
+import type { BackendPlacement, Ended, Observation } from '../executor.ts'
+import type { SlurmJob } from './queue.ts'
+import type { Records } from './run-files.ts'
+import { isJobAlive, jobPhaseOf } from './states.ts'
+
+/**
+ * The state of a run by what its batch script recorded and what Slurm says. The records count; Slurm tells why a run
+ * waits, and how one ended that could not record it. Pure.
+ */
+
+export interface Facts {
+  /** null: its directory cannot be seen. */
+  records: Records | null
+  /** Slurm's jobs of this run, the oldest first; null: Slurm does not answer. */
+  jobs: readonly SlurmJob[] | null
+  /** A stop was requested. */
+  stopped: boolean
+  /** Slurm has said for long that the run is over; a record that is not seen by now will not be. */
+  isSettled: boolean
+  /** The file system of the directories is there. */
+  isMounted: boolean
+  toTime(fileMs: number): Date
+}
+
+/** Slurm has no job of the run, and none has begun. */
+export type Unsubmitted = { state: 'unsubmitted' }
+
+const TERM = 15
+const KILL = 9
+const awayInfo = 'Slurm does not answer'
+
+export function conclude(facts: Facts): Observation | Unsubmitted {
+  const { records, jobs, stopped } = facts
+  if (records === null) return unseen(facts)
+  if (records.failed) return { state: 'failed', ...records.failed }
+  const { claim } = records
+  switch (claim?.by) {
+    case undefined:
+      return unclaimed(facts)
+    case 'void':
+      return stopped ? signalled(TERM, true) : { state: 'gone', info: 'It was given up before Slurm started it' }
+    case 'refused':
+      return { state: 'failed', reason: claim.reason, message: claim.message }
+    case 'job':
+      return ofJob(facts, records, { id: claim.id, job: jobs?.find(({ id }) => id === claim.id) })
+    default:
+      return claim satisfies never
+  }
+}
+
+/** Its directory was removed, or the file system is not there. */
+function unseen({ jobs, isSettled, isMounted, stopped }: Facts): Observation {
+  // A run that was forgotten leaves a job that Slurm still cleans up after.
+  const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
+  if (alive) return jobPhaseOf(alive.state) === 'runs' ? running(alive) : waiting(alive)
+  if (isMounted) return { state: 'gone', info: 'Its directory was removed' }
+  const [job] = jobs ?? []
+  if (job && !isSettled) return { state: 'running', nativeId: job.id }
+  return job ? byStatus(job, stopped) : { state: 'gone', info: 'Neither Slurm nor its directory knows it' }
+}
+
+function unclaimed({ jobs, isSettled, records }: Facts): Observation | Unsubmitted {
+  if (jobs === null) return { state: 'starting', info: awayInfo }
+  const alive = jobs.find(isAlive)
+  if (alive) return waiting(alive)
+  const last = jobs.at(-1)
+  if (!last) return { state: 'unsubmitted' }
+  // The record of the claim may not be visible yet.
+  if (!isSettled) return { state: 'starting', nativeId: last.id }
+  if (jobPhaseOf(last.state) === 'cancelled')
+    return { ...signalled(TERM, false), nativeId: last.id, info: cancelledInfo }
+  const where = last.nodes.join(', ')
+  const uid = records?.uid ?? ''
+  const message = `Slurm job ${last.id} ended as ${last.state} on ${where} without a trace: does the node see the shared directory, and may the account with uid ${uid} write there?`
+  return { state: 'failed', reason: 'START_FAILED', message }
+}
+
+const cancelledInfo = 'It was cancelled in Slurm'
+
+interface Own {
+  id: string
+  /** undefined: Slurm has forgotten it, or does not answer. */
+  job: SlurmJob | undefined
+}
+
+function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
+  const { jobs, stopped } = facts
+  const phase = job ? jobPhaseOf(job.state) : null
+  const isDone = job === undefined ? jobs !== null : !isAlive(job)
+  const known = { nativeId: id, ...timesOf(records, facts), ...placed(records, job) }
+  if (records.exit) {
+    // A TERM that Berth did not send came from Slurm, and its state tells why.
+    if (records.exit.why === null || stopped || isDone || records.exit.code === 0)
+      return byRecord(records.exit, { phase, stopped, known })
+    return { ...known, state: 'running' }
+  }
+  if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
+  if (phase === 'node lost' || phase === 'preempted') return lost(job, phase)
+  if (!facts.isSettled) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
+  if (job) return { ...byStatus(job, stopped), ...known }
+  if (stopped) return { ...signalled(KILL, true), ...known }
+  return { state: 'gone', info: `Slurm has forgotten job ${id}, which left no exit code` }
+}
+
+interface Ending {
+  phase: ReturnType<typeof jobPhaseOf>
+  stopped: boolean
+  known: Partial<Ended>
+}
+
+function byRecord({ code, why }: NonNullable<Records['exit']>, { phase, stopped, known }: Ending): Observation {
+  // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
+  const signal = code > 128 && code <= 192 ? code - 128 : null
+  const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped }
+  if (stopped || code === 0) return ended
+  if (why !== null && (phase === 'preempted' || phase === 'node lost')) return lost(undefined, phase)
+  if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
+  return phase === 'time over' || why === 'late' ? { ...ended, cause: 'MAX_RUN_TIME' } : ended
+}
+
+/** By the wait status that Slurm has of the batch script. */
+function byStatus(job: SlurmJob, stopped: boolean): Observation {
+  const phase = jobPhaseOf(job.state)
+  if (phase === 'node lost' || phase === 'preempted') return lost(job, phase)
+  const signal = job.status & 0x7f || (stopped || phase !== 'over' ? KILL : 0)
+  const ended = { ...(signal > 0 ? signalled(signal, stopped) : exited(job.status >> 8)), nativeId: job.id }
+  if (phase === 'cancelled' && !stopped) return { ...ended, info: cancelledInfo }
+  if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
+  if (phase === 'time over') return { ...ended, cause: 'MAX_RUN_TIME' }
+  return stopped
+    ? ended
+    : { ...ended, info: 'Its own record of the end is not visible; the exit code is that of Slurm' }
+}
+
+const exited = (exitCode: number): Ended => ({ state: 'ended', exitCode, signal: null, stopped: false })
+const signalled = (signal: number, stopped: boolean): Ended => ({
+  state: 'ended',
+  exitCode: 128 + signal,
+  signal,
+  stopped,
+})
+
+function lost(job: SlurmJob | undefined, phase: 'node lost' | 'preempted'): Observation {
+  if (phase === 'preempted') return { state: 'gone', cause: 'PREEMPTED', info: 'Slurm took its nodes for another job' }
+  const where = job?.nodes.length ? ` (${job.nodes.join(', ')})` : ''
+  return { state: 'gone', info: `Slurm lost its node${where}${job ? `: ${job.state}` : ''}` }
+}
+
+const isAlive = ({ state }: SlurmJob): boolean => isJobAlive(state)
+
+const waiting = (job: SlurmJob): Observation => ({
+  state: 'starting',
+  nativeId: job.id,
+  ...(jobPhaseOf(job.state) === 'waits' && job.reason !== 'None' && { info: `Slurm: ${job.reason}` }),
+})
+
+const running = (job: SlurmJob): Observation => ({
+  state: 'running',
+  nativeId: job.id,
+  placements: job.nodes.map((node) => ({ node, gpuIds: [] })),
+})
+
+function timesOf({ begun, exit }: Records, { toTime }: Facts): { startedAt?: Date; finishedAt?: Date } {
+  return { ...(begun && { startedAt: toTime(begun.atMs) }), ...(exit && { finishedAt: toTime(exit.atMs) }) }
+}
+
+/** Slurm tells the first node which GPUs it has, and Berth nothing of the others. */
+function placed({ begun }: Records, job: SlurmJob | undefined): { placements?: readonly BackendPlacement[] } {
+  const nodes = begun?.nodes ?? job?.nodes ?? []
+  if (nodes.length === 0) return {}
+  return { placements: nodes.map((node, at) => ({ node, gpuIds: at === 0 ? (begun?.gpuIds ?? []) : [] })) }
+}

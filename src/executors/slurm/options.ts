@@ -1,0 +1,119 @@
+import { processCountOf, type Resources } from '../../domain/spec.ts'
+import { type RunSpec, StartFailed } from '../executor.ts'
+
+/** The options of sbatch for a run. None of them has a secret: everybody can read them. */
+
+export interface TimeLimits {
+  /** Time after its maximum run time at which a run is ended by Slurm, if no server did it. */
+  deadlineSlackSeconds: number
+  /** The longest time of a partition in minutes; null: it has no limit, or is not known. */
+  minutesMax(partition: string): number | null
+}
+
+/** Options that a job may set by custom attributes `slurm.NAME`, and an operator by `queues[].native`. */
+const free = new Set(
+  `acctg-freq batch bb begin cluster-constraint constraint contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu
+  deadline delay-boot dependency distribution exclude extra-node-info gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket
+  gpus-per-task gres gres-flags hint hold immediate kill-on-invalid-dep licenses mail-type mail-user mcs-label mem-bind
+  mem-per-cpu mem-per-gpu mincpus network nice no-kill nodelist ntasks-per-core ntasks-per-gpu ntasks-per-socket overcommit
+  oversubscribe power prefer priority profile qos reboot sockets-per-node spread-job switches thread-spec
+  threads-per-core tmp use-min-nodes wckey`.split(/\s+/),
+)
+const prefix = 'slurm.'
+/** The feature of nodes with InfiniBand. */
+export const infinibandFeature = 'infiniband'
+
+interface Tasks {
+  total: number
+  perNode: number
+  nodes: number
+}
+
+/** As the whole of Berth counts them: without nodeCount and processesPerNode, all processes are on one node. */
+export function tasksOf(r: Resources): Tasks {
+  const total = processCountOf(r)
+  const perNode = r.nodeCount === null ? Math.min(r.processesPerNode ?? total, total) : (r.processesPerNode ?? 1)
+  return { total, perNode, nodes: r.nodeCount ?? Math.ceil(total / perNode) }
+}
+
+export const partitionOf = ({ queueNative, spec }: RunSpec) => queueNative['partition'] ?? spec.queue
+
+export function optionsOf(run: RunSpec, limits: TimeLimits): string[] {
+  const { spec, queueNative, reservationNativeId } = run
+  const own = new Map<string, string | true>([
+    ['job-name', spec.name ?? run.jobId],
+    ['comment', run.runId],
+    ['no-requeue', true],
+    ['chdir', '/'],
+    ['input', '/dev/null'],
+    ['output', '/dev/null'],
+    ['error', '/dev/null'],
+    ['partition', partitionOf(run)],
+    ['time', String(minutesOf(run, limits))],
+    ...(spec.project === null ? [] : [['account', spec.project] as const]),
+    ...(reservationNativeId === null ? [] : [['reservation', reservationNativeId] as const]),
+    ...amountsOf(spec.resources),
+  ])
+  const operator = Object.entries(queueNative).filter(([name]) => name !== 'partition')
+  for (const [name, value] of operator) own.set(...given(`queues[].native.${name}`, name, value))
+  for (const [attribute, value] of Object.entries(spec.customAttributes ?? {}))
+    if (attribute.startsWith(prefix)) own.set(...given(attribute, attribute.slice(prefix.length), value))
+  return [...own].flatMap(([name, value]) => (value === true ? `--${name}` : value === '' ? [] : `--${name}=${value}`))
+}
+
+/** '': the option is left out, because it was switched off. */
+function given(where: string, name: string, value: unknown): [string, string | true] {
+  const isAccount = name === 'account' && where.startsWith('queues[]')
+  if (!free.has(name) && !isAccount)
+    throw refused(`${where}: ${name} is no option that a job may set; use one of ${[...free].toSorted().join(', ')}`)
+  if (typeof value === 'boolean') return [name, value ? true : '']
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : null
+  if (text === null || text === '' || /[\0\n]/.test(text))
+    throw refused(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
+  return [name, text]
+}
+
+function amountsOf(r: Resources): [string, string | true][] {
+  const { total, perNode, nodes } = tasksOf(r)
+  const isPerProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
+  const gpus = isPerProcess ? perNode * (r.gpuCoresPerProcess ?? 0) : r.gpu
+  const options: [string, string | true][] = [
+    ['nodes', String(nodes)],
+    ['ntasks', String(total)],
+    ['cpus-per-task', String(cpusPerTaskOf(r))],
+    ['mem', `${Math.ceil(r.memoryBytes / 1024 ** 2)}M`],
+  ]
+  if (nodes > 1) options.push(['ntasks-per-node', String(perNode)])
+  if (gpus > 0) options.push(['gres', gresOf(r, gpus)])
+  if (r.infiniband) options.push(['constraint', infinibandFeature])
+  if (r.exclusiveNodeUse) options.push(['exclusive', true])
+  return options
+}
+
+/** Slurm gives whole processors, and at least one to each process. */
+export function cpusPerTaskOf(r: Resources): number {
+  if (r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null) return Math.ceil(r.cpuCoresPerProcess ?? 1)
+  return Math.max(1, Math.ceil(r.cpu / tasksOf(r).perNode))
+}
+
+/** The type of a GPU of Slurm is what Berth calls its model. */
+function gresOf({ gpuModel }: Resources, count: number): string {
+  const [model, ...others] = gpuModel
+  if (model === undefined) return `gpu:${count}`
+  if (others.length === 0 && /^[\w.-]+$/.test(model)) return `gpu:${model}:${count}`
+  throw refused(`resources.gpuModel: Slurm takes the name of one type of GPU, not ${gpuModel.join(', ')}`)
+}
+
+/**
+ * Minutes, rounded up. Only a fallback: the server ends the run exactly. A partition never starts a job that asks for
+ * more than its limit, so the limit of the partition is the most that is asked for. 0: no limit.
+ */
+export function minutesOf(run: RunSpec, { deadlineSlackSeconds, minutesMax }: TimeLimits): number {
+  const { maxRunTimeSeconds } = run.spec
+  const asked = maxRunTimeSeconds > 0 ? Math.ceil((maxRunTimeSeconds + deadlineSlackSeconds) / 60) : 0
+  const most = minutesMax(partitionOf(run))
+  if (most === null) return asked
+  return asked === 0 ? most : Math.min(asked, most)
+}
+
+const refused = (message: string) => new StartFailed('BAD_SPEC', message)

@@ -1,0 +1,51 @@
+import { expandHostlist } from './hostlist.ts'
+
+/** One line of `squeue`: a Slurm job. */
+export interface SlurmJob {
+  id: string
+  /** The comment of the job: the id of its run, if Berth submitted it. */
+  runId: string
+  uid: number
+  state: string
+  /** Why it waits. */
+  reason: string
+  nodes: readonly string[]
+  /** The wait status of the batch script; 0 until it is over. */
+  status: number
+  /** Of all its nodes together. */
+  held: { cpus: number; memoryBytes: number; gpus: number }
+}
+
+// Comments and reasons are free text of anybody: the separator is a character that has no place in a command line.
+const separator = '\x1f'
+const fields = ['JobID', 'Comment', 'UserID', 'State', 'Reason', 'NodeList', 'exit_code', 'tres-alloc'] as const
+
+export const queueFormat = fields.map((name) => `${name}:${separator}`).join(',')
+
+/** Lines that are not whole, of a comment with a newline in it, belong to no run of Berth. */
+export function parseQueue(text: string): SlurmJob[] {
+  return text.split('\n').flatMap((line) => {
+    const [id = '', runId = '', uid = '', state = '', reason = '', nodes = '', status = '', tres, rest] =
+      line.split(separator)
+    if (tres === undefined || rest !== '' || !/^\d+$/.test(id)) return []
+    const base = { id, runId, uid: Number(uid), state, reason, status: Number(status) }
+    return [{ ...base, nodes: expandHostlist(nodes), held: parseTres(tres) }]
+  })
+}
+
+/** `cpu=4,mem=400M,node=2,billing=4,gres/gpu=2,gres/gpu:a100=2`. */
+function parseTres(text: string): SlurmJob['held'] {
+  const amounts = new Map(text.split(',').map((each) => each.split('=') as [string, string]))
+  return {
+    cpus: Number(amounts.get('cpu') ?? 0),
+    memoryBytes: bytesOf(amounts.get('mem') ?? '0'),
+    gpus: Number(amounts.get('gres/gpu') ?? 0),
+  }
+}
+
+const units: Readonly<Record<string, number>> = { '': 1, K: 1, M: 2, G: 3, T: 4, P: 5 }
+
+function bytesOf(text: string): number {
+  const [, number = '0', unit = ''] = text.match(/^([\d.]+)([KMGTP]?)$/) ?? []
+  return Math.round(Number(number) * 1024 ** (unit === '' ? 2 : (units[unit] ?? 2)))
+}

@@ -1,0 +1,196 @@
+import { execFile } from 'node:child_process'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, mkdir, open, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { changeToOwner } from '../account.ts'
+import type { Handle, StartFailed } from '../executor.ts'
+import type { Loss, Spool } from '../follow.ts'
+import { expandHostlist } from './hostlist.ts'
+
+/**
+ * The directory of a run, below `sharedDir`. It belongs to the account of the run, so the job can change all that is in
+ * it: nothing there is followed, and a file is read only if it is an ordinary one of that account. What stands above it
+ * belongs to the server. batch.sh says what the links mean.
+ */
+
+export interface RunDirectory {
+  runId: Handle
+  directory: string
+}
+
+export interface Layout {
+  runs: string
+  /** Of the server alone. */
+  own: string
+}
+
+export async function openLayout(sharedDir: string, pool: string): Promise<Layout> {
+  const base = join(sharedDir, pool)
+  const layout = { runs: join(base, 'runs'), own: join(base, 'server') }
+  await mkdir(layout.runs, { recursive: true, mode: 0o711 })
+  await mkdir(layout.own, { recursive: true, mode: 0o700 })
+  return layout
+}
+
+/** Whether the file system is there: a mount that is missing shows an empty directory. */
+export const isVisible = async ({ runs }: Layout): Promise<boolean> => (await unlessMissing(lstat(runs))) !== null
+
+/** null: not a valid run id. Ids become paths only here. */
+export const directoryOf = ({ runs }: Layout, runId: string): RunDirectory | null =>
+  /^[A-Za-z0-9_-]{1,128}$/.test(runId) ? { runId, directory: join(runs, runId) } : null
+
+export type RunClaim =
+  | { by: 'job'; id: string; node: string }
+  /** The run does not start any more, because it was stopped before. */
+  | { by: 'void' }
+  | { by: 'refused'; reason: StartFailed['reason']; message: string }
+
+/** Moments are those of the clock of the file system. */
+export interface Records {
+  uid: number
+  claim: RunClaim | null
+  begun: { atMs: number; nodes: readonly string[]; gpuIds: readonly number[] } | null
+  exit: { atMs: number; code: number; why: 'term' | 'late' | null } | null
+  /** Why the command did not begin. */
+  failed: { reason: StartFailed['reason']; message: string } | null
+  losses: readonly Loss[]
+}
+
+/** null: there is no such directory, or it cannot be seen from here. */
+export async function readRecords({ directory }: RunDirectory): Promise<Records | null> {
+  const owner = await unlessMissing(lstat(directory))
+  // The listing asks a network file system for news; looking for one name might be answered from memory.
+  const names = owner && (await unlessMissing(readdir(directory)))
+  if (!owner || !names) return null
+  const read = async (name: string) =>
+    names.includes(name) ? await unlessMissing(readlink(join(directory, name))) : null
+  const atMs = async (name: string) => (await unlessMissing(lstat(join(directory, name))))?.mtimeMs ?? 0
+  const [claim, begun, exit] = await Promise.all([read('claim'), read('begun'), read('exit')])
+  const [word = '', reason = ''] = exit?.split(' ') ?? []
+  const failed = word === 'failed' && exit ? { reason: reasonOf(reason), message: textAfter(exit, 2) } : null
+  return {
+    uid: owner.uid,
+    claim: claim === null ? null : parseClaim(claim),
+    begun: begun === null ? null : { atMs: await atMs('begun'), ...parseBegun(begun) },
+    exit: exit === null || failed ? null : { atMs: await atMs('exit'), ...parseExit(exit) },
+    failed,
+    losses: await readLosses(names, read),
+  }
+}
+
+function parseClaim(text: string): RunClaim {
+  const [by, first = '', second = ''] = text.split(' ')
+  if (by === 'job') return { by, id: first, node: second }
+  return by === 'refused' ? { by, reason: reasonOf(first), message: textAfter(text, 2) } : { by: 'void' }
+}
+
+function parseBegun(text: string) {
+  const [nodes = '', gpus = ''] = text.split(' ')
+  return {
+    nodes: expandHostlist(nodes),
+    gpuIds: gpus === '' ? [] : gpus.split(',').map(Number).filter(Number.isSafeInteger),
+  }
+}
+
+const whys = ['term', 'late'] as const
+
+function parseExit(text: string) {
+  const [code, why] = text.split(' ')
+  return { code: Number(code), why: whys.find((known) => known === why) ?? null }
+}
+
+const textAfter = (text: string, words: number) => text.split(' ').slice(words).join(' ')
+
+const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND', 'NODE_TROUBLE'] as const
+const reasonOf = (word: string): StartFailed['reason'] => reasons.find((reason) => reason === word) ?? 'START_FAILED'
+
+async function readLosses(names: readonly string[], read: (name: string) => Promise<string | null>): Promise<Loss[]> {
+  const marks = names.filter((name) => /^(full|over)\.(stdout|stderr)(\.\d+)?$/.test(name))
+  if (marks.length === 0) return []
+  const losses = marks.map(async (name): Promise<Loss> => {
+    const [word = '', stream] = name.split('.')
+    const amount = Number(await read(name))
+    const base = { stream: stream === 'stderr' ? ('stderr' as const) : ('stdout' as const) }
+    return word === 'over'
+      ? { ...base, gap: 'OVER_LIMIT', after: null, bytes: amount }
+      : { ...base, gap: 'DISK_FULL', after: amount, bytes: 0 }
+  })
+  const order = ({ after }: Loss) => after ?? Number.POSITIVE_INFINITY
+  return (await Promise.all(losses)).toSorted((one, other) => order(one) - order(other))
+}
+
+/** false: something else has the claim. A message longer than a link can be is cut. */
+export async function takeClaim(
+  { directory }: RunDirectory,
+  claim: Exclude<RunClaim, { by: 'job' }>,
+): Promise<boolean> {
+  const text =
+    claim.by === 'void' ? 'void' : `refused ${claim.reason} ${claim.message.replaceAll('\n', ' ').slice(0, 900)}`
+  return (await unlessCode('EEXIST', symlink(text, join(directory, 'claim')))) !== null
+}
+
+/**
+ * Removes the directory of a run. What is in it belongs to the account of the run, which may change it meanwhile, so a
+ * process of that account removes it: a link that appears in the middle leads nowhere.
+ */
+export async function removeRun({ directory }: RunDirectory): Promise<void> {
+  const owner = await unlessMissing(lstat(directory))
+  if (!owner) return
+  if (owner.uid === process.getuid?.()) return rm(directory, { recursive: true, force: true })
+  const [file = '', ...args] = [...changeToOwner(owner), 'find', directory, '-mindepth', '1', '-delete']
+  await run(file, args, { cwd: '/' })
+  await unlessMissing(rmdir(directory))
+}
+
+const run = promisify(execFile)
+
+/** Reads the two files anew each time, because an open file of a network file system may show old news. */
+export function spoolOf({ directory }: RunDirectory, uid: number): Spool {
+  const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
+  return {
+    async read(stream, buffer, at) {
+      await using file = await openOwn(paths[stream], uid)
+      return file === null ? 0 : (await file.read(buffer, 0, buffer.length, at)).bytesRead
+    },
+    async size(stream) {
+      await using file = await openOwn(paths[stream], uid)
+      return file === null ? 0 : (await file.stat()).size
+    },
+  }
+}
+
+/** null: there is none, or it is not an ordinary file of the account. */
+async function openOwn(path: string, uid: number): Promise<FileHandle | null> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = await unlessCode('ELOOP', unlessMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)))
+  if (!file) return null
+  const found = await file.stat()
+  if (isOrdinary(found) && found.uid === uid) return file
+  await file.close()
+  return null
+}
+
+const isOrdinary = (file: Stats) => file.isFile()
+
+/** The present moment by the clock of the file system. */
+export async function readFileClock({ own }: Layout): Promise<number> {
+  const path = join(own, `now.${process.pid}.${probes++}`)
+  await symlink('now', path)
+  const { mtimeMs } = await lstat(path)
+  await unlink(path)
+  return mtimeMs
+}
+
+let probes = 0
+
+export const unlessMissing = <T>(work: Promise<T>): Promise<T | null> => unlessCode('ENOENT', work)
+
+export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === code) return null
+    throw error
+  }
+}

@@ -1,0 +1,152 @@
+import type { Clock, Time } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Handle } from '../executor.ts'
+import { type Slurm, SlurmAway } from './commands.ts'
+import { directoryOf, type Layout, type Records, readRecords, takeClaim } from './run-files.ts'
+import type { Queue } from './squeue.ts'
+import { createStopRecords } from './stops.ts'
+
+/**
+ * Ends a run. One that has not begun is voided by the claim that its batch script would have taken, so that it never
+ * begins, whatever Slurm does. One that has begun gets TERM, and KILL when that is due, by this server or the next one.
+ *
+ * Signals go to the batch script, which passes them on to the command, and to the processes that srun has started. The
+ * whole Slurm job is killed only if that did not end it, because then the last output is lost.
+ */
+
+export interface JobStopper {
+  stop(handle: Handle, graceMs: number): Promise<void>
+  /** Whether a stop was requested. */
+  isAsked(handle: Handle): Promise<boolean>
+  /** The run is over: KILL is not due any more. */
+  isOver(handle: Handle): void
+  /** Takes Slurm's jobs of this run out of its queue. */
+  cancel(handle: Handle): Promise<void>
+  forget(handle: Handle): Promise<void>
+}
+
+interface StopOptions {
+  slurm: Slurm
+  queue: Queue
+  layout: Layout
+  clock: Clock
+  time: Time
+  log: Log
+  closing: AbortSignal
+  onEnd(handle: Handle): void
+}
+
+const answerMsMax = 15_000
+const retryMs = 1_000
+const lookMs = 200
+/** Time for the batch script to keep the last output, before the whole Slurm job is killed. */
+const lastOutputMs = 5_000
+
+export async function createJobStopper(options: StopOptions): Promise<JobStopper> {
+  const { slurm, queue, layout, clock, time, log, closing } = options
+  const stops = createStopRecords(layout, time)
+  const killers = new Map<Handle, AbortController>()
+
+  const recordsOf = async (handle: Handle): Promise<Records | null> => {
+    const files = directoryOf(layout, handle)
+    return files && readRecords(files)
+  }
+
+  async function scancel(args: readonly string[]): Promise<void> {
+    try {
+      await slurm({ command: 'scancel', args, timeoutMs: answerMsMax })
+    } catch (error) {
+      // A refusal: there is no such job any more, or it has no such step.
+      if (error instanceof SlurmAway) throw error
+    }
+  }
+
+  /** `--batch`: to the batch script alone. Without it: to all that srun has started. */
+  async function signal(jobId: string, name: 'TERM' | 'KILL'): Promise<void> {
+    await scancel(['--batch', `--signal=${name === 'KILL' ? 'USR1' : name}`, jobId])
+    if (name === 'TERM') await scancel([`--signal=${name}`, jobId])
+  }
+
+  /** The job of the run, if it runs. */
+  async function jobOf(handle: Handle): Promise<string | null> {
+    const records = await recordsOf(handle)
+    if (records?.exit || records?.failed) return null
+    if (records?.claim) return records.claim.by === 'job' ? records.claim.id : null
+    const jobs = (await queue.look(records ? [records.uid] : []))?.byRun.get(handle)
+    return jobs?.at(0)?.id ?? null
+  }
+
+  function killWhenDue(handle: Handle, leftMs: number): void {
+    killers.get(handle)?.abort()
+    const over = new AbortController()
+    killers.set(handle, over)
+    const signal = AbortSignal.any([over.signal, closing])
+    void killLater(handle, leftMs, signal)
+    void attend(handle, signal)
+  }
+
+  /** Looks for the end, so that it is told at once. */
+  async function attend(handle: Handle, signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !(await hasEnded(handle))) await clock.sleep(lookMs, signal)
+    if (!signal.aborted) options.onEnd(handle)
+  }
+
+  async function hasEnded(handle: Handle): Promise<boolean> {
+    const records = await recordsOf(handle).catch((err) =>
+      log.debug({ err, run: handle }, 'a directory cannot be read now'),
+    )
+    return Boolean(records?.exit || records?.failed)
+  }
+
+  async function killLater(handle: Handle, leftMs: number, signal: AbortSignal): Promise<void> {
+    await clock.sleep(leftMs, signal)
+    while (!signal.aborted)
+      try {
+        return await kill(handle, signal)
+      } catch (err) {
+        log.warn({ err, run: handle }, 'a run cannot be killed now; trying again')
+        await clock.sleep(retryMs, signal)
+      }
+  }
+
+  async function kill(handle: Handle, over: AbortSignal): Promise<void> {
+    const jobId = await jobOf(handle)
+    if (jobId === null) return
+    await signal(jobId, 'KILL')
+    await clock.sleep(lastOutputMs, over)
+    if (!over.aborted && (await jobOf(handle)) !== null) await scancel(['--full', '--signal=KILL', jobId])
+  }
+
+  async function cancel(handle: Handle): Promise<void> {
+    const jobs = (await queue.look([]))?.byRun.get(handle) ?? []
+    if (jobs.length > 0) await scancel(jobs.map(({ id }) => id))
+  }
+
+  function isOver(handle: Handle): void {
+    killers.get(handle)?.abort()
+    killers.delete(handle)
+  }
+
+  for (const runId of await stops.list()) killWhenDue(runId, (await stops.read(runId)) ?? 0)
+
+  return {
+    async stop(handle, graceMs) {
+      const files = directoryOf(layout, handle)
+      const records = files && (await readRecords(files))
+      if (records?.exit || records?.failed) return
+      if (records === null && (await jobOf(handle)) === null) return
+      const leftMs = await stops.record(handle, graceMs)
+      if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) return cancel(handle)
+      const jobId = await jobOf(handle)
+      if (jobId !== null && graceMs > 0) await signal(jobId, 'TERM')
+      killWhenDue(handle, leftMs)
+    },
+    isAsked: async (handle) => (await stops.read(handle)) !== null,
+    isOver,
+    cancel,
+    async forget(handle) {
+      isOver(handle)
+      await stops.forget(handle)
+    },
+  }
+}
