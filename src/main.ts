@@ -27,7 +27,7 @@ import { createFeed } from './feed/feed.ts'
 import { createQueueWatch } from './feed/queue-watch.ts'
 import { createAuthenticate, createSingleUser } from './graphql/authenticate.ts'
 import { sha256, type TrustedDocuments } from './graphql/documents.ts'
-import { createServer } from './graphql/server.ts'
+import { createServer, type Server } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { arrivalMsMax, awaitDatabase, readRoom } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
@@ -55,7 +55,7 @@ import { createSweeper } from './scheduler/sweeper.ts'
  */
 
 const { version } = about
-/** Maximum time for a clean stop; what parts cannot store by then, the next start recovers. */
+/** Maximum time for a clean stop, beside the time in which streams end; what parts cannot store by then, the next start recovers. */
 const stopMsMax = 7_000
 /** How long a start may go on after the process was told to stop. */
 const startEndMsMax = 1_000
@@ -67,7 +67,7 @@ interface Running {
   /** The embedded PostgreSQL. */
   postgres?: Postgres
   isStarted?: boolean
-  stopServing?(): Promise<void>
+  server?: Server
   /** Single-user mode has ended since it was built. */
   isOutdated?: boolean
   startAgain(): void
@@ -178,7 +178,7 @@ async function serve({ config, domain, disk, running }: Serving): Promise<string
       : createAuthenticate(domain, oidc),
   })
   const { url } = await server.listen()
-  running.stopServing = server.close
+  running.server = server
   down.push(server.close)
   return url
 }
@@ -298,9 +298,10 @@ function declared(pool: PoolConfig, machine: Machine): DeclaredPool {
 const days = (ms: number | null): number | null => (ms === null ? null : Math.round(ms / 86_400_000))
 
 /** false: some parts did not stop in time. The embedded PostgreSQL has its own limits: it may have much to write. */
-async function takeDown({ parts, postgres }: Running, log: Log): Promise<boolean> {
-  const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(stopMsMax).then(() => false)])
-  if (!isClean) log.error({ withinMs: stopMsMax }, 'some components did not stop cleanly; the next start recovers them')
+async function takeDown({ parts, postgres, server }: Running, log: Log): Promise<boolean> {
+  const withinMs = stopMsMax + (server?.partingMs() ?? 0)
+  const isClean = await Promise.race([endAll(parts, log), systemClock.sleep(withinMs).then(() => false)])
+  if (!isClean) log.error({ withinMs }, 'some components did not stop cleanly; the next start recovers them')
   await postgres?.stop()
   return isClean
 }
@@ -338,7 +339,7 @@ async function main(): Promise<void> {
 
   async function rebuild(): Promise<void> {
     running.isStarted = false
-    await running.stopServing?.()
+    await running.server?.close()
     await endAll(running.parts, log)
     running.isOutdated = false
     // --single-user counts for the first start only.

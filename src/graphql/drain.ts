@@ -1,16 +1,19 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '../platform/clock.ts'
 import { errorBody } from './errors.ts'
+import { partOneByOne } from './parting.ts'
 import { answerJson } from './unread.ts'
 
 /**
- * The end of a server, as its callers see it: streams are cut without a `complete`, so that their readers come back and
- * go on from their cursor; requests in flight may finish within `drainMsMax`, and are answered UNAVAILABLE then; new ones
+ * The end of a server, as its callers see it: streams are cut one after the other (parting.ts) without a `complete`, so that
+ * their readers come back and go on from their cursor; requests in flight may finish within `drainMsMax`, and are answered UNAVAILABLE then; new ones
  * are answered UNAVAILABLE at once, with Retry-After, on connections that close. Nothing ends without an answer.
  */
 
 export interface Drain {
   readonly isDraining: boolean
+  /** Streams that are open. */
+  streams(): readonly ServerResponse[]
   /** Takes part in the drain. False: the server is stopping, and the request is answered. */
   admits(response: ServerResponse): boolean
   /** Whether its answer was given in the place of its request, which may go on. */
@@ -33,18 +36,18 @@ export function createDrain(clock: Clock, drainMsMax = drainMsDefault): Drain {
   const given = new WeakSet<ServerResponse>()
   let isDraining = false
 
-  async function waitFor(ms: number) {
+  const streams = () => [...open].filter(isStream)
+
+  async function waitForRequests(ms: number) {
     const deadline = clock.monotonicMs() + ms
-    while (open.size > 0 && clock.monotonicMs() < deadline) {
-      for (const response of open) if (isStream(response)) response.destroy()
-      await clock.sleep(drainPollMs)
-    }
+    while (open.size > streams().length && clock.monotonicMs() < deadline) await clock.sleep(drainPollMs)
   }
 
   return {
     get isDraining() {
       return isDraining
     },
+    streams,
     admits(response) {
       if (isDraining) answerStopping(response, stoppingText)
       open.add(response)
@@ -54,12 +57,16 @@ export function createDrain(clock: Clock, drainMsMax = drainMsDefault): Drain {
     answered: (response) => given.has(response),
     async run() {
       isDraining = true
-      await waitFor(drainMsMax)
+      const parted = partOneByOne(streams(), clock, (stream) => stream.destroy())
+      await waitForRequests(drainMsMax)
       for (const response of open) {
+        if (isStream(response)) continue
         given.add(response)
         if (!response.headersSent) answerStopping(response, lateText)
       }
-      await waitFor(flushMsMax)
+      await waitForRequests(flushMsMax)
+      await parted
+      for (const begunMeanwhile of streams()) begunMeanwhile.destroy()
     },
   }
 }

@@ -18,9 +18,11 @@ import { createReadiness } from './health.ts'
 import { answerPost } from './json-post.ts'
 import { limits } from './limits.ts'
 import { allowOrigin, negotiated } from './negotiation.ts'
+import { partingMs } from './parting.ts'
 import { createPeerCheck } from './peers.ts'
 import { buildSchema } from './schema.ts'
 import { createSockets } from './sockets.ts'
+import { cutWhenStalled } from './stalled.ts'
 import { answerJson, answerText, patientResponse } from './unread.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
@@ -34,6 +36,8 @@ import { refuseUpgrade } from './upgrade.ts'
 
 export interface Server {
   listen(): Promise<{ url: string }>
+  /** How long the streams that are open now take to end. */
+  partingMs(): number
   close(): Promise<void>
 }
 
@@ -79,7 +83,15 @@ export function createServer(options: ServerOptions): Server {
   const admission = { documents, allowances, introspection: config.introspection }
   const engine = createGraphqlEngine({ schema: buildSchema(), rooms, admission })
   const guests = createGuests(rooms.domain)
-  const sockets = createSockets({ engine, documents, authenticate, guests, keepAliveMs, log })
+  const sockets = createSockets({
+    engine,
+    documents,
+    authenticate,
+    guests,
+    keepAliveMs,
+    clock: rooms.domain.clock,
+    log,
+  })
   const http = createHttpServer({ ServerResponse: patientResponse(passOver) }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
       if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
@@ -153,7 +165,9 @@ export function createServer(options: ServerOptions): Server {
   function keep(viewer: Viewer, response: ServerResponse, end: () => void) {
     if (response.closed) return end()
     const leave = guests.enter(viewer, () => response.destroy())
+    const stopWatching = cutWhenStalled(response, keepAliveMs)
     response.once('close', () => {
+      stopWatching()
       leave()
       end()
     })
@@ -193,6 +207,7 @@ export function createServer(options: ServerOptions): Server {
       guests.start()
       return { url: urlOf(http.address() as AddressInfo) }
     },
+    partingMs: () => partingMs(Math.max(sockets.count(), drain.streams().length)),
     close() {
       closed ??= close()
       return closed

@@ -5,6 +5,7 @@ import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type Subscribe
 import type { GraphQLParams } from 'graphql-yoga'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { anonymous, type Viewer } from '../domain/access.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
@@ -14,6 +15,7 @@ import type { GraphqlEngine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
 import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
+import { partOneByOne } from './parting.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
 /**
@@ -33,6 +35,9 @@ import { refuseUpgrade } from './upgrade.ts'
 export interface Sockets {
   /** Completes an upgrade that the gate let through. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
+  /** Sockets that are open. */
+  count(): number
+  /** One after the other: parting.ts. */
   close(): Promise<void>
 }
 
@@ -42,6 +47,7 @@ export interface SocketOptions {
   authenticate: Authenticate
   guests: Guests
   keepAliveMs: number
+  clock: Clock
   log: Log
 }
 
@@ -75,7 +81,8 @@ const tooManyStrangers = {
   reason: `At most ${limits.strangersPerAddressMax} unauthenticated connections per address are allowed; try again`,
 } as const
 
-export function createSockets({ engine, documents, authenticate, guests, keepAliveMs, log }: SocketOptions): Sockets {
+export function createSockets(options: SocketOptions): Sockets {
+  const { engine, documents, authenticate, guests, keepAliveMs, clock, log } = options
   const server = new WebSocketServer({
     noServer: true,
     ...closing,
@@ -159,9 +166,8 @@ export function createSockets({ engine, documents, authenticate, guests, keepAli
       socket.once('close', admitted)
       server.handleUpgrade(request, socket, head, (accepted) => open({ socket: accepted, ip, admitted }))
     },
-    async close() {
-      await Promise.all([...server.clients].map(closeForRestart))
-    },
+    count: () => server.clients.size,
+    close: () => partOneByOne([...server.clients], clock, closeForRestart),
   }
 }
 

@@ -1,3 +1,4 @@
+import { connect as connectTcp } from 'node:net'
 import { createClient } from 'graphql-ws'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
@@ -260,6 +261,27 @@ describe('a socket', () => {
       autoPong: false,
     })
     expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(1006)
+  })
+
+  it('is cut like a stream by HTTP whose reader takes nothing', async () => {
+    await using strict = await startServer({ keepAliveMs: 50 })
+    const jobId = await strict.submit()
+    const { sql } = strict.domain.db
+    const { job } = await data(strict.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })
+    const head = await openLog(sql, { runId: job.currentRun.id, jobId, number: 1 })
+    // More than the buffers of the two kernels hold.
+    const pieces = [{ stream: 'STDOUT', bytes: Buffer.alloc(24 * 1024 * 1024, 'line\n') }] as const
+    await append(sql, head, { pieces, position: null, bytesMax: 2 ** 30 })
+    const body = JSON.stringify({ query: tail, variables: { jobId } })
+    const reader = connectTcp({ port: Number(new URL(strict.url).port), host: '127.0.0.1' })
+    reader.on('error', () => undefined)
+    reader.pause()
+    reader.write(
+      `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: text/event-stream\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    )
+    await until(() => strict.logTail.openFollowers() === 1, { what: 'it is open' })
+    await until(() => strict.logTail.openFollowers() === 0, { what: 'it is cut' })
+    reader.destroy()
   })
 
   it('of an unknown caller is closed with 4401, and HTTP answers 401', async () => {

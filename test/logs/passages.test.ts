@@ -77,3 +77,13 @@ test.for<[string, Cutter]>([
     { numRuns: 100 },
   )
 })
+
+test('text that is not UTF-8 comes in about as many passages as it would with it', () => {
+  const passagesOf = (line: Buffer) => {
+    const bytes = Buffer.alloc(400_000, line)
+    const whole = { appends: [[{ stream: 'STDOUT' as const, bytes }]], bytesMax: 65_536, page: 262_144 }
+    return readAll(whole, ['STDOUT'], (stored, options) => passage(stored, 1, options)).length
+  }
+  const utf8 = passagesOf(Buffer.from('une ligne au caf\u00e9\n'))
+  expect(passagesOf(Buffer.from('une ligne au caf\u00e9\n', 'latin1'))).toBeLessThanOrEqual(utf8 + 2)
+})

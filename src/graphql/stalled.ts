@@ -1,0 +1,17 @@
+import type { ServerResponse } from 'node:http'
+
+/**
+ * Streams by HTTP whose reader takes nothing are cut, as sockets are that do not answer a ping: after twice `everyMs` in
+ * which bytes waited and none left. Answers the function that stops watching.
+ */
+export function cutWhenStalled(response: ServerResponse, everyMs: number): () => void {
+  let takenBefore = -1
+  const timer = setInterval(() => {
+    const { socket } = response
+    const waits = socket !== null && socket.writableLength > 0
+    const taken = socket === null ? 0 : socket.bytesWritten - socket.writableLength
+    if (waits && taken === takenBefore) response.destroy()
+    takenBefore = waits ? taken : -1
+  }, everyMs)
+  return () => clearInterval(timer)
+}
