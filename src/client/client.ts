@@ -9,6 +9,7 @@ import {
   type SubmitJobInput,
   type SubmitJobMutation,
 } from './generated/graphql.ts'
+import { newKey } from './key.ts'
 import { type TailOptions, type TailPart, tailJob } from './logs.ts'
 import { type Connection, type ConnectionOptions, connect, type RequestOptions } from './transport.ts'
 
@@ -63,9 +64,3 @@ const keyed = <Input extends SubmitJobInput | RetryJobInput>(input: Input): Inpu
   ...input,
   idempotencyKey: input.idempotencyKey ?? newKey(),
 })
-
-/** 128 random bits. `crypto.randomUUID` is missing in pages that were not loaded over HTTPS or from loopback. */
-function newKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}

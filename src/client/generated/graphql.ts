@@ -533,6 +533,23 @@ export const ProblemCode = {
 } as const;
 
 export type ProblemCode = typeof ProblemCode[keyof typeof ProblemCode];
+/** State of a job in PSI/J terms; the sequence of states never goes back. */
+export const PsijState = {
+  /** The job runs, or has run and waits for its next run. */
+  Active: 'ACTIVE',
+  /** The job is CANCELLED. */
+  Canceled: 'CANCELED',
+  /** The job is SUCCEEDED. */
+  Completed: 'COMPLETED',
+  /** The job is FAILED or INTERRUPTED. */
+  Failed: 'FAILED',
+  /** The job is BLOCKED. */
+  New: 'NEW',
+  /** The job is QUEUED or STARTING and has never run. */
+  Queued: 'QUEUED'
+} as const;
+
+export type PsijState = typeof PsijState[keyof typeof PsijState];
 /** What happens when a quota is exceeded. */
 export const QuotaAction = {
   /** The submission is refused. */
@@ -908,7 +925,7 @@ export type SetJobPriorityMutation = { setJobPriority:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SetJobPrioritySuccess', job: { priority: number, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1008,11 +1025,11 @@ export type RemoveNodeMutation = { removeNode:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
-export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
+export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
-export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
+export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
 
 type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -1065,7 +1082,7 @@ export type SubmitJobMutation = { submitJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1076,7 +1093,7 @@ export type CancelJobMutationVariables = Exact<{
 
 
 export type CancelJobMutation = { cancelJob:
-    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'CancelJobSuccess', changed: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1105,14 +1122,14 @@ export type JobsQueryVariables = Exact<{
 }>;
 
 
-export type JobsQuery = { jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type JobsQuery = { jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobQueryVariables = Exact<{
   id: string;
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, nativeId: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1121,7 +1138,7 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, user: { name: string } } | null };
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, user: { name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -1147,7 +1164,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
@@ -1184,7 +1201,7 @@ export type RetryJobMutation = { retryJob:
     | { __typename: 'QuotaExceededProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'RejectedProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'ReservationExpiredProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'SubmitJobSuccess', idempotentHit: boolean, warnings: Array<string>, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1194,7 +1211,7 @@ export type IdempotencyKeyQueryVariables = Exact<{
 }>;
 
 
-export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } } | null };
+export type IdempotencyKeyQuery = { idempotencyKey: { key: string, createdAt: string, expiresAt: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } } | null };
 
 export type QuotaRowFragment = { id: string, type: QuotaType, action: QuotaAction, scope: QuotaScope, key: string | null, limit: number };
 
@@ -1269,7 +1286,7 @@ export type ApproveJobMutationVariables = Exact<{
 
 export type ApproveJobMutation = { approveJob:
     | { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'ApproveJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'ForbiddenProblem', requiredPermission: string, code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
@@ -1289,7 +1306,7 @@ export type RejectJobMutation = { rejectJob:
     | { __typename: 'InvalidInputProblem', code: ProblemCode, message: string, retryable: boolean, violations: Array<{ path: Array<string>, message: string }> }
     | { __typename: 'InvalidStateProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'NotFoundProblem', code: ProblemCode, message: string, retryable: boolean }
-    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
+    | { __typename: 'RejectJobSuccess', job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } } }
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
     | { __typename: 'VersionConflictProblem', code: ProblemCode, message: string, retryable: boolean }
    };
@@ -1493,6 +1510,39 @@ export type RevokeTokenMutation = { revokeToken:
     | { __typename: 'UnavailableProblem', code: ProblemCode, message: string, retryable: boolean }
    };
 
+export type JobIdQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type JobIdQuery = { job: { id: string } | null };
+
+export type JobIdsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  filter?: JobFilter | null | undefined;
+}>;
+
+
+export type JobIdsQuery = { jobs: { nodes: Array<{ id: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type JobByNativeIdQueryVariables = Exact<{
+  executor: string;
+  nativeId: string;
+}>;
+
+
+export type JobByNativeIdQuery = { jobByNativeId: { id: string } | null };
+
+export type ExecutorNamesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ExecutorNamesQuery = { system: { executors: Array<{ name: string }> } };
+
+export type ViewerIdQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ViewerIdQuery = { viewer: { user: { id: string } } };
+
 export type QueueEntryFragment = { id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null };
 
 export type QueueRowFragment = { pool: string, at: string, depth: number, running: number, blocked: number, avgWaitSeconds: number | null, maxConcurrent: number | null, entries: { nodes: Array<{ id: string, name: string | null, state: JobState, priority: number, queuePosition: number | null, user: { name: string }, currentRun: { nodes: Array<string>, gpuIds: Array<number>, startedAt: string | null }, scheduling: { reasons: Array<{ code: string, message: string }>, estimatedStart: { earliest: string, latest: string | null } | null } | null }>, pageInfo: { hasNextPage: boolean } } };
@@ -1654,9 +1704,11 @@ export const JobRowFragmentDoc = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -1675,7 +1727,6 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
   executor
   account
   project
-  nativeId
   priority
   maxAttempts
   cost
@@ -1739,9 +1790,11 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -1758,6 +1811,7 @@ export const JobEventRowFragmentDoc = new TypedDocumentString(`
   type
   from
   to
+  psijState
   reason
   message
   exitCode
@@ -2125,9 +2179,11 @@ export const SetJobPriorityDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2417,9 +2473,11 @@ fragment JobRow on Job {
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2462,9 +2520,11 @@ export const CancelJobDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2531,9 +2591,11 @@ export const JobsDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2554,9 +2616,11 @@ export const JobDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2573,7 +2637,6 @@ fragment JobDetail on Job {
   executor
   account
   project
-  nativeId
   priority
   maxAttempts
   cost
@@ -2654,9 +2717,11 @@ export const JobEventsDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2672,6 +2737,7 @@ fragment JobEventRow on JobEvent {
   type
   from
   to
+  psijState
   reason
   message
   exitCode
@@ -2738,9 +2804,11 @@ export const JobStatusDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2756,6 +2824,7 @@ fragment JobEventRow on JobEvent {
   type
   from
   to
+  psijState
   reason
   message
   exitCode
@@ -2847,9 +2916,11 @@ fragment JobRow on Job {
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -2890,9 +2961,11 @@ export const IdempotencyKeyDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -3082,9 +3155,11 @@ export const ApproveJobDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -3126,9 +3201,11 @@ export const RejectJobDocument = new TypedDocumentString(`
   version
   name
   state
+  psijState
   stateReason
   stateInfo
   exitCode
+  nativeId
   attempt
   queue
   user {
@@ -3700,6 +3777,51 @@ fragment TokenRow on ApiToken {
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<RevokeTokenMutation, RevokeTokenMutationVariables>;
+export const JobIdDocument = new TypedDocumentString(`
+    query JobId($id: ID!) {
+  job(id: $id) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<JobIdQuery, JobIdQueryVariables>;
+export const JobIdsDocument = new TypedDocumentString(`
+    query JobIds($after: Cursor, $filter: JobFilter) {
+  jobs(first: 100, after: $after, filter: $filter) {
+    nodes {
+      id
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<JobIdsQuery, JobIdsQueryVariables>;
+export const JobByNativeIdDocument = new TypedDocumentString(`
+    query JobByNativeId($executor: String!, $nativeId: String!) {
+  jobByNativeId(executor: $executor, nativeId: $nativeId) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<JobByNativeIdQuery, JobByNativeIdQueryVariables>;
+export const ExecutorNamesDocument = new TypedDocumentString(`
+    query ExecutorNames {
+  system {
+    executors {
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ExecutorNamesQuery, ExecutorNamesQueryVariables>;
+export const ViewerIdDocument = new TypedDocumentString(`
+    query ViewerId {
+  viewer {
+    user {
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ViewerIdQuery, ViewerIdQueryVariables>;
 export const QueueDocument = new TypedDocumentString(`
     query Queue($pool: String, $first: Int, $states: [JobState!]) {
   queue(pool: $pool) {

@@ -1,0 +1,170 @@
+import { type Client, createClient } from '../client.ts'
+import {
+  CancelJobDocument,
+  ExecutorNamesDocument,
+  JobByNativeIdDocument,
+  type JobFilter,
+  JobIdDocument,
+  JobIdsDocument,
+  type JobIdsQuery,
+  ServerInfoDocument,
+  ViewerIdDocument,
+} from '../generated/graphql.ts'
+import type { ConnectionOptions } from '../transport.ts'
+import { InvalidJobException, InvalidStateException, SubmitException } from './exceptions.ts'
+import { call, type Job, type JobStatusCallback } from './job.ts'
+import { JobState } from './job-state.ts'
+import { JobStatus } from './job-status.ts'
+import { refusalOf, submitExceptionOf } from './refusals.ts'
+import { specInputOf } from './spec-input.ts'
+import { statusesOf } from './updates.ts'
+
+/** PSI/J's executor over a Berth server. Calls are asynchronous; status updates come by the live events of the jobs. */
+
+export interface ExecutorOptions extends Partial<ConnectionOptions> {
+  /** A client that exists already; the executor leaves it open. */
+  client?: Client
+}
+
+const urlDefault = 'http://127.0.0.1:4000'
+const attempts = 3
+
+export class JobExecutor {
+  /** The executor of Berth; undefined: that of the default queue. */
+  readonly name: string | undefined
+  readonly #client: Client
+  readonly #ownsClient: boolean
+  readonly #leave = new AbortController()
+  readonly #submitting = new Set<Job>()
+  #callback: JobStatusCallback | null = null
+
+  constructor(name?: string, { client, ...options }: ExecutorOptions = {}) {
+    this.name = name
+    this.#client = client ?? createClient({ url: urlDefault, ...options })
+    this.#ownsClient = client === undefined
+  }
+
+  static getInstance(name?: string, options?: ExecutorOptions): JobExecutor {
+    return new JobExecutor(name, options)
+  }
+
+  /** Of the server. */
+  async getVersion(): Promise<string> {
+    const { serverInfo } = await this.#client.request(ServerInfoDocument, {}, { attempts })
+    return serverInfo.version
+  }
+
+  /** For every status of every job of this executor; null: none. */
+  setJobStatusCallback(callback: JobStatusCallback | null): void {
+    this.#callback = callback
+  }
+
+  /** The same job may be submitted again after a SubmitException: the server takes it once. */
+  async submit(job: Job): Promise<void> {
+    if (job.status.state !== JobState.NEW || job.executor || this.#submitting.has(job))
+      throw new InvalidStateException('The job was submitted or attached before')
+    const spec = specInputOf(job.spec, this.name)
+    this.#submitting.add(job)
+    try {
+      const answer = await this.#client.submit({ spec, idempotencyKey: job.id }, { attempts }).catch((error) => {
+        throw submitExceptionOf(error)
+      })
+      if (answer.__typename !== 'SubmitJobSuccess') throw refusalOf(answer)
+      job.bind(this)
+      job.identify(answer.job.id)
+      this.#update(job, answer.job.id)
+    } finally {
+      this.#submitting.delete(job)
+    }
+  }
+
+  /** Asks the server to cancel. A job that is over, or is being cancelled, stays as it is. */
+  async cancel(job: Job): Promise<void> {
+    if (job.executor !== this || job.nativeId === null)
+      throw new InvalidStateException('The job was not submitted here')
+    if (job.status.isFinal) return
+    const input = { jobId: job.nativeId }
+    const { cancelJob } = await this.#client.request(CancelJobDocument, { input }, { attempts }).catch((error) => {
+      throw submitExceptionOf(error)
+    })
+    if (cancelJob.__typename === 'CancelJobSuccess') return
+    throw new SubmitException(cancelJob.message, { isTransient: cancelJob.retryable })
+  }
+
+  /** The native ids of the user's jobs here that are not over. */
+  async list(): Promise<string[]> {
+    const { viewer } = await this.#client.request(ViewerIdDocument, {}, { attempts })
+    const ids: string[] = []
+    const filter: JobFilter = { user: viewer.user.id, stateCategories: ['WAITING', 'ACTIVE'] }
+    if (this.name !== undefined) filter.executor = this.name
+    for (let after: string | null = null; ; ) {
+      const { jobs }: JobIdsQuery = await this.#client.request(JobIdsDocument, { filter, after }, { attempts })
+      ids.push(...jobs.nodes.map(({ id }) => id))
+      if (!jobs.pageInfo.hasNextPage) return ids
+      after = jobs.pageInfo.endCursor
+    }
+  }
+
+  /**
+   * Binds a new job to one that is on the server, by Berth's id or by the backend's, whatever submitted it. Returns at once;
+   * a job that Berth does not know becomes FAILED.
+   */
+  async attach(job: Job, nativeId: string): Promise<void> {
+    if (job.status.state !== JobState.NEW || job.executor || this.#submitting.has(job))
+      throw new InvalidJobException('Only a new job can be attached')
+    job.spec = undefined
+    job.bind(this)
+    void this.#attach(job, nativeId)
+  }
+
+  /** Ends the updates; jobs continue. */
+  async close(): Promise<void> {
+    this.#leave.abort()
+    if (this.#ownsClient) await this.#client.close()
+  }
+
+  async #attach(job: Job, nativeId: string): Promise<void> {
+    try {
+      const jobId = await this.#find(nativeId)
+      if (jobId === undefined) return this.#enter(job, failedStatus(`Berth has no job ${nativeId} that you may see`))
+      job.identify(jobId)
+      await this.#follow(job, jobId)
+    } catch (error) {
+      this.#end(job, error)
+    }
+  }
+
+  /** By Berth's id, else by that of the backend. */
+  async #find(nativeId: string): Promise<string | undefined> {
+    const options = { attempts: Number.POSITIVE_INFINITY, signal: this.#leave.signal }
+    const { job } = await this.#client.request(JobIdDocument, { id: nativeId }, options)
+    if (job) return job.id
+    const { system } = await this.#client.request(ExecutorNamesDocument, {}, options)
+    for (const executor of this.name === undefined ? system.executors.map(({ name }) => name) : [this.name]) {
+      const { jobByNativeId } = await this.#client.request(JobByNativeIdDocument, { executor, nativeId }, options)
+      if (jobByNativeId) return jobByNativeId.id
+    }
+    return undefined
+  }
+
+  #update(job: Job, jobId: string): void {
+    this.#follow(job, jobId).catch((error: unknown) => this.#end(job, error))
+  }
+
+  async #follow(job: Job, jobId: string): Promise<void> {
+    for await (const update of this.#client.follow(jobId, { signal: this.#leave.signal }))
+      for (const status of statusesOf(update, job.status.state)) this.#enter(job, status)
+  }
+
+  /** Updates that cannot come any more: the job is told to have failed, unless this executor was closed. */
+  #end(job: Job, error: unknown): void {
+    if (this.#leave.signal.aborted) return
+    this.#enter(job, failedStatus(error instanceof Error ? error.message : String(error)))
+  }
+
+  #enter(job: Job, status: JobStatus): void {
+    if (job.enter(status) && this.#callback) call(this.#callback, job, status)
+  }
+}
+
+const failedStatus = (message: string) => new JobStatus({ state: JobState.FAILED, time: null, message })

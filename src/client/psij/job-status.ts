@@ -1,0 +1,42 @@
+import type { JobState } from './job-state.ts'
+
+export interface JobStatusFields {
+  state: JobState
+  /** When the job entered the state; null: before anything was known of it. */
+  time: Date | null
+  message?: string | null
+  exitCode?: number | null
+  metadata?: StatusMetadata
+}
+
+export interface StatusMetadata {
+  /** The id that the backend gave the run: of a process, a container, a Slurm job. */
+  nativeId?: string
+  /** Berth's own state, which is finer. */
+  berthState?: string
+  /** Code of the reason, e.g. MAX_RUN_TIME. */
+  reason?: string
+  /** Number of the run: a job may run more than once. */
+  run?: number
+}
+
+/** The entry of a job into a state. */
+export class JobStatus {
+  readonly state: JobState
+  readonly time: Date | null
+  readonly message: string | null
+  readonly exitCode: number | null
+  readonly metadata: StatusMetadata
+
+  constructor({ state, time, message = null, exitCode = null, metadata = {} }: JobStatusFields) {
+    this.state = state
+    this.time = time
+    this.message = message
+    this.exitCode = exitCode
+    this.metadata = metadata
+  }
+
+  get isFinal(): boolean {
+    return this.state.isFinal
+  }
+}

@@ -1,0 +1,108 @@
+import { newKey } from '../key.ts'
+import { InvalidStateException } from './exceptions.ts'
+import type { JobSpec } from './job-spec.ts'
+import { JobState } from './job-state.ts'
+import { JobStatus } from './job-status.ts'
+import type { TimeInterval } from './time-interval.ts'
+
+/** A function, or an object with the method of PSI/J. It must return quickly. */
+export type JobStatusCallback =
+  | ((job: Job, status: JobStatus) => void)
+  | { jobStatusChanged(job: Job, status: JobStatus): void }
+
+/** What a job needs of its JobExecutor. */
+export interface BoundExecutor {
+  readonly name: string | undefined
+  cancel(job: Job): Promise<void>
+}
+
+/** A job as the program sees it. Its executor alone moves its status, and never backwards. */
+export class Job {
+  /** Of this object; the server's id is `nativeId`. */
+  readonly id: string = newKey()
+  spec: JobSpec | undefined
+  #status = new JobStatus({ state: JobState.NEW, time: null })
+  #executor: BoundExecutor | undefined
+  #nativeId: string | null = null
+  #callback: JobStatusCallback | null = null
+  readonly #waiting = new Set<() => void>()
+
+  constructor(spec?: JobSpec) {
+    this.spec = spec
+  }
+
+  get status(): JobStatus {
+    return this.#status
+  }
+
+  /** That which it was submitted or attached to. */
+  get executor(): BoundExecutor | undefined {
+    return this.#executor
+  }
+
+  /** Berth's id of the job, from its submission on; `JobExecutor.attach` takes it. */
+  get nativeId(): string | null {
+    return this.#nativeId
+  }
+
+  setStatusCallback(callback: JobStatusCallback | null): void {
+    this.#callback = callback
+  }
+
+  /**
+   * The status that is in one of the target states, is beyond one of them, or is final; null when the time is over.
+   * Without target states: the final status.
+   */
+  wait(targetStates: readonly JobState[] = [], timeout?: TimeInterval): Promise<JobStatus | null> {
+    return new Promise((resolve) => {
+      const end = (status: JobStatus | null) => {
+        clearTimeout(timer)
+        this.#waiting.delete(look)
+        resolve(status)
+      }
+      const look = () => {
+        const { state, isFinal } = this.#status
+        if (isFinal || targetStates.some((target) => target === state || state.isGreaterThan(target))) end(this.#status)
+      }
+      const timer = timeout && setTimeout(() => end(null), timeout.toMilliseconds())
+      this.#waiting.add(look)
+      look()
+    })
+  }
+
+  async cancel(): Promise<void> {
+    if (!this.#executor) throw new InvalidStateException('The job was not submitted')
+    await this.#executor.cancel(this)
+  }
+
+  /** For executors. */
+  bind(executor: BoundExecutor): void {
+    this.#executor = executor
+  }
+
+  /** For executors. */
+  identify(nativeId: string): void {
+    this.#nativeId = nativeId
+  }
+
+  /** For executors: enters a state if it is greater than the present one. Says whether it did. */
+  enter(status: JobStatus): boolean {
+    if (!status.state.isGreaterThan(this.#status.state)) return false
+    this.#status = status
+    if (this.#callback) call(this.#callback, this, status)
+    for (const look of [...this.#waiting]) look()
+    return true
+  }
+}
+
+/** An error in a callback is the program's: it neither stops the updates nor gets lost. */
+export function call(callback: JobStatusCallback, job: Job, status: JobStatus): void {
+  try {
+    if (typeof callback === 'function') callback(job, status)
+    else callback.jobStatusChanged(job, status)
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}

@@ -1,0 +1,58 @@
+import type { JobSpecInput } from '../generated/graphql.ts'
+import { InvalidJobException } from './exceptions.ts'
+import type { JobAttributes, JobSpec, ResourceFields } from './job-spec.ts'
+
+/** A specification of PSI/J as the server's input. What is wrong for sure is refused here, before anything is sent. */
+
+const durationSecondsDefault = 600
+
+export function specInputOf(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
+  if (!spec) throw new InvalidJobException('The job has no spec')
+  const { directory: workdir, environment, resources, attributes, executable, arguments: words, ...same } = spec
+  if (typeof executable !== 'string' || executable === '')
+    throw new InvalidJobException('spec.executable must be the path of a program')
+  for (const [name, text] of Object.entries({ ...same, workdir }))
+    if (name !== 'inheritEnvironment' && text !== undefined && typeof text !== 'string')
+      throw new InvalidJobException(`spec.${name === 'workdir' ? 'directory' : name} must be a text`)
+  if (words && !(Array.isArray(words) && words.every((word) => typeof word === 'string')))
+    throw new InvalidJobException('spec.arguments must be a list of texts')
+  return defined({
+    ...same,
+    executable,
+    workdir,
+    executor,
+    arguments: words && [...words],
+    environment: environment && environmentOf(environment),
+    resources: resources && resourcesOf(resources.given),
+    ...attributesOf(attributes),
+  })
+}
+
+function environmentOf(environment: Record<string, string>) {
+  return Object.entries(environment).map(([name, value]) => {
+    if (typeof value !== 'string') throw new InvalidJobException(`spec.environment.${name} must be a text`)
+    return { name, value }
+  })
+}
+
+function resourcesOf(given: ResourceFields) {
+  if (given.nodeCount !== undefined && given.processCount !== undefined)
+    throw new InvalidJobException('resources.nodeCount and resources.processCount exclude each other: give one of them')
+  return defined(given)
+}
+
+function attributesOf({ duration, queueName, projectName, reservationId, customAttributes }: JobAttributes) {
+  return {
+    durationSeconds: duration?.toSeconds() ?? durationSecondsDefault,
+    queue: queueName,
+    project: projectName,
+    capacityReservationId: reservationId,
+    customAttributes,
+  }
+}
+
+type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> }
+
+/** Without the fields that are undefined. */
+const defined = <T extends object>(fields: T): Defined<T> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>

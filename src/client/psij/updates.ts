@@ -1,0 +1,57 @@
+import type { JobUpdate } from '../events.ts'
+import type { JobEventRowFragment } from '../generated/graphql.ts'
+import { JobState } from './job-state.ts'
+import { JobStatus, type StatusMetadata } from './job-status.ts'
+
+/**
+ * Events of Berth as statuses of PSI/J. An event that changes PSI/J's view has a `psijState`. A state that was skipped is
+ * reported all the same: QUEUED before everything, ACTIVE before COMPLETED.
+ */
+
+/** The statuses that an update adds to a job in this state, in order. */
+export function statusesOf(update: JobUpdate, current: JobState): JobStatus[] {
+  if (update.__typename === 'StreamReset')
+    return update.resetReason === 'DELETED'
+      ? [new JobStatus({ state: JobState.FAILED, time: null, message: 'The job was deleted' })]
+      : []
+  const { job, transitions, isFinal } = update
+  const statuses: JobStatus[] = []
+  let state = current
+  const enter = (status: JobStatus) => {
+    for (const skipped of [JobState.QUEUED, JobState.ACTIVE].filter((each) => isSkipped(each, state, status.state)))
+      statuses.push(new JobStatus({ state: skipped, time: status.time }))
+    statuses.push(status)
+    state = status.state
+  }
+  for (const event of transitions)
+    if (event.psijState && JobState.of(event.psijState).isGreaterThan(state))
+      enter(statusOf(event, JobState.of(event.psijState), job.nativeId))
+  // What led here may not be kept any more.
+  const known = JobState.of(job.psijState)
+  if (isFinal && known.isGreaterThan(state)) enter(endOf(job, known))
+  return statuses
+}
+
+function isSkipped(state: JobState, from: JobState, to: JobState): boolean {
+  const isBetween = state.isGreaterThan(from) && to.isGreaterThan(state)
+  return isBetween && (state === JobState.QUEUED || to === JobState.COMPLETED)
+}
+
+function statusOf(event: JobEventRowFragment, state: JobState, nativeId: string | null): JobStatus {
+  const { at, message, exitCode, reason, to, run } = event
+  const metadata: StatusMetadata = {
+    ...(to !== null && { berthState: to }),
+    ...(reason !== null && { reason }),
+    ...(run !== null && { run }),
+    ...(nativeId !== null && { nativeId }),
+  }
+  return new JobStatus({ state, time: new Date(at), message, exitCode, metadata })
+}
+
+function endOf({ finishedAt, stateInfo, exitCode, nativeId }: EndedJob, state: JobState): JobStatus {
+  const metadata = nativeId === null ? {} : { nativeId }
+  const time = finishedAt === null ? null : new Date(finishedAt)
+  return new JobStatus({ state, time, message: stateInfo, exitCode, metadata })
+}
+
+type EndedJob = Extract<JobUpdate, { __typename: 'JobTransitions' }>['job']
