@@ -58,6 +58,7 @@ const walls: Record<string, Wall> = {
       'platform/stoppable',
       'platform/troubles',
       'domain/spec.',
+      'domain/shape.',
       'domain/executors.',
     ],
     never: databasePackages,

@@ -59,6 +59,14 @@ export function tooLarge({ copies, cpuMillis, memoryBytes, gpu }: Shape): Violat
   return found
 }
 
+/** Whether all filters hold. A filter is a part of the name, in any case; `!x` excludes names that contain x. */
+export function matchesAll(filters: readonly string[], name: string): boolean {
+  const lower = name.toLowerCase()
+  return filters.every((filter) =>
+    filter.startsWith('!') ? !lower.includes(filter.slice(1).toLowerCase()) : lower.includes(filter.toLowerCase()),
+  )
+}
+
 /** Bytes as GiB with one decimal. */
 export const gibText = (bytes: number): string => `${Math.round((bytes / 1024 ** 3) * 10) / 10} GiB`
 

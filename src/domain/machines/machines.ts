@@ -1,4 +1,4 @@
-import type { Shape } from '../shape.ts'
+import { matchesAll, type Shape } from '../shape.ts'
 
 /**
  * What never changes about the nodes of a pool while they are the same objects: which of their devices could serve a
@@ -289,12 +289,4 @@ export function serves(
 function runsVersion([lowest, highest]: readonly string[], version: string | null): boolean {
   if (!version || !lowest || !highest) return true
   return compareVersions(lowest, version) <= 0 && compareVersions(version, highest) <= 0
-}
-
-/** Whether all filters hold. A filter is a part of the name, in any case; `!x` excludes names that contain x. */
-export function matchesAll(filters: readonly string[], name: string): boolean {
-  const lower = name.toLowerCase()
-  return filters.every((filter) =>
-    filter.startsWith('!') ? !lower.includes(filter.slice(1).toLowerCase()) : lower.includes(filter.toLowerCase()),
-  )
 }

@@ -1,5 +1,5 @@
-import { gibText, likeOf, type Shape } from '../shape.ts'
-import { type FreeDevice, type FreeNode, matchesAll, named, serves, takesRuns } from './machines.ts'
+import { gibText, likeOf, matchesAll, type Shape } from '../shape.ts'
+import { type FreeDevice, type FreeNode, named, serves, takesRuns } from './machines.ts'
 import { fittingOf, place } from './placement.ts'
 
 /**
