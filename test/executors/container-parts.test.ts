@@ -7,9 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { engineAddress } from '../../src/executors/container/engine.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
-import { internalName } from '../../src/executors/container/network.ts'
 import { type Inspected, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
 import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
+import { internalName } from '../../src/executors/internal-name.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { runOf } from './runs.ts'
@@ -156,8 +156,9 @@ describe('names', () => {
   ])('the image %s is pulled with one tag', (name, query) => expect(pullQueryOf(name)).toEqual(query))
 
   it('of jobs are names in DNS, and different accounts stay different', () => {
-    expect(internalName('users.ann', 'web')).toBe('dns-users-ann-web')
-    expect(internalName('users-ann', 'web')).toBe('dns-users--ann-web')
+    const name = (account: string) => internalName({ account, internalDns: { name: `dns-${account}-web`, ports: [] } })
+    expect(name('users.ann')).toBe('dns-users-ann-web')
+    expect(name('users-ann')).toBe('dns-users--ann-web')
   })
 
   it('of engines come from the environment', () => {

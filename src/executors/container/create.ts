@@ -4,10 +4,10 @@ import { resolve } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
+import { type DataRoots, mountsOf } from '../data.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
-import { bindsOf, type DataRoots } from './data.ts'
 import type { Image } from './image.ts'
 import { networkOf } from './network.ts'
 import { limitLabel } from './observation.ts'
@@ -60,7 +60,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
     Labels: { ...labels, [limitLabel]: String(limitOf(spec, making)) },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
-      Binds: await bindsOf(spec.data, making.data),
+      Binds: (await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
       NanoCpus: Math.round(cpu * 1e9),
       Memory: memoryBytes,
       MemorySwap: memoryBytes,

@@ -1,4 +1,5 @@
 import type { JobSpec } from '../../domain/spec.ts'
+import { internalName } from '../internal-name.ts'
 import { type Engine, isEngineConflict, isNotFound } from './engine.ts'
 
 /**
@@ -28,23 +29,20 @@ interface Network {
   networking: unknown
 }
 
-export function networkOf({ networkIsolation, internalDns, account }: JobSpec): Network {
-  switch (networkIsolation) {
+export function networkOf(spec: JobSpec): Network {
+  switch (spec.networkIsolation) {
     case 'OUT':
     case 'ALL':
       return { host: { NetworkMode: 'none' }, networking: {} }
     case 'IN':
       return { host: { NetworkMode: unreachable }, networking: { EndpointsConfig: { [unreachable]: {} } } }
     case null: {
-      const aliases = internalDns ? [internalName(account, internalDns.name)] : []
+      const name = internalName(spec)
+      const aliases = name === null ? [] : [name]
       return { host: { NetworkMode: shared }, networking: { EndpointsConfig: { [shared]: { Aliases: aliases } } } }
     }
   }
 }
-
-/** Accounts have characters that DNS names cannot have; different accounts stay different. */
-export const internalName = (account: string, name: string) =>
-  `dns-${account.replaceAll('-', '--').replaceAll(/[^A-Za-z0-9-]/g, '-')}-${name}`.toLowerCase()
 
 export async function ensureNetworks(engine: Engine): Promise<void> {
   for (const network of networks) if (!(await exists(engine, network.Name))) await make(engine, network)
