@@ -6,6 +6,7 @@ import type { PoolReport } from './domain/machines/pool-report.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
+import { createKubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
 import { createSlurmExecutor } from './executors/slurm/slurm.ts'
@@ -51,6 +52,13 @@ const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => P
       partitions: parts.config.queues.flatMap(({ pool, name, native }) =>
         pool === parts.pool.name ? [native['partition'] ?? name] : [],
       ),
+    }),
+  kubernetes: (parts) =>
+    createKubernetesExecutor({
+      ...common(parts),
+      ...parts.config.kubernetes,
+      installation: `${parts.config.server.publicUrl} ${parts.pool.name}`,
+      dataRoots: parts.config.dataRoots,
     }),
   simulated: (parts) => createSimulatedExecutor({ ...common(parts), dataDir: parts.config.dataDir }),
 }

@@ -14,7 +14,7 @@ import {
   type NodeEntry,
   type PoolEntry,
 } from './config/file.ts'
-import { checkPool, duplicates, executorsOf } from './config/pools.ts'
+import { checkPool, checkPublicUrl, duplicates, executorsOf } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
 import { type roles, type ServerSettings, serverOf } from './config/server.ts'
@@ -56,6 +56,8 @@ export interface Config {
     /** Of jobs that name none. */
     readonly image: string
   }
+  /** The cluster of pools with the executor of that name. */
+  readonly kubernetes: Readonly<ConfigFile['kubernetes']>
   readonly logBytesPerRunMax: number
   readonly logLevel: LogLevel
   readonly pools: readonly [PoolConfig, ...PoolConfig[]]
@@ -250,6 +252,7 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
     ...duplicates('pools', file.pools),
     ...duplicates('queues', file.queues),
     ...file.pools.flatMap(checkPool),
+    ...checkPublicUrl(file),
     ...checkQuotas(file.quotas),
     ...checkApprovalRules(file.approvalRules),
   ]
@@ -293,6 +296,7 @@ function build(
     dataDir: resolve(file.dataDir),
     dataRoots: file.data.roots,
     container: { engine: file.container.engine, image: file.container.image },
+    kubernetes: file.kubernetes,
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,
     pools: [firstPool, ...morePools],

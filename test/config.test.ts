@@ -266,12 +266,14 @@ describe('refusals', () => {
     ],
     ['pools: [{ name: a, weights: { b: 0 } }]', /^pools\[0\].weights.b: 0 is not a number of weight/],
     [
-      'pools: [{ name: a, executors: [kubernetes] }]',
-      /^pools\[0\].executors\[0\]: "kubernetes" is not available in this version/,
+      'pools: [{ name: a, executors: [handler] }]',
+      /^pools\[0\].executors\[0\]: "handler" is not available in this version/,
     ],
+    ['pools: [{ name: a, executor: kubernetes }]', /^server\.publicUrl: is missing: jobs of the executor kubernetes/],
+    ['kubernetes: { namespace: Berth }', /^kubernetes\.namespace: "Berth" is not a name of Kubernetes/],
     [
       'pools: [{ name: a, executors: [lokal] }]',
-      /"lokal" is not a known value; use local or container or slurm or simulated/,
+      /"lokal" is not a known value; use local or container or slurm or kubernetes or simulated/,
     ],
     [
       'pools: [{ name: a, executor: local, executors: [local] }]',

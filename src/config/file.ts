@@ -35,6 +35,8 @@ const coresMax = 100_000
 /** With fewer connections streams, submissions and the planner can block each other. */
 const connectionsMin = 6
 
+const dnsLabel = (example: string) =>
+  matching('a name of Kubernetes (a–z, 0–9 and "-")', /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, example)
 const days = wholeNumber(1, 36_500, '30, or null for forever').nullable()
 const limit = wholeNumber(0, 1_000_000_000, '5, or null for unlimited').nullable().optional()
 
@@ -144,6 +146,13 @@ export const configFile = section({
       'unix:///run/docker.sock',
     ).optional(),
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
+  }).prefault({}),
+  kubernetes: section({
+    kubeconfig: text('/etc/berth/kubeconfig').optional(),
+    context: text('production').optional(),
+    namespace: dnsLabel('berth-jobs').optional(),
+    image: text('ubuntu:22.04').default('ubuntu:22.04'),
+    imagePullSecrets: list(dnsLabel('registry')).default([]),
   }).prefault({}),
   logBytesPerRunMax: wholeNumber(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
   logLevel: word(logLevels).default('info'),

@@ -1,5 +1,5 @@
 import { type BuiltExecutor, executorDefault, traitsOf } from '../domain/executors.ts'
-import type { PoolEntry } from './file.ts'
+import type { ConfigFile, PoolEntry } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** Rules between the keys of a pool. */
@@ -43,6 +43,14 @@ export function checkPool(pool: PoolEntry, index: number): ConfigProblem[] {
   const wrong = wrongNodes(executor, pool.nodes)
   if (wrong) problems.push(at('nodes', ...wrong))
   return problems
+}
+
+/** Jobs on other machines cannot reach the server at the address it listens on. */
+export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
+  const needs = pools.flatMap(executorsOf).find((name) => traitsOf(name).needsPublicUrl)
+  if (!needs || server.publicUrl !== undefined) return []
+  const reason = `is missing: jobs of the executor ${needs} need an address of the server`
+  return [{ path: 'server.publicUrl', reason, remedy: 'for example https://berth.example.org' }]
 }
 
 const sharesMachine = (executor: BuiltExecutor) => traitsOf(executor).nodes === 'MACHINE'

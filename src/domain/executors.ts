@@ -27,6 +27,8 @@ export interface ExecutorTraits {
    * A submission with this field and without an executor goes to this one. ALWAYS: even if its pool does not have it.
    */
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
+  /** Its jobs run on machines that reach the server only at its public URL. */
+  needsPublicUrl: boolean
   /** What `System.executors` shows as version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
@@ -70,6 +72,7 @@ const table = {
     needsSharedDir: false,
     startsProcesses: true,
     takesUnixUser: true,
+    needsPublicUrl: false,
     preferredFor: null,
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
@@ -82,6 +85,7 @@ const table = {
     needsSharedDir: false,
     startsProcesses: false,
     takesUnixUser: true,
+    needsPublicUrl: false,
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
@@ -94,6 +98,7 @@ const table = {
     needsSharedDir: true,
     startsProcesses: false,
     takesUnixUser: true,
+    needsPublicUrl: false,
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
@@ -101,16 +106,17 @@ const table = {
     honours: [...scripts, ...files],
   },
   kubernetes: {
-    isBuilt: false,
+    isBuilt: true,
     nodes: 'BACKEND',
     needsSharedDir: false,
     startsProcesses: false,
     takesUnixUser: false,
+    needsPublicUrl: true,
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single'],
     mapsPorts: true,
-    honours: [...containers, 'replicas'],
+    honours: ['image', 'data', 'networkIsolation', 'internalDns', 'replicas'],
   },
   handler: {
     isBuilt: false,
@@ -118,6 +124,7 @@ const table = {
     needsSharedDir: false,
     startsProcesses: true,
     takesUnixUser: true,
+    needsPublicUrl: false,
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
     launchers: ['single'],
@@ -130,6 +137,7 @@ const table = {
     needsSharedDir: false,
     startsProcesses: false,
     takesUnixUser: false,
+    needsPublicUrl: false,
     preferredFor: null,
     version: null,
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
@@ -153,6 +161,7 @@ const unknown: ExecutorTraits = {
   needsSharedDir: false,
   startsProcesses: false,
   takesUnixUser: false,
+  needsPublicUrl: false,
   preferredFor: null,
   version: null,
   launchers: ['single'],

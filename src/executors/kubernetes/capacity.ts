@@ -1,0 +1,53 @@
+import type { BackendNode } from '../executor.ts'
+import { podLabels } from './names.ts'
+import type { Node, Pod, Taint } from './objects.ts'
+import { gpuResource, nodeLabels } from './placement.ts'
+import { ceilingOf, floorOf, milli } from './quantity.ts'
+
+/** Nodes of the cluster as nodes of the pool: what a node can give to pods, and what pods of others hold of it. */
+
+const mib = 2 ** 20
+
+/** `owner`: the label of this pool's own pods. */
+export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: string): BackendNode[] {
+  const others = Map.groupBy(
+    pods.filter(({ metadata }) => metadata.labels?.[podLabels.owner] !== owner),
+    ({ spec }) => spec.nodeName ?? '',
+  )
+  return nodes.map((node) => {
+    const { allocatable = {} } = node.status
+    const own = node.metadata.labels ?? {}
+    const gpu = {
+      model: own[nodeLabels.gpuModel] ?? '',
+      memoryBytes: Number(own[nodeLabels.gpuMemory] ?? 0) * mib,
+    }
+    return {
+      name: node.metadata.name,
+      state: stateOf(node),
+      cpuMillis: floorOf(allocatable['cpu'] ?? 0, milli),
+      memoryBytes: floorOf(allocatable['memory'] ?? 0),
+      cpuModel: own[nodeLabels.cpuModel] ?? '',
+      infiniband: own[nodeLabels.infiniband] === 'true',
+      gpus: Array.from({ length: floorOf(allocatable[gpuResource] ?? 0) }, () => gpu),
+      heldByOthers: heldBy(others.get(node.metadata.name) ?? []),
+    }
+  })
+}
+
+export const isReady = ({ status }: Node) =>
+  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+
+function stateOf(node: Node): BackendNode['state'] {
+  if (!isReady(node)) return 'LOST'
+  return node.spec.unschedulable === true || node.spec.taints?.some(keepsRunsAway) ? 'CORDONED' : 'READY'
+}
+
+/** Runs tolerate the taint of GPU nodes and no other. */
+const keepsRunsAway = ({ key, effect }: Taint) => effect !== 'PreferNoSchedule' && key !== gpuResource
+
+/** Requests are what the scheduler of the cluster counts. */
+function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {
+  const requests = pods.flatMap(({ spec }) => spec.containers.map(({ resources }) => resources?.requests ?? {}))
+  const sum = (name: string, unit = 1) => requests.reduce((total, each) => total + ceilingOf(each[name] ?? 0, unit), 0)
+  return { cpuMillis: sum('cpu', milli), memoryBytes: sum('memory'), gpus: sum(gpuResource) }
+}

@@ -1,0 +1,193 @@
+import type { Clock, Time } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Handle, Observation } from '../executor.ts'
+import { isReady } from './capacity.ts'
+import { type ClusterApi, ClusterAway } from './cluster.ts'
+import type { PodName } from './logs.ts'
+import { annotations, isPodHandle, podLabels, selectorOf } from './names.ts'
+import type { Node, Notice, Pod, Secret } from './objects.ts'
+import {
+  codeOf,
+  containerOf,
+  mustEndTogether,
+  type Part,
+  partOf,
+  podIsOver,
+  runObservation,
+  type Surroundings,
+  UnknownState,
+} from './observation.ts'
+import type { PodStopper } from './stop.ts'
+
+/**
+ * The present state of runs: one list of pods for all of them. A run without pods was withdrawn before it began, or is
+ * gone; the Secrets of such runs tell, by another list.
+ */
+
+export interface Inspector {
+  inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
+  /** The pods of a run that have, or will have, output. */
+  podsOf(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]>
+  outputState(handle: Handle, replica: number): Promise<'GOES_ON' | 'OVER' | 'GONE'>
+  forget(handle: Handle): void
+}
+
+interface InspectorOptions {
+  cluster: ClusterApi
+  stopper: PodStopper
+  clock: Clock
+  time: Time
+  log: Log
+}
+
+/** How long nodes are taken as they were, and what the cluster does for pods that wait. */
+const nodesFreshMs = 10_000
+const noticesFreshMs = 1_000
+const awayPauseMs = 1_000
+/** Of the replicas that are left when one has failed. */
+const peersGraceMs = 30_000
+/** The API has whole seconds, cut off: this is added, so that nothing happens before its cause. */
+const secondMs = 1_000
+
+type PodsByHandle = ReadonlyMap<Handle, readonly Pod[]>
+
+export function createInspector(options: InspectorOptions): Inspector {
+  const { cluster, stopper, clock, time, log } = options
+  /** The last observation of each run that is not forgotten; after the end it does not change. */
+  const seen = new Map<Handle, Observation>()
+  const silentNodes = remembered(clock, nodesFreshMs, () => readSilent(cluster))
+  const doing = remembered(clock, noticesFreshMs, () => readDoing(cluster))
+
+  async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
+    const asked = handles.filter((handle) => isPodHandle(handle) && !isKept(seen.get(handle)))
+    if (asked.length > 0)
+      try {
+        await look(asked)
+      } catch (error) {
+        if (!(error instanceof ClusterAway)) throw error
+        for (const handle of asked) if (!seen.has(handle)) seen.set(handle, { state: 'starting', info: away })
+      }
+    return handles.map((handle) => seen.get(handle) ?? notThere)
+  }
+
+  async function look(handles: readonly Handle[]): Promise<void> {
+    const pods = await readPods(handles)
+    const known = await readKnown([...pods.values()].flat())
+    const without = handles.filter((handle) => !pods.has(handle))
+    const withdrawn = without.length > 0 ? await readWithdrawn(without) : new Set<Handle>()
+    for (const handle of handles) {
+      const own = pods.get(handle)
+      if (own) seen.set(handle, await observe(handle, own, known))
+      else seen.set(handle, withdrawn.has(handle) ? stoppedBeforeItBegan : notThere)
+    }
+  }
+
+  async function readPods(handles: readonly Handle[]): Promise<PodsByHandle> {
+    const { items } = await cluster.list<Pod>('pods', { labelSelector: selectorOf(handles) })
+    return Map.groupBy(items, ({ metadata }) => metadata.labels?.[podLabels.handle] ?? '')
+  }
+
+  /** What a pod alone does not tell; asked only if some pod needs it. */
+  async function readKnown(pods: readonly Pod[]): Promise<Surroundings> {
+    const waits = pods.some((pod) => pod.spec.nodeName !== undefined && containerOf(pod)?.waiting)
+    const runs = pods.some((pod) => containerOf(pod)?.running)
+    const nowMs = time.nowMs()
+    return {
+      toTime: (iso) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs() + secondMs)),
+      nowMs,
+      silent: runs ? await silentNodes() : new Set(),
+      doing: waits ? await doing() : new Map(),
+    }
+  }
+
+  async function observe(handle: Handle, pods: readonly Pod[], known: Surroundings): Promise<Observation> {
+    try {
+      const parts = pods.map((pod) => partOf(pod, known))
+      const replicas = Number(pods[0]?.metadata.labels?.[podLabels.replicas] ?? 1)
+      await endWhatMustEnd(handle, pods, parts)
+      return runObservation(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
+    } catch (err) {
+      if (!(err instanceof UnknownState)) throw err
+      log.error({ err, run: handle }, 'the cluster shows a state that this version does not know; nothing is concluded')
+      return seen.get(handle) ?? { state: 'starting', info: err.message }
+    }
+  }
+
+  async function endWhatMustEnd(handle: Handle, pods: readonly Pod[], parts: readonly Part[]): Promise<void> {
+    for (const pod of pods) if (!podIsOver(pod)) await stopper.enforce(pod)
+    if (mustEndTogether(parts)) await stopper.stop(handle, peersGraceMs)
+  }
+
+  async function readWithdrawn(handles: readonly Handle[]): Promise<ReadonlySet<Handle>> {
+    const { items } = await cluster.list<Secret>('secrets', { labelSelector: selectorOf(handles) })
+    const isWithdrawn = ({ metadata }: Secret) => metadata.annotations?.[annotations.withdrawn] !== undefined
+    return new Set(items.filter(isWithdrawn).map(({ metadata }) => metadata.name))
+  }
+
+  return {
+    inspect,
+    async podsOf(handle, signal) {
+      while (!signal.aborted && isPodHandle(handle))
+        try {
+          const pods = await readPods([handle])
+          return (pods.get(handle) ?? []).map(({ metadata }) => ({
+            name: metadata.name,
+            replica: Number(metadata.labels?.[podLabels.replica] ?? 0),
+          }))
+        } catch (error) {
+          if (!(error instanceof ClusterAway)) throw error
+          await clock.sleep(awayPauseMs, signal)
+        }
+      return []
+    },
+    async outputState(handle, replica) {
+      try {
+        const pods = await readPods([handle])
+        const pod = pods.get(handle)?.find(({ metadata }) => metadata.labels?.[podLabels.replica] === String(replica))
+        return pod ? outputOf(pod, partOf(pod, await readKnown([pod]))) : 'GONE'
+      } catch (error) {
+        if (error instanceof ClusterAway || error instanceof UnknownState) return 'GOES_ON'
+        throw error
+      }
+    },
+    forget: (handle) => void seen.delete(handle),
+  }
+}
+
+const away = 'The cluster does not answer'
+const notThere: Observation = { state: 'gone', info: 'Its pod is not there' }
+const stoppedBeforeItBegan: Observation = { state: 'ended', ...codeOf(143), stopped: true }
+
+/** It cannot change any more. */
+const isKept = (observation: Observation | undefined) => observation?.state === 'ended'
+
+/** Whether more output may come. A command that never began has none. */
+function outputOf(pod: Pod, { kind }: Part): 'GOES_ON' | 'OVER' | 'GONE' {
+  if (kind === 'failed') return 'GONE'
+  if (kind === 'over' || kind === 'gone') return containerOf(pod)?.terminated ? 'OVER' : 'GONE'
+  return 'GOES_ON'
+}
+
+async function readSilent(cluster: ClusterApi): Promise<ReadonlySet<string>> {
+  const { items } = await cluster.list<Node>('/api/v1/nodes')
+  return new Set(items.filter((node) => !isReady(node)).map(({ metadata }) => metadata.name))
+}
+
+/** What the kubelets say that they do, by the uid of the pod. */
+async function readDoing(cluster: ClusterApi): Promise<ReadonlyMap<string, string>> {
+  const { items } = await cluster.list<Notice>('events', { fieldSelector: 'involvedObject.kind=Pod,reason=Pulling' })
+  return new Map(items.map(({ involvedObject, message }) => [involvedObject.uid ?? '', message ?? 'Pulling']))
+}
+
+/** Asks again after a while; several questions at once are one. */
+function remembered<T>(clock: Clock, freshMs: number, read: () => Promise<T>): () => Promise<T> {
+  let last: { atMs: number; value: Promise<T> } | null = null
+  return () => {
+    if (last === null || clock.monotonicMs() - last.atMs > freshMs) {
+      const value = read()
+      last = { atMs: clock.monotonicMs(), value }
+      value.catch(() => (last = null))
+    }
+    return last.value
+  }
+}

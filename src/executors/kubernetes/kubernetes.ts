@@ -1,0 +1,130 @@
+import { createHash } from 'node:crypto'
+import type { Clock, Time } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import { type AccountRules, oneUser } from '../account.ts'
+import type { Executor, ExecutorDescription, Handle, LogChunk } from '../executor.ts'
+import { capacityOf } from './capacity.ts'
+import { type ClusterApi, ClusterAway, ClusterError, createClusterApi } from './cluster.ts'
+import { createInspector } from './inspect.ts'
+import { logsOf, podPositionsOf } from './logs.ts'
+import { isPodHandle, podLabels, selectorOf } from './names.ts'
+import type { Node, Pod, Secret } from './objects.ts'
+import { createPodStarter, nullIfNotFound } from './start.ts'
+import { createPodStopper, unlessGone } from './stop.ts'
+import { watchPods } from './watch.ts'
+
+/**
+ * Runs as pods of a Kubernetes cluster. A pod outlives the server; all objects of a run have names that follow from its
+ * id. start.ts makes them once, inspect.ts and observation.ts interpret them, stop.ts ends them through the supervisor in
+ * the pod (supervise.sh), logs.ts and output.ts read their output.
+ *
+ * Nothing is concluded while the API server does not answer: its runs keep their state, and every verb is tried again.
+ */
+
+export interface KubernetesOptions {
+  /** undefined: KUBECONFIG, the service account of the server's own pod, or `~/.kube/config`. */
+  kubeconfig?: string | undefined
+  context?: string | undefined
+  namespace?: string | undefined
+  /** Of jobs that name none. */
+  image: string
+  imagePullSecrets?: readonly string[]
+  /** Tells what this installation and pool made from what others made in the namespace. */
+  installation: string
+  /** Environment of the server; jobs have `inheritNames` of it if their image does not set them. */
+  environment: Readonly<Record<string, string | undefined>>
+  inheritNames?: readonly string[]
+  /** Folders that jobs may mount from, by name; the same on the server and on every node. */
+  dataRoots: Readonly<Record<string, string>>
+  accounts?: AccountRules
+  /** How long after its maximum run time a run is ended by its pod, in case no server did. */
+  deadlineSlackSeconds?: number
+  clock: Clock
+  time: Time
+  log: Log
+}
+
+const deadlineSlackDefault = 600
+const ownerLength = 16
+
+export async function createKubernetesExecutor(options: KubernetesOptions): Promise<Executor> {
+  const { clock, time, log, environment, inheritNames = [], accounts = oneUser } = options
+  const cluster = createClusterApi(options, { clock, time })
+  const closing = new AbortController()
+  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
+  const owner = createHash('sha256').update(options.installation).digest('hex').slice(0, ownerLength)
+  const stopper = createPodStopper(cluster, time)
+  const inspector = createInspector({ cluster, stopper, clock, time, log })
+  const { start, find } = createPodStarter({
+    cluster,
+    owner,
+    image: options.image,
+    imagePullSecrets: options.imagePullSecrets ?? [],
+    deadlineSlackSeconds: options.deadlineSlackSeconds ?? deadlineSlackDefault,
+    data: { roots: options.dataRoots, hasUsers: accounts.hasUsers },
+    passed: Object.fromEntries(
+      inheritNames.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
+    ),
+    clock,
+    closing: closing.signal,
+  })
+
+  async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
+    const signal = either(given)
+    const positions = podPositionsOf(from)
+    const pods = await inspector.podsOf(handle, signal)
+    const stateOf = (replica: number) => inspector.outputState(handle, replica)
+    yield* logsOf(pods, positions, { cluster, clock, log, signal, stateOf })
+  }
+
+  return {
+    name: 'kubernetes',
+    start,
+    find,
+    inspect: (handles) => inspector.inspect(handles),
+    logs,
+    stop: (handle, graceMs) => stopper.stop(handle, graceMs),
+    watch: (signal) => watchPods({ cluster, clock, log, signal: either(signal) }),
+    async forget(handle) {
+      if (isPodHandle(handle)) await remove(cluster, handle)
+      inspector.forget(handle)
+    },
+    async list() {
+      const secrets = await cluster.list<Secret>('secrets', { labelSelector: `${podLabels.owner}=${owner}` })
+      return secrets.items.map(({ metadata }) => ({
+        runId: metadata.labels?.[podLabels.run] ?? '',
+        handle: metadata.name,
+      }))
+    },
+    async capacity() {
+      const [nodes, pods] = await Promise.all([
+        cluster.list<Node>('/api/v1/nodes'),
+        cluster.list<Pod>('/api/v1/pods', { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' }),
+      ])
+      return capacityOf(nodes.items, pods.items, owner)
+    },
+    describe: () => describeCluster(cluster),
+    async close() {
+      closing.abort()
+      cluster.close()
+    },
+  }
+}
+
+/** The Secret goes last: the rest goes with it, also if this is cut off in the middle. */
+async function remove(cluster: ClusterApi, handle: Handle): Promise<void> {
+  const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
+  for (const { metadata } of pods.items)
+    await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessGone)
+  await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(nullIfNotFound)
+}
+
+async function describeCluster(cluster: ClusterApi): Promise<ExecutorDescription> {
+  try {
+    const { gitVersion } = await cluster.get<{ gitVersion: string }>('/version')
+    return { version: gitVersion.replace(/^v/, ''), available: true, message: null }
+  } catch (error) {
+    if (!(error instanceof ClusterAway || error instanceof ClusterError)) throw error
+    return { version: null, available: false, message: `No cluster answers: ${error.message}` }
+  }
+}

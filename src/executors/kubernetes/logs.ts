@@ -1,0 +1,127 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { LogChunk } from '../executor.ts'
+import { type ClusterApi, ClusterAway, ClusterError } from './cluster.ts'
+import { ForeignText } from './entries.ts'
+import { logBeginning, outputAfter, type PodPosition, positionOf } from './output.ts'
+import { containerName } from './pod.ts'
+
+/**
+ * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. A connection
+ * that is lost is made again and read from the first byte that the kubelet has, up to the stored position: at most the
+ * 10 MiB of its newest file. What the kubelet rotated away in the meantime is a gap.
+ */
+
+export interface Reading {
+  cluster: ClusterApi
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+  /** Whether the pod is over, so that its output is complete. GONE: it has no output. */
+  stateOf(replica: number): Promise<'GOES_ON' | 'OVER' | 'GONE'>
+}
+
+interface Position {
+  /** By the number of the replica. */
+  pods: Readonly<Record<string, PodPosition>>
+}
+
+const pauseMs = 250
+/** The output of a pod that is over, on a node that does not answer, is given up after this. */
+const unreadableMsMax = 600_000
+
+export function podPositionsOf(from: unknown): Position {
+  const { pods } = (from ?? { pods: {} }) as Partial<Position>
+  if (pods === undefined) throw new Error(`Not a log position of the executor kubernetes: ${JSON.stringify(from)}`)
+  return { pods: Object.fromEntries(Object.entries(pods).map(([replica, at]) => [replica, positionOf(at)])) }
+}
+
+export interface PodName {
+  name: string
+  replica: number
+}
+
+/** Output of all pods, each in its order; pieces of several pods take turns as they come. */
+export async function* logsOf(pods: readonly PodName[], from: Position, reading: Reading): AsyncGenerator<LogChunk> {
+  let position = from
+  const readers = new Map(
+    pods.map((pod) => [pod.replica, podLog(pod, from.pods[pod.replica] ?? logBeginning, reading)] as const),
+  )
+  const ask = async (replica: number) => ({ replica, got: await readers.get(replica)?.next() })
+  const asked = new Map([...readers.keys()].map((replica) => [replica, ask(replica)]))
+  while (asked.size > 0) {
+    const { replica, got } = await Promise.race(asked.values())
+    asked.delete(replica)
+    if (!got || got.done) continue
+    const { at, ...chunk } = got.value
+    position = { pods: { ...position.pods, [replica]: at } }
+    yield { ...chunk, next: position }
+    asked.set(replica, ask(replica))
+  }
+}
+
+type PodChunk = { at: PodPosition } & (
+  | { stream: 'STDOUT'; bytes: Uint8Array }
+  | { gap: 'LOST' | 'NOT_VISIBLE'; bytes: number }
+)
+
+async function* podLog(pod: PodName, from: PodPosition, reading: Reading): AsyncGenerator<PodChunk> {
+  const { clock, signal } = reading
+  let last: Read = { at: from, end: 'READ' }
+  let unreadableSinceMs: number | null = null
+  while (!signal.aborted) {
+    const state = await reading.stateOf(pod.replica)
+    if (state === 'GONE') return
+    const { at } = last
+    last = yield* readOnce(pod, { at, follow: state === 'GOES_ON' && last.end !== 'MOVED' }, reading)
+    if (last.end === 'READ' && last.at === at && state === 'OVER') return
+    const isUnreadable = last.end === 'CUT_OFF' && state === 'OVER'
+    unreadableSinceMs = isUnreadable ? (unreadableSinceMs ?? clock.monotonicMs()) : null
+    if (unreadableSinceMs !== null && clock.monotonicMs() - unreadableSinceMs > unreadableMsMax)
+      return yield { gap: 'NOT_VISIBLE', bytes: 0, at: last.at }
+    if (last.end === 'CUT_OFF' || state === 'GOES_ON') await clock.sleep(pauseMs, signal)
+  }
+}
+
+interface Read {
+  at: PodPosition
+  /**
+   * READ: the kubelet ended the answer by itself, so there is no more output now. MOVED: the position must be looked for
+   * in an answer that ends.
+   */
+  end: 'READ' | 'MOVED' | 'CUT_OFF'
+}
+
+interface Once {
+  at: PodPosition
+  follow: boolean
+}
+
+async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): AsyncGenerator<PodChunk, Read> {
+  const { cluster, log, signal } = reading
+  let now = at
+  try {
+    const query = { container: containerName, timestamps: true, follow }
+    const answer = await cluster.stream(`pods/${pod.name}/log`, signal, query)
+    for await (const read of outputAfter(answer, at, { follows: follow })) {
+      if (read === 'MOVED') return { at, end: 'MOVED' }
+      now = read === 'LOST' ? logBeginning : read.next
+      if (read === 'LOST') yield { gap: 'LOST', bytes: 0, at: now }
+      else yield { stream: 'STDOUT', bytes: read.bytes, at: now }
+    }
+    return { at: now, end: 'READ' }
+  } catch (err) {
+    if (!isOrdinary(err) && !signal.aborted) throw err
+    if (!signal.aborted) log.debug({ err, pod: pod.name }, 'output was cut off; reading on')
+    return { at: now, end: 'CUT_OFF' }
+  }
+}
+
+const isOrdinary = (error: unknown) =>
+  error instanceof ClusterAway || error instanceof ClusterError || error instanceof ForeignText || isCutOff(error)
+
+/** The connection broke in the middle of the answer. */
+const isCutOff = (error: unknown) =>
+  error instanceof Error && ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE'].includes(codeOf(error))
+
+const codeOf = (error: Error): string => String((error as NodeJS.ErrnoException).code ?? '')

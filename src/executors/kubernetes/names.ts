@@ -1,0 +1,74 @@
+import type { RunSpec } from '../executor.ts'
+import { type Handle, StartFailed } from '../executor.ts'
+
+/**
+ * Names and labels. A handle is the name that all objects of a run share: its Secret and its headless Service have that
+ * name, its pods the name and the number of the replica.
+ */
+
+export const podLabels = {
+  managedBy: 'app.kubernetes.io/managed-by',
+  owner: 'berth/owner',
+  handle: 'berth/handle',
+  run: 'berth/run',
+  job: 'berth/job',
+  name: 'berth/name',
+  replica: 'berth/replica',
+  /** How many pods the run has. */
+  replicas: 'berth/replicas',
+  /** The internal name by which Services find a pod. */
+  dns: 'berth/dns',
+} as const
+
+export const annotations = {
+  /** On a pod: the grace of the requested stop, in ms. */
+  stop: 'berth/stop',
+  /** On a pod: database time after which it is deleted if it still runs. */
+  stopBy: 'berth/stop-by',
+  /** On a Secret: the run was stopped before its command began. */
+  withdrawn: 'berth/withdrawn',
+} as const
+
+export const manager = 'berth'
+
+const handlesInSelector = 20
+
+/** Objects of these runs; of many runs, all objects of Berth in the namespace. */
+export const selectorOf = (handles: readonly Handle[]): string =>
+  handles.length <= handlesInSelector
+    ? `${podLabels.handle} in (${handles.join(',')})`
+    : `${podLabels.managedBy}=${manager},${podLabels.handle}`
+
+const handlePattern = /^berth-[a-z0-9-]{1,56}$/
+
+/** Only valid handles become paths of requests. */
+export const isPodHandle = (handle: Handle) => handlePattern.test(handle)
+
+export function handleOf(runId: string): Handle {
+  const handle = `berth-${runId.toLowerCase().replaceAll('_', '-')}`
+  if (!isPodHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${runId}`)
+  return handle
+}
+
+export const podNameOf = (handle: Handle, replica: number) => `${handle}-${replica}`
+
+export function labelsOf({ runId, jobId, spec }: RunSpec, owner: string): Record<string, string> {
+  const name = labelValue(spec.name ?? '')
+  return {
+    [podLabels.managedBy]: manager,
+    [podLabels.owner]: owner,
+    [podLabels.handle]: handleOf(runId),
+    [podLabels.run]: runId,
+    [podLabels.job]: jobId,
+    ...(name !== '' && { [podLabels.name]: name }),
+  }
+}
+
+const labelLengthMax = 63
+
+/** The text with the characters that a label cannot have replaced by `-`. */
+const labelValue = (text: string) =>
+  text
+    .replaceAll(/[^A-Za-z0-9_.-]/g, '-')
+    .slice(0, labelLengthMax)
+    .replaceAll(/^[^A-Za-z0-9]+|[^A-Za-z0-9]+$/g, '')

@@ -1,0 +1,88 @@
+import { type RunSpec, StartFailed } from '../executor.ts'
+import { internalName } from '../internal-name.ts'
+import { handleOf, labelsOf, podLabels } from './names.ts'
+import type { Secret } from './objects.ts'
+import { ownedBy } from './pod.ts'
+
+/**
+ * What a run needs in the network besides its pods; made before them, so no pod runs without its isolation.
+ *
+ * - A headless Service: names of replicas, `<pod>.<handle>`.
+ * - A Service for internal DNS, with the name of the job and its ports.
+ * - A NetworkPolicy for isolation. The replicas of a run reach each other nevertheless. The cluster's network must
+ *   enforce policies; not all do.
+ */
+
+export interface NetworkObject {
+  path: 'services' | 'networkpolicies'
+  body: { metadata: { name: string } }
+}
+
+const serviceNameMax = 63
+const dnsPort = 53
+
+export function networkObjectsOf(run: RunSpec, owner: string, secret: Secret): NetworkObject[] {
+  const { spec } = run
+  const selector = { [podLabels.run]: run.runId }
+  const metadata = { labels: labelsOf(run, owner), ownerReferences: [ownedBy(secret)] }
+  const hasReplicas = spec.resources.replicas > 1
+  const objects: NetworkObject[] = []
+  if (hasReplicas)
+    objects.push({
+      path: 'services',
+      body: service({ ...metadata, name: handleOf(run.runId) }, { selector, clusterIP: 'None' }),
+    })
+  const dns = internalName(spec)
+  if (dns !== null)
+    objects.push({
+      path: 'services',
+      body: service({ ...metadata, name: serviceName(dns) }, { selector, ports: portsOf(spec.internalDns) }),
+    })
+  if (spec.networkIsolation !== null)
+    objects.push({
+      path: 'networkpolicies',
+      body: {
+        apiVersion: 'networking.k8s.io/v1',
+        kind: 'NetworkPolicy',
+        metadata: { ...metadata, name: handleOf(run.runId) },
+        spec: {
+          podSelector: { matchLabels: selector },
+          ...closed(spec.networkIsolation, hasReplicas ? selector : null),
+        },
+      } as NetworkObject['body'],
+    })
+  return objects
+}
+
+const service = (metadata: { name: string }, spec: object): NetworkObject['body'] =>
+  ({
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata,
+    spec: { ...spec, publishNotReadyAddresses: true },
+  }) as NetworkObject['body']
+
+function serviceName(name: string): string {
+  if (name.length <= serviceNameMax) return name
+  const why = `the name in DNS would be ${name}, which is longer than ${serviceNameMax} characters`
+  throw new StartFailed('BAD_SPEC', `internalDns.name: ${why}; use a shorter name or account`)
+}
+
+const portsOf = (dns: RunSpec['spec']['internalDns']) =>
+  (dns?.ports ?? []).map(({ port, targetPort, protocol }) => ({
+    name: `port-${port}-${protocol.toLowerCase()}`,
+    port,
+    targetPort,
+    protocol,
+  }))
+
+/** A direction without rules is closed; `peers`: pods that are let through. Replicas find each other by DNS. */
+function closed(isolation: 'IN' | 'OUT' | 'ALL', peers: Readonly<Record<string, string>> | null) {
+  const others = peers === null ? [] : [{ podSelector: { matchLabels: peers } }]
+  const ingress = { policyTypes: ['Ingress'], ingress: others.map((from) => ({ from: [from] })) }
+  const names = { ports: ['UDP', 'TCP'].map((protocol) => ({ protocol, port: dnsPort })) }
+  const egress = { policyTypes: ['Egress'], egress: others.flatMap((to) => [{ to: [to] }, names]) }
+  if (isolation === 'IN') return ingress
+  if (isolation === 'OUT') return egress
+  return { ...ingress, ...egress, policyTypes: ['Ingress', 'Egress'] }
+}

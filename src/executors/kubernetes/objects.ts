@@ -1,0 +1,73 @@
+/** Objects of the API, as far as Berth reads them. */
+
+export interface Metadata {
+  name: string
+  uid: string
+  resourceVersion: string
+  labels?: Readonly<Record<string, string>>
+  annotations?: Readonly<Record<string, string>>
+  deletionTimestamp?: string
+}
+
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason?: string
+  message?: string
+}
+
+export interface ContainerStatus {
+  name: string
+  state?: {
+    waiting?: { reason?: string; message?: string }
+    running?: { startedAt: string }
+    terminated?: {
+      exitCode: number
+      reason?: string
+      message?: string
+      startedAt?: string | null
+      finishedAt?: string | null
+    }
+  }
+}
+
+export interface Container {
+  resources?: { requests?: Readonly<Record<string, string>> }
+}
+
+export interface Pod {
+  metadata: Metadata
+  spec: { nodeName?: string; containers: readonly Container[] }
+  status: {
+    phase?: string
+    reason?: string
+    message?: string
+    podIP?: string
+    startTime?: string
+    conditions?: readonly Condition[]
+    containerStatuses?: readonly ContainerStatus[]
+  }
+}
+
+/** Only its metadata is read: the data of a Secret are of no interest. */
+export interface Secret {
+  metadata: Metadata
+}
+
+export interface Node {
+  metadata: Metadata
+  spec: { unschedulable?: boolean; taints?: readonly Taint[] }
+  status: { allocatable?: Readonly<Record<string, string>>; conditions?: readonly Condition[] }
+}
+
+export interface Taint {
+  key: string
+  effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
+}
+
+/** A notice of the cluster about an object. */
+export interface Notice {
+  involvedObject: { uid?: string }
+  reason?: string
+  message?: string
+}

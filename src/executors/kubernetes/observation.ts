@@ -1,0 +1,267 @@
+import type { BackendPlacement, Ended, Observation, StartFailed } from '../executor.ts'
+import type { Pod } from './objects.ts'
+import { containerName } from './pod.ts'
+
+/**
+ * What the pods of a run mean. Each pod is looked at alone, and the run is what its pods are together. Every phase and
+ * reason that decides something is in a table; one that no table has is an UnknownState, because a guess could end or
+ * repeat a run.
+ */
+
+export interface Surroundings {
+  /** Converts a moment of the cluster, which has whole seconds, to database time; never earlier than the event. */
+  toTime(iso: string): Date
+  nowMs: number
+  /** Nodes that do not answer. */
+  silent: ReadonlySet<string>
+  /** What the cluster says it does for a pod that waits, by the pod's uid. */
+  doing: ReadonlyMap<string, string>
+}
+
+export class UnknownState extends Error {
+  override name = 'UnknownState'
+}
+
+type Failure = { kind: 'failed'; reason: StartFailed['reason']; message: string }
+type Gone = { kind: 'gone'; info: string; cause?: 'PREEMPTED' }
+type Over = { kind: 'over'; ended: Ended }
+
+/** What one pod means. */
+export type Part =
+  | { kind: 'waits'; info?: string }
+  | { kind: 'runs'; startedAt: Date }
+  | { kind: 'unreachable'; info: string }
+  | Over
+  | Gone
+  | Failure
+
+/** An image that cannot be pulled for this long fails the start; the kubelet would try for ever. */
+const pullMsMax = 600_000
+
+const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const
+type Phase = (typeof phases)[number]
+
+type Meaning =
+  /** The exit code of the container counts. */
+  | 'EXIT'
+  | 'OOM_KILLED'
+  | 'MAX_RUN_TIME'
+  | 'NODE_SILENT'
+  /** Ended by the cluster, not by the command. */
+  | 'GONE'
+  | 'PREEMPTED'
+  /** The command never ran. */
+  | 'NOT_STARTED'
+  | 'BAD_SPEC'
+
+/** Reasons of a pod: the kubelet or a controller ended it or refused it. */
+const podReasons: Readonly<Record<string, Meaning>> = {
+  DeadlineExceeded: 'MAX_RUN_TIME',
+  Evicted: 'GONE',
+  NodeLost: 'NODE_SILENT',
+  NodeShutdown: 'GONE',
+  Shutdown: 'GONE',
+  Terminated: 'GONE',
+  Preempting: 'PREEMPTED',
+  NodeAffinity: 'NOT_STARTED',
+  NodeSelectorMismatching: 'NOT_STARTED',
+  OutOfcpu: 'NOT_STARTED',
+  OutOfmemory: 'NOT_STARTED',
+  OutOfpods: 'NOT_STARTED',
+  UnexpectedAdmissionError: 'NOT_STARTED',
+}
+
+/** Reasons of a container that is over. */
+const endReasons: Readonly<Record<string, Meaning>> = {
+  Completed: 'EXIT',
+  Error: 'EXIT',
+  OOMKilled: 'OOM_KILLED',
+  DeadlineExceeded: 'MAX_RUN_TIME',
+  ContainerCannotRun: 'BAD_SPEC',
+  StartError: 'BAD_SPEC',
+  ContainerStatusUnknown: 'GONE',
+}
+
+/** Reasons of a container that waits; any other is shown and waited for. */
+const waitReasons: Readonly<Record<string, 'PULL' | 'BAD_SPEC' | 'NOT_STARTED'>> = {
+  ErrImagePull: 'PULL',
+  ImagePullBackOff: 'PULL',
+  RegistryUnavailable: 'PULL',
+  InvalidImageName: 'BAD_SPEC',
+  ErrImageNeverPull: 'NOT_STARTED',
+}
+
+/** Why the cluster deletes a pod, as newer versions tell it. */
+const disruptions: Readonly<Record<string, 'GONE' | 'PREEMPTED'>> = {
+  PreemptionByScheduler: 'PREEMPTED',
+  PreemptionByKubeScheduler: 'PREEMPTED',
+}
+
+export function partOf(pod: Pod, known: Surroundings): Part {
+  const phase = phaseOf(pod)
+  const container = containerOf(pod)
+  const node = pod.spec.nodeName
+  if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} does not answer` }
+  if (container?.terminated) return endOf(pod, container.terminated, known)
+  if (phase === 'Failed' || phase === 'Succeeded') return withoutContainer(pod)
+  if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} is not ready` }
+  if (container?.running) return { kind: 'runs', startedAt: known.toTime(container.running.startedAt) }
+  return waitOf(pod, container?.waiting ?? {}, known)
+}
+
+function phaseOf({ status, metadata }: Pod): Phase {
+  const phase = phases.find((each) => each === (status.phase ?? 'Pending'))
+  if (!phase) throw new UnknownState(`The pod ${metadata.name} has an unknown phase: ${status.phase}`)
+  return phase
+}
+
+export const containerOf = ({ status }: Pod) =>
+  status.containerStatuses?.find(({ name }) => name === containerName)?.state
+
+/** The command may have begun, so deleting the pod could lose output. */
+export function hasBegun(pod: Pod): boolean {
+  const state = containerOf(pod)
+  return Boolean(state?.running ?? state?.terminated)
+}
+
+export const podIsOver = (pod: Pod) =>
+  Boolean(containerOf(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
+
+type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & object
+
+function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
+  const words = (terminated.message ?? '').split('\n')
+  const why = meaningOf(pod, terminated)
+  const info = pod.status.message ?? terminated.message ?? `${terminated.reason} (exit code ${terminated.exitCode})`
+  const wasStopped = words.includes('STOPPED')
+  if (why === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
+  if (words.includes('WORKDIR_NOT_FOUND'))
+    return { kind: 'failed', reason: 'WORKDIR_NOT_FOUND', message: withoutWorkdir }
+  const deletion = terminated.exitCode === 0 || wasStopped ? null : deletionOf(pod)
+  if (deletion) return deletion
+  if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
+  const causes = { OOM_KILLED: 'OOM_KILLED', MAX_RUN_TIME: 'MAX_RUN_TIME' } as const
+  const cause = words.includes('MAX_RUN_TIME') ? 'MAX_RUN_TIME' : causes[why as keyof typeof causes]
+  return {
+    kind: 'over',
+    ended: {
+      state: 'ended',
+      ...codeOf(terminated.exitCode),
+      stopped: wasStopped,
+      ...(cause && { cause }),
+      ...(terminated.startedAt && { startedAt: known.toTime(terminated.startedAt) }),
+      ...(terminated.finishedAt && { finishedAt: known.toTime(terminated.finishedAt) }),
+    },
+  }
+}
+
+const withoutWorkdir = 'The working directory does not exist in the container'
+
+/** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
+export const codeOf = (exitCode: number) => ({
+  exitCode,
+  signal: exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null,
+})
+
+function meaningOf({ status, metadata }: Pod, { reason = '' }: Terminated): Meaning {
+  const meaning = podReasons[status.reason ?? ''] ?? endReasons[reason]
+  if (!meaning) throw new UnknownState(`The container of ${metadata.name} ended for an unknown reason: ${reason}`)
+  return meaning
+}
+
+/** Another program than Berth ended the run: a drain, the preemption of the cluster, a person. */
+function deletionOf({ metadata, status: { conditions } }: Pod): Gone | null {
+  const disruption = conditions?.find(({ type, status }) => type === 'DisruptionTarget' && status === 'True')
+  if (disruption) return goneFor(disruptions[disruption.reason ?? ''] ?? 'GONE', disruption.message ?? 'Disrupted')
+  return metadata.deletionTimestamp === undefined ? null : goneFor('GONE', 'Its pod was deleted')
+}
+
+const goneFor = (why: 'GONE' | 'PREEMPTED', info: string): Gone => ({
+  kind: 'gone',
+  info,
+  ...(why === 'PREEMPTED' && { cause: why }),
+})
+
+function withoutContainer(pod: Pod): Part {
+  const { reason = '', message = '' } = pod.status
+  const info = [reason, message].filter((each) => each !== '').join(': ')
+  const meaning = podReasons[reason]
+  switch (meaning) {
+    case 'MAX_RUN_TIME':
+      return { kind: 'over', ended: { state: 'ended', ...codeOf(137), stopped: false, cause: 'MAX_RUN_TIME' } }
+    case 'GONE':
+    case 'PREEMPTED':
+      return goneFor(meaning, info)
+    case 'NODE_SILENT':
+      return { kind: 'unreachable', info }
+    case 'NOT_STARTED':
+      return { kind: 'failed', reason: 'START_FAILED', message: info }
+    default:
+      throw new UnknownState(`The pod ${pod.metadata.name} is ${pod.status.phase} for an unknown reason: ${info}`)
+  }
+}
+
+function waitOf(pod: Pod, waiting: { reason?: string; message?: string }, known: Surroundings): Part {
+  const { metadata, spec, status } = pod
+  const deletion = deletionOf(pod)
+  if (deletion) return { kind: 'waits', info: 'Its pod is being deleted' }
+  if (spec.nodeName === undefined) {
+    const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled')
+    return { kind: 'waits', info: scheduled?.message ?? 'Waiting for the scheduler of the cluster' }
+  }
+  const { reason = 'ContainerCreating', message } = waiting
+  const info = message ? `${reason}: ${message}` : (known.doing.get(metadata.uid) ?? `${reason} on ${spec.nodeName}`)
+  const meaning = waitReasons[reason]
+  const waitedMs = status.startTime === undefined ? 0 : known.nowMs - known.toTime(status.startTime).getTime()
+  if (meaning === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: info }
+  if (meaning === 'NOT_STARTED' || (meaning === 'PULL' && waitedMs > pullMsMax))
+    return { kind: 'failed', reason: 'START_FAILED', message: info }
+  return { kind: 'waits', info }
+}
+
+export interface Observed {
+  pods: readonly Pod[]
+  /** Number of pods that the run has. */
+  replicas: number
+  /** For people: namespace and name. */
+  nativeId: string
+}
+
+/** The run ends when all of its pods are over; what one of them lost is lost to all. */
+export function runObservation(parts: readonly Part[], { pods, replicas, nativeId }: Observed): Observation {
+  const failed = parts.find((part) => part.kind === 'failed')
+  if (failed) return { state: 'failed', reason: failed.reason, message: failed.message }
+  const gone = parts.find((part) => part.kind === 'gone')
+  if (gone) return { state: 'gone', info: gone.info, ...(gone.cause && { cause: gone.cause }) }
+  if (parts.length < replicas) return { state: 'gone', info: 'A pod was deleted' }
+  const silent = parts.find((part) => part.kind === 'unreachable')
+  if (silent) return { state: 'unreachable', info: silent.info }
+  const waits = parts.find((part) => part.kind === 'waits')
+  if (waits) return { state: 'starting', nativeId, ...(waits.info && { info: waits.info }) }
+  const placements = pods.flatMap((pod) => placementOf(pod))
+  const runs = parts.filter((part) => part.kind === 'runs')
+  if (runs.length === 0) return { ...endOfAll(parts), nativeId, placements }
+  const ip = pods[0]?.status.podIP
+  const started = runs.map(({ startedAt }) => startedAt.getTime())
+  return { state: 'running', startedAt: new Date(Math.max(...started)), nativeId, placements, ...(ip && { ip }) }
+}
+
+const placementOf = ({ spec: { nodeName } }: Pod): BackendPlacement[] =>
+  nodeName === undefined ? [] : [{ node: nodeName, gpuIds: [] }]
+
+/** The end of the replica that failed first by itself, else of the one that ended last. */
+function endOfAll(parts: readonly Part[]): Ended {
+  const ends = parts.flatMap((part) => (part.kind === 'over' ? [part.ended] : [])).toSorted(byEnd)
+  const failed = ends.find(({ exitCode, stopped }) => exitCode !== 0 && !stopped) ?? ends.find(isFailure)
+  const last = ends.at(-1)
+  if (!last) throw new Error('A run without pods has no end')
+  const { finishedAt } = last
+  return { ...(failed ?? last), ...(finishedAt && { finishedAt }) }
+}
+
+const byEnd = (a: Ended, b: Ended) => (a.finishedAt?.getTime() ?? 0) - (b.finishedAt?.getTime() ?? 0)
+const isFailure = ({ exitCode }: Ended) => exitCode !== 0
+
+/** A replica failed and others run on, waiting for it. */
+export const mustEndTogether = (parts: readonly Part[]): boolean =>
+  parts.some((part) => part.kind === 'over' && part.ended.exitCode !== 0) && parts.some(({ kind }) => kind === 'runs')

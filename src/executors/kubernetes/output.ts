@@ -1,0 +1,123 @@
+import { Entries, type Piece } from './entries.ts'
+
+/**
+ * Finds a position in the output of a pod again. The stamps of entries locate it after a connection was lost and after
+ * the kubelet has rotated its file; counting bytes alone would repeat or lose output then. Stamps need not grow: stdout
+ * and stderr are stamped apart, and clocks are set. So the file is told by its first stamp, and a position by its stamp
+ * and how many entries with that stamp came before.
+ */
+
+/** The last byte that was read: the `bytes`-th of the `seen`-th entry with the stamp `at`. */
+export interface PodPosition {
+  /** Stamp of the first entry of the file that was read. */
+  first: string
+  at: string
+  seen: number
+  bytes: number
+}
+
+export const logBeginning: PodPosition = { first: '', at: '', seen: 0, bytes: 0 }
+
+/** Pieces of output up to this size are delivered together. */
+const chunkBytesMax = 65_536
+/** Equal stamps are at most this many entries apart. */
+const stampsKept = 1_000
+
+export interface PodChunk {
+  bytes: Buffer
+  next: PodPosition
+}
+
+/**
+ * MOVED: the file is another one than that of the position, which may be in it nevertheless; it must be looked for in an
+ * answer that ends. LOST: it is not in the file any more, and all of the file is new, because files are rotated in order.
+ */
+export type Resumed = PodChunk | 'MOVED' | 'LOST'
+
+/** Output after `from`, out of an answer that begins with the first byte that the kubelet has. */
+export async function* outputAfter(
+  answer: AsyncIterable<Buffer>,
+  from: PodPosition,
+  { follows }: { follows: boolean },
+): AsyncGenerator<Resumed> {
+  const entries = new Entries()
+  const place = new Place(from)
+  for await (const arrived of answer) {
+    yield* place.take(entries.read(arrived))
+    if (follows && place.isElsewhere) return yield 'MOVED'
+  }
+  yield* place.take(entries.finish())
+  if (place.isSearching && place.file !== '') yield 'LOST'
+}
+
+/** Follows the entries to the position, and collects what comes after it. */
+class Place {
+  isSearching: boolean
+  /** The first stamp of the answer. */
+  file = ''
+  readonly #from: PodPosition
+  readonly #counts = new Map<string, number>()
+  /** Of the present entry. */
+  #now = logBeginning
+  #isAtFrom = false
+  #collected: string[] = []
+  #size = 0
+
+  constructor(from: PodPosition) {
+    this.#from = from
+    this.isSearching = from.at !== ''
+  }
+
+  get isElsewhere(): boolean {
+    return this.isSearching && this.file !== '' && this.file !== this.#from.first
+  }
+
+  *take(pieces: Iterable<Piece>): Generator<PodChunk> {
+    for (const piece of pieces) {
+      this.#pass(piece)
+      if (this.#size >= chunkBytesMax) yield this.#flush()
+    }
+    if (this.#size > 0) yield this.#flush()
+  }
+
+  #pass({ at, content, isFirst }: Piece): void {
+    if (isFirst) this.#enter(at)
+    const { bytes } = this.#now
+    this.#now = { ...this.#now, bytes: bytes + content.length }
+    if (this.isSearching) return
+    const known = this.#isAtFrom ? Math.max(0, this.#from.bytes - bytes) : 0
+    const fresh = content.slice(known)
+    if (fresh !== '') this.#collected.push(fresh)
+    this.#size += fresh.length
+  }
+
+  #enter(at: string): void {
+    if (this.file === '') this.file = at
+    this.#now = { first: this.file, at, seen: this.#count(at), bytes: 0 }
+    this.#isAtFrom = this.isSearching && at === this.#from.at && this.#now.seen === this.#from.seen
+    if (this.#isAtFrom) this.isSearching = false
+  }
+
+  #count(at: string): number {
+    const seen = (this.#counts.get(at) ?? 0) + 1
+    this.#counts.delete(at)
+    this.#counts.set(at, seen)
+    const [oldest] = this.#counts.keys()
+    if (this.#counts.size > stampsKept && oldest !== undefined) this.#counts.delete(oldest)
+    return seen
+  }
+
+  #flush(): PodChunk {
+    const bytes = Buffer.from(this.#collected.join(''), 'latin1')
+    this.#collected = []
+    this.#size = 0
+    return { bytes, next: this.#now }
+  }
+}
+
+export function positionOf(from: unknown): PodPosition {
+  const { first, at, seen, bytes } = from as Partial<PodPosition>
+  const isOne = typeof first === 'string' && typeof at === 'string' && Number.isSafeInteger(seen)
+  if (isOne && Number.isSafeInteger(bytes)) return from as PodPosition
+  throw new Error(`Not a log position of the executor kubernetes: ${JSON.stringify(from)}`)
+}

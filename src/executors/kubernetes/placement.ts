@@ -1,0 +1,88 @@
+import { matchesAll, type Shape } from '../../domain/shape.ts'
+import { StartFailed } from '../executor.ts'
+import { manager, podLabels } from './names.ts'
+import type { Node } from './objects.ts'
+
+/**
+ * Where the scheduler of the cluster may place a run. Filters of a job speak of models; the cluster knows labels of nodes,
+ * which GPU feature discovery and node feature discovery set. A filter becomes the values of the label that match, so it
+ * holds for nodes that join later with the same values.
+ */
+
+export const nodeLabels = {
+  hostname: 'kubernetes.io/hostname',
+  cpuModel: 'berth/cpu-model',
+  infiniband: 'feature.node.kubernetes.io/rdma.available',
+  gpuModel: 'nvidia.com/gpu.product',
+  /** MiB of one GPU. */
+  gpuMemory: 'nvidia.com/gpu.memory',
+  /** Of the compute capability; tensor cores came with 7. */
+  gpuCompute: 'nvidia.com/gpu.compute.major',
+  cudaMajor: 'nvidia.com/cuda.runtime.major',
+  cudaMinor: 'nvidia.com/cuda.runtime.minor',
+} as const
+
+export const gpuResource = 'nvidia.com/gpu'
+const tensorCoresSince = 7
+
+interface Requirement {
+  key: string
+  operator: 'In' | 'Gt'
+  values: readonly string[]
+}
+
+/** Whether the labels of nodes decide where such a job may run. */
+export const asksForLabels = (shape: Shape): boolean => shape.cpuModel.length > 0 || shape.gpuModel.length > 0
+
+/** null: anywhere. */
+export function nodeAffinityOf(shape: Shape, nodes: readonly Node[]): unknown {
+  const all = [
+    ...matching('resources.cpuModel', { key: nodeLabels.cpuModel, filters: shape.cpuModel, nodes }),
+    ...matching('resources.gpuModel', { key: nodeLabels.gpuModel, filters: shape.gpuModel, nodes }),
+    ...(shape.gpuMemoryGib === null ? [] : [atLeast(nodeLabels.gpuMemory, Math.ceil(shape.gpuMemoryGib * 1024))]),
+    ...(shape.gpuTensorCores ? [atLeast(nodeLabels.gpuCompute, tensorCoresSince)] : []),
+    ...(shape.infiniband ? [isOneOf(nodeLabels.infiniband, ['true'])] : []),
+  ]
+  const terms = cudaTerms(shape.cudaVersion).map((cuda) => ({ matchExpressions: [...all, ...cuda] }))
+  if (terms.every(({ matchExpressions }) => matchExpressions.length === 0)) return null
+  return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } }
+}
+
+const isOneOf = (key: string, values: readonly string[]): Requirement => ({ key, operator: 'In', values })
+const atLeast = (key: string, least: number): Requirement => ({ key, operator: 'Gt', values: [String(least - 1)] })
+
+interface Filtered {
+  key: string
+  filters: readonly string[]
+  nodes: readonly Node[]
+}
+
+function matching(field: string, { key, filters, nodes }: Filtered): Requirement[] {
+  if (filters.length === 0) return []
+  const known = [...new Set(nodes.flatMap(({ metadata }) => metadata.labels?.[key] ?? []))].toSorted()
+  const values = known.filter((value) => matchesAll(filters, value))
+  if (values.length > 0) return [isOneOf(key, values)]
+  const there = known.length > 0 ? `nodes have ${known.join(', ')}` : 'no node has it'
+  throw new StartFailed('START_FAILED', `${field} ${filters.join(', ')}: no label ${key} matches; ${there}`)
+}
+
+/** A newer major version, or the same with a minor version that is not older: one of the terms must hold. */
+function cudaTerms(version: string | null): Requirement[][] {
+  if (version === null) return [[]]
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const same = [isOneOf(nodeLabels.cudaMajor, [String(major)]), atLeast(nodeLabels.cudaMinor, minor)]
+  return [[atLeast(nodeLabels.cudaMajor, major + 1)], same]
+}
+
+/** Keeps other runs of Berth away from the nodes of an exclusive one, and it from theirs. */
+export const exclusiveAffinity = (runId: string) => ({
+  requiredDuringSchedulingIgnoredDuringExecution: [
+    {
+      topologyKey: nodeLabels.hostname,
+      labelSelector: {
+        matchLabels: { [podLabels.managedBy]: manager },
+        matchExpressions: [{ key: podLabels.run, operator: 'NotIn', values: [runId] }],
+      },
+    },
+  ],
+})

@@ -1,0 +1,159 @@
+import { shapeOf } from '../../domain/shape.ts'
+import type { Mount } from '../data.ts'
+import type { RunSpec } from '../executor.ts'
+import { internalName } from '../internal-name.ts'
+import { scriptOf } from '../scripts.ts'
+import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
+import type { Node, Secret } from './objects.ts'
+import { exclusiveAffinity, gpuResource, nodeAffinityOf } from './placement.ts'
+
+/** The pod of one replica of a run. */
+
+export interface PodOptions {
+  /** Label of all objects of this installation and pool. */
+  owner: string
+  /** Image of jobs that name none. */
+  image: string
+  imagePullSecrets: readonly string[]
+  /** How long after its maximum run time a run is ended by its pod, in case no server did. */
+  deadlineSlackSeconds: number
+}
+
+export interface PodParts extends PodOptions {
+  run: RunSpec
+  /** The Secret of the run. */
+  secret: Secret
+  mounts: readonly Mount[]
+  nodes: readonly Node[]
+}
+
+export const containerName = 'job'
+export const commandKey = 'command'
+export const closureKey = 'closure'
+/** Where a pod has the files of its Secret. */
+export const runDirectory = '/berth/run'
+
+const superviseScript = scriptOf(import.meta.dirname, 'supervise.sh')
+/** Between TERM and KILL of a pod that ends by itself, or is deleted by others. */
+const fallbackGraceSeconds = 30
+/**
+ * `activeDeadlineSeconds` counts from before the image is pulled, and holds if a job ended the sleep of its supervisor:
+ * the pull may take this long without costing the run any of its time.
+ */
+const pullSecondsMax = 3_600
+const infinibandDirectory = '/dev/infiniband'
+
+export function podOf(made: PodParts, replica: number): unknown {
+  const { run, secret, image, imagePullSecrets } = made
+  const { spec } = run
+  const handle = handleOf(run.runId)
+  const limit = limitOf(made)
+  const dns = internalName(spec)
+  const volumes = volumesOf(made)
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name: podNameOf(handle, replica),
+      labels: {
+        ...labelsOf(run, made.owner),
+        [podLabels.replica]: String(replica),
+        [podLabels.replicas]: String(spec.resources.replicas),
+        ...(dns !== null && { [podLabels.dns]: dns }),
+      },
+      ownerReferences: [ownedBy(secret)],
+    },
+    spec: {
+      restartPolicy: 'Never',
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: fallbackGraceSeconds,
+      ...(limit > 0 && { activeDeadlineSeconds: limit + pullSecondsMax }),
+      ...(spec.resources.replicas > 1 && { hostname: podNameOf(handle, replica), subdomain: handle }),
+      ...(run.queueNative['priorityClass'] && { priorityClassName: run.queueNative['priorityClass'] }),
+      imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
+      ...placementOf(made),
+      volumes: volumes.map(({ volume }) => volume),
+      containers: [
+        {
+          name: containerName,
+          image: spec.image ?? image,
+          command: ['/bin/sh', '-c', superviseScript, 'berth', ...[limit, fallbackGraceSeconds, replica].map(String)],
+          resources: resourcesOf(run),
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            ...(spec.resources.infiniband && { capabilities: { add: ['IPC_LOCK'] } }),
+          },
+          volumeMounts: volumes.map(({ mount }) => mount),
+        },
+      ],
+    },
+  }
+}
+
+/** Seconds after which a pod ends its run by itself; 0: never. */
+const limitOf = ({ run: { spec }, deadlineSlackSeconds }: PodParts) =>
+  spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds) + deadlineSlackSeconds : 0
+
+/** When the Secret of a run goes, all of its objects go. */
+export const ownedBy = ({ metadata: { name, uid } }: Secret) => ({ apiVersion: 'v1', kind: 'Secret', name, uid })
+
+function resourcesOf({ spec }: RunSpec) {
+  const { cpuMillis, memoryBytes, gpu } = shapeOf(spec.resources)
+  const amounts = {
+    cpu: `${cpuMillis}m`,
+    memory: String(memoryBytes),
+    ...(gpu > 0 && { [gpuResource]: String(gpu) }),
+  }
+  return { requests: amounts, limits: amounts }
+}
+
+function placementOf({ run, nodes }: PodParts) {
+  const shape = shapeOf(run.spec.resources)
+  const nodeAffinity = nodeAffinityOf(shape, nodes)
+  return {
+    affinity: {
+      ...(nodeAffinity !== null && { nodeAffinity }),
+      ...(shape.exclusive && { podAntiAffinity: exclusiveAffinity(run.runId) }),
+    },
+    ...(shape.gpu > 0 && { tolerations: [{ key: gpuResource, operator: 'Exists', effect: 'NoSchedule' }] }),
+  }
+}
+
+interface Volume {
+  volume: unknown
+  mount: unknown
+}
+
+function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
+  const order = { path: 'stop', fieldRef: { fieldPath: `metadata.annotations['${annotations.stop}']` } }
+  return [
+    {
+      volume: { name: 'run', secret: { secretName: secret.metadata.name } },
+      mount: { name: 'run', mountPath: runDirectory, readOnly: true },
+    },
+    {
+      volume: { name: 'orders', downwardAPI: { items: [order] } },
+      mount: { name: 'orders', mountPath: '/berth/orders', readOnly: true },
+    },
+    ...mounts.map(dataVolume),
+    ...(run.spec.resources.infiniband ? [deviceVolume] : []),
+  ]
+}
+
+/**
+ * Below a root the kubelet resolves the way itself and refuses one that leads out, so a symbolic link that is changed
+ * after Berth looked gains nothing.
+ */
+function dataVolume({ source, target, below }: Mount, index: number): Volume {
+  const name = `data-${index}`
+  return {
+    volume: { name, hostPath: { path: below?.root ?? source, type: 'Directory' } },
+    mount: { name, mountPath: target, ...(below !== null && below.way !== '' && { subPath: below.way }) },
+  }
+}
+
+const deviceVolume: Volume = {
+  volume: { name: 'infiniband', hostPath: { path: infinibandDirectory, type: 'Directory' } },
+  mount: { name: 'infiniband', mountPath: infinibandDirectory },
+}

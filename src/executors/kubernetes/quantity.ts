@@ -1,0 +1,39 @@
+/** Amounts of the API: `100m`, `1.5Gi`, `2e3`. */
+
+const factors: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  P: 1e15,
+  E: 1e18,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+  Pi: 2 ** 50,
+  Ei: 2 ** 60,
+}
+
+export type Quantity = string | number
+
+function amountOf(quantity: Quantity): number {
+  const [, digits = '', unit = ''] = String(quantity).match(/^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkKMGTPE]?i?)$/) ?? []
+  const factor = factors[unit]
+  if (digits === '' || factor === undefined) throw new Error(`Not a quantity of Kubernetes: ${quantity}`)
+  return Number(digits) * factor
+}
+
+/** Rounds against errors of the binary fraction only: 0.1 is 100, not 100.00000000000001. */
+const exact = (value: number) => Number(value.toPrecision(15))
+
+/** What a node has: rounded down. */
+export const floorOf = (quantity: Quantity, unit = 1) => Math.floor(exact(amountOf(quantity) / unit))
+/** What a pod holds: rounded up. */
+export const ceilingOf = (quantity: Quantity, unit = 1) => Math.ceil(exact(amountOf(quantity) / unit))
+
+export const milli = 1e-3

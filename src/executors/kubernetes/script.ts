@@ -1,0 +1,88 @@
+import { type RunSpec, StartFailed } from '../executor.ts'
+
+/**
+ * The script that becomes the command of a run, in the run's Secret: arguments and values of variables are not in the
+ * pod, which more people may read. Its only argument is the number of the replica.
+ *
+ * The variables of the image are known in the pod only, so `${NAME}` becomes the value that the job sets before, or a
+ * reference to the variable of the image. `env` sets the variables in the last step: a shell would lose names that are
+ * invalid for it, and LD_PRELOAD or IFS would change how it works.
+ */
+
+/** Parts of a word of the script. */
+type Part = { text: string } | { variable: string; otherwise?: string } | 'REPLICA'
+type Word = readonly Part[]
+
+const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
+
+export interface ScriptOptions {
+  /** Variables of the server that jobs may have if their image does not set them. */
+  passed: Readonly<Record<string, string>>
+}
+
+export function commandScript(run: RunSpec, { passed }: ScriptOptions): string {
+  const { spec } = run
+  const variables = variablesOf(run, passed)
+  const argv = argvOf(run, variables)
+  if (argv.length === 0)
+    throw new StartFailed('BAD_SPEC', 'command: the executor kubernetes needs one; it cannot see that of the image')
+  const assigned = [...variables].map(([name, value]) => quoted([{ text: `${name}=` }, ...value]))
+  const env = spec.inheritEnvironment ? 'env' : 'env -i'
+  const home = variables.get('HOME') ?? (spec.inheritEnvironment ? [{ variable: 'HOME' }] : [])
+  return [
+    ...(spec.workdir === null ? [] : [enter(spec.workdir, quoted(home))]),
+    `exec ${[env, ...assigned, ...argv.map(quoted)].join(' ')}`,
+    '',
+  ].join('\n')
+}
+
+/** The last assignment of a name wins, and `${NAME}` is the value so far. */
+function variablesOf({ spec, injected }: RunSpec, passed: ScriptOptions['passed']): Map<string, Word> {
+  const variables = new Map<string, Word>()
+  if (spec.inheritEnvironment)
+    for (const [name, value] of Object.entries(passed)) variables.set(name, [{ variable: name, otherwise: value }])
+  const fixed = new Map<string, Word>(Object.entries(injected).map(([name, text]) => [name, [{ text }]]))
+  fixed.set('BERTH_REPLICA', ['REPLICA'])
+  const lookUp = (name: string) =>
+    fixed.get(name) ?? variables.get(name) ?? (spec.inheritEnvironment ? [{ variable: name }] : [])
+  for (const { name, value } of spec.environment) variables.set(name, expand(value, lookUp))
+  for (const [name, value] of fixed) variables.set(name, value)
+  return variables
+}
+
+/** The command of the spec; only `arguments` are expanded. */
+function argvOf({ spec }: RunSpec, variables: ReadonlyMap<string, Word>): Word[] {
+  const lookUp = (name: string) => variables.get(name) ?? (spec.inheritEnvironment ? [{ variable: name }] : [])
+  const command = [...(spec.command ?? []), ...(spec.executable === null ? [] : [spec.executable])]
+  return [...command.map((text) => [{ text }]), ...(spec.arguments ?? []).map((text) => expand(text, lookUp))]
+}
+
+function expand(text: string, lookUp: (name: string) => Word): Word {
+  const parts: Part[] = []
+  let from = 0
+  for (const match of text.matchAll(reference)) {
+    parts.push({ text: text.slice(from, match.index) }, ...lookUp(match[1] ?? ''))
+    from = match.index + match[0].length
+  }
+  return [...parts, { text: text.slice(from) }]
+}
+
+/** One word of the shell, whatever the parts have in them. */
+const quoted = (word: Word): string => word.map(quotedPart).join('') || "''"
+
+function quotedPart(part: Part): string {
+  if (part === 'REPLICA') return '"$1"'
+  if ('variable' in part) return `"\${${part.variable}-${(part.otherwise ?? '').replaceAll(/[$`"\\}]/g, '\\$&')}}"`
+  return part.text === '' ? '' : `'${part.text.replaceAll("'", "'\\''")}'`
+}
+
+/** The runtime itself would make the directory. */
+function enter(workdir: string, home: string): string {
+  const path =
+    workdir === '~'
+      ? home
+      : workdir.startsWith('~/')
+        ? `${home}${quoted([{ text: workdir.slice(1) }])}`
+        : quoted([{ text: workdir }])
+  return `cd -- ${path} || { echo WORKDIR_NOT_FOUND >>/dev/termination-log; exit 126; }`
+}

@@ -1,0 +1,168 @@
+import { shapeOf } from '../../domain/shape.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { type DataRoots, mountsOf } from '../data.ts'
+import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { type ClusterApi, ClusterAway, ClusterError, isAbsent, isAlreadyThere, type Path } from './cluster.ts'
+import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf } from './names.ts'
+import { networkObjectsOf } from './network.ts'
+import type { Metadata, Node, Secret } from './objects.ts'
+import { asksForLabels } from './placement.ts'
+import { closureKey, commandKey, type PodOptions, podOf, runDirectory } from './pod.ts'
+import { commandScript } from './script.ts'
+
+/**
+ * Starts a run once, for any number of servers: all names follow from the id of the run, and the API server gives a name
+ * to one object only. The Secret of the run is made first, then what it needs in the network, its pods last. A pod
+ * cannot begin without the Secret, so removing the Secret ends a start that is still going on elsewhere.
+ *
+ * An API server that is away is waited for. Once a pod may have been asked for, there is no other way: a start that is
+ * given up could still begin.
+ */
+export interface PodStartOptions extends PodOptions {
+  cluster: ClusterApi
+  data: DataRoots
+  /** Variables of the server that jobs may have if their image does not set them. */
+  passed: Readonly<Record<string, string>>
+  clock: Clock
+  closing: AbortSignal
+}
+
+export interface PodStarter {
+  start(run: RunSpec): Promise<Handle>
+  find(runId: string): Promise<Handle | null>
+}
+
+const awayMsMax = 60_000
+const awayPauseMs = 1_000
+/** With a pod that may have been asked for. */
+const unsureMsMax = 600_000
+const masterPortDefault = 29_500
+
+export function createPodStarter(options: PodStartOptions): PodStarter {
+  const { cluster, clock, closing } = options
+
+  async function start(run: RunSpec): Promise<Handle> {
+    refuseWhatIsNotHonoured(run)
+    const handle = handleOf(run.runId)
+    const asked = { pods: false }
+    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs, closing))
+      try {
+        await startOnce(run, asked)
+        return handle
+      } catch (error) {
+        const waitedMs = clock.monotonicMs() - sinceMs
+        const isPatient = waitedMs < (asked.pods ? unsureMsMax : awayMsMax) && !closing.aborted
+        if (!(error instanceof ClusterAway) || !isPatient) throw failureOf(error)
+      }
+  }
+
+  async function startOnce(run: RunSpec, asked: { pods: boolean }): Promise<void> {
+    const mounts = await mountsOf(run.spec.data, options.data)
+    const nodes = asksForLabels(shapeOf(run.spec.resources)) ? (await cluster.list<Node>('/api/v1/nodes')).items : []
+    const secret = await make<Secret>('secrets', secretOf(run), run)
+    if (secret.metadata.annotations?.[annotations.withdrawn]) return
+    const made = { ...options, run, secret, mounts, nodes }
+    const pods = replicasOf(run).map((replica) => podOf(made, replica))
+    for (const { path, body } of networkObjectsOf(run, options.owner, secret)) await make(path, body, run)
+    asked.pods = true
+    for (const pod of pods) await make('pods', pod as Named, run)
+  }
+
+  /** Makes the object, or finds that it was made for this run before. */
+  async function make<T extends { metadata: Metadata }>(kind: Path, body: Named, run: RunSpec): Promise<T> {
+    try {
+      return await cluster.create<T>(kind, body)
+    } catch (error) {
+      if (!isAlreadyThere(error)) throw error
+    }
+    const { name } = body.metadata
+    const found = await cluster.get<T>(`${kind}/${name}`)
+    if (found.metadata.labels?.[podLabels.run] === run.runId) return found
+    const other = found.metadata.labels?.[podLabels.run] ?? 'something that is not of Berth'
+    throw new StartFailed('START_FAILED', `${kind}/${name} is there already, and belongs to ${other}`)
+  }
+
+  const secretOf = (run: RunSpec) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: handleOf(run.runId), labels: labelsOf(run, options.owner) },
+    type: 'berth/run',
+    immutable: true,
+    data: {
+      [commandKey]: base64(commandScript(withOwnVariables(run), options)),
+      ...(run.closure !== null && { [closureKey]: base64(run.closure) }),
+    },
+  })
+
+  async function has(path: Path): Promise<boolean> {
+    try {
+      await cluster.get(path)
+      return true
+    } catch (error) {
+      if (isAbsent(error)) return false
+      throw error
+    }
+  }
+
+  return {
+    start,
+    async find(runId) {
+      const handle = handleOf(runId)
+      if (!isPodHandle(handle)) return null
+      const firstPod = `pods/${podNameOf(handle, 0)}`
+      if (await has(firstPod)) return handle
+      const secret = await cluster.get<Secret>(`secrets/${handle}`).catch(nullIfNotFound)
+      if (secret?.metadata.annotations?.[annotations.withdrawn]) return handle
+      if (secret) await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(nullIfNotFound)
+      return (await has(firstPod)) ? handle : null
+    },
+  }
+}
+
+interface Named {
+  metadata: { name: string }
+}
+
+const replicasOf = ({ spec }: RunSpec) => Array.from({ length: spec.resources.replicas }, (_, replica) => replica)
+
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** The first replica is the master of all. */
+function withOwnVariables(run: RunSpec): RunSpec {
+  const { replicas, replicaMasterPort } = run.spec.resources
+  const handle = handleOf(run.runId)
+  const address = replicas > 1 ? `${podNameOf(handle, 0)}.${handle}` : 'localhost'
+  const port = String(replicaMasterPort ?? masterPortDefault)
+  const closure = run.closure === null ? {} : { BERTH_CLOSURE: `${runDirectory}/${closureKey}` }
+  return { ...run, injected: { ...run.injected, ...closure, MASTER_ADDR: address, MASTER_PORT: port } }
+}
+
+function refuseWhatIsNotHonoured({ spec, queueNative }: RunSpec): void {
+  const { nodeCount } = spec.resources
+  const unknown = Object.keys(queueNative).find((name) => name !== 'priorityClass')
+  if (unknown !== undefined)
+    throw new StartFailed(
+      'BAD_SPEC',
+      `native.${unknown} of the queue: the executor kubernetes knows priorityClass only`,
+    )
+  if ((nodeCount ?? 1) > 1)
+    throw new StartFailed(
+      'BAD_SPEC',
+      `resources.nodeCount ${nodeCount}: the executor kubernetes starts one process per replica; use replicas`,
+    )
+}
+
+/** A request that the API server refuses is the job's fault; one that it cannot serve is not. */
+function failureOf(error: unknown): unknown {
+  if (error instanceof ClusterAway)
+    return new StartFailed('START_FAILED', `The cluster does not answer: ${error.message}`, { cause: error })
+  if (!(error instanceof ClusterError)) return error
+  const isRequest = [400, 413, 422].includes(error.status)
+  const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
+  return new StartFailed(reason, `The cluster refused: ${error.message}`, { cause: error })
+}
+
+export function nullIfNotFound(error: unknown): null {
+  if (isAbsent(error)) return null
+  throw error
+}

@@ -1,0 +1,87 @@
+import type { Time } from '../../platform/clock.ts'
+import type { Handle } from '../executor.ts'
+import { type ClusterApi, isAbsent, isConflict } from './cluster.ts'
+import { annotations, isPodHandle, selectorOf } from './names.ts'
+import type { Pod } from './objects.ts'
+import { hasBegun, podIsOver } from './observation.ts'
+
+/**
+ * Ends a run through its own pods: the order to stop is an annotation, the kubelet shows it to the first process of the
+ * pod within a second, and that sends TERM and KILL (supervise.sh). So the output and the exit code stay, which the
+ * kubelet would remove with a deleted pod, and no server has to live until KILL is due. A pod whose command has not begun
+ * is deleted, and the Secret of the run says so.
+ *
+ * A job that kills its supervisor's watch does not hear the order: its pod is deleted a while after KILL was due.
+ */
+
+export interface PodStopper {
+  stop(handle: Handle, graceMs: number): Promise<void>
+  /** Deletes the pod if it should have ended long ago. */
+  enforce(pod: Pod): Promise<void>
+}
+
+/** The kubelet may take a while to show the order. */
+const toleranceMs = 30_000
+const conflictsMax = 10
+
+export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
+  async function stopPod(handle: Handle, name: string, graceMs: number): Promise<void> {
+    for (let conflicts = 0; conflicts < conflictsMax; conflicts++)
+      try {
+        return await stopOnce(handle, name, graceMs)
+      } catch (error) {
+        if (isAbsent(error)) return
+        if (!isConflict(error)) throw error
+      }
+    throw new Error(`The pod ${name} changed ${conflictsMax} times while it was stopped`)
+  }
+
+  async function stopOnce(handle: Handle, name: string, graceMs: number): Promise<void> {
+    const pod = await cluster.get<Pod>(`pods/${name}`)
+    if (podIsOver(pod)) return
+    const ordered = await order(pod, graceMs)
+    if (!hasBegun(ordered)) await withdraw(handle, ordered, graceMs)
+  }
+
+  /** The shorter grace counts. */
+  async function order(pod: Pod, graceMs: number): Promise<Pod> {
+    const { name, resourceVersion } = pod.metadata
+    const before = pod.metadata.annotations?.[annotations.stop]
+    if (before !== undefined && Number(before) <= graceMs) return pod
+    const stopBy = new Date(time.nowMs() + graceMs + toleranceMs).toISOString()
+    return cluster.patch<Pod>(`pods/${name}`, {
+      metadata: {
+        resourceVersion,
+        annotations: { [annotations.stop]: String(Math.ceil(graceMs)), [annotations.stopBy]: stopBy },
+      },
+    })
+  }
+
+  /** A pod that changed since it was read may have begun. */
+  async function withdraw(handle: Handle, { metadata }: Pod, graceMs: number): Promise<void> {
+    const { name, uid, resourceVersion, deletionTimestamp } = metadata
+    if (deletionTimestamp !== undefined) return
+    await cluster.patch(`secrets/${handle}`, { metadata: { annotations: { [annotations.withdrawn]: 'yes' } } })
+    await remove(name, { uid, resourceVersion }, graceMs)
+  }
+
+  const remove = (name: string, preconditions: { uid: string; resourceVersion?: string }, graceMs: number) =>
+    cluster.delete(`pods/${name}`, { gracePeriodSeconds: Math.max(1, Math.ceil(graceMs / 1000)), preconditions })
+
+  return {
+    async stop(handle, graceMs) {
+      if (!isPodHandle(handle)) return
+      const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
+      for (const { metadata } of pods.items) await stopPod(handle, metadata.name, graceMs)
+    },
+    async enforce({ metadata }) {
+      const by = metadata.annotations?.[annotations.stopBy]
+      if (by === undefined || metadata.deletionTimestamp !== undefined || Date.parse(by) > time.nowMs()) return
+      await remove(metadata.name, { uid: metadata.uid }, 0).catch(unlessGone)
+    },
+  }
+}
+
+export function unlessGone(error: unknown): void {
+  if (!isAbsent(error)) throw error
+}

@@ -1,0 +1,56 @@
+# The first process of a pod: runs the command as its child and exits with its exit code. The kernel delivers a signal to
+# a first process only if it has a handler, so a command alone would not receive TERM. Messages of the shell about its
+# child are not output of the job.
+#
+# The kubelet writes the order to stop into $orders/stop, in milliseconds of grace. TERM and KILL are for all processes
+# of the pod. What happened besides the exit code goes into the termination message, a word per line.
+#
+# limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
+# TERM and KILL then.
+
+orders=/berth/orders limit=$1 grace=$2 replica=$3
+say() { echo "$1" >>/dev/termination-log; }
+
+exec 9>&2 2>/dev/null
+trap 'kill -TERM -1' TERM
+if [ -s "$orders/stop" ]; then
+  say STOPPED
+  exit 143
+fi
+(exec /bin/sh /berth/run/command "$replica" 2>&9 9>&-) &
+child=$!
+
+# Ignored signals stay ignored in the children, so TERM to all does not end the sleep.
+(
+  trap '' TERM
+  seconds=0 ends=
+  while sleep 1; do
+    seconds=$((seconds + 1))
+    order=
+    if [ -s "$orders/stop" ]; then
+      read -r order <"$orders/stop" || :
+      wanted=$((seconds + (order + 999) / 1000))
+      why=STOPPED
+    elif [ "$limit" -gt 0 ] && [ "$seconds" -ge "$limit" ]; then
+      wanted=$((seconds + grace))
+      why=MAX_RUN_TIME
+    else
+      continue
+    fi
+    if [ -z "$ends" ]; then
+      say "$why"
+      ends=$wanted last=$order
+      [ "$ends" -le "$seconds" ] || kill -TERM -1
+    elif [ "$order" != "$last" ]; then
+      last=$order
+      [ "$wanted" -ge "$ends" ] || ends=$wanted
+    fi
+    [ "$ends" -gt "$seconds" ] || kill -KILL -1
+  done
+) >/dev/null 9>&- &
+
+while :; do
+  wait "$child"
+  code=$?
+  kill -0 "$child" || exit "$code"
+done

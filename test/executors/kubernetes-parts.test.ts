@@ -1,0 +1,356 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { capacityOf } from '../../src/executors/kubernetes/capacity.ts'
+import { handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
+import type { Node, Pod } from '../../src/executors/kubernetes/objects.ts'
+import { type Part, partOf, runObservation, type Surroundings } from '../../src/executors/kubernetes/observation.ts'
+import { logBeginning, outputAfter, type PodPosition } from '../../src/executors/kubernetes/output.ts'
+import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
+import { ceilingOf, floorOf, milli } from '../../src/executors/kubernetes/quantity.ts'
+import { commandScript } from '../../src/executors/kubernetes/script.ts'
+import { runOf } from './runs.ts'
+
+/** What needs no cluster: how its answers are read, and what it is asked for. */
+
+async function* cutInto(text: string, size: number): AsyncGenerator<Buffer> {
+  const whole = Buffer.from(text, 'latin1')
+  for (let from = 0; from < whole.length; from += size) yield whole.subarray(from, from + size)
+}
+
+async function readAll(text: string, from: PodPosition, { size = 65_536, follows = false } = {}) {
+  const read = {
+    out: '',
+    next: from,
+    ways: [] as { at: PodPosition; length: number }[],
+    isLost: false,
+    hasMoved: false,
+  }
+  for await (const chunk of outputAfter(cutInto(text, size), from, { follows })) {
+    if (chunk === 'LOST') read.isLost = true
+    else if (chunk === 'MOVED') read.hasMoved = true
+    if (chunk === 'LOST' || chunk === 'MOVED') continue
+    read.out += chunk.bytes.toString('latin1')
+    read.next = chunk.next
+    read.ways.push({ at: chunk.next, length: read.out.length })
+  }
+  return read
+}
+
+describe('output', () => {
+  /** Stamps that repeat, go back a little, and are far apart. */
+  const stamps = fc.array(fc.constantFrom(0, 0, 1, 7, -3, 90_000), { minLength: 1, maxLength: 15 }).map((steps) => {
+    let at = Date.parse('2026-01-01T00:00:00Z')
+    return steps.map((step) => {
+      at += step
+      return `${new Date(at).toISOString().slice(0, -1)}000000Z`
+    })
+  })
+  const content = fc.string({ unit: fc.constantFrom('a', '1', '-', 'T', ':', '.', ' ', 'ÿ', '\r'), maxLength: 50 })
+  const logs = fc.tuple(stamps, fc.array(content, { minLength: 15, maxLength: 15 })).map(([all, texts]) => ({
+    whole: all.map((stamp, i) => `${stamp} ${texts[i]}\n`).join(''),
+    expected: all.map((_, i) => `${texts[i]}\n`).join(''),
+  }))
+
+  it('is whole however the connection cuts it, and goes on at every position', async () => {
+    await fc.assert(
+      fc.asyncProperty(logs, fc.integer({ min: 1, max: 70 }), async ({ whole, expected }, size) => {
+        const first = await readAll(whole, logBeginning, { size })
+        expect(first.out).toBe(expected)
+        for (const { at, length } of first.ways) {
+          const rest = await readAll(whole, at, { follows: true })
+          expect(rest.out).toBe(expected.slice(length))
+        }
+        expect(await readAll(whole, first.next)).toMatchObject({ out: '', isLost: false })
+      }),
+    )
+  })
+
+  const day = '2026-01-01T00:00:0'
+  const stamp = (second: number) => `${day}${second}.000000000Z`
+
+  it('without a line feed is cut where the runtime cut it, and only there', async () => {
+    const text = `${stamp(1)} one ${stamp(2)} two ${stamp(0)} three\n${stamp(3)} end`
+    expect((await readAll(text, logBeginning)).out).toBe(`one two ${stamp(0)} three\nend`)
+    for (const size of [1, 2, 31, 33])
+      expect((await readAll(text, logBeginning, { size })).out).toMatch(/^one two .* three\nend$/)
+  })
+
+  it('goes on inside of an entry, and behind one of several with the same stamp', async () => {
+    const text = `${stamp(1)} a\n${stamp(1)} bcd\n${stamp(2)} e\n`
+    expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 2, bytes: 1 })).out).toBe('cd\ne\n')
+    expect((await readAll(text, { first: stamp(1), at: stamp(1), seen: 1, bytes: 2 })).out).toBe('bcd\ne\n')
+  })
+
+  it('of which the place was rotated away is lost, not repeated', async () => {
+    const later = { first: stamp(0), at: stamp(1), seen: 1, bytes: 2 }
+    const both = `${stamp(1)} a\n${stamp(2)} new\n`
+    const follows = true
+    expect(await readAll(`${stamp(2)} new\n`, later, { follows })).toMatchObject({ out: '', hasMoved: true })
+    expect(await readAll(both, later)).toMatchObject({ out: 'new\n', isLost: false, next: { first: stamp(1) } })
+    expect(await readAll(`${stamp(2)} new\n`, later)).toMatchObject({ out: '', isLost: true })
+    expect(await readAll(`${stamp(0)} old\n`, later)).toMatchObject({ out: '', isLost: true })
+    expect(await readAll('', later)).toMatchObject({ out: '', isLost: false })
+  })
+
+  it('that is a message of the kubelet is told as what it is', async () => {
+    await expect(readAll('unable to retrieve container logs for containerd://1', logBeginning)).rejects.toThrow(
+      /unable to retrieve/,
+    )
+  })
+})
+
+const known: Surroundings = {
+  toTime: (iso) => new Date(iso),
+  nowMs: Date.parse('2026-01-01T00:00:30Z'),
+  silent: new Set(['dark']),
+  doing: new Map([['uid', 'Pulling image "x"']]),
+}
+
+type Status = Pod['status']
+type State = NonNullable<NonNullable<Status['containerStatuses']>[number]['state']>
+
+function podOf(status: Status, { state, ...spec }: Partial<Pod['spec']> & { state?: State } = {}): Pod {
+  return {
+    metadata: { name: 'p', uid: 'uid', resourceVersion: '1' },
+    spec: { nodeName: 'n1', containers: [], ...spec },
+    status: { ...status, ...(state && { containerStatuses: [{ name: 'job', state }] }) },
+  }
+}
+
+const terminated = (exitCode: number, reason = exitCode === 0 ? 'Completed' : 'Error', message = '') => ({
+  state: { terminated: { exitCode, reason, message, finishedAt: '2026-01-01T00:00:02Z' } },
+})
+const seen = (pod: Pod, replicas = 1) => runObservation([partOf(pod, known)], { pods: [pod], replicas, nativeId: 'p' })
+
+describe('states', () => {
+  it.each<[string, Pod, object]>([
+    [
+      'not scheduled',
+      podOf(
+        { phase: 'Pending', conditions: [{ type: 'PodScheduled', status: 'False', message: '0/1 nodes' }] },
+        { nodeName: undefined as never },
+      ),
+      { state: 'starting', info: '0/1 nodes' },
+    ],
+    [
+      'pulling',
+      podOf({ phase: 'Pending' }, { state: { waiting: { reason: 'ContainerCreating' } } }),
+      { state: 'starting', info: 'Pulling image "x"' },
+    ],
+    [
+      'backing off',
+      podOf({ phase: 'Pending' }, { state: { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } } }),
+      { state: 'starting', info: 'ImagePullBackOff: no such image' },
+    ],
+    [
+      'backing off for long',
+      podOf(
+        { phase: 'Pending', startTime: '2025-12-31T00:00:00Z' },
+        { state: { waiting: { reason: 'ErrImagePull' } } },
+      ),
+      { state: 'failed', reason: 'START_FAILED' },
+    ],
+    [
+      'a wrong image',
+      podOf({ phase: 'Pending' }, { state: { waiting: { reason: 'InvalidImageName' } } }),
+      { state: 'failed', reason: 'BAD_SPEC' },
+    ],
+    [
+      'running',
+      podOf({ phase: 'Running', podIP: '10.0.0.1' }, { state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
+      { state: 'running', ip: '10.0.0.1', placements: [{ node: 'n1', gpuIds: [] }] },
+    ],
+    [
+      'on a silent node',
+      podOf({ phase: 'Running' }, { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } }),
+      { state: 'unreachable' },
+    ],
+    ['unknown to its node', podOf({ phase: 'Unknown' }), { state: 'unreachable' }],
+    [
+      'ended',
+      podOf({ phase: 'Succeeded' }, terminated(0)),
+      { state: 'ended', exitCode: 0, signal: null, stopped: false },
+    ],
+    ['ended before the phase says so', podOf({ phase: 'Running' }, terminated(7)), { state: 'ended', exitCode: 7 }],
+    [
+      'stopped',
+      podOf({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED\n')),
+      { state: 'ended', exitCode: 143, signal: 15, stopped: true },
+    ],
+    [
+      'out of memory',
+      podOf({ phase: 'Failed' }, terminated(137, 'OOMKilled')),
+      { state: 'ended', cause: 'OOM_KILLED' },
+    ],
+    [
+      'out of time by its supervisor',
+      podOf({ phase: 'Failed' }, terminated(143, 'Error', 'MAX_RUN_TIME\n')),
+      { state: 'ended', cause: 'MAX_RUN_TIME' },
+    ],
+    [
+      'out of time by the kubelet',
+      podOf({ phase: 'Failed', reason: 'DeadlineExceeded' }),
+      { state: 'ended', exitCode: 137, cause: 'MAX_RUN_TIME' },
+    ],
+    [
+      'without its directory',
+      podOf({ phase: 'Failed' }, terminated(126, 'Error', 'WORKDIR_NOT_FOUND\n')),
+      { state: 'failed', reason: 'WORKDIR_NOT_FOUND' },
+    ],
+    [
+      'without a shell',
+      podOf({ phase: 'Failed' }, terminated(128, 'StartError', 'no /bin/sh')),
+      { state: 'failed', reason: 'BAD_SPEC' },
+    ],
+    [
+      'evicted',
+      podOf({ phase: 'Failed', reason: 'Evicted', message: 'low on memory' }),
+      { state: 'gone', info: 'Evicted: low on memory' },
+    ],
+    [
+      'preempted',
+      podOf(
+        {
+          phase: 'Failed',
+          conditions: [{ type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' }],
+        },
+        terminated(143),
+      ),
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'refused by its node',
+      podOf({ phase: 'Failed', reason: 'OutOfcpu' }),
+      { state: 'failed', reason: 'START_FAILED' },
+    ],
+  ])('%s', (_, pod, expected) => expect(seen(pod)).toMatchObject(expected))
+
+  it('of a pod that others delete is gone, unless its command ended well', () => {
+    const deleted = (pod: Pod): Pod => ({
+      ...pod,
+      metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+    })
+    expect(seen(deleted(podOf({ phase: 'Failed' }, terminated(143))))).toMatchObject({ state: 'gone' })
+    expect(seen(deleted(podOf({ phase: 'Succeeded' }, terminated(0))))).toMatchObject({ state: 'ended' })
+    expect(seen(deleted(podOf({ phase: 'Failed' }, terminated(143, 'Error', 'STOPPED'))))).toMatchObject({
+      stopped: true,
+    })
+  })
+
+  it.each([
+    podOf({ phase: 'Melted' }),
+    podOf({ phase: 'Failed', reason: 'Melted' }),
+    podOf({ phase: 'Failed' }, terminated(1, 'Melted')),
+  ])('that nobody knows are loud', (pod) => expect(() => partOf(pod, known)).toThrow(/unknown/))
+
+  it('of replicas are one: the first failure counts, and a missing pod is gone', () => {
+    const pods = [podOf({})]
+    const over = (exitCode: number, second: number, stopped = false): Part => ({
+      kind: 'over',
+      ended: { state: 'ended', exitCode, signal: null, stopped, finishedAt: new Date(`2026-01-01T00:00:0${second}Z`) },
+    })
+    const all = (parts: Part[], replicas = parts.length) => runObservation(parts, { pods, replicas, nativeId: 'p' })
+    expect(all([over(0, 1), over(0, 2)])).toMatchObject({ state: 'ended', exitCode: 0 })
+    expect(all([over(143, 1, true), over(3, 2), over(4, 3)])).toMatchObject({ exitCode: 3, stopped: false })
+    expect(all([over(0, 1), { kind: 'waits' }])).toMatchObject({ state: 'starting' })
+    expect(all([over(0, 1), { kind: 'runs', startedAt: new Date(0) }])).toMatchObject({ state: 'running' })
+    expect(all([over(0, 1)], 2)).toMatchObject({ state: 'gone' })
+  })
+})
+
+describe('the script of a run', () => {
+  const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
+    execFileSync('/bin/sh', ['-c', commandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5'], {
+      env: { PATH: '/usr/bin:/bin', ...environment },
+      encoding: 'utf8',
+    })
+  const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
+
+  it('keeps every argument as it is', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
+
+  it('expands variables of the job, of Berth and of the image, and nothing else', () => {
+    const environment = [
+      { name: 'A', value: `\${IMAGE}-\${BERTH_RUN}` },
+      { name: 'A', value: `\${A}:$(id)\`id\`` },
+      { name: 'A.B', value: "it's" },
+    ]
+    const given = {
+      executable: 'printf',
+      arguments: ['%s|', `\${A}`, `\${NONE}`, `\${PASSED}`, `\${BERTH_REPLICA}`],
+      environment,
+    }
+    const injected = { BERTH_RUN: '1' }
+    expect(output([given, { injected }], { IMAGE: 'i "$' })).toBe('i "$-1:$(id)`id`||server $x|5|')
+    expect(output([given, { injected }], { PASSED: 'image' })).toContain('|image|')
+    expect(output([{ command: ['/usr/bin/env'], environment }])).toContain("A.B=it's\n")
+  })
+
+  it('without inheritance has the variables of the job alone', () => {
+    const environment = [{ name: 'A', value: `x\${IMAGE}` }]
+    const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
+    expect(output([given], { IMAGE: 'i' })).toBe('A=x\nBERTH_REPLICA=5\n')
+  })
+})
+
+describe('amounts', () => {
+  it.each([
+    ['2', 2_000],
+    ['100m', 100],
+    ['0.1', 100],
+    ['1500u', 1],
+    ['1e3', 1_000_000],
+  ])('%s of processors', (quantity, millis) => expect(floorOf(quantity, milli)).toBe(millis))
+
+  it('of memory', () => {
+    expect(floorOf('24632892Ki')).toBe(24_632_892 * 1024)
+    expect(ceilingOf('0.5')).toBe(1)
+    expect(() => floorOf('many')).toThrow('Not a quantity of Kubernetes: many')
+  })
+
+  it('of a node are what it gives, minus what others hold', () => {
+    const node = (name: string, more: Partial<Node['spec']> = {}, ready: 'True' | 'Unknown' = 'True'): Node => ({
+      metadata: {
+        name,
+        uid: name,
+        resourceVersion: '1',
+        labels: { [nodeLabels.gpuModel]: 'V100', [nodeLabels.gpuMemory]: '32768' },
+      },
+      spec: more,
+      status: {
+        allocatable: { cpu: '4', memory: '8Gi', 'nvidia.com/gpu': '2' },
+        conditions: [{ type: 'Ready', status: ready }],
+      },
+    })
+    const pod = (owner: string): Pod => ({
+      metadata: { name: 'p', uid: 'u', resourceVersion: '1', labels: { [podLabels.owner]: owner } },
+      spec: {
+        nodeName: 'a',
+        containers: [{ resources: { requests: { cpu: '250m', memory: '1Gi', 'nvidia.com/gpu': '1' } } }],
+      },
+      status: { phase: 'Running' },
+    })
+    const taint = { key: 'node-role', effect: 'NoSchedule' } as const
+    const nodes = [
+      node('a'),
+      node('b', { unschedulable: true }),
+      node('c', { taints: [taint] }),
+      node('d', {}, 'Unknown'),
+    ]
+    const capacity = capacityOf(nodes, [pod('us'), pod('them')], 'us')
+    expect(capacity.map(({ state }) => state)).toEqual(['READY', 'CORDONED', 'CORDONED', 'LOST'])
+    expect(capacity[0]).toMatchObject({
+      cpuMillis: 4_000,
+      memoryBytes: 8 * 2 ** 30,
+      gpus: [{ model: 'V100', memoryBytes: 32 * 2 ** 30 }, { model: 'V100' }],
+      heldByOthers: { cpuMillis: 250, memoryBytes: 2 ** 30, gpus: 1 },
+    })
+  })
+})
+
+describe('names', () => {
+  it('of runs are names of Kubernetes', () => {
+    expect(handleOf('run_01ab')).toBe('berth-run-01ab')
+    expect(() => handleOf('../secrets')).toThrow(/Not the id of a run/)
+  })
+})
