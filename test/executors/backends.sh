@@ -1,7 +1,7 @@
 #!/bin/bash
 # npm run test:executors: the contract over real backends. Each that is installed is started with data of its own, on a socket
 # of its own, and stopped again; each that is not is named. As root, on Debian: apt-get install docker.io iptables
-# busybox-static podman runc.
+# busybox-static podman runc slurm-wlm munge.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -12,6 +12,7 @@ skipped=()
 failed=()
 
 finish() {
+  bash test/executors/slurm.sh down "$directory/slurm"
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do
     for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
@@ -74,6 +75,17 @@ if can podman runc busybox curl; then
   podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
   pids+=($!)
   if answers "$socket"; then contract podman "$socket"; else failed+=("podman does not start"); fi
+fi
+
+engine=slurm
+if can slurmctld slurmd munged sbatch unshare; then
+  if conf=$(bash test/executors/slurm.sh up "$directory/slurm"); then
+    chmod 711 "$directory"
+    echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
+    BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts || failed+=(slurm)
+  else
+    failed+=("slurm does not start")
+  fi
 fi
 
 for each in "${skipped[@]}"; do echo "SKIPPED $each" >&2; done

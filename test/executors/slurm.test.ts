@@ -1,14 +1,17 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Executor } from '../../src/executors/executor.ts'
 import { createSlurmExecutor, type SlurmOptions } from '../../src/executors/slurm/slurm.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { type Behaviour, contract } from './contract.ts'
-import { resourcesOf, runOf } from './runs.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /**
  * A real Slurm, where the environment names its slurm.conf: `npm run test:executors` starts one of two nodes with four
@@ -59,5 +62,249 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       },
       remove: () => rm(directory, { recursive: true }),
     }
+  })
+
+  describe('a job of Slurm', () => {
+    let directory: string
+    let executor: Executor
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'berth-slurm-'))
+      await chmod(directory, 0o711)
+      executor = await open(directory)
+    })
+    afterAll(async () => {
+      await executor.close()
+      await rm(directory, { recursive: true })
+    })
+
+    type Spec = Parameters<typeof runOf>[0]
+    type Run = Parameters<typeof runOf>[1]
+    const start = (spec: Spec, run: Run = {}, on = executor) =>
+      on.start(runOf({ resources: small, workdir: '/', ...spec }, { ...onMain, ...run }))
+    async function finish(spec: Spec, run: Run = {}) {
+      const handle = await start(spec, run)
+      const output = await read(executor, handle)
+      return { handle, ...output, ...(await untilEnded(executor, handle)) }
+    }
+    const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
+    const refusalOf = (spec: Spec, run: Run = {}) => start(spec, run).catch((error: unknown) => error)
+    const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf({ ...small, ...amounts })
+    const lines = (text: string) => text.trimEnd().split('\n').toSorted()
+    /** As the cluster sees it: a command of Slurm in place of the real one. */
+    async function openWith(command: string, text: string): Promise<Executor> {
+      const bin = join(directory, `bin-${command}`)
+      await mkdir(bin, { recursive: true })
+      await writeFile(join(bin, command), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+      return open(directory, { environment: { SLURM_CONF: conf, PATH: `${bin}:${process.env['PATH']}` } })
+    }
+
+    it.each([
+      ['a missing command', { command: ['no-such-command'] }, 127],
+      ['a file that cannot be executed', { command: ['/etc/passwd'] }, 126],
+      ['TERM to itself', sh('kill -TERM $$'), 143],
+      ['KILL to itself', sh('kill -KILL $$'), 137],
+    ])('%s ends with %s', async (_, spec, exitCode) => {
+      expect(await finish(spec)).toMatchObject({ exitCode, stopped: false })
+    })
+
+    it('tells its Slurm job and its node', async () => {
+      const { nativeId, placements } = await finish(sh('true'))
+      expect(nativeId).toMatch(/^\d+$/)
+      expect(placements).toEqual([{ node: expect.stringMatching(/^n[12]$/), gpuIds: [] }])
+    })
+
+    it('keeps bytes of any kind', async () => {
+      const bytes = sh("printf '\\000\\001\\377'; head -c 300000 /dev/zero; echo x >/dev/stdout; echo e >/dev/stderr")
+      const { out, err } = await finish(bytes)
+      expect(out === `\0\x01\xff${'\0'.repeat(300_000)}x\n`).toBe(true)
+      expect(err).toBe('e\n')
+    })
+
+    it('has the environment of the account, of the job and of Berth, and no other', async () => {
+      const environment = [
+        { name: 'BOTH', value: `\${HOME}/\${BERTH_RUN}` },
+        { name: 'A.B', value: "it's $HOME" },
+      ]
+      const { out } = await finish({ command: ['/usr/bin/env'], environment }, { injected: { BERTH_RUN: '1' } })
+      expect(out).toContain(`BOTH=${process.env['HOME']}/1\n`)
+      expect(out).toContain("A.B=it's $HOME\n")
+      expect(out).toMatch(/^SLURM_JOB_ID=\d+$/m)
+      expect(out).not.toMatch(/^(_\d+|X_TEST|SLURM_EXPORT_ENV)=/m)
+    })
+
+    it('without inheritance has what Slurm and Berth set alone', async () => {
+      const { out } = await finish(
+        { command: ['/usr/bin/env'], inheritEnvironment: false },
+        { injected: { BERTH_RUN: '1' } },
+      )
+      const names = lines(out).flatMap((line) => line.match(/^([A-Z_0-9]+)=/)?.[1] ?? [])
+      expect(names.filter((name) => !/^(SLURM|SLURMD|BERTH)_/.test(name))).toEqual(['MASTER_ADDR'])
+    })
+
+    it('of two nodes with two processes each has four ranks and two host names', async () => {
+      const resources = tasks({ nodeCount: 2, processesPerNode: 2 })
+      const command = sh('echo rank $SLURM_PROCID on $(hostname) $GREETING; sort -u $PSIJ_NODEFILE', {
+        resources,
+        launcher: 'srun',
+        environment: [{ name: 'GREETING', value: 'hello' }],
+      })
+      const { out, placements } = await finish(command)
+      expect(lines(out).filter((line) => line.startsWith('rank'))).toEqual([
+        expect.stringMatching(/^rank 0 on n1 hello/),
+        'rank 1 on n1 hello',
+        'rank 2 on n2 hello',
+        'rank 3 on n2 hello',
+      ])
+      expect(lines(out).filter((line) => line === 'n2')).toHaveLength(4)
+      expect(placements?.map(({ node }) => node)).toEqual(['n1', 'n2'])
+    })
+
+    it('runs multiple processes on one node and on several', async () => {
+      for (const amounts of [{ processCount: 2 }, { nodeCount: 2 }]) {
+        const ranks = sh('cat; echo $BERTH_RANK of $BERTH_RANKS; exit $BERTH_RANK', {
+          launcher: 'multiple',
+          resources: tasks(amounts),
+          stdinPath: '/etc/hostname',
+        })
+        const { out, exitCode } = await finish(ranks)
+        expect(lines(out).filter((line) => line.includes(' of '))).toEqual(['0 of 2', '1 of 2'])
+        expect(exitCode).toBe(1)
+      }
+    })
+
+    it('reads scripts around srun, and its ranks see their variables', async () => {
+      await writeFile(join(directory, 'pre'), 'GREETING=hello\n')
+      await writeFile(join(directory, 'post'), 'echo bye\n')
+      const scripts = { preLaunch: join(directory, 'pre'), postLaunch: join(directory, 'post') }
+      const resources = tasks({ nodeCount: 2 })
+      const { out } = await finish(sh('echo $GREETING', { ...scripts, launcher: 'srun', resources }))
+      expect(out).toBe('hello\nhello\nbye\n')
+    })
+
+    it('reads and writes its files', async () => {
+      await writeFile(join(directory, 'in'), 'given\n')
+      const files = { workdir: directory, stdinPath: 'in', stdoutPath: 'out', stderrPath: 'err' }
+      expect(await finish(sh('cat; echo no >&2', files))).toMatchObject({ out: 'given\n', err: 'no\n' })
+      expect(await readFile(join(directory, 'out'), 'utf8')).toBe('given\n')
+    })
+
+    it.each([
+      ['a workdir', { workdir: '/nowhere' }, 'WORKDIR_NOT_FOUND', /no directory \/nowhere on n/],
+      ['an input', { stdinPath: '/nowhere' }, 'BAD_SPEC', /Cannot read stdinPath \/nowhere/],
+    ])('without %s did not run', async (_, missing, reason, message) => {
+      const handle = await start(sh('true', missing))
+      expect((await read(executor, handle)).out).toBe('')
+      const failed = await untilState(executor, handle, 'failed')
+      expect(failed).toMatchObject({ reason, message: expect.stringMatching(message) })
+    })
+
+    it.each([
+      ['a partition that is not there', {}, { queueNative: { partition: 'none' } }, /Invalid partition/],
+      ['more than a node has', { resources: resourcesOf({ memoryBytes: 2 ** 40 }) }, {}, /Memory specification/],
+      ['an option that is not its own', { customAttributes: { 'slurm.uid': '0' } }, {}, /slurm.uid: uid is no option/],
+    ])('with %s is refused', async (_, spec, run, message) => {
+      const error = await refusalOf(sh('true', spec), run)
+      expect(error).toMatchObject({ reason: 'BAD_SPEC', message: expect.stringMatching(message) })
+    })
+
+    it('takes custom attributes as options', async () => {
+      const handle = await start(sh('true', { customAttributes: { 'slurm.hold': true, 'other.x': 1 } }))
+      expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: 'Slurm: JobHeldUser' })
+      await executor.stop(handle, 60_000)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+    })
+
+    it('dies by KILL with its children when it ignores TERM', async () => {
+      const child = `${directory}/child`
+      const handle = await start(
+        sh(`trap '' TERM; (trap '' TERM; echo $$ >${child}; sleep 4242) & echo up; wait; wait`),
+      )
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      await executor.stop(handle, 300)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, signal: 9, stopped: true })
+      const alive = await promisify(execFile)('pgrep', ['-f', 'sleep 4242']).catch(() => null)
+      expect(alive).toBeNull()
+    })
+
+    it('runs as the account of its user, whose directory others cannot enter', async () => {
+      const handle = await start(sh('id -u; id -g'), { unixUser: 'nobody' })
+      expect((await read(executor, handle)).out).toBe('65534\n65534\n')
+      expect(await stat(join(directory, 'shared', 'cluster', 'runs', handle))).toMatchObject({
+        uid: 65534,
+        mode: 0o40700,
+      })
+      await executor.forget?.(handle)
+      expect(await executor.find(handle)).toBeNull()
+    })
+
+    it('is found when the answer of its submission was lost', async () => {
+      const marks = join(directory, 'lost')
+      const losing = await openWith(
+        'sbatch',
+        `/usr/bin/sbatch "$@" >/dev/null; echo 'Unable to contact slurm controller' >&2; exit 1`,
+      )
+      const handle = await start(sh(`echo x >>${marks}; echo done`), {}, losing)
+      expect((await read(losing, handle)).out).toBe('done\n')
+      expect(await readFile(marks, 'utf8')).toBe('x\n')
+      await losing.close()
+    })
+
+    it('that was submitted twice runs once', async () => {
+      const marks = join(directory, 'twice')
+      const twice = await openWith(
+        'sbatch',
+        'cat >$$.tmp; /usr/bin/sbatch "$@" <$$.tmp; exec /usr/bin/sbatch "$@" <$$.tmp'.replaceAll(
+          '$$.tmp',
+          `${directory}/input`,
+        ),
+      )
+      const handle = await start(sh(`echo x >>${marks}; sleep 1; echo done`), {}, twice)
+      expect((await read(twice, handle)).out).toBe('done\n')
+      expect(await untilEnded(twice, handle)).toMatchObject({ exitCode: 0 })
+      expect(await readFile(marks, 'utf8')).toBe('x\n')
+      await twice.close()
+    })
+
+    it('goes on while Slurm does not answer, and its end is told without it', async () => {
+      const silent = await openWith(
+        'squeue',
+        `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
+      )
+      const handle = await start(sh('echo up; sleep 1; exit 5'), {}, silent)
+      await read(silent, handle, { enough: ({ out }) => out === 'up\n' })
+      expect((await observe(silent, handle)).state).toBe('running')
+      await read(silent, handle)
+      expect(await untilEnded(silent, handle)).toMatchObject({ exitCode: 5 })
+      await silent.close()
+    })
+
+    it('that Slurm has forgotten keeps its end', async () => {
+      const { handle } = await finish(sh('exit 6'))
+      const forgetful = await openWith('squeue', 'exit 0')
+      expect(await observe(forgetful, handle)).toMatchObject({ state: 'ended', exitCode: 6 })
+      await forgetful.close()
+    })
+
+    it('whose node is lost is gone', async () => {
+      const handle = await start(sh('echo up; sleep 60', { customAttributes: { 'slurm.nodelist': 'n2' } }))
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      const scontrol = (state: string) =>
+        promisify(execFile)('scontrol', ['update', 'nodename=n2', `state=${state}`, 'reason=test'], {
+          env: { ...process.env, SLURM_CONF: conf },
+        })
+      await scontrol('down')
+      try {
+        expect(await untilState(executor, handle, 'gone')).toMatchObject({ info: expect.stringContaining('n2') })
+        const nodes = await executor.capacity?.()
+        expect(nodes).toMatchObject([
+          { name: 'n1', state: 'READY', cpuMillis: 4000 },
+          { name: 'n2', state: 'LOST' },
+        ])
+      } finally {
+        // Refused when the node has returned by itself.
+        await scontrol('resume').catch(() => null)
+      }
+    })
   })
 })

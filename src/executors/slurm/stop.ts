@@ -138,7 +138,7 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
       const leftMs = await stops.record(handle, graceMs)
       if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) return cancel(handle)
       const jobId = await jobOf(handle)
-      if (jobId !== null && graceMs > 0) await signal(jobId, 'TERM')
+      if (jobId !== null) await signal(jobId, leftMs > 0 ? 'TERM' : 'KILL')
       killWhenDue(handle, leftMs)
     },
     isAsked: async (handle) => (await stops.read(handle)) !== null,

@@ -1,0 +1,272 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { nodesFormat, parseMinutes, parseNodes } from '../../src/executors/slurm/capacity.ts'
+import { batchScriptOf, jobFileOf } from '../../src/executors/slurm/command.ts'
+import { expandHostlist } from '../../src/executors/slurm/hostlist.ts'
+import { conclude, type Facts } from '../../src/executors/slurm/observation.ts'
+import { minutesOf, optionsOf, tasksOf } from '../../src/executors/slurm/options.ts'
+import { parseQueue, type SlurmJob } from '../../src/executors/slurm/queue.ts'
+import type { Records } from '../../src/executors/slurm/run-files.ts'
+import { jobPhaseOf, nodeStateOf } from '../../src/executors/slurm/states.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { resourcesOf, runOf } from './runs.ts'
+
+/** The parts of the executor slurm that need no cluster. */
+
+const log = createLog('fatal')
+const line = (...fields: readonly string[]) => fields.map((field) => `${field}\x1f`).join('')
+
+it.each([
+  ['', []],
+  ['n1', ['n1']],
+  ['n[1-3,7],gpu01', ['n1', 'n2', 'n3', 'n7', 'gpu01']],
+  ['n[08-11]', ['n08', 'n09', 'n10', 'n11']],
+  ['r[1-2]n[1-2]', ['r1n1', 'r1n2', 'r2n1', 'r2n2']],
+])('the list %s is %j', (list, nodes) => {
+  expect(expandHostlist(list)).toEqual(nodes)
+})
+
+it.each([
+  ['1-00:00:00', 1440],
+  ['2:30:00', 150],
+  ['5:00', 5],
+  ['infinite', null],
+])('the limit %s is %j minutes', (text, minutes) => {
+  expect(parseMinutes(text)).toBe(minutes)
+})
+
+describe('the queue', () => {
+  it('is read with what a comment may contain', () => {
+    const own = line('7', 'run_a', '1000', 'RUNNING', 'None', 'n[1-2]', '0', 'cpu=4,mem=2G,node=2,gres/gpu=2')
+    const others = line(
+      '8',
+      'a|b, "c"',
+      '1001',
+      'PENDING',
+      '(ReqNodeNotAvail, UnavailableNodes:n1)',
+      '',
+      '0',
+      'cpu=1,mem=100M',
+    )
+    const [first, second, ...rest] = parseQueue(`${own}\n9\x1frun_a\nrun_b\x1f\n${others}\n`)
+    const held = { cpus: 4, memoryBytes: 2 * 1024 ** 3, gpus: 2 }
+    expect(first).toMatchObject({ id: '7', runId: 'run_a', uid: 1000, nodes: ['n1', 'n2'], held })
+    expect(second).toMatchObject({ id: '8', state: 'PENDING', nodes: [], held: { memoryBytes: 100 * 1024 ** 2 } })
+    expect(rest).toEqual([])
+  })
+})
+
+describe('nodes', () => {
+  const node = (name: string, state: string, ...rest: readonly string[]) => line(name, state, ...rest)
+  const text = [
+    node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big'),
+    node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big'),
+    node('n2', 'drained*', '0/0/8/8', '4000', '0', '(null)', '(null)', '(null)'),
+    node('n3', 'idle*', '0/8/0/8', '4000', '0', '(null)', '(null)', '(null)'),
+  ].join('\n')
+  const ours = { nodes: ['n1', 'n9'], held: { cpus: 4, memoryBytes: 200 * 1024 ** 2, gpus: 2 } } as unknown as SlurmJob
+
+  it('are read once for all partitions, with what others hold', () => {
+    expect(nodesFormat).toContain('NodeList')
+    const nodes = parseNodes(text, [ours], log)
+    expect(nodes.map(({ name, state }) => [name, state])).toEqual([
+      ['n1', 'READY'],
+      ['n2', 'CORDONED'],
+      ['n3', 'LOST'],
+    ])
+    expect(nodes[0]).toMatchObject({
+      cpuMillis: 8000,
+      infiniband: true,
+      gpus: [{ model: 'a100' }, { model: 'a100' }],
+      heldByOthers: { cpuMillis: 1000, memoryBytes: 200 * 1024 ** 2, gpus: 1 },
+    })
+  })
+})
+
+it('words that are not known conclude nothing', () => {
+  expect(jobPhaseOf('NEW_IN_99')).toBeNull()
+  expect(nodeStateOf('new_in_99')).toBeNull()
+  expect(nodeStateOf('mixed-')).toBe('READY')
+  expect(nodeStateOf('idle$')).toBe('CORDONED')
+})
+
+describe('options', () => {
+  const limits = { deadlineSlackSeconds: 10, minutesMax: (name: string) => (name === 'short' ? 5 : null) }
+  const optionsFor = (...run: Parameters<typeof runOf>) => optionsOf(runOf(...run), limits)
+
+  it('say what the job asks for, and that Slurm does not requeue it', () => {
+    const resources = resourcesOf({ nodeCount: 2, processesPerNode: 2, cpuCoresPerProcess: 3, gpuCoresPerProcess: 1 })
+    const spec = { name: 'a b', project: 'genome', queue: 'main', resources, maxRunTimeSeconds: 60 }
+    const options = optionsFor(spec, { reservationNativeId: 'week' })
+    for (const option of [
+      '--job-name=a b',
+      '--account=genome',
+      '--reservation=week',
+      '--partition=main',
+      '--nodes=2',
+      '--ntasks=4',
+      '--ntasks-per-node=2',
+      '--cpus-per-task=3',
+      '--gres=gpu:2',
+      '--mem=1M',
+      '--time=2',
+      '--no-requeue',
+    ])
+      expect(options).toContain(option)
+  })
+
+  it('are those of the operator, then those of the job', () => {
+    const native = { partition: 'debug', qos: 'low', account: 'lab' }
+    const customAttributes = { 'slurm.qos': 'high', 'slurm.hold': true, 'slurm.contiguous': false, 'pbs.x': 1 }
+    const options = optionsFor({ customAttributes }, { queueNative: native })
+    expect(options).toEqual(expect.arrayContaining(['--partition=debug', '--account=lab', '--qos=high', '--hold']))
+    expect(options.join(' ')).not.toMatch(/contiguous|pbs/)
+  })
+
+  it.each([
+    [{ 'slurm.uid': '0' }, /slurm.uid: uid is no option that a job may set/],
+    [{ 'slurm.comment': 'run_other' }, /comment is no option/],
+    [{ 'slurm.qos': ['a'] }, /slurm.qos: \["a"\] must be one line/],
+    [{ 'slurm.qos': 'a\nb' }, /must be one line/],
+  ])('%j are refused', (customAttributes, message) => {
+    expect(() => optionsFor({ customAttributes })).toThrow(message)
+  })
+
+  it.each([
+    [{ processCount: 5 }, { total: 5, perNode: 5, nodes: 1 }],
+    [
+      { processCount: 5, processesPerNode: 2 },
+      { total: 5, perNode: 2, nodes: 3 },
+    ],
+    [{ nodeCount: 3 }, { total: 3, perNode: 1, nodes: 3 }],
+    [
+      { nodeCount: 2, processesPerNode: 2 },
+      { total: 4, perNode: 2, nodes: 2 },
+    ],
+  ])('%j are %j', (amounts, tasks) => {
+    expect(tasksOf(resourcesOf(amounts))).toEqual(tasks)
+  })
+
+  it.each([
+    [60, 'main', 2],
+    [0, 'main', 0],
+    [0, 'short', 5],
+    [3600, 'short', 5],
+  ])('a maximum of %i s in %s asks for %i minutes', (maxRunTimeSeconds, queue, minutes) => {
+    expect(minutesOf(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
+  })
+})
+
+describe('the batch script', () => {
+  const limits = { deadlineSlackSeconds: 10, minutesMax: () => null }
+  const commanding = { directory: '/s/run', account: null, environment: {}, inheritNames: [], limits }
+
+  it('has no secret, and any text of the job arrives as it is', () => {
+    const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
+    const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
+    expect(batchScriptOf('/s/run', 1000)).not.toContain('SECRET')
+    const directory = mkdtempSync(join(tmpdir(), 'berth-parts-'))
+    writeFileSync(join(directory, 'job'), jobFileOf(run, commanding))
+    const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv _1; "$@"`], { encoding: 'utf8' })
+    rmSync(directory, { recursive: true })
+    expect(shown).toBe("SECRET=it's\n$(x) `y`\na b|'|$HOME||x\ny|")
+  })
+
+  it('is a script of a plain shell', () => {
+    execFileSync('/bin/sh', ['-n'], { input: batchScriptOf("/it's here", 1000) })
+  })
+})
+
+describe('a run', () => {
+  const records = (more: Partial<Records> = {}): Records => ({
+    uid: 0,
+    claim: { by: 'job', id: '7', node: 'n1' },
+    begun: { atMs: 1, nodes: ['n1'], gpuIds: [] },
+    exit: null,
+    failed: null,
+    losses: [],
+    ...more,
+  })
+  const job = (state: string, more: Partial<SlurmJob> = {}): SlurmJob => ({
+    id: '7',
+    runId: 'run_a',
+    uid: 0,
+    state,
+    reason: 'None',
+    nodes: ['n1'],
+    status: 0,
+    held: { cpus: 1, memoryBytes: 0, gpus: 0 },
+    ...more,
+  })
+  const exit = (code: number, why: 'term' | 'late' | null = null) => ({ atMs: 2, code, why })
+  const base: Facts = {
+    records: records(),
+    jobs: [job('RUNNING')],
+    stopped: false,
+    isSettled: true,
+    isMounted: true,
+    toTime: (ms) => new Date(ms),
+  }
+
+  it.each<[string, Partial<Facts>, object]>([
+    ['that runs', {}, { state: 'running', nativeId: '7' }],
+    ['while Slurm is silent', { jobs: null }, { state: 'running' }],
+    [
+      'that waits',
+      { records: records({ claim: null, begun: null }), jobs: [job('PENDING', { reason: 'Priority' })] },
+      { state: 'starting', info: 'Slurm: Priority' },
+    ],
+    ['that nobody has', { records: records({ claim: null, begun: null }), jobs: [] }, { state: 'unsubmitted' }],
+    [
+      'voided by a stop',
+      { records: records({ claim: { by: 'void' } }), stopped: true },
+      { state: 'ended', exitCode: 143, stopped: true },
+    ],
+    ['that ended', { records: records({ exit: exit(7) }) }, { state: 'ended', exitCode: 7, signal: null }],
+    ['forgotten by Slurm', { records: records({ exit: exit(7) }), jobs: [] }, { state: 'ended', exitCode: 7 }],
+    ['that ended by a TERM of Slurm', { records: records({ exit: exit(143, 'term') }) }, { state: 'running' }],
+    [
+      'preempted',
+      { records: records({ exit: exit(143, 'term') }), jobs: [job('PREEMPTED')] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    [
+      'preempted, but done',
+      { records: records({ exit: exit(0, 'term') }), jobs: [job('PREEMPTED')] },
+      { state: 'ended', exitCode: 0 },
+    ],
+    [
+      'over its time',
+      { records: records({ exit: exit(143, 'late') }), jobs: [] },
+      { state: 'ended', cause: 'MAX_RUN_TIME' },
+    ],
+    [
+      'killed for its time',
+      { jobs: [job('TIMEOUT', { status: 15 })] },
+      { state: 'ended', exitCode: 143, cause: 'MAX_RUN_TIME' },
+    ],
+    [
+      'out of memory',
+      { jobs: [job('OUT_OF_MEMORY', { status: 9 })] },
+      { state: 'ended', exitCode: 137, cause: 'OOM_KILLED' },
+    ],
+    ['whose node failed', { jobs: [job('NODE_FAIL')] }, { state: 'gone' }],
+    ['killed by a stop', { jobs: [job('CANCELLED')], stopped: true }, { state: 'ended', exitCode: 137, stopped: true }],
+    ['cancelled by another', { jobs: [job('CANCELLED')] }, { state: 'ended', signal: 9, stopped: false }],
+    ['whose end is not seen yet', { jobs: [job('COMPLETED')], isSettled: false }, { state: 'running' }],
+    ['whose end is never seen', { jobs: [job('FAILED', { status: 1792 })] }, { state: 'ended', exitCode: 7 }],
+    ['in an unknown state', { jobs: [job('NEW_IN_99')] }, { state: 'running' }],
+    ['without a mounted folder', { records: null, isMounted: false }, { state: 'running' }],
+    ['that was forgotten', { records: null, jobs: [job('COMPLETED')] }, { state: 'gone' }],
+    [
+      'that left no trace',
+      { records: records({ claim: null, begun: null }), jobs: [job('FAILED', { status: 97 << 8 })] },
+      { state: 'failed', reason: 'START_FAILED' },
+    ],
+  ])('%s', (_, facts, observation) => {
+    expect(conclude({ ...base, ...facts })).toMatchObject(observation)
+  })
+})
