@@ -3,6 +3,7 @@ import type { Domain } from '../domain/domain.ts'
 import type { Feed } from '../feed/feed.ts'
 import type { QueueWatch } from '../feed/queue-watch.ts'
 import type { LogTail } from '../logs/follow.ts'
+import { deferred } from '../platform/deferred.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
 import { createSpecs, type Specs } from './specs.ts'
@@ -48,8 +49,9 @@ export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   return {
     ...rooms,
     viewer,
-    load: createLoaders(rooms.domain, viewer),
-    specs: createSpecs(rooms.domain.db.sql),
+    // A context is kept for as long as its subscription, and most of those load nothing by it.
+    load: deferred(() => createLoaders(rooms.domain, viewer)),
+    specs: deferred(() => createSpecs(rooms.domain.db.sql)),
     head: () => {
       head ??= rooms.feed.head()
       return head

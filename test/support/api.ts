@@ -47,8 +47,8 @@ export async function openServer(config = ''): Promise<OpenServer> {
 
 const document = <Result, Variables>(text: string) => new TypedDocumentString<Result, Variables>(text)
 
-export function connectApi(url: string): Api {
-  const connection = connect({ url })
+export function connectApi(url: string, token?: string): Api {
+  const connection = connect({ url, token })
   const ask = <Result extends object>(query: string, variables: Record<string, unknown> = {}) =>
     connection.request(document<Result, Record<string, unknown>>(query), variables, { attempts: 8 })
 
