@@ -5,9 +5,11 @@ import { type Client, createClient } from '../client/client.ts'
 import { RequestFailed } from '../client/failure.ts'
 import type { Cli } from './cli.ts'
 import { addApprove } from './commands/approve.ts'
+import { addArtifact } from './commands/artifact.ts'
 import { addAudit } from './commands/audit.ts'
 import { addCancel } from './commands/cancel.ts'
 import { addCleanup } from './commands/cleanup.ts'
+import { addClosure } from './commands/closure.ts'
 import { addDoctor } from './commands/doctor.ts'
 import { addGpus } from './commands/gpus.ts'
 import { addInfo } from './commands/info.ts'
@@ -18,6 +20,7 @@ import { addLs } from './commands/ls.ts'
 import { addNodeCommands } from './commands/node.ts'
 import { addPriority } from './commands/priority.ts'
 import { addProcess } from './commands/process.ts'
+import { addProgress } from './commands/progress.ts'
 import { addQueue } from './commands/queue.ts'
 import { addQuota } from './commands/quota.ts'
 import { addReject } from './commands/reject.ts'
@@ -115,6 +118,9 @@ function createProgram(): Command {
     addReservation,
     addCleanup,
     addDoctor,
+    addProgress,
+    addArtifact,
+    addClosure,
   ])
     add(program, cli)
   return program

@@ -341,7 +341,7 @@ export type JobSpecInput = {
   executable?: string | null | undefined;
   /** Executor to use; default: chosen by the other fields and the pool. */
   executor?: string | null | undefined;
-  /** Registered handler to call instead of a command. */
+  /** Path of a module to run instead of a command, absolute or relative to the working directory. */
   handler?: string | null | undefined;
   /** Container image. */
   image?: string | null | undefined;
@@ -381,7 +381,7 @@ export type JobSpecInput = {
   resources?: ResourcesInput | null | undefined;
   /** Whether the job may be run again from the beginning. */
   restartable?: boolean | null | undefined;
-  /** Whether the job can continue from a state it saved. */
+  /** Whether the job can continue from a closure: a run that is interrupted after `saveClosure` is followed by another one. */
   resumable?: boolean | null | undefined;
   /** Retry after a failed run; default: none. */
   retry?: RetryInput | null | undefined;
@@ -409,7 +409,7 @@ export const JobState = {
   Cancelling: 'CANCELLING',
   /** Final: the command failed, could not be started, or an approval was refused. */
   Failed: 'FAILED',
-  /** Final: the run was preempted or its node was lost, and the job is not restartable. */
+  /** Final: the run was preempted or its node was lost, and the job is not run again. */
   Interrupted: 'INTERRUPTED',
   /** Waits to be started. */
   Queued: 'QUEUED',
@@ -550,6 +550,20 @@ export const PsijState = {
 } as const;
 
 export type PsijState = typeof PsijState[keyof typeof PsijState];
+/** A result to publish, with either `uri` or `body`. */
+export type PublishArtifactInput = {
+  /** The text itself, at most 64 KiB. */
+  body?: string | null | undefined;
+  /** Media type, such as text/plain. */
+  mediaType: string;
+  /** Further details, at most 16 KiB. */
+  metadata?: Record<string, unknown> | null | undefined;
+  /** Name, 1 … 255 characters. */
+  name: string;
+  /** Where it is: an absolute URI of at most 2,048 characters. */
+  uri?: string | null | undefined;
+};
+
 /** What happens when a quota is exceeded. */
 export const QuotaAction = {
   /** The submission is refused. */
@@ -877,6 +891,28 @@ export type X11Input = {
   /** Whether the display is rendered by a GPU. */
   gpu?: boolean | null | undefined;
 };
+
+export type ReportProgressMutationVariables = Exact<{
+  fraction?: number | null | undefined;
+  message?: string | null | undefined;
+}>;
+
+
+export type ReportProgressMutation = { reportProgress: boolean };
+
+export type PublishArtifactMutationVariables = Exact<{
+  input: PublishArtifactInput;
+}>;
+
+
+export type PublishArtifactMutation = { publishArtifact: { id: string } };
+
+export type SaveClosureMutationVariables = Exact<{
+  closure: Record<string, unknown>;
+}>;
+
+
+export type SaveClosureMutation = { saveClosure: boolean };
 
 export type LimitsRowFragment = { pool: string, maxConcurrent: number | null, userMaxConcurrent: number | null, teamMaxConcurrent: number | null, enableFairShare: boolean, localJobMaxConcurrent: number | null, localGpuMaxConcurrent: number | null, userMaxActive: number | null, userMaxBlocked: number | null, starvationThresholdSeconds: number, scopes: Array<{ scope: LimitScope, name: string, gpuModel: string | null, maxJobs: number | null, maxGpus: number | null, jobsInUse: number, gpusInUse: number }> };
 
@@ -2038,6 +2074,23 @@ export const CapacityReservationRowFragmentDoc = new TypedDocumentString(`
   nativeId
 }
     `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
+export const ReportProgressDocument = new TypedDocumentString(`
+    mutation ReportProgress($fraction: Float, $message: String) {
+  reportProgress(fraction: $fraction, message: $message)
+}
+    `) as unknown as TypedDocumentString<ReportProgressMutation, ReportProgressMutationVariables>;
+export const PublishArtifactDocument = new TypedDocumentString(`
+    mutation PublishArtifact($input: PublishArtifactInput!) {
+  publishArtifact(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<PublishArtifactMutation, PublishArtifactMutationVariables>;
+export const SaveClosureDocument = new TypedDocumentString(`
+    mutation SaveClosure($closure: JSONObject!) {
+  saveClosure(closure: $closure)
+}
+    `) as unknown as TypedDocumentString<SaveClosureMutation, SaveClosureMutationVariables>;
 export const LimitsDocument = new TypedDocumentString(`
     query Limits($pool: String) {
   limits(pool: $pool) {

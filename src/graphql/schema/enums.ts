@@ -14,7 +14,7 @@ export const JobState = builder.enumType('JobState', {
     CANCELLING: 'The job was cancelled, and the executor stops the command.',
     SUCCEEDED: 'Final: the command ended with exit code 0.',
     FAILED: 'Final: the command failed, could not be started, or an approval was refused.',
-    INTERRUPTED: 'Final: the run was preempted or its node was lost, and the job is not restartable.',
+    INTERRUPTED: 'Final: the run was preempted or its node was lost, and the job is not run again.',
     CANCELLED: 'Final: the job was cancelled.',
   } satisfies Record<(typeof jobStates)[number], string>),
 })

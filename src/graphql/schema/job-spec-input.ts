@@ -123,7 +123,9 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     command: t.stringList(atMost(argumentsMax, 'Program and arguments, passed without expansion')),
     executable: t.string({ description: 'Program to run; its arguments are in `arguments`.' }),
     arguments: t.stringList(atMost(argumentsMax, `Arguments; \${NAME} references are expanded`)),
-    handler: t.string({ description: 'Registered handler to call instead of a command.' }),
+    handler: t.string({
+      description: 'Path of a module to run instead of a command, absolute or relative to the working directory.',
+    }),
     input: t.field({ type: 'JSONObject', description: 'Input of the handler.' }),
     image: t.string({ description: 'Container image.' }),
     workdir: t.string({ description: 'Working directory: an absolute path or ~/…' }),
@@ -158,7 +160,10 @@ export const JobSpecInput = builder.inputType('JobSpecInput', {
     interactive: t.boolean({ description: 'Whether the job is interactive: a user waits for it.' }),
     preemptable: t.boolean({ description: 'Whether the job may be preempted by other jobs.' }),
     restartable: t.boolean({ description: 'Whether the job may be run again from the beginning.' }),
-    resumable: t.boolean({ description: 'Whether the job can continue from a state it saved.' }),
+    resumable: t.boolean({
+      description:
+        'Whether the job can continue from a closure: a run that is interrupted after `saveClosure` is followed by another one.',
+    }),
     maxRunTimeSeconds: t.float({ description: 'Maximum duration of a run in seconds; 0: unlimited.' }),
     durationSeconds: t.float({ description: 'Expected duration of a run in seconds.' }),
     notBefore: t.field({ type: 'DateTime', description: 'Earliest start; a time in the past means now.' }),

@@ -144,7 +144,7 @@ JobSpecRef.implement({
     }),
     handler: t.exposeString('handler', {
       nullable: true,
-      description: 'Registered handler to call instead of a command.',
+      description: 'Path of a module to run instead of a command.',
     }),
     input: t.expose('input', { type: 'JSONObject', nullable: true, description: 'Input of the handler.' }),
     image: t.exposeString('image', { nullable: true, description: 'Container image.' }),
@@ -209,7 +209,9 @@ JobSpecRef.implement({
     restartable: t.exposeBoolean('restartable', {
       description: 'Whether the job may be run again from the beginning.',
     }),
-    resumable: t.exposeBoolean('resumable', { description: 'Whether the job can continue from a state it saved.' }),
+    resumable: t.exposeBoolean('resumable', {
+      description: 'Whether the job can continue from a closure that it saved.',
+    }),
     maxRunTimeSeconds: t.exposeFloat('maxRunTimeSeconds', {
       description: 'Maximum duration of a run in seconds; 0: unlimited.',
     }),

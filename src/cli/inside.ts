@@ -1,0 +1,76 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Command, InvalidArgumentError } from 'commander'
+import { RequestFailed } from '../client/failure.ts'
+import { createInside, type Inside } from '../client/inside.ts'
+import type { Cli } from './cli.ts'
+import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
+
+/** What the commands for use inside a job share: they speak with the token of the run, and wait for a server. */
+
+export interface PatientOptions {
+  patience: number
+}
+
+const patienceSecondsDefault = 60
+
+export const withPatience = (command: Command): Command =>
+  command.option(
+    '--patience <seconds>',
+    'how long to try again while no server answers',
+    secondsOf,
+    patienceSecondsDefault,
+  )
+
+function secondsOf(text: string): number {
+  const seconds = Number(text)
+  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
+    throw new InvalidArgumentError('It must be a number of seconds, 0 or more.')
+  return seconds
+}
+
+/** Calls the server as the run. */
+export async function asRun<T>(
+  cli: Cli,
+  { patience }: PatientOptions,
+  work: (inside: Inside) => Promise<T>,
+): Promise<T> {
+  for (const name of ['BERTH_URL', 'BERTH_TOKEN'])
+    if (!cli.env[name]) throw usage(`${name} is not set`, 'this command is for use inside a job, where it is set')
+  const options = {
+    patienceMs: patience * 1_000,
+    sleep: (ms: number) => sleep(ms),
+    monotonicMs: () => performance.now(),
+  }
+  try {
+    return await work(createInside(cli.connection(), options))
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error
+    const { exitCode, message } = stopForFailure(error)
+    if (exitCode === exitCodes.notAllowed) throw new Stop(exitCode, message, 'BERTH_TOKEN works during its run only')
+    throw error.retryable ? new Stop(exitCode, message, `tried for ${patience} s; see --patience`) : error
+  }
+}
+
+/** The text of a file, or of stdin for `-`. */
+export async function textOf(cli: Cli, file: string): Promise<string> {
+  if (file === '-') return cli.readStdin()
+  return readFile(resolve(cli.cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw usage(`cannot read ${file}: ${error.code}`)
+  })
+}
+
+export function objectOf(text: string, what: string): Record<string, unknown> {
+  const value = parsed(text, what)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage(`${what} must be a JSON object`)
+  return Object.fromEntries(Object.entries(value))
+}
+
+function parsed(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw usage(`${what} is not JSON`)
+  }
+}
