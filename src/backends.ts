@@ -6,6 +6,7 @@ import type { PoolReport } from './domain/machines/pool-report.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
+import { createHandlerExecutor } from './executors/handler/handler.ts'
 import { createKubernetesExecutor } from './executors/kubernetes/kubernetes.ts'
 import { createLocalExecutor } from './executors/local/local.ts'
 import { createSimulatedExecutor } from './executors/simulated/simulated.ts'
@@ -30,13 +31,16 @@ const common = ({ pool, config, accounts, domain: { clock, time, log } }: Execut
   log,
 })
 
+const processesOf = (name: 'local' | 'handler', parts: ExecutorParts) =>
+  createLocalExecutor({
+    ...common(parts),
+    spoolDir: join(parts.config.dataDir, name, parts.pool.name),
+    hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
+  })
+
 const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => Promise<Executor>>> = {
-  local: (parts) =>
-    createLocalExecutor({
-      ...common(parts),
-      spoolDir: join(parts.config.dataDir, 'local', parts.pool.name),
-      hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
-    }),
+  local: (parts) => processesOf('local', parts),
+  handler: async (parts) => createHandlerExecutor(await processesOf('handler', parts)),
   container: (parts) =>
     createContainerExecutor({
       ...common(parts),

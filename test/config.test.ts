@@ -265,15 +265,11 @@ describe('refusals', () => {
       /^pools\[0\].scheduling.graceSeconds: 0 is not a number of seconds from 1 to 600/,
     ],
     ['pools: [{ name: a, weights: { b: 0 } }]', /^pools\[0\].weights.b: 0 is not a number of weight/],
-    [
-      'pools: [{ name: a, executors: [handler] }]',
-      /^pools\[0\].executors\[0\]: "handler" is not available in this version/,
-    ],
     ['pools: [{ name: a, executor: kubernetes }]', /^server\.publicUrl: is missing: jobs of the executor kubernetes/],
     ['kubernetes: { namespace: Berth }', /^kubernetes\.namespace: "Berth" is not a name of Kubernetes/],
     [
       'pools: [{ name: a, executors: [lokal] }]',
-      /"lokal" is not a known value; use local or container or slurm or kubernetes or simulated/,
+      /"lokal" is not a known value; use local or container or slurm or kubernetes or handler or simulated/,
     ],
     [
       'pools: [{ name: a, executor: local, executors: [local] }]',

@@ -74,6 +74,14 @@ test('launchers and scripts', { timeout: 60_000 }, async () => {
   expect(scripts).toBe('hello from the job\nafter the job\n')
 })
 
+test('inside a job', { timeout: 120_000 }, async () => {
+  const [commands, curl, continued, ...more] = await typed('inside-a-job.md')
+  expect(more).toEqual([])
+  expect(commands).toMatch(/progress +100 % · half way/)
+  expect(curl).toMatch(/"reportProgress":true[\s\S]*"run":1,"name":"model"[\s\S]*"saveClosure":true[\s\S]*"FORBIDDEN"/)
+  expect(continued).toBe('run 1, step 1\nrun 2, step 2\nrun 2, step 3\n')
+})
+
 test('the API', { timeout: 60_000 }, async () => {
   await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')

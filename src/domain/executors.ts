@@ -119,7 +119,7 @@ const table = {
     honours: ['image', 'data', 'networkIsolation', 'internalDns', 'replicas'],
   },
   handler: {
-    isBuilt: false,
+    isBuilt: true,
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: true,

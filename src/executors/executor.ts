@@ -102,9 +102,10 @@ export interface Ended {
   stopped: boolean
   /**
    * OOM_KILLED if the backend knows it; MAX_RUN_TIME if the backend's own fallback deadline fired; SUPERVISOR_KILLED if
-   * the run was killed together with its supervisor, so that its own end is unknown.
+   * the run was killed together with its supervisor, so that its own end is unknown; RESUME_FAILED if a handler could
+   * not continue from its closure.
    */
-  cause?: 'OOM_KILLED' | 'MAX_RUN_TIME' | 'SUPERVISOR_KILLED'
+  cause?: 'OOM_KILLED' | 'MAX_RUN_TIME' | 'SUPERVISOR_KILLED' | 'RESUME_FAILED'
   startedAt?: Date
   finishedAt?: Date
   nativeId?: string

@@ -125,6 +125,8 @@ function ended(job: ReportedJob, end: Ended): Step {
   if (job.preempted && end.stopped && job.state === 'RUNNING') return preempted(job, { info: describe(end), ...facts })
   if (isInterrupted)
     return { ...gone(job, { info: 'It was killed together with the process that supervised it' }), ...facts }
+  if (end.cause === 'RESUME_FAILED')
+    return { to: 'FAILED', reason: end.cause, info: 'onResume failed; the log of the job says why', ...facts }
   const reason: StateReason = end.cause === 'OOM_KILLED' ? end.cause : end.signal === null ? 'EXIT_CODE' : 'SIGNAL'
   const again = job.state === 'RUNNING' && retries(job, end.exitCode)
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }

@@ -7,8 +7,9 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript } from '../scripts.ts'
 import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
 import { checkPaths } from './paths.ts'
-import { writeClosureFile, writeNodeFile } from './run-files.ts'
+import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell } from './shell.ts'
+import type { RunFiles } from './spool.ts'
 
 /** The process that a shim starts as the job of a run. */
 export interface Launch {
@@ -27,10 +28,8 @@ export interface LaunchOptions {
   accounts: AccountRules
   /** The pool has GPUs: a job without GPUs must not see any. */
   hasGpus: boolean
-  /** Path of the node file or of the link to it; used only for runs of several processes. */
-  nodeFile: string
-  /** The same for the closure of the run. */
-  closureFile: string
+  /** Where the files are that the job reads. */
+  files: Pick<RunFiles, 'nodeFile' | 'closureFile' | 'inputFile'>
   /** Time after its deadline at which a run is ended by its own shim, if no server did it. */
   deadlineSlackSeconds: number
 }
@@ -64,16 +63,18 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
 }
 
 async function withInjected(run: RunSpec, account: Account | null, options: LaunchOptions): Promise<RunSpec> {
+  const { files } = options
+  const { closure } = run
+  const { input } = run.spec
   const hasNodeFile = processCountOf(run.spec.resources) > 1
   const injected = {
     ...run.injected,
     [runIdVariable]: run.runId,
     ...gpuEnvironment(run, options.hasGpus),
     ...rankEnvironment(run),
-    ...(hasNodeFile ? { PSIJ_NODEFILE: await writeNodeFile(options.nodeFile, run, account) } : {}),
-    ...(run.closure === null
-      ? {}
-      : { BERTH_CLOSURE: await writeClosureFile(options.closureFile, run.closure, account) }),
+    ...(hasNodeFile ? { PSIJ_NODEFILE: await writeNodeFile(files.nodeFile, run, account) } : {}),
+    ...(closure === null ? {} : { BERTH_CLOSURE: await writeSecretFile(files.closureFile, closure, account) }),
+    ...(input === null ? {} : { BERTH_INPUT: await writeSecretFile(files.inputFile, JSON.stringify(input), account) }),
   }
   return { ...run, injected }
 }

@@ -97,8 +97,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       accounts,
       hasGpus,
       deadlineSlackSeconds,
-      nodeFile: files.nodeFile,
-      closureFile: files.closureFile,
+      files,
     }
     try {
       ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, chown, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
 import type { RunSpec } from '../executor.ts'
@@ -19,10 +19,10 @@ export async function writeNodeFile(link: string, run: RunSpec, account: Account
   return path
 }
 
-/** The file named by BERTH_CLOSURE: only the account of the job can read it. */
-export async function writeClosureFile(link: string, closure: string, account: Account | null): Promise<string> {
-  const path = account ? join(await reachable(link), 'closure.json') : link
-  await unlessThere(writeFile(path, closure, { flag: 'wx', mode: 0o600 }))
+/** A file that only the account of the job can read. */
+export async function writeSecretFile(link: string, text: string, account: Account | null): Promise<string> {
+  const path = account ? join(await reachable(link), basename(link)) : link
+  await unlessThere(writeFile(path, text, { flag: 'wx', mode: 0o600 }))
   if (account) await chown(path, account.uid, account.gid)
   return path
 }

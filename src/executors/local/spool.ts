@@ -16,8 +16,9 @@ export interface RunFiles {
   ended: string
   /** The node file, or a link to its directory. */
   nodeFile: string
-  /** The same for the closure. */
+  /** The same for the closure of an earlier run, and for the input of a handler. */
   closureFile: string
+  inputFile: string
 }
 
 /** null: not a valid run id. Ids become paths only here. */
@@ -32,14 +33,15 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
     stderr: join(directory, 'stderr'),
     ended: endedList(spoolDir),
     nodeFile: join(directory, 'nodes'),
-    closureFile: join(directory, 'closure'),
+    closureFile: join(directory, 'closure.json'),
+    inputFile: join(directory, 'input.json'),
   }
 }
 
 export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
-  for (const link of [files.nodeFile, files.closureFile]) await removeLinked(link)
+  for (const link of [files.nodeFile, files.closureFile, files.inputFile]) await removeLinked(link)
   await rm(files.directory, { recursive: true, force: true })
 }
 

@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
+import type { Inside } from '../client/inside.ts'
+import type { Handler, JobContext, Json } from './define-job.ts'
+import { createReports } from './reports.ts'
+
+/**
+ * The process of a run of the executor `handler`: `node host.ts MODULE`, with everything else in the environment. It
+ * speaks to the server over the API alone, so it outlives it, and waits for it before it ends.
+ *
+ * Exit codes: 0 it returned · 1 it threw · 143 it threw after TERM · 119 onResume threw (src/executors/handler) · 126
+ * the module is no handler · 127 there is no such module.
+ */
+
+const exitCodes = { returned: 0, threw: 1, resumeFailed: 119, noHandler: 126, notFound: 127, terminated: 143 } as const
+
+const { env, argv, stdout, stderr } = process
+const complain = (text: string) => void stderr.write(`berth: ${text}\n`)
+
+async function main(): Promise<number> {
+  const path = resolve((argv[2] ?? '').replace(/^~(?=\/)/, env['HOME'] ?? '/'))
+  const handler = await load(path)
+  if (typeof handler === 'number') return handler
+  const reports = createReports(openInside, complain)
+  const context = { ...(await facts()), ...reports, log: (line: string) => void stdout.write(`${line}\n`) }
+  const code = await outcome(handler, context)
+  await reports.settled()
+  return code
+}
+
+/** At the first report: a handler that reports nothing starts five times as fast. */
+async function openInside(): Promise<Inside> {
+  const { createInside } = await import('../client/inside.ts')
+  const { connect } = await import('../client/transport.ts')
+  const connection = connect({ url: env['BERTH_URL'] ?? '', token: env['BERTH_TOKEN'] })
+  // A run has no other limit than its own: while the server is away it waits.
+  return createInside(connection, {
+    patienceMs: Number.POSITIVE_INFINITY,
+    sleep: (ms) => sleep(ms),
+    monotonicMs: () => performance.now(),
+  })
+}
+
+async function facts() {
+  const ending = new AbortController()
+  // Not once: without a listener a second TERM would kill a handler that is ending.
+  process.on('SIGTERM', () => ending.abort(new Error('The run is to end')))
+  return {
+    jobId: env['BERTH_JOB_ID'] ?? '',
+    run: Number(env['BERTH_RUN']),
+    input: (await json('BERTH_INPUT')) ?? {},
+    closure: await json('BERTH_CLOSURE'),
+    signal: ending.signal,
+  }
+}
+
+/** The object in the file that the variable names; null: it is not set. */
+async function json(variable: string): Promise<Json | null> {
+  const path = env[variable]
+  return path ? (JSON.parse(await readFile(path, 'utf8')) as Json) : null
+}
+
+async function load(path: string): Promise<Handler | number> {
+  const url = pathToFileURL(path).href
+  const loaded = await import(url).catch((error: NodeJS.ErrnoException & { url?: string }) => {
+    const isMissing = error.code === 'ERR_MODULE_NOT_FOUND' && error.url === url
+    complain(isMissing ? `there is no module ${path}` : `cannot load ${path}: ${error.stack ?? error}`)
+    return isMissing ? exitCodes.notFound : exitCodes.noHandler
+  })
+  if (typeof loaded === 'number') return loaded
+  if (typeof loaded.default?.run === 'function') return loaded.default as Handler
+  complain(`${path} has no default export with a function run; export default defineJob({ run })`)
+  return exitCodes.noHandler
+}
+
+async function outcome(handler: Handler, context: JobContext): Promise<number> {
+  const { input, closure, signal } = context
+  const resumes = closure !== null && handler.onResume !== undefined
+  try {
+    await (resumes ? handler.onResume?.(closure, context) : handler.run(input, context))
+    return exitCodes.returned
+  } catch (error) {
+    stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+    if (signal.aborted) return exitCodes.terminated
+    return resumes ? exitCodes.resumeFailed : exitCodes.threw
+  }
+}
+
+// A handler may leave timers and sockets behind, which must not keep the run alive.
+process.exit(await main())

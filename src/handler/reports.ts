@@ -1,0 +1,81 @@
+import type { Inside, ProgressReport } from '../client/inside.ts'
+import type { JobContext, Json } from './define-job.ts'
+
+/**
+ * What a handler reports, in the background: progress and closures one after the other and the newest only, artifacts in
+ * order. `settled` is when all of it is stored or refused.
+ */
+export type Reports = Pick<JobContext, 'status' | 'progress' | 'artifact' | 'saveClosure'> & {
+  settled(): Promise<void>
+}
+
+export function createReports(open: () => Promise<Inside>, complain: (text: string) => void): Reports {
+  let opening: Promise<Inside> | undefined
+  const inside = () => {
+    opening ??= open()
+    return opening
+  }
+  const unsettled = new Set<Promise<unknown>>()
+
+  /** A refusal that is not awaited is written to the log and ends nothing. */
+  function kept<T>(what: string, work: Promise<T>): Promise<T> {
+    const watched = work
+      .catch((error: Error) => complain(`${what}: ${error.message}`))
+      .finally(() => unsettled.delete(watched))
+    unsettled.add(watched)
+    return work
+  }
+
+  const progress = newestOf(
+    async (report: ProgressReport) => (await inside()).reportProgress(report),
+    (older, newer) => ({ ...older, ...newer }),
+  )
+  const closures = newestOf(
+    async (closure: Json) => (await inside()).saveClosure(closure),
+    (_older, newer) => newer,
+  )
+  let published: Promise<unknown> = Promise.resolve()
+
+  return {
+    status: (message) => kept('status', progress({ message })),
+    progress: (fraction, message) =>
+      kept('progress', progress({ fraction, ...(message !== undefined && { message }) })),
+    artifact(artifact) {
+      const sent = published.then(async () => (await inside()).publishArtifact(artifact))
+      published = sent.catch(() => undefined)
+      return kept(`artifact ${artifact.name}`, sent)
+    },
+    // A copy: the handler may change the object before it is sent.
+    saveClosure: (closure) => kept('saveClosure', closures(JSON.parse(JSON.stringify(closure)))),
+    async settled() {
+      while (unsettled.size > 0) await Promise.all(unsettled)
+    },
+  }
+}
+
+interface Next<Value> extends PromiseWithResolvers<void> {
+  value: Value
+}
+
+/** Sends one value at a time; those that come meanwhile become one. */
+function newestOf<Value>(send: (value: Value) => Promise<void>, merge: (older: Value, newer: Value) => Value) {
+  let next: Next<Value> | null = null
+  let isSending = false
+
+  async function work() {
+    isSending = true
+    for (let current = next; current; current = next) {
+      next = null
+      await send(current.value).then(current.resolve, current.reject)
+    }
+    isSending = false
+  }
+
+  return (value: Value): Promise<void> => {
+    if (next) next.value = merge(next.value, value)
+    else next = { value, ...Promise.withResolvers<void>() }
+    const { promise } = next
+    if (!isSending) void work()
+    return promise
+  }
+}

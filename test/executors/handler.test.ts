@@ -1,0 +1,124 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createHandlerExecutor } from '../../src/executors/handler/handler.ts'
+import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
+import { contract } from './contract.ts'
+import { read, runOf, untilEnded } from './runs.ts'
+
+/** Each leaves a mark when it begins, and does what its input says. */
+const behaving = `
+import { appendFileSync } from 'node:fs'
+export default {
+  async run({ mark, lines = 0, exitCode = 0, endless, ignoresTerm }, { log, signal }) {
+    appendFileSync(mark, 'x\\n')
+    for (let i = 1; i <= lines; i++) log('line ' + i)
+    if (endless) await new Promise((_, reject) => {
+      setInterval(() => undefined, 60_000)
+      if (!ignoresTerm) signal.addEventListener('abort', () => reject(signal.reason))
+    })
+    process.exit(exitCode)
+  },
+}`
+
+const open = async (directory: string) =>
+  createHandlerExecutor(
+    await createLocalExecutor({
+      spoolDir: join(directory, 'spool'),
+      environment: process.env,
+      clock: systemClock,
+      time: machineTime,
+      log: createLog('warn'),
+    }),
+  )
+
+contract('handler', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-handler-'))
+  const module = join(directory, 'behaving.mjs')
+  await writeFile(module, behaving)
+  const marks = new Map<string, string>()
+  return {
+    open: () => open(directory),
+    run(behaviour) {
+      const mark = join(directory, `mark-${marks.size}`)
+      const run = runOf({ handler: module, input: { ...behaviour, mark } })
+      marks.set(run.runId, mark)
+      return run
+    },
+    async starts({ runId }) {
+      const mark = await until(() => readFile(marks.get(runId) ?? '').catch(() => null), { what: 'the handler began' })
+      return mark.toString().trim().split('\n').length
+    },
+    remove: () => rm(directory, { recursive: true }),
+  }
+})
+
+let directory: string
+let executor: Executor
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-handlers-'))
+  executor = await open(directory)
+})
+afterAll(async () => {
+  await executor.close()
+  await rm(directory, { recursive: true })
+})
+
+async function outcome(source: string | null, more: { input?: object; closure?: object; name?: string } = {}) {
+  const { input = null, closure = null, name = 'job.mjs' } = more
+  if (source !== null) await writeFile(join(directory, name), source)
+  const run = runOf({ handler: name, workdir: directory, input: input as Record<string, unknown> | null })
+  const handle = await executor.start({ ...run, closure: closure && JSON.stringify(closure) })
+  const output = await read(executor, handle)
+  const ended = await untilEnded(executor, handle)
+  await executor.forget?.(handle)
+  return { ...output, exitCode: ended.exitCode, cause: ended.cause }
+}
+
+const resuming = `export default {
+  run: (input, { log }) => log('run ' + JSON.stringify(input)),
+  onResume: ({ step, fails }, { log, closure }) => {
+    log('resume at ' + step + ' ' + (closure.step === step))
+    if (fails) throw new Error('the closure is stale')
+  },
+}`
+
+it('a module is given its input, or else its closure, by files that only its account can read', async () => {
+  expect(await outcome(resuming, { input: { a: [1] } })).toMatchObject({ out: 'run {"a":[1]}\n', exitCode: 0 })
+  expect(await outcome(resuming, { closure: { step: 3 } })).toMatchObject({ out: 'resume at 3 true\n', exitCode: 0 })
+  const modes = `import { statSync } from 'node:fs'
+    export default { run: (_, { log }) => log((statSync(process.env.BERTH_CLOSURE).mode & 0o777).toString(8)) }`
+  expect(await outcome(modes, { closure: {} })).toMatchObject({ out: '600\n', exitCode: 0 })
+})
+
+it('a handler that throws fails with the error in its log; one whose onResume throws by a reason of its own', async () => {
+  const thrown = await outcome(`export default { async run() { throw new Error('no such table') } }`)
+  expect(thrown).toMatchObject({ exitCode: 1, cause: undefined, err: expect.stringContaining('Error: no such table') })
+  const stale = await outcome(resuming, { closure: { step: 3, fails: true } })
+  expect(stale).toMatchObject({ cause: 'RESUME_FAILED', err: expect.stringContaining('the closure is stale') })
+})
+
+it('what is no handler says so', async () => {
+  expect(await outcome('export const run = 1')).toMatchObject({
+    exitCode: 126,
+    err: expect.stringContaining('defineJob'),
+  })
+  expect(await outcome('syntax error')).toMatchObject({ exitCode: 126, err: expect.stringContaining('SyntaxError') })
+  const missing = { exitCode: 127, err: expect.stringContaining('there is no module') }
+  expect(await outcome(null, { name: 'missing.mjs' })).toMatchObject(missing)
+})
+
+it('a TypeScript module with the types of berth/handler runs as it is', async () => {
+  const run = runOf({ handler: join(import.meta.dirname, '../../examples/count.handler.ts'), input: { to: 0 } })
+  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+  await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
+  await executor.stop(handle, 0)
+  expect((await read(executor, handle)).err).toBe('')
+})
