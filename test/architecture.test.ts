@@ -288,6 +288,19 @@ describe('documents', () => {
     expect(at('schema.graphql')?.text).toBe(printedSchema())
   })
 
+  it('the reference of the schema and what caches must know are made of it', async () => {
+    const { cacheFacts, schemaReference } = await import('../src/graphql/reference.ts')
+    expect(at('docs/schema.md')?.text).toBe(schemaReference())
+    expect(at('src/client/generated/cache.json')?.text).toBe(cacheFacts())
+  })
+
+  /** Of the last commit, where there is a repository; a package has none. */
+  it('the schema breaks no client of the committed one', async () => {
+    const { changesSince, committedSchema } = await import('../src/graphql/schema-check.ts')
+    const before = committedSchema('HEAD')
+    expect(before === null ? [] : changesSince(before).breaking).toEqual([])
+  })
+
   it('the client’s documents are up to date', async () => {
     const { generate } = await import('@graphql-codegen/cli')
     const { default: config } = await import('../codegen.ts')

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../src/domain/ids.ts'
-import { isFinal, type JobState, jobStates } from '../../src/domain/state.ts'
+import { isFinal, type JobState, jobStates, stateCategory } from '../../src/domain/state.ts'
 import { readFacts } from '../../src/feed/facts.ts'
 import { compileFilter, type JobFilter, momentOf } from '../../src/feed/filter.ts'
 import { filterSql } from '../../src/graphql/schema/job-filter.ts'
 import { buildSchema } from '../../src/graphql/schema.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addUser } from '../support/factories.ts'
+import { addRun, addUser } from '../support/factories.ts'
 
 /**
  * Lists filter in SQL, `jobUpdates` filters in memory: a job that one of them admits and the other does not would be in a
@@ -99,8 +99,16 @@ async function keep(shape: Shape, users: readonly string[]): Promise<Kept> {
       shape.team,
     ],
   )
+  const holds = stateCategory[state] === 'ACTIVE'
+  if (holds) await addRun(database.db.sql, { jobId: id, number: 1, state })
+  if (state === 'BLOCKED')
+    await database.db.sql.query(approvalSql, [id.replace('job', 'approval'), id, users[shape.owner]])
   return { id, state, finishedAt }
 }
+
+/** What a job that is alive has beside it: lists find it by that. */
+const approvalSql = `INSERT INTO approval (id, job_id, reason, required_level, requested_by, expires_at)
+  VALUES ($1, $2, 'r', 'LEAD', $3, berth_now() + interval '1 day')`
 
 async function inDatabase(filter: JobFilter): Promise<string[]> {
   const values: unknown[] = []

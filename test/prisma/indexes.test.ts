@@ -75,15 +75,26 @@ const needs: Readonly<Record<string, Need>> = {
   job_alive_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
   job_alive_of_user: need(alive, 'SELECT count(*) FROM job t WHERE t.user_id = $1 AND NOT t.log_closed'),
   job_created_at_id_idx: need('j.created_at', newest('job', 'created_at')),
-  job_finished: need(
-    'SELECT id FROM job WHERE log_closed AND finished_at < $1',
-    'SELECT id FROM job WHERE log_closed AND finished_at < $1 ORDER BY finished_at LIMIT 1000',
+  job_by_finish: need(
+    "WHERE log_closed AND coalesce(finished_at, 'infinity') < $1",
+    "SELECT id FROM job WHERE log_closed AND coalesce(finished_at, 'infinity') < $1 ORDER BY coalesce(finished_at, 'infinity') LIMIT 1000",
   ),
+  job_by_priority: need(
+    'coalesce(j.priority_override, j.base_priority)::bigint',
+    'SELECT id FROM job j ORDER BY coalesce(j.priority_override, j.base_priority)::bigint DESC, j.id DESC LIMIT 20',
+  ),
+  job_labelled: need(
+    "j.labels <> '{}' AND j.labels @> ",
+    'SELECT id FROM job j WHERE j.labels <> \'{}\' AND j.labels @> \'{"a": ""}\'',
+  ),
+  job_named: need('j.name LIKE ', newest('job', 'created_at', "WHERE name LIKE 'train'")),
+  job_of_project: need("project: equals('project')", newest('job', 'created_at', "WHERE project = 'p'")),
   job_of_team: need('EXISTS (SELECT FROM job t WHERE ', 'SELECT EXISTS (SELECT FROM job t WHERE t.team_id = $1)'),
   job_progress: need(
     'WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT $2',
     'SELECT id FROM job WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT 20',
   ),
+  job_unsuccessful: need('j.state IN (', newest('job', 'created_at', "WHERE state IN ('FAILED')")),
   job_user_id_created_at_id_idx: need('j.created_at', newest('job', 'created_at', 'WHERE user_id = $1')),
   lane_of_account: need(
     'l.pool = $1 AND l.account = a.account AND NOT l.interactive',

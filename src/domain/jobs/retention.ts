@@ -26,9 +26,9 @@ export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
 
 async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
-    `SELECT id FROM job WHERE log_closed AND finished_at < $1
+    `SELECT id FROM job WHERE log_closed AND coalesce(finished_at, 'infinity') < $1
        AND NOT EXISTS (SELECT FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed)
-     ORDER BY finished_at LIMIT $2 FOR UPDATE SKIP LOCKED`,
+     ORDER BY coalesce(finished_at, 'infinity') LIMIT $2 FOR UPDATE SKIP LOCKED`,
     [before, batchMax],
   )
   return rows.map(({ id }) => id)
@@ -57,7 +57,7 @@ export async function expireEvents({ db }: Domain, before: Date): Promise<number
       `WITH gone AS (
          DELETE FROM event USING (
            SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
-           WHERE j.log_closed AND j.finished_at < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
+           WHERE j.log_closed AND coalesce(j.finished_at, 'infinity') < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
          WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position),
        told AS (${forgetSql('SELECT max(position) FROM gone')})
        SELECT count(*) AS count FROM gone`,

@@ -1,5 +1,5 @@
 import { labelsMax } from '../../domain/input.ts'
-import { jobStates, stateCategory } from '../../domain/state.ts'
+import { holdingSql, type JobState as JobStateName, jobStates, stateCategory } from '../../domain/state.ts'
 import { type JobFilter, nameGlob } from '../../feed/filter.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
@@ -50,10 +50,37 @@ export function filterSql(filter: JobFilter, bind: Bind): string {
   })
   const labels = (filter.labels ?? []).map(({ key, value }) =>
     value === null || value === undefined
-      ? `j.labels ? ${bind(key)}`
-      : `j.labels @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`,
+      ? `j.labels <> '{}' AND j.labels ? ${bind(key)}`
+      : `j.labels <> '{}' AND j.labels @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`,
   )
-  return [...conditions, ...labels].join(' AND ') || 'TRUE'
+  return [...conditions, ...labels, ...waysTo(filter)].join(' AND ') || 'TRUE'
+}
+
+const holdingRuns = `SELECT job_id FROM run WHERE state IN ${holdingSql}`
+
+/**
+ * Jobs that are alive are few, and each of their states has a short table of its own: by those they are found without a look at
+ * all that is over. Not for QUEUED, which may be a million, and then the newest jobs are a short walk.
+ */
+const alive: Readonly<Partial<Record<JobStateName, string>>> = {
+  BLOCKED: "SELECT job_id FROM approval WHERE status = 'PENDING'",
+  STARTING: holdingRuns,
+  RUNNING: holdingRuns,
+  CANCELLING: holdingRuns,
+}
+
+/** Final states that are rare. An index has only them, so they are named in the text of the statement. */
+const unsuccessful: readonly JobStateName[] = ['FAILED', 'INTERRUPTED', 'CANCELLED']
+
+/** What a list of states says besides, for a way to its jobs that is short. */
+function waysTo({ states, stateCategories }: JobFilter): string[] {
+  return [states, stateCategories && statesOf(stateCategories)].flatMap((asked) => {
+    if (!asked || asked.length === 0) return []
+    if (asked.every((state) => unsuccessful.includes(state)))
+      return [`j.state IN (${[...new Set(asked)].map((state) => `'${state}'`).join(', ')})`]
+    const from = asked.map((state) => alive[state])
+    return from.includes(undefined) ? [] : [`j.id = ANY (ARRAY(${[...new Set(from)].join(' UNION ALL ')}))`]
+  })
 }
 
 type Condition = (bind: Bind, value: unknown) => string
@@ -81,8 +108,14 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   executor: equals('executor'),
   createdAfter: compares('created_at', '>'),
   createdBefore: compares('created_at', '<'),
-  finishedAfter: compares('finished_at', '>'),
-  finishedBefore: compares('finished_at', '<'),
+  // In the form of the index, which has jobs that are alive at its end.
+  finishedAfter: (bind, value) =>
+    `coalesce(j.finished_at, 'infinity') > ${bind(value)}::timestamptz AND j.finished_at IS NOT NULL`,
+  // No job is over before it is made, but for a clock that was set back: so the walk from the newest begins near that time.
+  finishedBefore: (bind, value) => {
+    const at = `${bind(value)}::timestamptz`
+    return `coalesce(j.finished_at, 'infinity') < ${at} AND j.created_at < ${at} + interval '1 day'`
+  },
 }
 
 const statesOf = (categories: unknown) =>
