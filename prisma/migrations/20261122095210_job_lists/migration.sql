@@ -4,7 +4,7 @@
 
 -- End of the generated part.
 
--- Lists of jobs: each order and each filter that may match few of very many jobs (bench/lists.ts, decision 0028).
+-- Lists of jobs: each order and each filter that may match few of very many jobs (bench/lists.ts, decision 0035).
 
 -- The same order as before, in the form in which it is asked: jobs that are alive come after all others.
 DROP INDEX job_finished;

@@ -42,7 +42,12 @@ builder.node(AuditEntryRef, {
     objectId: t.exposeID('objectId', { nullable: true, description: 'Id of the affected object.' }),
     ip: t.exposeString('ip', { nullable: true, description: 'IP address of the request.' }),
     token: t.exposeString('token', { nullable: true, description: 'Prefix of the token used.' }),
-    detail: t.expose('detail', { type: 'JSONObject', nullable: true, description: 'Further details.' }),
+    detail: t.expose('detail', {
+      type: 'JSONObject',
+      nullable: true,
+      description:
+        'What changed, by the action: the fields of the input, `name` of what was made or removed, `from` and `to` of a change, `words` of a decision, `retryOf`, `olderThanDays` and `deleted` of a cleanup.',
+    }),
     hash: t.string({
       description: 'SHA-256 over all fields, `seq` and the previous hash, in hexadecimal.',
       resolve: (entry) => chained(entry).hash,

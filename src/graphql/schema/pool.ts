@@ -252,7 +252,11 @@ builder.node(SubmissionQueueRef, {
     name: t.exposeString('name', { description: 'Name in the configuration.' }),
     pool: t.exposeString('poolName', { description: 'The pool of the queue.' }),
     isDefault: t.exposeBoolean('isDefault', { description: 'Whether submissions that name no queue use this one.' }),
-    native: t.expose('native', { type: 'JSONObject', nullable: true, description: 'Attributes for the backend.' }),
+    native: t.expose('native', {
+      type: 'JSONObject',
+      nullable: true,
+      description: 'Attributes for the backend by name, all texts, as in the configuration: {"partition": "debug"}.',
+    }),
   }),
 })
 
