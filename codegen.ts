@@ -24,6 +24,7 @@ const config: CodegenConfig = {
         },
       },
     },
+    'src/client/generated/cache.ts': { plugins: ['./codegen-cache.ts'] },
   },
 }
 

@@ -25,6 +25,24 @@ const own = ['@graphql-typed-document-node/core', 'graphql-ws/client']
 test.each([
   ['src/client/index.ts', own],
   ['src/client/psij/index.ts', own],
+  ['src/client/apollo/index.ts', ['@apollo/client', '@apollo/client/utilities', 'graphql', ...own]],
+  ['src/client/urql/index.ts', ['@urql/core', '@urql/exchange-graphcache', 'graphql', ...own]],
 ])('%s needs nothing that a browser does not have', (entry, packages) => {
-  expect(foreignOf(entry)).toEqual(packages)
+  expect(foreignOf(entry).filter((target) => !packages.includes(target))).toEqual([])
+})
+
+interface PackageJson {
+  files: string[]
+  exports: Record<string, string | { types: string; default: string }>
+}
+
+test('every entry of the package is built from a file of the source', () => {
+  const { files, exports } = JSON.parse(filesOf.get('package.json')?.text ?? '') as PackageJson
+  expect(files).toContain('dist')
+  const built = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry]))
+  expect(built.length).toBeGreaterThan(3)
+  for (const { types, default: code } of built) {
+    expect(types).toBe(code.replace(/js$/, 'd.ts'))
+    expect(filesOf.has(code.replace(/^\.\/dist\/(.*)js$/, '$1ts'))).toBe(true)
+  }
 })

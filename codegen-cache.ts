@@ -1,0 +1,19 @@
+import { type GraphQLSchema, isAbstractType, isObjectType } from 'graphql'
+
+/** A plugin of the code generator: what a normalised cache has to know of the schema. */
+export function plugin(schema: GraphQLSchema): string {
+  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
+  const abstract = types.filter(isAbstractType)
+  const possible = abstract.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)] as const)
+  const roots = ['Query', 'Mutation', 'Subscription']
+  const embedded = types.filter((type) => isObjectType(type) && !roots.includes(type.name) && !type.getFields()['id'])
+  const lines = possible.map(([name, members]) => `  ${name}: ${JSON.stringify(members)},`)
+  return `/** Members of interfaces and unions. */
+export const possibleTypes: Record<string, string[]> = {
+${lines.join('\n')}
+};
+
+/** Objects without an id: a cache keeps them in the object that has them. */
+export const embeddedTypes: readonly string[] = ${JSON.stringify(embedded.map(({ name }) => name))};
+`
+}

@@ -1,0 +1,49 @@
+import { parse } from 'graphql'
+import { expect, it } from 'vitest'
+import { createFresh } from '../../src/client/fresh.ts'
+
+const query =
+  parse(`query ($n: Int) { job(id: "a") { ...Row currentRun { __typename id state } logs(first: $n) { text } } }
+  fragment Row on Job { __typename id version shown: state }`)
+const job = (version: number, state: string, text = '') => ({
+  job: {
+    __typename: 'Job',
+    id: 'job_1',
+    version,
+    shown: state,
+    currentRun: { __typename: 'Run', id: 'run_1', state },
+    logs: { text },
+  },
+})
+const list = parse('{ jobs(first: 2) { nodes { __typename id version state } edges { node { __typename id } } } }')
+
+it('gives the newer value of every field that is older than what was seen', () => {
+  const fresh = createFresh()
+  fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'new'))
+  expect(fresh.of({ query, variables: { n: 1 } }, job(1, 'QUEUED', 'old')).data).toEqual(job(2, 'RUNNING', 'new'))
+  expect(fresh.of({ query, variables: { n: 1 } }, job(3, 'FAILED', 'newest')).data).toEqual(job(3, 'FAILED', 'newest'))
+})
+
+it('keeps fields apart by their arguments, and knows them by other names', () => {
+  const fresh = createFresh()
+  fresh.of({ query, variables: { n: 1 } }, job(2, 'RUNNING', 'one line'))
+  const older = fresh.of({ query, variables: { n: 2 } }, job(1, 'QUEUED', 'two lines')).data
+  expect(older.job).toMatchObject({ version: 2, shown: 'RUNNING', logs: { text: 'two lines' } })
+  const row = { __typename: 'Job', id: 'job_1', version: 1, state: 'QUEUED' }
+  const { data } = fresh.of({ query: list }, { jobs: { nodes: [row], edges: [] } })
+  expect(data.jobs.nodes).toEqual([{ ...row, version: 2, state: 'RUNNING' }])
+})
+
+it('takes deleted jobs out of lists that arrive late', () => {
+  const fresh = createFresh()
+  const reset = { jobUpdates: { __typename: 'StreamReset', reason: 'DELETED', jobIds: ['job_1'] } }
+  expect(fresh.of({ query: parse('subscription { jobUpdates { __typename } }') }, reset).deletedJobIds).toEqual([
+    'job_1',
+  ])
+  const node = { __typename: 'Job', id: 'job_1' }
+  const late = fresh.of(
+    { query: list },
+    { jobs: { nodes: [node], edges: [{ node }, { node: { ...node, id: 'job_2' } }] } },
+  )
+  expect(late.data.jobs).toEqual({ nodes: [], edges: [{ node: { ...node, id: 'job_2' } }] })
+})
