@@ -67,6 +67,20 @@ test('the command line', { timeout: 120_000 }, async () => {
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
 
+test('the step of continuous integration ends as its job, and finds the job of its first try', {
+  timeout: 120_000,
+}, async () => {
+  const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, CI_PIPELINE_ID: 'build-1' }
+  const step = () => run(join(root, 'examples/ci.sh'), ['test', 'sh', '-c', 'echo tested; exit 3'], { env })
+  const failures = [await step().catch((error) => error), await step().catch((error) => error)]
+  expect(failures).toMatchObject([
+    { code: 3, stdout: 'tested\n' },
+    { code: 3, stdout: 'tested\n' },
+  ])
+  const [first, second] = failures.map(({ stderr }) => stderr.match(/job_\w+/)?.[0])
+  expect(second).toBe(first)
+})
+
 test('launchers and scripts', { timeout: 60_000 }, async () => {
   const [ranks, scripts, ...more] = await typed('jobs.md')
   expect(more).toEqual([])

@@ -125,8 +125,8 @@ function singleFlight(work: () => Promise<unknown>): () => void {
   }
 }
 
-const mutations = 1_000
-const cuts = 100
+const mutations = 120
+const cuts = 12
 
 it('pages on Apollo and urql show the truth after the work of others, deletions and cuts', async () => {
   const alive: string[] = []

@@ -8,8 +8,10 @@ import type { Executor, Observation, RunSpec } from '../executor.ts'
  */
 
 /** The host in this installation: source in a clone, JavaScript in the package. */
-const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
-const host = join(import.meta.dirname, '..', '..', 'handler', `host${extension}`)
+const isSource = import.meta.filename.endsWith('.ts')
+const host = join(import.meta.dirname, '..', '..', 'handler', isSource ? 'host.ts' : 'host.js')
+/** In a clone `berth/handler` is its source as well (`exports` of package.json). */
+const nodeOptions = ['--no-warnings', ...(isSource ? ['--conditions=berth-source'] : [])]
 
 /** Of the host, when onResume threw. */
 const resumeFailedCode = 119
@@ -23,7 +25,7 @@ export const createHandlerExecutor = (processes: Executor): Executor => ({
 
 const asCommand = (run: RunSpec): RunSpec => ({
   ...run,
-  spec: { ...run.spec, command: [process.execPath, '--no-warnings', host, run.spec.handler ?? ''] },
+  spec: { ...run.spec, command: [process.execPath, ...nodeOptions, host, run.spec.handler ?? ''] },
 })
 
 const withCause = (seen: Observation): Observation =>
