@@ -42,8 +42,9 @@ signal_command() {
   kill -s "$1" -- "-$pid" || kill -s "$1" "$pid"
 }
 
+# A directory that was removed takes no record any more.
 record() {
-  until ln -s "$2" "$dir/$1" || [ -L "$dir/$1" ]; do sleep 1; done
+  until ln -s "$2" "$dir/$1" || [ -L "$dir/$1" ] || ! [ -d "$dir" ]; do sleep 1; done
 }
 
 end() {

@@ -17,6 +17,8 @@ export interface Commanding {
 }
 
 const blockBytes = 512
+/** Name of the file that BERTH_CLOSURE names. */
+export const closureFile = 'closure.json'
 
 /** Without a secret: Slurm keeps it, and may show it to others. */
 export function batchScriptOf(directory: string, streamBytesMax: number): string {
@@ -67,6 +69,7 @@ export function environmentFor(
     BERTH_RUN_ID: run.runId,
     ...(run.spec.launcher === 'multiple' && { BERTH_RANKS: String(total), ...(total === 1 && { BERTH_RANK: '0' }) }),
     ...(total > 1 && { PSIJ_NODEFILE: `${directory}/nodes` }),
+    ...(run.closure !== null && { BERTH_CLOSURE: `${directory}/${closureFile}` }),
   }
   return environmentOf(
     { ...run, injected: own },

@@ -56,6 +56,9 @@ const streamBytesDefault = 16 * 1024 ** 3
 /** How long a record of the batch script may take to be seen here, after Slurm says that the run is over. */
 const settleMsMax = 15_000
 const pollMsMin = 100
+const forgottenMax = 1_000
+/** The end of a run that recorded none is looked for this often, unless it is inspected anyway. */
+const observedMsMax = 10_000
 const pollMsMax = 1_000
 
 export async function createSlurmExecutor(options: SlurmOptions): Promise<Executor> {
@@ -85,6 +88,10 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   const seen = new Map<Handle, Observation>()
   /** Since when Slurm says that a run is over which has not recorded that. */
   const unsettled = new Map<Handle, number>()
+  /** When a run was last observed. */
+  const observedMs = new Map<Handle, number>()
+  /** The latest of those that were forgotten: Slurm shows them a little longer. */
+  const forgotten = new Set<Handle>()
 
   async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
     const records = await Promise.all(handles.map(readOf))
@@ -113,7 +120,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   ): Promise<Observation> {
     const last = seen.get(handle)
     if (last && isOver(last)) return last
-    if (!directoryOf(layout, handle)) return { state: 'gone' }
+    if (!directoryOf(layout, handle) || forgotten.has(handle)) return { state: 'gone' }
     const jobs = snapshot?.byRun.get(handle)?.filter(({ uid }) => records === null || uid === records.uid) ?? []
     reportUnknown(jobs)
     const toTime = await readTime(records)
@@ -136,6 +143,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   function keep(handle: Handle, observation: Observation): Observation {
     const last = seen.get(handle)
     seen.set(handle, observation)
+    observedMs.set(handle, clock.monotonicMs())
     if (isOver(observation)) {
       unsettled.delete(handle)
       stopper.isOver(handle)
@@ -203,7 +211,8 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     const isFinal = async () => {
       records = (await readOf(handle)) ?? records
       const before = seen.get(handle)?.state
-      const isNews = (before !== 'running' && records?.begun) || records?.exit || records?.failed
+      const isOld = clock.monotonicMs() - (observedMs.get(handle) ?? 0) > observedMsMax
+      const isNews = isOld || (before !== 'running' && records?.begun) || records?.exit || records?.failed
       return isOver(isNews ? (await inspect([handle]))[0] : seen.get(handle))
     }
     const wait = async () => {
@@ -264,7 +273,11 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
       await removeRun(files)
       await stopper.forget(handle)
       seen.delete(handle)
+      observedMs.delete(handle)
       unsettled.delete(handle)
+      forgotten.add(handle)
+      const [oldest] = forgotten
+      if (oldest !== undefined && forgotten.size > forgottenMax) forgotten.delete(oldest)
     },
     list: async () => (await readdir(layout.runs)).map((runId) => ({ runId, handle: runId })),
     capacity: cluster.capacity,

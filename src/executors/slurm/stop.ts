@@ -136,7 +136,10 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
       if (records?.exit || records?.failed) return
       if (records === null && (await jobOf(handle)) === null) return
       const leftMs = await stops.record(handle, graceMs)
-      if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) return cancel(handle)
+      if (files && records && !records.claim && (await takeClaim(files, { by: 'void' }))) {
+        options.onEnd(handle)
+        return cancel(handle)
+      }
       const jobId = await jobOf(handle)
       if (jobId !== null) await signal(jobId, leftMs > 0 ? 'TERM' : 'KILL')
       killWhenDue(handle, leftMs)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
-import { batchScriptOf, jobFileOf } from './command.ts'
+import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { optionsOf, type TimeLimits } from './options.ts'
 import { directoryOf, type Layout, type RunDirectory, readRecords, removeRun, takeClaim } from './run-files.ts'
@@ -49,7 +49,9 @@ export function createSubmit(options: SubmitOptions): Submit {
     const account = await accountOf(run.unixUser, accounts)
     const args = ['--parsable', ...optionsOf(run, options.limits)]
     const job = jobFileOf(run, { ...options, directory: files.directory, account })
-    if (!(await prepare(layout, files, { job, account })) && (await isSubmitted(files))) return run.runId
+    const closure = run.closure === null ? {} : { [closureFile]: run.closure }
+    const texts = { job, stdout: '', stderr: '', ...closure }
+    if (!(await prepare(layout, files, { texts, account })) && (await isSubmitted(files))) return run.runId
     const input = batchScriptOf(files.directory, options.streamBytesMax)
     await submit(files, { as: changeTo(account), command: 'sbatch', args, input, timeoutMs: answerMsMax })
     return run.runId
@@ -111,15 +113,15 @@ export function createSubmit(options: SubmitOptions): Submit {
 }
 
 interface Prepared {
-  /** The file that the batch script reads. */
-  job: string
+  /** Its files by name. */
+  texts: Readonly<Record<string, string>>
   account: Account | null
 }
 
 /** false: another server made the directory. It appears whole: it is made under another name. */
-async function prepare({ own }: Layout, files: RunDirectory, { job, account }: Prepared): Promise<boolean> {
+async function prepare({ own }: Layout, files: RunDirectory, { texts, account }: Prepared): Promise<boolean> {
   const fresh = await mkdtemp(join(own, `${files.runId}.`))
-  for (const [name, text] of Object.entries({ job, stdout: '', stderr: '' })) {
+  for (const [name, text] of Object.entries(texts)) {
     const path = join(fresh, name)
     await writeFile(path, text, { flag: 'wx', mode: 0o600 })
     if (account) await lchown(path, account.uid, account.gid)
