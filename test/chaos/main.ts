@@ -5,6 +5,7 @@ import { disk } from './disk.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
 import type { Scenario } from './scenario.ts'
+import { streams } from './streams.ts'
 import { supervision } from './supervision.ts'
 
 /**
@@ -13,7 +14,7 @@ import { supervision } from './supervision.ts'
  * Each file beside this one exports a list of scenarios; the seconds are shared out among them. Exits with 1 when one
  * of them is red, and prints the command that plays it again.
  */
-const scenarios: readonly Scenario[] = [...clocks, ...database, ...disk, ...migrations, ...supervision]
+const scenarios: readonly Scenario[] = [...clocks, ...database, ...disk, ...migrations, ...streams, ...supervision]
 
 const { values } = parseArgs({
   options: {
