@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -192,5 +192,22 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       const { out } = await finish(sh('id -u; id -g'), { unixUser: 'nobody' })
       expect(out).toBe(process.getuid?.() === 0 ? '65534\n65534\n' : '0\n0\n')
     })
+  })
+})
+
+describe.skipIf(engine === undefined)('a closure', () => {
+  it('is a file in the container, and goes with the run', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-closure-'))
+    const executor = await open(directory)
+    const run = runOf(
+      { command: ['/bin/sh', '-c', 'cat "$BERTH_CLOSURE"'], resources: small },
+      { closure: '{"step":3}' },
+    )
+    const handle = await executor.start(run)
+    expect((await read(executor, handle)).out).toBe('{"step":3}')
+    await executor.forget?.(handle)
+    await executor.close()
+    expect(await readdir(join(directory, 'stops'))).toEqual([])
+    await rm(directory, { recursive: true })
   })
 })

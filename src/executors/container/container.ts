@@ -3,6 +3,7 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
+import { removeClosure } from './closure.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
 import { isHandle, labels, look, runIdOf } from './handle.ts'
 import { readEngineTime, readStart } from './moments.ts'
@@ -55,6 +56,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   const { start, find } = createStarter({
     engine,
     owner: directory,
+    directory,
     image: options.image,
     data: { roots: dataRoots, hasUsers: accounts.hasUsers },
     passed: Object.fromEntries(
@@ -189,6 +191,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       await remove(engine, handle)
       seen.delete(handle)
       await stopper.forget(handle)
+      await removeClosure(directory, handle)
     },
     async list() {
       const all = (await listAll()) ?? new Map<Handle, string>()

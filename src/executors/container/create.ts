@@ -8,6 +8,7 @@ import { type DataRoots, mountsOf } from '../data.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
+import type { ClosureMount } from './closure.ts'
 import type { Image } from './image.ts'
 import { networkOf } from './network.ts'
 import { limitLabel } from './observation.ts'
@@ -20,6 +21,8 @@ export interface Making {
   account: Account | null
   data: DataRoots
   labels: Readonly<Record<string, string>>
+  /** What an earlier run of the job saved; null: nothing. */
+  closure: ClosureMount | null
   /** Variables of the server that jobs may have. */
   passed: Environment
   /** The engine has an init program, for images without a shell. */
@@ -44,7 +47,7 @@ const launchers = ['single', 'multiple', 'mpirun'] as const
 
 export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const { spec, gpuIds } = run
-  const { image, account, labels, logBytesMax } = making
+  const { image, account, closure, labels, logBytesMax } = making
   const environment = environmentFor(run, making)
   const workdir = workdirOf(spec.workdir, homeOf(environment, making))
   const { cpu, memoryBytes } = spec.resources
@@ -60,7 +63,10 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
     Labels: { ...labels, [limitLabel]: String(limitOf(spec, making)) },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
-      Binds: (await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
+      Binds: [
+        ...(await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
+        ...(closure ? [`${closure.source}:${closure.target}:ro`] : []),
+      ],
       NanoCpus: Math.round(cpu * 1e9),
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
@@ -78,11 +84,16 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
 }
 
 /** The variables of the image are the lowest layer; `inheritEnvironment: false` leaves them out. */
-function environmentFor(run: RunSpec, { image, passed }: Making): Environment {
+function environmentFor(run: RunSpec, { image, passed, closure }: Making): Environment {
   const { launcher } = run.spec
   const inherited = run.spec.inheritEnvironment ? { ...passed, ...image.environment } : {}
   const ranks = String(processCountOf(run.spec.resources))
-  const injected = { ...run.injected, ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }) }
+  const saved = closure ? { BERTH_CLOSURE: closure.target } : {}
+  const injected = {
+    ...run.injected,
+    ...saved,
+    ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }),
+  }
   return environmentOf({ ...run, injected }, { environment: {}, names: [], account: {}, launcher: inherited })
 }
 

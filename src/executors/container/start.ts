@@ -3,6 +3,7 @@ import { type Account, type AccountRules, accountOf } from '../account.ts'
 import type { DataRoots } from '../data.ts'
 import type { Environment } from '../environment.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { writeClosure } from './closure.ts'
 import { bodyOf, type Made } from './create.ts'
 import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound } from './engine.ts'
 import { containerNameOf, isHandle, labels, look } from './handle.ts'
@@ -21,6 +22,8 @@ export interface StartOptions {
   engine: Engine
   /** Tells the containers of this pool and data directory from others on the same engine. */
   owner: string
+  /** Where files of runs are kept. */
+  directory: string
   /** Image of jobs that name none. */
   image: string
   data: DataRoots
@@ -84,7 +87,8 @@ export function createStarter(options: StartOptions): Starter {
   async function make(run: RunSpec, handle: Handle, account: Account | null): Promise<boolean> {
     const image = await images.find(run.spec.image ?? options.image)
     hasInit ??= await readHasInit(engine)
-    const made = await bodyOf(run, { ...options, image, account, labels: labelsOf(run), hasInit })
+    const closure = await writeClosure(options.directory, handle, { run, account })
+    const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
     await ensureNetworks(engine)
     if (!(await create(handle, made))) return false
     try {
