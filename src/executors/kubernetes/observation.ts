@@ -124,6 +124,10 @@ export function hasBegun(pod: Pod): boolean {
   return Boolean(state?.running ?? state?.terminated)
 }
 
+/** Its command cannot begin before something changes: it has no node or no image. */
+export const cannotBegin = (pod: Pod) =>
+  pod.spec.nodeName === undefined || waitReasons[containerOf(pod)?.waiting?.reason ?? ''] !== undefined
+
 export const podIsOver = (pod: Pod) =>
   Boolean(containerOf(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
 

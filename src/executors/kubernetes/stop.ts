@@ -3,7 +3,7 @@ import type { Handle } from '../executor.ts'
 import { type ClusterApi, isAbsent, isConflict } from './cluster.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Pod } from './objects.ts'
-import { hasBegun, podIsOver } from './observation.ts'
+import { cannotBegin, hasBegun, podIsOver } from './observation.ts'
 
 /**
  * Ends a run through its own pods: the order to stop is an annotation, the kubelet shows it to the first process of the
@@ -57,16 +57,17 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
     })
   }
 
-  /** A pod that changed since it was read may have begun. */
-  async function withdraw(handle: Handle, { metadata }: Pod, graceMs: number): Promise<void> {
-    const { name, uid, resourceVersion, deletionTimestamp } = metadata
+  /**
+   * A pod that changed since it was read may have begun. One that cannot begin is removed at once: some kubelets take a
+   * minute to confirm that they have nothing of it.
+   */
+  async function withdraw(handle: Handle, pod: Pod, graceMs: number): Promise<void> {
+    const { name, uid, resourceVersion, deletionTimestamp } = pod.metadata
     if (deletionTimestamp !== undefined) return
     await cluster.patch(`secrets/${handle}`, { metadata: { annotations: { [annotations.withdrawn]: 'yes' } } })
-    await remove(name, { uid, resourceVersion }, graceMs)
+    const gracePeriodSeconds = cannotBegin(pod) ? 0 : Math.max(1, Math.ceil(graceMs / 1000))
+    await cluster.delete(`pods/${name}`, { gracePeriodSeconds, preconditions: { uid, resourceVersion } })
   }
-
-  const remove = (name: string, preconditions: { uid: string; resourceVersion?: string }, graceMs: number) =>
-    cluster.delete(`pods/${name}`, { gracePeriodSeconds: Math.max(1, Math.ceil(graceMs / 1000)), preconditions })
 
   return {
     async stop(handle, graceMs) {
@@ -77,7 +78,8 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
     async enforce({ metadata }) {
       const by = metadata.annotations?.[annotations.stopBy]
       if (by === undefined || metadata.deletionTimestamp !== undefined || Date.parse(by) > time.nowMs()) return
-      await remove(metadata.name, { uid: metadata.uid }, 0).catch(unlessGone)
+      const options = { gracePeriodSeconds: 1, preconditions: { uid: metadata.uid } }
+      await cluster.delete(`pods/${metadata.name}`, options).catch(unlessGone)
     },
   }
 }
