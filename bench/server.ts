@@ -25,7 +25,7 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
  * of its configuration file.
  */
 export async function withServer(
-  work: (url: string) => Promise<void>,
+  work: (url: string, pid: number) => Promise<void>,
   env: Record<string, string> = {},
   config = '{}',
 ): Promise<void> {
@@ -34,7 +34,7 @@ export async function withServer(
     await writeFile(file, config)
     const server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_CONFIG: file } })
     try {
-      await work(server.url)
+      await work(server.url, server.pid)
     } finally {
       await server.end()
     }

@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** What processes of this machine have used, from /proc. */
+
+const ticksPerSecond = 100
+const fieldsOf = (pid: number): string[] => {
+  const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  return text.slice(text.lastIndexOf(')') + 2).split(' ')
+}
+const msOf = (ticks: readonly (string | undefined)[]) =>
+  (ticks.reduce((sum, each) => sum + Number(each), 0) * 1_000) / ticksPerSecond
+
+export const parentOf = (pid: number): number => Number(fieldsOf(pid)[1])
+
+/** Milliseconds of processor time: of the process, and of its descendants that it has waited for. */
+export function processorMs(pid: number): { own: number; waited: number } {
+  const fields = fieldsOf(pid)
+  return { own: msOf(fields.slice(11, 13)), waited: msOf(fields.slice(13, 15)) }
+}
+
+/** Of its living children. */
+export function childrenMs(pid: number): { own: number; waited: number } {
+  const sum = { own: 0, waited: 0 }
+  for (const child of pidsNow().filter((each) => unlessGone(() => parentOf(each)) === pid)) {
+    const used = unlessGone(() => processorMs(child))
+    sum.own += used?.own ?? 0
+    sum.waited += used?.waited ?? 0
+  }
+  return sum
+}
+
+/** Of the process and of all its children, living or waited for. */
+export function familyMs(pid: number): number {
+  const { own, waited } = processorMs(pid)
+  return own + waited + childrenMs(pid).own
+}
+
+export const residentBytes = (pid: number): number =>
+  Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1_024
+
+const pidsNow = () =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+
+/** undefined: the process ended meanwhile. */
+function unlessGone<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
