@@ -3,8 +3,8 @@ import { type LogPiece, type NewChunk, packChunks } from './chunk.ts'
 import { type LineState, noLines } from './lines.ts'
 
 /**
- * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands.
- * `append` puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
+ * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands. A log
+ * has no row before its first append, so a run without output stores nothing. `append` puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
  * pumps that carry the same run one writes, the other gets LogMoved, so no byte is stored twice. `seal` says that no
  * byte will follow. The caller pokes the wake-up topic `log` after the commit.
  */
@@ -17,31 +17,42 @@ export interface LogHead {
   /** The executor's position, stored with the bytes before it. */
   readonly position: unknown
   readonly sealed: boolean
+  /** It has a row. */
+  readonly isStored: boolean
 }
+
+/** The head of the log of a run that has just been started for the first time. */
+export const emptyLog = (runId: string): LogHead => ({
+  runId,
+  end: 0,
+  lineState: noLines,
+  position: null,
+  sealed: false,
+  isStored: false,
+})
 
 /** Another pump appended to this log, or sealed it: open it again for the new head. */
 export class LogMoved extends Error {
   override name = 'LogMoved'
 }
 
-export async function openLog(
-  sql: Sql,
-  { runId, jobId, number }: { runId: string; jobId: string; number: number },
-): Promise<LogHead> {
+/** A run that is over or was removed gets no further bytes. */
+export async function openLog(sql: Sql, runId: string): Promise<LogHead> {
   const [row] = await sql.query<HeadRow>(
-    `INSERT INTO run_log (run_id, job_id, number, line_state) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (run_id) DO UPDATE SET run_id = run_log.run_id
-     RETURNING end_offset, line_state, position, sealed`,
-    [runId, jobId, number, noLines],
+    `SELECT l.end_offset, l.line_state, l.position, coalesce(l.sealed, r.finished_at IS NOT NULL) AS sealed
+     FROM run r LEFT JOIN run_log l ON l.run_id = r.id WHERE r.id = $1`,
+    [runId],
+    'open_log',
   )
-  if (!row) throw new Error(`The log of ${runId} could not be opened`)
+  if (!row?.line_state) return { ...emptyLog(runId), sealed: row?.sealed ?? true }
   const lineState = row.line_state.map(Number)
-  return { runId, end: row.end_offset, lineState, position: row.position, sealed: row.sealed }
+  return { runId, end: row.end_offset, lineState, position: row.position, sealed: row.sealed, isStored: true }
 }
 
 interface HeadRow {
   end_offset: number
-  line_state: readonly (string | number)[]
+  /** null: the log has no row. */
+  line_state: readonly (string | number)[] | null
   position: unknown
   sealed: boolean
 }
@@ -58,8 +69,8 @@ export async function append(sql: Sql, head: LogHead, { pieces, position, bytesM
   const { kept, over } = cutAtLimit(pieces, Math.max(0, bytesMax - head.end))
   const { chunks, head: last } = packChunks(head, kept)
   const gap = packChunks(last, over === 0 ? [] : [{ gap: 'OVER_LIMIT', bytes: over }])
-  const next = { ...head, ...gap.head, position }
-  const moved = await sql.query(appendSql(chunks.length + gap.chunks.length), [
+  const next = { ...head, ...gap.head, position, isStored: true }
+  const moved = await sql.query(appendSql(head, chunks.length + gap.chunks.length), [
     head.runId,
     head.end,
     next.end,
@@ -87,7 +98,7 @@ function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece
 }
 
 /** A log over its limit already ends with the gap: the gap grows, and no row is inserted. */
-function appendSql(chunks: number): string {
+function appendSql({ isStored }: LogHead, chunks: number): string {
   const rows = Array.from({ length: chunks }, (_, row) => {
     const first = 6 + row * 6
     return `($${first}::bigint, $${first + 1}::bigint, $${first + 2}::bigint[], $${first + 3}::int[], $${first + 4}::bytea, $${first + 5}::text)`
@@ -100,11 +111,18 @@ function appendSql(chunks: number): string {
       INSERT INTO log_chunk (run_id, start_offset, end_offset, line_state, segments, data, gap)
       SELECT moved.run_id, v.* FROM moved, (VALUES ${rows.join(', ')}) AS v WHERE NOT EXISTS (SELECT 1 FROM grown)
     )`
-  return `WITH moved AS (
-      UPDATE run_log SET end_offset = $3, line_state = $4, position = $5::jsonb
-      WHERE run_id = $1 AND end_offset = $2 AND NOT sealed RETURNING run_id
-    )${chunks > 0 ? store : ''} SELECT 1 FROM moved`
+  return `WITH moved AS (${isStored ? moveSql : beginSql})${chunks > 0 ? store : ''} SELECT 1 FROM moved`
 }
+
+const moveSql = `
+  UPDATE run_log SET end_offset = $3, line_state = $4, position = $5::jsonb
+  WHERE run_id = $1 AND end_offset = $2 AND NOT sealed RETURNING run_id`
+
+/** The lock waits for a transaction that ends the run at this moment: then no log begins. */
+const beginSql = `
+  INSERT INTO run_log (run_id, job_id, number, end_offset, line_state, position)
+  SELECT id, job_id, number, $3, $4, $5::jsonb FROM run WHERE id = $1 AND finished_at IS NULL AND $2 = 0 FOR SHARE
+  ON CONFLICT (run_id) DO NOTHING RETURNING run_id`
 
 const chunkValues = (chunk: NewChunk) => [
   chunk.start,

@@ -41,7 +41,7 @@ export interface LogCursor {
 
 /** The log of one run of a job, and what lies beyond it. */
 export interface RunState {
-  /** null: this run has no log yet. */
+  /** null: this run has no log yet; one that ended without output has an empty one. */
   log: { runId: string; end: number; sealed: boolean } | null
   /** Number of the next run that has a log. */
   next: number | null
@@ -79,11 +79,12 @@ interface StateRow {
 }
 
 const statesSql = `
-SELECT job.log_closed AS closed, l.run_id, l.end_offset, l.sealed,
+SELECT job.log_closed AS closed, coalesce(l.run_id, over.id) AS run_id, l.end_offset, coalesce(l.sealed, over.id IS NOT NULL) AS sealed,
   (SELECT min(later.number) FROM run_log later WHERE later.job_id = w.job_id AND later.number > w.number) AS next
 FROM unnest($1::text[], $2::int[]) WITH ORDINALITY AS w(job_id, number, place)
 LEFT JOIN job ON job.id = w.job_id
 LEFT JOIN run_log l ON l.job_id = w.job_id AND l.number = w.number
+LEFT JOIN run over ON over.job_id = w.job_id AND over.number = w.number AND over.finished_at IS NOT NULL AND l.run_id IS NULL
 ORDER BY w.place`
 
 /** Whether no byte will follow `offset`; `only`: in this run. */

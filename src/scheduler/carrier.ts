@@ -66,6 +66,8 @@ export class Carrier {
   /** Its end was requested. */
   #ends: boolean
   #leaving = false
+  /** No pump can have stored output of it. */
+  #isFresh: boolean
   #stopped = false
 
   constructor(run: HoldingRun, executor: Executor, carrying: Carrying & { signal: AbortSignal }) {
@@ -74,6 +76,7 @@ export class Carrier {
     this.#carrying = carrying
     this.#dropped = AbortSignal.any([carrying.signal, this.#over.signal])
     this.handle = run.handle
+    this.#isFresh = run.state === 'STARTING' && run.handle === null
     this.#running = run.state === 'RUNNING'
     this.#ends = run.state === 'CANCELLING' || run.expiredAt !== null
     this.done = this.#carry().finally(() => this.#over.abort())
@@ -215,8 +218,10 @@ export class Carrier {
     const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
     const onStored = () => domain.wakeups.poke('log')
     const { executor } = this
+    const isFresh = this.#isFresh
+    this.#isFresh = false
     await pumpLog(
-      { sql: domain.db.sql, executor, run: this.#run, handle, bytesMax: logBytesPerRunMax, onStored },
+      { sql: domain.db.sql, executor, runId: this.#run.runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
       signal,
     )
   }

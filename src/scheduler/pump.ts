@@ -1,5 +1,5 @@
 import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
-import { append, type LogHead, openLog } from '../logs/append.ts'
+import { append, emptyLog, type LogHead, openLog } from '../logs/append.ts'
 import type { LogPiece } from '../logs/chunk.ts'
 import type { Sql } from '../platform/tx.ts'
 
@@ -12,7 +12,9 @@ import type { Sql } from '../platform/tx.ts'
 export interface PumpOptions {
   sql: Sql
   executor: Executor
-  run: { runId: string; jobId: string; number: number }
+  runId: string
+  /** It was started a moment ago, for the first time. */
+  isFresh: boolean
   handle: Handle
   bytesMax: number
   onStored: () => void
@@ -22,10 +24,10 @@ const gatheredBytesMax = 1024 * 1024
 
 /** Resolves when the executor has given the last byte, or when `signal` fires. */
 export async function pumpLog(
-  { sql, executor, run, handle, bytesMax, onStored }: PumpOptions,
+  { sql, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const writer = createWriter(sql, await openLog(sql, run), { bytesMax, onStored })
+  const writer = createWriter(sql, isFresh ? emptyLog(runId) : await openLog(sql, runId), { bytesMax, onStored })
   if (writer.sealed) return
   for await (const chunk of executor.logs(handle, writer.position, signal)) {
     await writer.add(chunk)

@@ -90,7 +90,7 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
     const stream = open(server.url, tail, { jobId, after: job.logCursor })
     const { sql } = server.domain.db
     const write = { position: null, bytesMax: 1_000 }
-    const head = await openLog(sql, { runId: job.currentRun.id, jobId, number: 1 })
+    const head = await openLog(sql, job.currentRun.id)
     await append(sql, head, { ...write, pieces: [{ stream: 'STDOUT', bytes: Buffer.from('héllo\n') }] })
     server.domain.wakeups.poke('log')
     const first = await next(stream)

@@ -20,16 +20,16 @@ const err = (text: string) => ({ stream: 'STDERR', bytes: Buffer.from(text) }) a
 async function newLog() {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
-  const head = await openLog(sql, { runId, jobId, number: 1 })
+  const head = await openLog(sql, runId)
   const read = () => readLog(sql, { jobId, streams: ['STDOUT', 'STDERR', 'SYSTEM'], linesMax: 5_000 })
   return { sql, jobId, runId, head, read }
 }
 
 test('opening a log twice answers where it stands', async () => {
-  const { sql, jobId, runId, head } = await newLog()
-  expect(head).toEqual({ runId, end: 0, lineState: [1, 0, 0, 0], position: null, sealed: false })
+  const { sql, runId, head } = await newLog()
+  expect(head).toEqual({ runId, end: 0, lineState: [1, 0, 0, 0], position: null, sealed: false, isStored: false })
   const next = await append(sql, head, { pieces: [out('one\ntw'), err('x')], position: { out: 6, err: 1 }, bytesMax })
-  expect(await openLog(sql, { runId, jobId, number: 1 })).toEqual(next)
+  expect(await openLog(sql, runId)).toEqual(next)
   expect(next).toMatchObject({ end: 7, lineState: [4, 2, 3, 0], position: { out: 6, err: 1 } })
 })
 
@@ -45,12 +45,12 @@ test('of many pumps at one head exactly one writes', async () => {
 })
 
 test('nothing is appended to a sealed log, whose open lines have ended', async () => {
-  const { sql, runId, jobId, head } = await newLog()
+  const { sql, runId, head } = await newLog()
   const next = await append(sql, head, { pieces: [out('a\nb')], position: null, bytesMax })
   await seal(sql, [runId])
   await seal(sql, [runId])
   await expect(append(sql, next, { pieces: [out('c')], position: null, bytesMax })).rejects.toBeInstanceOf(LogMoved)
-  expect(await openLog(sql, { runId, jobId, number: 1 })).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
+  expect(await openLog(sql, runId)).toMatchObject({ sealed: true, lineState: [3, 0, 0, 0] })
 })
 
 test('large pieces are cut into chunks, small ones share one', async () => {
@@ -106,7 +106,7 @@ test('runs of a job follow each other under one cursor', async () => {
   await seal(sql, [runId])
   await endRun(sql, runId)
   const second = await addRun(sql, { jobId, number: 2 })
-  await append(sql, await openLog(sql, { runId: second, jobId, number: 2 }), {
+  await append(sql, await openLog(sql, second), {
     pieces: [out('second\n')],
     position: null,
     bytesMax,

@@ -29,7 +29,7 @@ const log = createLog('error')
 async function newLog() {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
-  let head: LogHead = await openLog(sql, { runId, jobId, number: 1 })
+  let head: LogHead = await openLog(sql, runId)
   return {
     jobId,
     write: async (pieces: readonly LogPiece[]) => {

@@ -47,7 +47,7 @@ const err = (text: string): LogPiece => ({ stream: 'STDERR', bytes: Buffer.from(
 async function newJob() {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
-  const pump = await startPump(jobId, runId, 1)
+  const pump = await startPump(runId)
   const finish = async () => {
     await pump.seal()
     await finishJob(sql, jobId)
@@ -56,9 +56,9 @@ async function newJob() {
   return { jobId, runId, ...pump, finish }
 }
 
-async function startPump(jobId: string, runId: string, number: number) {
+async function startPump(runId: string) {
   const { sql } = database.db
-  let head: LogHead = await openLog(sql, { runId, jobId, number })
+  let head: LogHead = await openLog(sql, runId)
   return {
     async write(...pieces: LogPiece[]) {
       head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
@@ -101,7 +101,7 @@ test('replays, follows, changes runs, and ends with exactly one final batch', as
   await sealFirst()
   await endRun(database.db.sql, runId)
   const second = await addRun(database.db.sql, { jobId, number: 2 })
-  const pump = await startPump(jobId, second, 2)
+  const pump = await startPump(second)
   await pump.write(out('again\n'))
   await pump.seal()
   await finishJob(database.db.sql, jobId)
@@ -141,7 +141,7 @@ test('one run only: final when that run is sealed', async () => {
   await write(out('first\n'))
   await sealFirst()
   await endRun(database.db.sql, runId)
-  const second = await startPump(jobId, await addRun(database.db.sql, { jobId, number: 2 }), 2)
+  const second = await startPump(await addRun(database.db.sql, { jobId, number: 2 }))
   await second.write(out('second\n'))
   expect(await collect(follow({ jobId, run: 1 }))).toMatchObject([{ text: 'first\n', isFinal: true }])
   const stream = follow({ jobId, run: 2 })
