@@ -1,6 +1,7 @@
 import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { release, uptime } from 'node:os'
+import { basename } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser, separationOf } from '../account.ts'
@@ -12,9 +13,8 @@ import { followEnded } from './ended.ts'
 import { createHeir } from './heir.ts'
 import { isMissingFile, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
-import { createPipeStock } from './pipes.ts'
 import { readBootId, signal as send } from './processes.ts'
-import { spawnShim } from './spawn.ts'
+import { createSpawner } from './spawner.ts'
 import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { blamed, endedEarly, ofSpool } from './trouble.ts'
 import { verdictOf } from './verdict.ts'
@@ -74,17 +74,19 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   const bootId = await readBootId()
   const machine = { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs(), cleared: new Set<string>() }
   const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
-  const pipes = createPipeStock(spoolDir)
   const heir = createHeir(`${spoolDir}/runs`)
   // A cgroup is made after the directory of its run, so one without it is a leftover.
   for (const runId of cgroups?.list() ?? [])
     if (!existsSync(`${spoolDir}/runs/${runId}`)) void endCgroup(cgroups?.pathOf(runId) ?? '', clock)
   const alarms = new Alarms(clock)
+  const spawner = createSpawner(spoolDir, clock, (runId) => alarms.ring(runId))
   /** When journals without a claim were first seen by this server: times of files depend on a clock that may be set. */
   const unclaimed = new Map<string, number>()
-  const ended = await followEnded(endedList(spoolDir), log, (runId) => alarms.ring(runId))
+  const ended = await followEnded(endedList(spoolDir), log, (runId) => {
+    // The spawner tells it when nothing is left of the shim.
+    if (!spawner.watches(runId)) alarms.ring(runId)
+  })
   const closing = new AbortController()
-  const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
 
   async function start(run: RunSpec): Promise<string> {
     const files = filesOf(spoolDir, run.runId)
@@ -101,14 +103,12 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     }
     try {
       ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))
-      await spawnShim(await launchOf(run, from), {
-        runId: run.runId,
+      await spawner.spawn({
+        launch: await launchOf(run, from),
+        files,
         bootId,
         cgroup: cgroups?.create(run.runId) ?? null,
         streamBytesMax: options.logBytesMax ?? streamBytesMaxDefault,
-        files,
-        pipes,
-        onExit: () => alarms.ring(run.runId),
       })
       if (!isClaimed(files)) throw endedEarly(files)
     } catch (error) {
@@ -217,29 +217,32 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   async function* logs(runId: string, from: unknown, signal: AbortSignal) {
     const files = filesOf(spoolDir, runId)
     if (!files) return
-    const stopping = either(signal)
+    const stopping = AbortSignal.any([signal, closing.signal])
     using alarm = alarms.of(runId)
-    const watcher = watchDirectory(files.directory, alarm)
+    const watcher = watchOutput(files, alarm)
     let pauseMs = logPollMs
     const isOver = async () => {
       const { state } = await observe(files)
       if (state === 'ended' || state === 'gone') return true
-      pauseMs = readJournal(files.journal)?.exit ? lastActMs : logPollMs
+      pauseMs = !spawner.watches(runId) && readJournal(files.journal)?.exit ? lastActMs : logPollMs
       return false
     }
-    const spool = await openSpool(files)
+    const spool = openSpool(files)
     try {
       const losses = () => readJournal(files.journal)?.losses ?? []
       yield* follow({ spool, from, losses, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
     } finally {
       watcher?.close()
-      await spool?.close()
+      spool?.close()
     }
   }
 
-  function watchDirectory(directory: string, alarm: Alarm): FSWatcher | null {
+  function watchOutput({ directory, stdout, stderr }: RunFiles, alarm: Alarm): FSWatcher | null {
+    const names: ReadonlySet<string | null> = new Set([basename(stdout), basename(stderr), null])
     try {
-      const watcher = watch(directory, { persistent: false }, () => alarm.ring())
+      const watcher = watch(directory, { persistent: false }, (_, name) => {
+        if (names.has(name)) alarm.ring()
+      })
       watcher.on('error', (err) => log.debug({ err, directory }, 'a watch ended; polling meanwhile'))
       return watcher
     } catch (err) {
@@ -255,7 +258,6 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     inspect: (handles) => Promise.all(handles.map(inspectOne)),
     logs,
     stop,
-    watch: (signal) => alarms.keys(either(signal)),
     async forget(runId) {
       const files = filesOf(spoolDir, runId)
       if (files) await removeRun(files)
@@ -273,7 +275,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     }),
     async close() {
       closing.abort()
-      pipes.close()
+      spawner.close()
       heir.close()
       cgroups?.close()
       await ended.close()

@@ -8,9 +8,10 @@ import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
 import { shell, shim } from './shell.ts'
 import type { RunFiles } from './spool.ts'
 
-/** What a shim knows of its run besides the job. */
-export interface ShimArguments {
-  runId: string
+/** One shim to start. It travels between processes, so it is data alone. */
+export interface ShimOrder {
+  launch: Launch
+  files: RunFiles
   bootId: string
   /** null: none. */
   cgroup: string | null
@@ -31,9 +32,10 @@ export const shimNameOf = (runId: string) => `berth\0${runId}`
  * pipe then, so nothing is polled, and a server that dies meanwhile breaks nothing.
  */
 export async function spawnShim(
-  launch: Launch,
-  { files, pipes, onExit, ...given }: ShimArguments & { files: RunFiles; pipes: PipeStock; onExit: () => void },
+  order: ShimOrder,
+  { pipes, onExit }: { pipes: PipeStock; onExit: () => void },
 ): Promise<void> {
+  const { launch, files } = order
   const opened: number[] = []
   const descriptor = (path: string, flags: string) => {
     const file = openSync(path, flags, 0o600)
@@ -48,7 +50,7 @@ export async function spawnShim(
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
     for (const path of [files.stdout, files.stderr]) descriptor(path, 'a')
     const journal = [descriptor(files.journal, 'a'), descriptor(files.journal, 'r')]
-    const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(launch, files, given), ...launch.argv], {
+    const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
       cwd: launch.cwd,
       env: launch.environment,
       detached: true,
@@ -65,12 +67,13 @@ export async function spawnShim(
   }
 }
 
-function shimArguments(launch: Launch, files: RunFiles, given: ShimArguments): string[] {
+function shimArguments({ launch, files, bootId, cgroup, streamBytesMax }: ShimOrder): string[] {
   // One byte more than is stored, so that a stream over its limit is recognised.
-  const blocks = Math.ceil((given.streamBytesMax + 1) / blockBytes)
+  const blocks = Math.ceil((streamBytesMax + 1) / blockBytes)
   const times = [launch.limitSeconds, deadlineGraceSeconds, blocks].map(String)
-  return [given.runId, given.bootId, files.directory, given.cgroup ?? '', ...times]
+  return [files.runId, bootId, files.directory, cgroup ?? '', ...times]
 }
+
 async function claimDecided(child: ChildProcess): Promise<void> {
   const pipe: unknown = child.stdio.at(7)
   if (!(pipe instanceof Readable)) throw new Error('The pipe of the claim is missing')

@@ -1,7 +1,8 @@
-import { statSync } from 'node:fs'
-import { type FileHandle, open, readdir, rm } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, read, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Spool } from '../follow.ts'
+import { promisify } from 'node:util'
+import type { Spool, Stream } from '../follow.ts'
 import { isMissingFile } from './journal.ts'
 import { removeLinked } from './run-files.ts'
 
@@ -41,8 +42,20 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
 export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
+  if (removesPlainFiles(files)) return
   for (const link of [files.nodeFile, files.closureFile, files.inputFile]) await removeLinked(link)
   await rm(files.directory, { recursive: true, force: true })
+}
+
+/** Most runs have just these files; without switches to the thread pool, removing them takes a tenth of the time. */
+function removesPlainFiles({ stdout, stderr, journal, directory }: RunFiles): boolean {
+  try {
+    for (const file of [stdout, stderr, journal]) unlinkSync(file)
+    rmdirSync(directory)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Ids of the runs that have files here. */
@@ -54,28 +67,32 @@ export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr:
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
 
-/** null: its files are gone. */
-export async function openSpool({ stdout, stderr }: RunFiles): Promise<(Spool & { close(): Promise<void> }) | null> {
-  const handles = await Promise.all([stdout, stderr].map(openFile))
-  const close = async () => {
-    await Promise.all(handles.map((handle) => handle?.close()))
+/** null: its files are gone. Sizes are read synchronously: a few µs, and most looks find nothing new. */
+export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): void }) | null {
+  const [out, err] = [openFile(stdout), openFile(stderr)]
+  const close = () => {
+    for (const file of [out, err]) if (file !== null) closeSync(file)
   }
-  const [out, err] = handles
-  if (!out || !err) {
-    await close()
+  if (out === null || err === null) {
+    close()
     return null
   }
-  const files = { out, err }
+  const sizeOf = (stream: Stream) => fstatSync({ out, err }[stream]).size
   return {
-    read: async (stream, buffer, at) => (await files[stream].read(buffer, 0, buffer.length, at)).bytesRead,
-    size: async (stream) => (await files[stream].stat()).size,
+    async read(stream, buffer, at) {
+      if (sizeOf(stream) <= at) return 0
+      return (await readFrom({ out, err }[stream], buffer, 0, buffer.length, at)).bytesRead
+    },
+    size: async (stream) => sizeOf(stream),
     close,
   }
 }
 
-async function openFile(path: string): Promise<FileHandle | null> {
+const readFrom = promisify(read)
+
+function openFile(path: string): number | null {
   try {
-    return await open(path, 'r')
+    return openSync(path, 'r')
   } catch (error) {
     if (isMissingFile(error)) return null
     throw error

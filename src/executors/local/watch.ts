@@ -1,7 +1,7 @@
 import { isPopulated, killCgroup, removeCgroup } from './cgroups.ts'
 import { type Journal, recordCuts, recordDeadline, type ShimClaim } from './journal.ts'
 import { runIdVariable } from './launch.ts'
-import { beganWith, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
+import { beganWith, isUnmourned, type ProcessSeen, seeAll, seeProcess, signal } from './processes.ts'
 import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
 
 /**
@@ -41,8 +41,10 @@ export type Claimed = Journal & { claim: ShimClaim }
 const patienceSeconds = 0.5
 /** A shim that has been alone for this long does not end by itself. */
 const aloneSeconds = 10
-/** The last act of a shim needs a moment to take effect. */
+/** The last act of a shim needs a moment to take effect; until then nothing is searched for. */
 const dyingSeconds = 0.1
+/** The parent of a dead shim takes note of its death sooner than this, however busy the machine is. */
+const mournedSeconds = 10
 const ticksPerSecond = 100
 
 /** The living shim of this claim. */
@@ -104,7 +106,8 @@ async function endJob(runId: string, journal: Claimed, { cleared }: WatchedMachi
 /** What is left of the shim's own group: its readers, which end with the job, and its watchdog, which is sent off. */
 async function endGroup({ claim, exit }: Claimed, machine: WatchedMachine): Promise<boolean> {
   if (!signal(-claim.pid, 0)) return false
-  if (typeof exit?.up === 'number' && machine.uptimeSeconds() - exit.up < dyingSeconds) return true
+  const patience = isUnmourned(claim.pid) ? mournedSeconds : dyingSeconds
+  if (typeof exit?.up === 'number' && machine.uptimeSeconds() - exit.up < patience) return true
   const members = (await seeAll()).filter((seen) => seen.group === claim.pid)
   if (members.length === 0 || members.some((member) => isForeign(member, claim, exit))) return false
   signal(-claim.pid, claim.sharesGroup ? 'SIGKILL' : 'SIGTERM')

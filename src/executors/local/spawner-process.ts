@@ -1,0 +1,20 @@
+import { failureOf } from './failure.ts'
+import { createPipeStock } from './pipes.ts'
+import { type ShimOrder, spawnShim } from './spawn.ts'
+import type { Told } from './spawner.ts'
+
+/** The program of spawner.ts. The server may be told to stop together with it, and starts runs until it has stopped. */
+const [, , spoolDir = ''] = process.argv
+const pipes = createPipeStock(spoolDir)
+
+const tell = (told: Told) => {
+  if (process.connected) process.send?.(told, () => undefined)
+}
+
+process.on('message', async ({ number, order }: { number: number; order: ShimOrder }) => {
+  const onExit = () => tell({ ended: order.files.runId })
+  const failure = await spawnShim(order, { pipes, onExit }).then(() => null, failureOf)
+  tell({ order: number, failure })
+})
+process.on('disconnect', () => process.exit())
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
