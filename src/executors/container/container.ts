@@ -5,9 +5,10 @@ import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
 import { removeClosure } from './closure.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
-import { isHandle, labels, look, runIdOf } from './handle.ts'
+import { isHandle, look, runIdOf } from './handle.ts'
+import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
-import { observationOf, phaseOf } from './observation.ts'
+import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
 import { bytePositionOf, payload } from './output.ts'
 import { createStarter, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
@@ -105,11 +106,10 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   async function lookAt(handle: Handle): Promise<Observation> {
     const found = await look(engine, handle)
     if (!found) return notThere
-    const observation = observationOf(found, {
-      stopped: await stopper.isAsked(handle),
-      toTime: await readEngineTime(engine, time),
-      startedAt: await readStart(found, time),
-    })
+    const startedAt = await readStart(found, time)
+    const stopped = await stopper.isAsked(handle)
+    const toTime = needsEngineTime(found, startedAt) ? await readEngineTime(engine, time) : neverAsked
+    const observation = observationOf(found, { stopped, toTime, startedAt })
     seen.set(handle, observation)
     if (observation.state === 'ended') stopper.isOver(handle)
     return observation
@@ -210,6 +210,9 @@ async function isPodman(engine: Engine): Promise<boolean> {
   return components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
 }
 
+const neverAsked = (): never => {
+  throw new Error('A moment of the engine was not expected')
+}
 const notThere: Observation = { state: 'gone', info: 'There is no such container' }
 
 async function remove(engine: Engine, handle: Handle): Promise<void> {
@@ -227,7 +230,7 @@ async function describeEngine(engine: Engine): Promise<ExecutorDescription> {
     return { version, available: true, message }
   } catch (error) {
     if (!(error instanceof EngineAway || error instanceof EngineError)) throw error
-    const message = `No container engine answers at ${engine.address}: ${error.message}`
+    const message = `No container engine answers: ${error.message}`
     return { version: null, available: false, message }
   }
 }

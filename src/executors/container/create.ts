@@ -10,8 +10,8 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
 import type { ClosureMount } from './closure.ts'
 import type { Image } from './image.ts'
+import { labels as labelNames } from './labels.ts'
 import { networkOf } from './network.ts'
-import { limitLabel } from './observation.ts'
 
 /** The request by which the engine makes the container of a run. */
 
@@ -60,7 +60,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
       ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ],
     User: account ? `${account.uid}:${account.gid}` : image.user,
-    Labels: { ...labels, [limitLabel]: String(limitOf(spec, making)) },
+    Labels: { ...labels, [labelNames.limit]: String(limitOf(spec, making)) },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
       Binds: [

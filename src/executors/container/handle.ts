@@ -8,8 +8,6 @@ export const runIdOf = (handle: Handle) => handle.slice('berth-'.length)
 /** Only valid handles become paths of requests. */
 export const isHandle = (handle: Handle) => /^berth-[A-Za-z0-9_-]{1,128}$/.test(handle)
 
-export const labels = { owner: 'berth.owner', run: 'berth.run', job: 'berth.job', name: 'berth.name' } as const
-
 /** null: there is no such container. */
 export async function look(engine: Engine, handle: Handle): Promise<Inspected | null> {
   if (!isHandle(handle)) return null

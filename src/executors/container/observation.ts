@@ -1,4 +1,5 @@
 import type { Ended, Observation } from '../executor.ts'
+import { labels } from './labels.ts'
 
 /** The answer of the engine for one container (`GET /containers/{id}/json`), as far as Berth reads it. */
 export interface Inspected {
@@ -15,9 +16,6 @@ export interface Inspected {
   Config: { Labels: Readonly<Record<string, string>> | null }
   NetworkSettings: { Networks?: Readonly<Record<string, { IPAddress?: string } | undefined>> | null }
 }
-
-/** Seconds after which the container ends its run by itself. */
-export const limitLabel = 'berth.limit'
 
 type Phase = 'waits' | 'runs' | 'over'
 
@@ -57,6 +55,10 @@ export interface Known {
   startedAt: Date | null
 }
 
+/** Whether an observation has a moment that only the clock of the engine tells. */
+export const needsEngineTime = (inspected: Inspected, startedAt: Date | null): boolean =>
+  !isUnstarted(inspected) && (startedAt === null || phaseOf(inspected.State.Status) !== 'runs')
+
 export function observationOf(inspected: Inspected, known: Known): Observation {
   const { State: state, Id: nativeId } = inspected
   switch (phaseOf(state.Status)) {
@@ -89,11 +91,11 @@ function endOf(inspected: Inspected, known: Known): Ended {
 
 /** A signal that nobody asked for, when the time of the run was over, was the container's own. */
 function causeOf(
-  { State: state, Config: { Labels: labels } }: Inspected,
+  { State: state, Config: { Labels: given } }: Inspected,
   { signal, stopped }: Pick<Ended, 'signal' | 'stopped'>,
 ): Pick<Ended, 'cause'> {
   if (state.OOMKilled) return { cause: 'OOM_KILLED' }
-  const limitSeconds = Number(labels?.[limitLabel] ?? 0)
+  const limitSeconds = Number(given?.[labels.limit] ?? 0)
   const ranMs = Date.parse(state.FinishedAt) - Date.parse(state.StartedAt)
   const isOverdue = limitSeconds > 0 && ranMs >= limitSeconds * 1000
   return isOverdue && signal !== null && !stopped ? { cause: 'MAX_RUN_TIME' } : {}

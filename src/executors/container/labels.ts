@@ -1,0 +1,9 @@
+/** Labels by which the containers of runs are found and read. */
+export const labels = {
+  owner: 'berth.owner',
+  run: 'berth.run',
+  job: 'berth.job',
+  name: 'berth.name',
+  /** Seconds after which the container ends its run by itself. */
+  limit: 'berth.limit',
+} as const
