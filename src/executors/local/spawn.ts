@@ -3,10 +3,13 @@ import { once } from 'node:events'
 import { closeSync, fchownSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { StartFailed } from '../executor.ts'
+import { readJournal } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
 import { shell, shim } from './shell.ts'
+
 import type { RunFiles } from './spool.ts'
+import { endedEarly, ofSpool } from './trouble.ts'
 
 /** One shim to start. It travels between processes, so it is data alone. */
 export interface ShimOrder {
@@ -15,6 +18,8 @@ export interface ShimOrder {
   bootId: string
   /** null: none. */
   cgroup: string | null
+  /** Further cgroups, with limits. */
+  limited: readonly string[]
   /** The limit of each output stream. */
   streamBytesMax: number
 }
@@ -28,7 +33,7 @@ const blockBytes = 512
 export const shimNameOf = (runId: string) => `berth\0${runId}`
 
 /**
- * Starts a shim in a session of its own and waits until it has taken the claim or is over. The shim closes one end of a
+ * Starts a shim in a session of its own and waits until it has taken the claim; throws if it is over without one. The shim closes one end of a
  * pipe then, so nothing is polled, and a server that dies meanwhile breaks nothing.
  */
 export async function spawnShim(
@@ -58,6 +63,8 @@ export async function spawnShim(
     })
     child.once('exit', onExit)
     await claimDecided(child)
+    // Read at once: a job of the server's account may remove the spool.
+    if (!ofSpool(() => readJournal(files.journal))?.claim) throw endedEarly(files)
   } catch (cause) {
     if (cause instanceof StartFailed) throw cause
     throw startFailed(cause)
@@ -67,11 +74,11 @@ export async function spawnShim(
   }
 }
 
-function shimArguments({ launch, files, bootId, cgroup, streamBytesMax }: ShimOrder): string[] {
+function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax }: ShimOrder): string[] {
   // One byte more than is stored, so that a stream over its limit is recognised.
   const blocks = Math.ceil((streamBytesMax + 1) / blockBytes)
   const times = [launch.limitSeconds, deadlineGraceSeconds, blocks].map(String)
-  return [files.runId, bootId, files.directory, cgroup ?? '', ...times]
+  return [files.runId, bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
 }
 
 async function claimDecided(child: ChildProcess): Promise<void> {

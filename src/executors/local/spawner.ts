@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname, join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { type Failure, failureFrom } from './failure.ts'
+import { type Failure, fromFailure } from './failure.ts'
 import type { ShimOrder } from './spawn.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { ShimOrder } from './spawn.ts'
  * and shims go on. An order that was not answered is given again: of two shims of one run one takes the claim.
  */
 export interface Spawner {
-  /** Starts a shim and waits until it has taken the claim or is over. */
+  /** Starts a shim and waits until a shim of the run has taken the claim. */
   spawn(order: ShimOrder): Promise<void>
   /** It will tell of the end of this run. */
   watches(runId: string): boolean
@@ -62,7 +62,7 @@ export function createSpawner(spoolDir: string, clock: Clock, onEnded: (runId: s
   function answer(number: number, failure: Failure | null) {
     const answered = open.get(number)?.answered
     open.delete(number)
-    if (failure) answered?.reject(failureFrom(failure))
+    if (failure) answered?.reject(fromFailure(failure))
     else answered?.resolve()
   }
 
