@@ -77,8 +77,8 @@ export async function createExecutors(parts: ExecutorParts): Promise<ReadonlyMap
 export async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
   const described = await Promise.all(
     [...executors].map(async ([name, executor]) => {
-      const { version, available, message } = await executor.describe()
-      return [name, { version, available, message }] as const
+      const { unenforced = [], ...described } = await executor.describe()
+      return [name, { ...described, unenforced }] as const
     }),
   )
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 
 /**
- * Waits for news of one key; news that comes before the wait ends it at once. Each waiter has its own
+ * Waits for news of one key or of all keys; news that comes before the wait ends it at once. Each waiter has its own
  * alarm, and news without a waiter is dropped: an alarm says "look again", never what happened.
  */
 
@@ -11,7 +11,7 @@ export interface Alarm extends Disposable {
   ring(): void
 }
 
-function createAlarm(clock: Clock, onDispose: () => void): Alarm {
+function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
   let rung = false
   let waiting: AbortController | undefined
   return {
@@ -38,6 +38,7 @@ function createAlarm(clock: Clock, onDispose: () => void): Alarm {
 export class Alarms {
   readonly #clock: Clock
   readonly #byKey = new Map<string, Set<Alarm>>()
+  readonly #listeners = new Set<(key: string) => void>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -45,6 +46,7 @@ export class Alarms {
 
   ring(key: string): void {
     for (const alarm of this.#byKey.get(key) ?? []) alarm.ring()
+    for (const listener of this.#listeners) listener(key)
   }
 
   /** Dispose of the alarm when the wait is over. */
@@ -58,4 +60,28 @@ export class Alarms {
     alarms.add(alarm)
     return alarm
   }
+
+  /** Keys in the order of their news, each once until it is taken. */
+  async *keys(signal: AbortSignal): AsyncGenerator<string> {
+    const news = new Set<string>()
+    const alarm = createAlarm(this.#clock)
+    const listener = (key: string) => {
+      news.add(key)
+      alarm.ring()
+    }
+    this.#listeners.add(listener)
+    try {
+      while (!signal.aborted) {
+        for (const key of news) {
+          news.delete(key)
+          yield key
+        }
+        await alarm.wait(longWaitMs, signal)
+      }
+    } finally {
+      this.#listeners.delete(listener)
+    }
+  }
 }
+
+const longWaitMs = 60_000

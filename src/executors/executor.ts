@@ -155,9 +155,13 @@ export type LogChunk =
 export interface ExecutorDescription {
   version: string | null
   available: boolean
-  /** Why it is unavailable, or what a user should know (no cgroups: limits are not enforced). */
+  /** Why it is unavailable, or what a user should know. */
   message: string | null
+  /** What a job asks for and this executor plans with, but cannot hold a run to. Absent: it holds runs to all of it. */
+  unenforced?: readonly Limit[]
 }
+
+export type Limit = 'memory' | 'cpu' | 'pids'
 
 /** The run could not be started, and no process of it is left. */
 export class StartFailed extends Error {

@@ -141,7 +141,7 @@ async function logged(begin: string) {
   const jobId = await server.submit()
   const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
   const runId = run?.id ?? ''
-  let head = await openLog(sql, { runId, jobId, number: 1 })
+  let head = await openLog(sql, runId)
   const add = async (text: string) => {
     const pieces = [{ stream: 'STDOUT' as const, bytes: Buffer.from(text) }]
     head = await append(sql, head, { position: null, bytesMax: 1_000, pieces })

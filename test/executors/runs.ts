@@ -47,7 +47,7 @@ const plainSpec: JobSpec = {
   x11: null,
   resources: {
     cpu: 1,
-    memoryBytes: 2 ** 20,
+    memoryBytes: 2 ** 30,
     gpu: 0,
     gpuMemoryGib: null,
     gpuTensorCores: null,

@@ -268,7 +268,7 @@ describe('a socket', () => {
     const jobId = await strict.submit()
     const { sql } = strict.domain.db
     const { job } = await data(strict.url, 'query ($id: ID!) { job(id: $id) { currentRun { id } } }', { id: jobId })
-    const head = await openLog(sql, { runId: job.currentRun.id, jobId, number: 1 })
+    const head = await openLog(sql, job.currentRun.id)
     // More than the buffers of the two kernels hold.
     const pieces = [{ stream: 'STDOUT', bytes: Buffer.alloc(24 * 1024 * 1024, 'line\n') }] as const
     await append(sql, head, { pieces, position: null, bytesMax: 2 ** 30 })

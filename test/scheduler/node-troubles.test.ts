@@ -76,7 +76,7 @@ describe('a machine that can start nothing', () => {
     const runs = join(dataDir, 'runs')
     await rename(runs, `${runs}.away`)
     await writeFile(runs, 'no folder')
-    const small = { command: ['true'], resources: { cpu: 0.1, memoryBytes: 1 } }
+    const small = { command: ['true'], resources: { cpu: 0.1, memoryBytes: 2 ** 26 } }
     const ids = await Promise.all(Array.from({ length: 40 }, () => it.submit(small)))
     const { lines, destination } = recordLines()
     scheduler = startScheduler({ ...it.domain, log: createLog('warn', { destination }) }, { local: executor })

@@ -15,6 +15,8 @@ export interface ExecutorReport {
   version: string | null
   available: boolean
   message: string | null
+  /** What jobs ask for, and runs are not held to. */
+  unenforced: readonly string[]
 }
 
 export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, report: PoolReport): Promise<void> {

@@ -14,7 +14,7 @@ import { inWords, type Shape, shapeOf, tooLarge } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normalise } from './normalise.ts'
-import { type Destination, route } from './routing.ts'
+import { type Destination, route, unenforcedWarnings } from './routing.ts'
 import type { Submission } from './submission.ts'
 
 /** A resolved submission: its pool, executor, team, account and normalised spec, and what it would use. */
@@ -56,7 +56,8 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
       : []),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, warnings } = normalise({ ...input.spec, team: team?.name }, way, account)
+  const { spec, warnings: changes } = normalise({ ...input.spec, team: team?.name }, way, account)
+  const warnings = [...changes, ...unenforcedWarnings(input.spec, destination, way.executor)]
   const shape = shapeOf(spec.resources)
   const oversized = tooLarge(shape)
   if (oversized.length > 0) throw new InvalidInput(oversized)

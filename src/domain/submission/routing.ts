@@ -8,6 +8,7 @@ import type { SpecInput } from '../input.ts'
 import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import type { FreeNode } from '../machines/placement.ts'
+import type { PoolReport } from '../machines/pool-report.ts'
 
 /** A submission queue and the pool that it leads to. */
 export interface Destination extends PoolMachines {
@@ -18,6 +19,8 @@ export interface Destination extends PoolMachines {
   /** In order of preference. */
   executors: readonly string[]
   relaxReplicas: boolean
+  /** What the process that runs its jobs said of its executors. */
+  reports: Partial<PoolReport['executors']>
   /** null: nothing is known of costs. */
   rates: Rates | null
   weights: Weights
@@ -84,7 +87,7 @@ async function machinesAt(
 
 function readRows(sql: Sql): Promise<DestinationRow[]> {
   return sql.query<DestinationRow>(
-    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.rates, p.weights,
+    `SELECT q.name AS queue, q.is_default AS "isDefault", q.pool, p.policy::text AS policy, p.executors, p.relax_replicas AS "relaxReplicas", p.executor_reports AS reports, p.rates, p.weights,
        p.unix_user_required AS "unixUserRequired", p.reserved_unix_users AS "reservedUnixUsers",
        coalesce(p.scheduling->>'onUnsatisfiable' = 'FAIL', false) AS refuses, p.revision
      FROM submission_queue q JOIN pool p ON p.name = q.pool
@@ -163,6 +166,26 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
     const path = field.split('.')
     return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${value}` }
   })
+}
+
+/** What the job asks for by name, and its run will not be held to. */
+export function unenforcedWarnings(
+  { resources }: SpecInput,
+  destination: Destination | undefined,
+  executor: string,
+): string[] {
+  const unenforced = destination?.reports[executor]?.unenforced ?? []
+  const asked = {
+    memory: resources?.memoryBytes ?? resources?.memoryGib,
+    cpu: resources?.cpu ?? resources?.cpuCoresPerProcess,
+  }
+  return (['memory', 'cpu'] as const)
+    .filter((limit) => asked[limit] !== undefined && asked[limit] !== null)
+    .filter((limit) => unenforced.includes(limit))
+    .map(
+      (limit) =>
+        `${limit} is planned with, not enforced: executor ${executor} of pool ${destination?.pool} cannot limit it`,
+    )
 }
 
 function portViolations({ internalDns }: SpecInput, executor: string): Violation[] {

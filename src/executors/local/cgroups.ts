@@ -9,19 +9,21 @@ import {
   rmdirSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { isMissingFile } from './journal.ts'
 
 /**
  * A cgroup (version 2) for each run, if the server may make some: below its own, so a service or a container that is
- * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. No controller is
- * enabled. A process cannot leave the cgroup by making a session, `cgroup.kill` ends all at once, and the kernel
+ * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. Limits of runs are set by
+ * limits.ts. A process cannot leave the cgroup by making a session, `cgroup.kill` ends all at once, and the kernel
  * reports when it is empty. A folder per spool keeps several servers of one machine apart.
  *
  * A job of the server's own account can move itself into another cgroup that this account may write; a job of another
  * account cannot.
  */
 export interface Cgroups {
+  /** The folder of this spool. */
+  readonly base: string
   /** The cgroup of a run; the shim's child enters it before the job begins. */
   create(runId: string): string
   /** Path of a run's cgroup, if it was made here. */
@@ -36,7 +38,7 @@ export interface Cgroups {
 export function openCgroups(spoolDir: string): Cgroups | null {
   const own = ownCgroup()
   if (own === null || /\s/.test(own)) return null
-  const base = join(own, `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`)
+  const base = join(own, folderOf(spoolDir))
   try {
     accessSync(join(own, 'cgroup.procs'), constants.W_OK)
     mkdirSync(base, { recursive: true })
@@ -45,6 +47,7 @@ export function openCgroups(spoolDir: string): Cgroups | null {
     return null
   }
   return {
+    base,
     pathOf: (runId) => join(base, runId),
     create(runId) {
       mkdirSync(join(base, runId), { recursive: true })
@@ -57,6 +60,12 @@ export function openCgroups(spoolDir: string): Cgroups | null {
   }
 }
 
+export const folderOf = (spoolDir: string) =>
+  `berth-${createHash('sha256').update(spoolDir).digest('hex').slice(0, 16)}`
+
+/** The name of a service's own part of its delegated subtree: runs are beside it then, where limits are possible. */
+const ownPart = 'berth'
+
 function ownCgroup(): string | null {
   if (process.platform !== 'linux') return null
   const mount = readFileSync('/proc/self/mounts', 'utf8')
@@ -64,7 +73,8 @@ function ownCgroup(): string | null {
     .map((line) => line.split(' '))
     .find(([, , type]) => type === 'cgroup2')?.[1]
   const path = /^0::(.*)$/m.exec(readFileSync('/proc/self/cgroup', 'utf8'))?.[1]
-  return mount !== undefined && path !== undefined ? join(mount, path) : null
+  if (mount === undefined || path === undefined) return null
+  return join(mount, basename(path) === ownPart ? dirname(path) : path)
 }
 
 const childrenOf = (path: string) =>
@@ -75,9 +85,9 @@ export function isPopulated(path: string): boolean {
   return (ifThere(() => readFileSync(join(path, 'cgroup.events'), 'utf8')) ?? '').includes('populated 1')
 }
 
-/** KILL to all processes in it and below, at once. */
+/** KILL to all processes in it and below, at once. Version 1 has no such file, and may not make one. */
 export function killCgroup(path: string): void {
-  ifThere(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
+  if (existsSync(join(path, 'cgroup.kill'))) ifThere(() => writeFileSync(join(path, 'cgroup.kill'), '1'))
 }
 
 /** false: a process in it is still dying. A job that runs as root may have made other cgroups below. */

@@ -8,15 +8,15 @@ export interface Failure {
   cause: Failure | null
 }
 
-export function failureOf(error: unknown): Failure {
+export function toFailure(error: unknown): Failure {
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const code = error instanceof Error && 'code' in error ? String(error.code) : null
   const reason = error instanceof StartFailed ? error.reason : null
-  return { reason, message, code, cause: cause === undefined ? null : failureOf(cause) }
+  return { reason, message, code, cause: cause === undefined ? null : toFailure(cause) }
 }
 
-export function failureFrom({ reason, message, code, cause }: Failure): Error {
-  const why = cause === null ? {} : { cause: failureFrom(cause) }
+export function fromFailure({ reason, message, code, cause }: Failure): Error {
+  const why = cause === null ? {} : { cause: fromFailure(cause) }
   if (reason !== null) return new StartFailed(reason, message, why)
   return Object.assign(new Error(message, why), code === null ? {} : { code })
 }

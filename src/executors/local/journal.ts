@@ -16,8 +16,19 @@ export interface Journal {
   stopUp: number | null
   deadlineFired: boolean
   exit: { code: number; up: number | null } | null
+  /** Further cgroups of the job. */
+  limited: readonly string[]
+  /** null: not known. */
+  used: Used | null
   /** Output that is not in the spool, in the order in which it was noticed. */
   losses: Loss[]
+}
+
+export interface Used {
+  cpuSeconds: number | null
+  maxMemoryBytes: number | null
+  /** How many of its processes were killed for want of memory. */
+  oomKills: number
 }
 
 const lossWords = { cut: 'LOST', full: 'DISK_FULL', over: 'OVER_LIMIT' } as const
@@ -54,23 +65,60 @@ export const isMissingFile = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ENOENT'
 
 function parseJournal(text: string): Journal {
-  const journal: Journal = { claim: null, session: null, stopUp: null, deadlineFired: false, exit: null, losses: [] }
+  const journal: Journal = {
+    claim: null,
+    session: null,
+    stopUp: null,
+    deadlineFired: false,
+    exit: null,
+    limited: [],
+    used: null,
+    losses: [],
+  }
   for (const line of text.slice(0, text.lastIndexOf('\n') + 1).split('\n')) {
-    const [word, ...fields] = line.split(' ')
-    if (word === 'claim') journal.claim ??= parseClaim(fields)
-    if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(parseLoss(word, fields))
-    if (journal.exit) continue
-    if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
-    if (word === 'stop') journal.stopUp = Math.min(journal.stopUp ?? Number.POSITIVE_INFINITY, Number(fields[1]))
-    if (word === 'deadline') journal.deadlineFired = journal.stopUp === null
-    if (word === 'exit') journal.exit = { code: Number(fields[0]), up: seconds(fields[1]) }
+    const [word = '', ...fields] = line.split(' ')
+    if (!takeFact(journal, { word, fields, line }) && !journal.exit) takeStep(journal, word, fields)
   }
   return journal
 }
 
+/** Records that count wherever they stand. */
+function takeFact(journal: Journal, { word, fields, line }: { word: string; fields: string[]; line: string }): boolean {
+  if (word === 'claim') journal.claim ??= parseClaim(fields)
+  else if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(parseLoss(word, fields))
+  else if (word === 'limited') journal.limited = fields
+  else if (word === 'used') journal.used = parseUsed(fields)
+  else if (/^\d+m[\d.]+s$/.test(word)) journal.used = parseTimes(line)
+  else return false
+  return true
+}
+
+/** Records that count until the end of the command. */
+function takeStep(journal: Journal, word: string, fields: readonly string[]): void {
+  if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
+  if (word === 'stop') journal.stopUp = Math.min(journal.stopUp ?? Number.POSITIVE_INFINITY, Number(fields[1]))
+  if (word === 'deadline') journal.deadlineFired = journal.stopUp === null
+  if (word === 'exit') journal.exit = { code: Number(fields[0]), up: amount(fields[1]) }
+}
+
 function parseClaim([pid, born = '', boot = '', up, due, cgroup]: readonly string[]): ShimClaim {
   const place = { cgroup: cgroup === '-' ? null : (cgroup ?? null), sharesGroup: cgroup === undefined }
-  return { pid: Number(pid), born, boot, up: seconds(up), due: seconds(due), ...place }
+  return { pid: Number(pid), born, boot, up: amount(up), due: amount(due), ...place }
+}
+
+function parseUsed([usec, peak, oom]: readonly string[]): Used {
+  const micro = amount(usec)
+  return {
+    cpuSeconds: micro === null ? null : micro / 1e6,
+    maxMemoryBytes: amount(peak),
+    oomKills: amount(oom) ?? 0,
+  }
+}
+
+/** Of two such lines the second one counts. */
+function parseTimes(line: string): Used {
+  const times = [...line.matchAll(/(\d+)m([\d.]+)s/g)].map(([, minutes, rest]) => Number(minutes) * 60 + Number(rest))
+  return { cpuSeconds: times.reduce((sum, each) => sum + each, 0), maxMemoryBytes: null, oomKills: 0 }
 }
 
 function parseLoss(word: keyof typeof lossWords, [stream, amount]: readonly string[]): Loss {
@@ -80,7 +128,7 @@ function parseLoss(word: keyof typeof lossWords, [stream, amount]: readonly stri
     : { ...loss, after: Number(amount), bytes: 0 }
 }
 
-const seconds = (text: string | undefined) => (text === undefined || text === '-' ? null : Number(text))
+const amount = (text: string | undefined) => (text === undefined || text === '-' ? null : Number(text))
 
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): void {
   appendFileSync(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)

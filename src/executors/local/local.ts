@@ -1,6 +1,6 @@
 import { existsSync, type FSWatcher, mkdirSync, watch } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { release, uptime } from 'node:os'
+import { networkInterfaces, release, uptime } from 'node:os'
 import { basename } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
@@ -13,12 +13,13 @@ import { followEnded } from './ended.ts'
 import { createHeir } from './heir.ts'
 import { isMissingFile, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
+import { limitNames, noLimits, openLimits } from './limits.ts'
 import { readBootId, signal as send } from './processes.ts'
 import { createSpawner } from './spawner.ts'
 import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
-import { blamed, endedEarly, ofSpool } from './trouble.ts'
+import { blamed, ofSpool } from './trouble.ts'
 import { verdictOf } from './verdict.ts'
-import { type Claimed, killJob, killStrays, seeShim, type WatchedRun } from './watch.ts'
+import { type Claimed, killJob, killStrays, seeShim, type WatchedMachine, type WatchedRun } from './watch.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
@@ -71,14 +72,17 @@ const lastActMs = 5
 export async function createLocalExecutor(options: LocalOptions): Promise<Executor> {
   const { spoolDir, clock, time, log } = options
   await mkdir(`${spoolDir}/runs`, { recursive: true, mode: 0o700 })
-  const bootId = await readBootId()
-  const machine = { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs(), cleared: new Set<string>() }
+  const machine = machineNow(await readBootId(), time)
+  const { bootId } = machine
   const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
+  const limiting = options.usesCgroups === false ? noLimits : openLimits(spoolDir, cgroups)
   const heir = createHeir(`${spoolDir}/runs`)
   // A cgroup is made after the directory of its run, so one without it is a leftover.
-  for (const runId of cgroups?.list() ?? [])
-    if (!existsSync(`${spoolDir}/runs/${runId}`)) void endCgroup(cgroups?.pathOf(runId) ?? '', clock)
+  for (const runId of new Set([...(cgroups?.list() ?? []), ...limiting.list()]))
+    if (!existsSync(`${spoolDir}/runs/${runId}`))
+      void endCgroups([cgroups?.pathOf(runId), ...limiting.pathsOf(runId)], clock)
   const alarms = new Alarms(clock)
+  const unenforced = limitNames.filter((name) => !limiting.kept.includes(name))
   const spawner = createSpawner(spoolDir, clock, (runId) => alarms.ring(runId))
   /** When journals without a claim were first seen by this server: times of files depend on a clock that may be set. */
   const unclaimed = new Map<string, number>()
@@ -103,14 +107,16 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     }
     try {
       ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))
+      const launch = await launchOf(run, from)
+      const cgroup = cgroups?.create(run.runId) ?? null
       await spawner.spawn({
-        launch: await launchOf(run, from),
+        launch,
         files,
         bootId,
-        cgroup: cgroups?.create(run.runId) ?? null,
+        cgroup,
+        limited: limiting.impose({ runId: run.runId, cgroup, spec: run.spec }),
         streamBytesMax: options.logBytesMax ?? streamBytesMaxDefault,
       })
-      if (!isClaimed(files)) throw endedEarly(files)
     } catch (error) {
       await discard(files)
       throw blamed(error)
@@ -142,8 +148,15 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   }
 
   async function removeRun(files: RunFiles): Promise<void> {
-    const cgroup = readJournal(files.journal)?.claim?.cgroup ?? cgroups?.pathOf(files.runId)
-    if (cgroup) await endCgroup(cgroup, clock)
+    const journal = readJournal(files.journal)
+    const limited = journal?.limited ?? []
+    await endCgroups(
+      [
+        journal?.claim?.cgroup ?? cgroups?.pathOf(files.runId),
+        ...(limited.length > 0 ? limited : limiting.pathsOf(files.runId)),
+      ],
+      clock,
+    )
     machine.cleared.delete(files.runId)
     unclaimed.delete(files.journal)
     await removeFiles(files)
@@ -266,8 +279,9 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     describe: async () => ({
       version: release(),
       available: true,
+      unenforced,
       message: sentences([
-        'Limits of cpu and memory are planned with, not enforced',
+        unenforced.length === 0 ? null : `${unenforced.join(', ')}: planned with, not enforced`,
         cgroups === null ? withoutCgroups : null,
         sameAccount,
         separationOf(options.accounts ?? oneUser),
@@ -277,16 +291,32 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
       closing.abort()
       spawner.close()
       heir.close()
+      limiting.close()
       cgroups?.close()
       await ended.close()
     },
   }
 }
 
-/** The cgroup of a run that is over is empty; processes of a killed run may need a moment to die. */
-async function endCgroup(path: string, clock: Clock): Promise<void> {
-  killCgroup(path)
-  for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)
+/** The cgroups of a run that is over are empty; processes of a killed run may need a moment to die. */
+async function endCgroups(paths: readonly (string | undefined)[], clock: Clock): Promise<void> {
+  for (const path of paths) {
+    if (path === undefined) continue
+    killCgroup(path)
+    for (let looks = 0; looks < 50 && !removeCgroup(path); looks++) await clock.sleep(20)
+  }
+}
+
+function machineNow(bootId: string, time: Time): WatchedMachine {
+  return { bootId, uptimeSeconds: uptime, nowMs: () => time.nowMs(), ip: addressOfMachine(), cleared: new Set() }
+}
+
+/** The first address that others may reach, of version 4 if there is one. */
+function addressOfMachine(): string | null {
+  const addresses = Object.values(networkInterfaces()).flatMap(
+    (each) => each?.filter(({ internal }) => !internal) ?? [],
+  )
+  return (addresses.find(({ family }) => family === 'IPv4') ?? addresses[0])?.address ?? null
 }
 
 const sentences = (parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join('. ')

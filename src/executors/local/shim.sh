@@ -13,12 +13,16 @@
 #                          shims of one run only one ever starts the command. BORN tells it from a later bearer of its pid.
 #                          DUE: when the fallback deadline fires, CGROUP: of the job; each - where there is none.
 #   session PID BORN       the process that becomes the job: leader of its session and of its process group
+#   limited DIRECTORY …    further cgroups of the job, which hold it to limits
 #   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
 #   deadline               the fallback deadline fired
 #   full STREAM SIZE       output was lost when SIZE bytes of the stream were kept: the disk was full
 #   cut STREAM SIZE        likewise, because its reader was killed
 #   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were not kept
 #   exit CODE UP           the command is over
+#   used USEC PEAK OOM     by the whole job: processor time, most memory in bytes, processes killed for want of memory;
+#                          - where the system does not tell
+#   0m0.00s 0m0.00s        twice, without a cgroup: user and system time of the shim, and of the processes it waited for
 # All moments are seconds since the boot. No exit record and no shim any more: it was killed, and how the job ended is unknown.
 #
 # The order of the end: exit record, KILL for all that the job left behind, the last bytes of its output, the list of ended
@@ -27,8 +31,8 @@
 # Written for dash and bash alike, no process spent where a builtin does.
 
 : one run of Berth
-run=$1 boot=$2 directory=$3 cgroup=$4 limit=$5 grace=$6 blocks=$7
-shift 7
+run=$1 boot=$2 directory=$3 cgroup=$4 limited=$5 limit=$6 grace=$7 blocks=$8
+shift 8
 # Not exported: a job has a PATH only if its environment sets one.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 trap : HUP INT QUIT ALRM TERM USR1 USR2
@@ -65,6 +69,7 @@ claim() {
     [ "$word" = claim ] && break
   done
   [ "$first $second $third" = "$$ $born $boot" ] || exit 0
+  [ "$limited" ] && record limited "$limited"
   exec 7>&-
 }
 
@@ -135,6 +140,11 @@ launch() {
     printf 'berth: cannot enter the cgroup %s\n' "$cgroup" >&9
     exit 126
   fi
+  for each in $limited; do
+    printf 0 >"$each/cgroup.procs" && continue
+    printf 'berth: cannot enter the cgroup %s\n' "$each" >&9
+    exit 126
+  done
   while read -r word first rest <&4; do
     [ "$word" = stop ] || continue
     [ "$first" = 0.000 ] && exit 137
@@ -142,6 +152,35 @@ launch() {
   done
   exec 2>&9 3>&- 4<&- 5>&- 6<&- 8<&- 9>&-
   exec "$@"
+}
+
+# Reads one number of a file of a cgroup into `found`: that after the word $2, or the only one.
+find_number() {
+  found=
+  [ -r "$1" ] || return
+  while read -r word first; do
+    [ "$2" ] || found=$word
+    [ "$word" = "$2" ] && found=$first
+    [ "$found" ] && return
+  done <"$1"
+}
+
+# What the job has used.
+sum_up() {
+  usec=- peak=- oom=-
+  for each in $cgroup $limited; do
+    find_number "$each/cpu.stat" usage_usec
+    [ "$found" ] && usec=$found
+    for file in memory.peak memory.max_usage_in_bytes; do
+      find_number "$each/$file"
+      [ "$found" ] && peak=$found
+    done
+    for file in memory.events memory.oom_control; do
+      find_number "$each/$file" oom_kill
+      [ "$found" ] && oom=$found
+    done
+  done
+  record used "$usec" "$peak" "$oom"
 }
 
 claim
@@ -155,7 +194,9 @@ code=$?
 exec >/dev/null 9>&-
 now
 record exit "$code" "$up"
+[ "$cgroup" ] || times >&3
 kill_job
 wait $readers
+[ "$cgroup$limited" ] && sum_up
 printf '%s\n' "$run" >&5
 kill -KILL 0

@@ -1,4 +1,4 @@
-import { failureOf } from './failure.ts'
+import { toFailure } from './failure.ts'
 import { createPipeStock } from './pipes.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
 import type { Told } from './spawner.ts'
@@ -13,7 +13,7 @@ const tell = (told: Told) => {
 
 process.on('message', async ({ number, order }: { number: number; order: ShimOrder }) => {
   const onExit = () => tell({ ended: order.files.runId })
-  const failure = await spawnShim(order, { pipes, onExit }).then(() => null, failureOf)
+  const failure = await spawnShim(order, { pipes, onExit }).then(() => null, toFailure)
   tell({ order: number, failure })
 })
 process.on('disconnect', () => process.exit())

@@ -26,19 +26,28 @@ export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promi
   }
   const nativeId = String(claim.pid)
   if (await isUnderWay(run, { ...journal, claim }, machine))
-    return { state: 'running', ...startOf(journal, machine), nativeId }
+    return { state: 'running', ...startOf(journal, machine), nativeId, ...(machine.ip !== null && { ip: machine.ip }) }
   // The exit record may have come while the processes were read; now that all are over, none can come any more.
   const last = exit ? journal : (run.read() ?? journal)
   return { ...outcomeOf(last), ...startOf(last, machine), ...finishOf(last, machine), nativeId }
 }
 
 /** The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals. */
-function outcomeOf({ exit, stopUp, deadlineFired }: Journal): Ended {
+function outcomeOf({ exit, stopUp, deadlineFired, used }: Journal): Ended {
   const exitCode = exit?.code ?? 128 + KILL
   const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
-  const ended: Ended = { state: 'ended', exitCode, signal, stopped: stopUp !== null }
+  const ended: Ended = { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...usageOf(used) }
   if (deadlineFired) return { ...ended, cause: 'MAX_RUN_TIME' }
-  return exit ? ended : { ...ended, cause: 'SUPERVISOR_KILLED' }
+  if (!exit) return { ...ended, cause: 'SUPERVISOR_KILLED' }
+  return used && used.oomKills > 0 && exitCode !== 0 && !ended.stopped ? { ...ended, cause: 'OOM_KILLED' } : ended
+}
+
+function usageOf(used: Journal['used']): Pick<Ended, 'usage'> {
+  if (!used) return {}
+  const { cpuSeconds, maxMemoryBytes } = used
+  return {
+    usage: { ...(cpuSeconds !== null && { cpuSeconds }), ...(maxMemoryBytes !== null && { maxMemoryBytes }) },
+  }
 }
 
 const moment = (up: number, machine: WatchedMachine) =>

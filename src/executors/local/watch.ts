@@ -18,6 +18,8 @@ export interface WatchedMachine {
   bootId: string
   /** Seconds since the last boot. */
   uptimeSeconds(): number
+  /** Address of this machine; null: it has none that others reach. */
+  ip: string | null
   /** Time of the database. */
   nowMs(): number
   /** Runs without a cgroup that had no process at the last look. */

@@ -1,0 +1,141 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { copiesOf, type JobSpec } from '../../domain/spec.ts'
+import type { Limit } from '../executor.ts'
+import { type Cgroups, folderOf, removeCgroup } from './cgroups.ts'
+
+/**
+ * Limits of runs on memory, processor time and processes. With cgroup version 2 they are files of the cgroup of the run,
+ * if the controller may be used below the server's cgroup: the server may have no processes in the cgroup that passes it
+ * on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller that is mounted as version 1 has a
+ * tree of its own, in which the run gets a further cgroup. What can be kept in neither way is named in `System.executors`
+ * and at submission.
+ */
+export interface Limiting {
+  readonly kept: readonly Limit[]
+  /** Sets the limits of a run, in its cgroup and in further ones; returns those, which its process has to enter. */
+  impose(run: { runId: string; cgroup: string | null; spec: JobSpec }): string[]
+  /** Further cgroups of a run. */
+  pathsOf(runId: string): string[]
+  /** Runs that have further cgroups. */
+  list(): string[]
+  close(): void
+}
+
+interface Amounts {
+  memoryBytes: number
+  cpu: number
+}
+
+export const limitNames: readonly Limit[] = ['memory', 'cpu', 'pids']
+/** Maximum processes and threads of one run: stops a fork bomb before the machine does. */
+const pidsMax = 32_768
+const periodUs = 100_000
+const quotaUsMin = 1_000
+const quotaUs = ({ cpu }: Amounts) => Math.max(quotaUsMin, Math.ceil(cpu * periodUs))
+
+/** Files of a cgroup, and what is written to them. The first one must exist; the others depend on the kernel. */
+type Files = Readonly<Record<Limit, (amounts: Amounts) => readonly (readonly [string, number | string])[]>>
+
+const filesV2: Files = {
+  memory: ({ memoryBytes }) => [
+    ['memory.max', memoryBytes],
+    ['memory.swap.max', 0],
+    ['memory.oom.group', 1],
+  ],
+  cpu: (amounts) => [['cpu.max', `${quotaUs(amounts)} ${periodUs}`]],
+  pids: () => [['pids.max', pidsMax]],
+}
+
+const filesV1: Files = {
+  memory: ({ memoryBytes }) => [
+    ['memory.limit_in_bytes', memoryBytes],
+    ['memory.memsw.limit_in_bytes', memoryBytes],
+  ],
+  cpu: (amounts) => [
+    ['cpu.cfs_quota_us', quotaUs(amounts)],
+    ['cpu.cfs_period_us', periodUs],
+  ],
+  pids: () => [['pids.max', pidsMax]],
+}
+
+export const noLimits: Limiting = { kept: [], impose: () => [], pathsOf: () => [], list: () => [], close: () => {} }
+
+export function openLimits(spoolDir: string, cgroups: Cgroups | null): Limiting {
+  const unified = cgroups === null ? [] : controllersBelow(cgroups.base)
+  const trees = limitNames.flatMap((name) => (unified.includes(name) ? [] : (openTree(name, spoolDir) ?? [])))
+  const paths = (runId: string) => [...new Set(trees.map(({ base }) => join(base, runId)))]
+  return {
+    kept: limitNames.filter((name) => unified.includes(name) || trees.some((tree) => tree.name === name)),
+    impose({ runId, cgroup, spec }) {
+      const copies = copiesOf(spec.resources)
+      const amounts = { memoryBytes: spec.resources.memoryBytes * copies, cpu: spec.resources.cpu * copies }
+      if (cgroup !== null) for (const name of unified) write(cgroup, filesV2[name](amounts))
+      for (const { name, base } of trees) {
+        mkdirSync(join(base, runId), { recursive: true })
+        write(join(base, runId), filesV1[name](amounts))
+      }
+      return paths(runId)
+    },
+    pathsOf: paths,
+    list: () => [...new Set(trees.flatMap(({ base }) => childrenOf(base)))],
+    close() {
+      for (const { base } of trees) if (childrenOf(base).length === 0) removeCgroup(base)
+    },
+  }
+}
+
+function write(directory: string, files: ReturnType<Files[Limit]>): void {
+  for (const [at, [file, value]] of files.entries()) {
+    const path = join(directory, file)
+    if (at > 0 && !existsSync(path)) continue
+    try {
+      writeFileSync(path, String(value))
+    } catch (error) {
+      // Version 1 refuses a share that is larger than that of the cgroup above, which is kept to its own anyway.
+      if (!(file.startsWith('cpu.cfs') && (error as NodeJS.ErrnoException).code === 'EINVAL')) throw error
+    }
+  }
+}
+
+/** The controllers that runs below `base` may have. Only a cgroup without processes passes one on. */
+function controllersBelow(base: string): Limit[] {
+  const passesOn = (cgroup: string, name: Limit) => {
+    try {
+      writeFileSync(join(cgroup, 'cgroup.subtree_control'), `+${name}`)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return limitNames.filter((name) => passesOn(dirname(base), name) && passesOn(base, name))
+}
+
+/** The tree of a controller of version 1, below the server's own cgroup of it. */
+function openTree(name: Limit, spoolDir: string): { name: Limit; base: string } | null {
+  if (process.platform !== 'linux') return null
+  const mount = readFileSync('/proc/self/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .find(([, , type, options]) => type === 'cgroup' && options?.split(',').includes(name))?.[1]
+  const own = readFileSync('/proc/self/cgroup', 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+    .find(([, controllers]) => controllers?.split(',').includes(name))?.[2]
+  if (mount === undefined || own === undefined) return null
+  const base = join(mount, own, folderOf(spoolDir))
+  if (/\s/.test(base)) return null
+  try {
+    mkdirSync(base, { recursive: true })
+    const [first] = filesV1[name]({ memoryBytes: 0, cpu: 1 })
+    for (const file of ['cgroup.procs', first?.[0] ?? '']) accessSync(join(base, file), constants.W_OK)
+    return { name, base }
+  } catch {
+    return null
+  }
+}
+
+const childrenOf = (path: string) =>
+  existsSync(path)
+    ? readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? entry.name : []))
+    : []
