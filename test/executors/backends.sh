@@ -1,7 +1,8 @@
 #!/bin/bash
 # npm run test:executors: the contract over real backends. Each that is installed is started with data of its own, on a socket
 # of its own, and stopped again; each that is not is named. As root, on Debian: apt-get install docker.io iptables
-# busybox-static podman runc slurm-wlm munge.
+# busybox-static podman runc slurm-wlm munge etcd-server containerd containernetworking-plugins; the binaries of Kubernetes are in
+# BERTH_TEST_KUBERNETES_BINARIES or the PATH.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,7 +16,7 @@ finish() {
   bash test/executors/slurm.sh down "$directory/slurm"
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do
-    for _ in $(seq 100); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+    for _ in $(seq 600); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
   done
   rm -rf "$directory" 2>/dev/null || true
 }
@@ -85,6 +86,23 @@ if can slurmctld slurmd munged sbatch unshare; then
     BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")
+  fi
+fi
+
+engine=kubernetes
+PATH=$PATH${BERTH_TEST_KUBERNETES_BINARIES:+:$BERTH_TEST_KUBERNETES_BINARIES}
+if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etcd containerd ctr runc busybox curl openssl; then
+  rootfs >"$directory/rootfs.tar"
+  mkdir "$directory/kubernetes"
+  bash test/executors/kubernetes-up.sh "$directory/kubernetes" "$directory/rootfs.tar" >"$directory/kubernetes.log" 2>&1 &
+  pids+=($!)
+  for _ in $(seq 900); do grep -q '^ready' "$directory/kubernetes.log" && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
+  if grep -q '^ready' "$directory/kubernetes.log"; then
+    echo "── the executor kubernetes over $(kubectl --kubeconfig "$directory/kubernetes/kubeconfig" version --short 2>/dev/null | tail -1)"
+    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run test/executors/kubernetes.test.ts || failed+=("kubernetes")
+  else
+    tail -3 "$directory/kubernetes.log" >&2
+    failed+=("kubernetes does not start")
   fi
 fi
 

@@ -1,14 +1,17 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe } from 'vitest'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Executor } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { type Behaviour, contract } from './contract.ts'
-import { resourcesOf, runOf } from './runs.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /**
  * Real pods, where the environment names the kubeconfig of a cluster whose nodes see the directories of this machine and
@@ -70,4 +73,139 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       remove: () => clear(directory),
     }
   })
+
+  describe('a pod', () => {
+    let directory: string
+    let executor: Executor
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-'))
+      executor = await open(directory)
+    })
+    afterAll(async () => {
+      await executor.close()
+      await clear(directory)
+    })
+
+    type Spec = Parameters<typeof runOf>[0]
+    const start = (spec: Spec, run: Parameters<typeof runOf>[1] = {}) =>
+      executor.start(runOf({ resources: small, ...spec }, run))
+    async function finish(spec: Spec, run: Parameters<typeof runOf>[1] = {}) {
+      const handle = await start(spec, run)
+      const output = await read(executor, handle)
+      return { handle, ...output, ...(await untilEnded(executor, handle)) }
+    }
+    const sh = (text: string, spec: Spec = {}): Spec => ({ command: ['/bin/sh', '-c', text], ...spec })
+    const failure = async (spec: Spec) => untilState(executor, await start(spec), 'failed')
+
+    it('has the environment of the image, of the configuration, of the job and of Berth, and no credentials', async () => {
+      const environment = [{ name: 'BOTH', value: `\${PASSED}/\${BERTH_RUN}` }]
+      const { out } = await finish(
+        sh('echo $PATH; echo $PASSED $SECRET; echo $BOTH; ls /var/run/secrets; cat $BERTH_CLOSURE', { environment }),
+        { injected: { BERTH_RUN: '1' }, closure: '{"a":1}' },
+      )
+      const missing = 'ls: /var/run/secrets: No such file or directory'
+      expect(out).toBe(`/usr/sbin:/usr/bin:/sbin:/bin\nyes\nyes/1\n${missing}\n{"a":1}`)
+    })
+
+    it('ends with the code of its command', async () => {
+      const ends = await Promise.all([
+        finish({ command: ['no-such-command'] }),
+        finish({ command: ['/etc/passwd'] }),
+        finish(sh('kill -TERM $$')),
+        finish(sh('kill -KILL $$')),
+        finish(sh('exit 7')),
+        finish(sh('x=a; while :; do x=$x$x; done')),
+        finish(sh("trap '' TERM; while :; do sleep 1; done", { maxRunTimeSeconds: 1 })),
+      ])
+      expect(ends.map(({ exitCode, cause }) => cause ?? exitCode)).toEqual([
+        127,
+        126,
+        143,
+        137,
+        7,
+        'OOM_KILLED',
+        'MAX_RUN_TIME',
+      ])
+    }, 120_000)
+
+    it('that cannot begin says why', async () => {
+      expect(await failure(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
+      expect(await failure(sh('true', { image: 'localhost/BB:1' }))).toMatchObject({ reason: 'BAD_SPEC' })
+      const handle = await start(sh('true', { image: 'localhost/none:1' }))
+      await until(async () => JSON.stringify(await observe(executor, handle)).includes('ImagePull'), {
+        what: 'the reason is told',
+      })
+      await executor.stop(handle, 0)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+    })
+
+    it('mounts data below a root, and nothing outside, by no path and no link', async () => {
+      await mkdir(join(directory, 'sub'))
+      await writeFile(join(directory, 'sub', 'in'), 'from the machine\n')
+      await symlink('/etc', join(directory, 'link'))
+      const mounted = sh('cat in; cat ~/x', {
+        data: ['data/sub:/d'],
+        workdir: '/d',
+        environment: [{ name: 'HOME', value: '/d' }],
+      })
+      expect((await finish(mounted)).out).toMatch(/^from the machine\n/)
+      for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
+        await expect(start(sh('true', { data: [data] }))).rejects.toMatchObject({ reason: 'BAD_SPEC' })
+    })
+
+    it('that another program deletes is gone, and does not come back', async () => {
+      const handle = await start(sh('echo x >>/d/began; sleep 600', { data: ['data:/d'] }))
+      await untilState(executor, handle, 'running')
+      await kubectl('delete', 'pod', `${handle}-0`, '--wait=false')
+      expect(await untilState(executor, handle, 'gone')).toMatchObject({ state: 'gone' })
+      expect(await readFile(join(directory, 'began'), 'utf8')).toBe('x\n')
+    })
+
+    it('has its Services and its policy, and leaves nothing', async () => {
+      const ports = [1, 2].map((port) => ({ port, targetPort: 80, protocol: 'TCP' as const }))
+      const spec = { internalDns: { name: 'dns-users.test-web', ports }, networkIsolation: 'IN' as const }
+      const { handle } = await finish(sh('true', spec))
+      const kinds = 'secrets,pods,services,networkpolicies'
+      const left = async () =>
+        (await kubectl('get', kinds, '-o', 'name', '-l', `berth/handle=${handle}`)).split('\n').filter(Boolean)
+      expect((await left()).map((name) => name.replace(handle, '*')).toSorted()).toEqual([
+        'networkpolicy.networking.k8s.io/*',
+        'pod/*-0',
+        'secret/*',
+        'service/dns-users-test-web',
+      ])
+      await executor.forget?.(handle)
+      await until(async () => (await left()).length === 0, { what: 'everything is removed' })
+    })
+
+    it('of each replica knows its number and the first one, and the first failure ends all', async () => {
+      const resources = { ...small, replicas: 3, replicaMasterPort: 1234 }
+      const text = 'echo $BERTH_REPLICA $MASTER_ADDR:$MASTER_PORT; [ $BERTH_REPLICA != 1 ] || exit 5; sleep 600'
+      const handle = await start(sh(text, { resources }))
+      const [{ out }] = await Promise.all([
+        read(executor, handle),
+        until(async () => (await observe(executor, handle)).state === 'ended', {
+          what: 'all ended',
+          timeoutMs: 50_000,
+        }),
+      ])
+      const { exitCode } = await untilEnded(executor, handle)
+      const lines = out.trim().split('\n').toSorted()
+      expect(lines).toEqual([0, 1, 2].map((replica) => `${replica} ${handle}-0.${handle}:1234`))
+      expect(exitCode).toBe(5)
+    })
+
+    it('tells the nodes, and what others hold there', async () => {
+      const [node] = (await executor.capacity?.()) ?? []
+      expect(node).toMatchObject({ state: 'READY', gpus: [] })
+      expect(node?.cpuMillis).toBeGreaterThan(0)
+    })
+  })
 })
+
+const run = promisify(execFile)
+
+async function kubectl(...words: string[]): Promise<string> {
+  return (await run('kubectl', ['--kubeconfig', kubeconfig ?? '', ...words])).stdout
+}
