@@ -46,6 +46,7 @@ const freeNode = (node: DeclaredNode): FreeNode => ({
   backOff: null,
   interactive: 0,
   devices: node.devices.map((device) => ({ ...device, free: true })),
+  others: null,
 })
 
 const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({

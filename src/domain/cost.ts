@@ -47,7 +47,7 @@ const decimal = (amount: number) => Number(amount.toPrecision(15))
 export const measuredCostSql = (ended: string) => `
   coalesce(greatest(extract(epoch FROM ${ended} - run.started_at)::float8, 0) / ${hourSeconds} * (
     (pool.rates->>'cpuHour')::float8 * (SELECT coalesce(sum(a.cpu_millis), 0) FROM allocation a WHERE a.run_id = run.id) / 1000
-    + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM device_claim c WHERE c.run_id = run.id)), 0)`
+    + (pool.rates->>'gpuHour')::float8 * (SELECT count(*) FROM held_device c WHERE c.run_id = run.id)), 0)`
 
 /** Writes the rates of the configuration if they are new or changed; returns whether it did. */
 export async function applyRates(tx: Tx, pool: string, rates: Rates | null): Promise<boolean> {

@@ -184,6 +184,10 @@ export const builtExecutors: readonly BuiltExecutor[] = [...traits.keys()].filte
 export const isOneMachine = (executors: readonly string[]): boolean =>
   executors.some((name) => traitsOf(name).nodes === 'MACHINE')
 
+/** Whether the backend of the pool reports its nodes and chooses among them. */
+export const isDelegated = (executors: readonly string[]): boolean =>
+  executors.some((name) => traitsOf(name).nodes === 'BACKEND')
+
 /** Whether the server starts processes of its own for jobs of the pool. */
 export const startsProcesses = (executors: readonly string[]): boolean =>
   executors.some((name) => traitsOf(name).startsProcesses)

@@ -8,7 +8,7 @@ import { readVisibleQuotas } from '../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
-import type { Device, DeviceClaim, Run } from '../platform/generated/client.ts'
+import type { Device, Run } from '../platform/generated/client.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
 import {
@@ -111,9 +111,10 @@ function machineLoaders(domain: Domain, viewer: Viewer) {
       (nodeIds) => prisma.device.findMany({ where: { nodeId: { in: nodeIds } }, orderBy: { index: 'asc' } }),
       (device: Device) => device.nodeId,
     ),
-    claims: byParent(
-      (nodeIds) => prisma.deviceClaim.findMany({ where: { nodeId: { in: nodeIds } } }),
-      (claim: DeviceClaim) => claim.nodeId,
+    /** Devices of the node that runs hold. */
+    held: byParent(
+      (nodeIds) => sql.query<HeldDevice>(heldDevicesSql, [nodeIds], 'held_devices'),
+      (held) => held.nodeId,
     ),
     allocations: byParent(
       (runIds) => prisma.allocation.findMany({ where: { runId: { in: runIds } }, orderBy: { replica: 'asc' } }),
@@ -260,6 +261,15 @@ async function readLogEnds({ db }: Domain, jobIds: readonly string[]): Promise<L
   return jobIds.map((id) => ends.get(id) ?? { run: 1, offset: 0 })
 }
 
+interface HeldDevice {
+  nodeId: string
+  index: number
+  runId: string
+}
+
+const heldDevicesSql =
+  'SELECT node_id AS "nodeId", device AS index, run_id AS "runId" FROM held_device WHERE node_id = ANY($1::text[])'
+
 interface PoolCapacity {
   capacity: { cpuMillis: number; memoryBytes: number; gpu: number }
   used: { cpuMillis: number; memoryBytes: number; gpu: number }
@@ -268,10 +278,10 @@ interface PoolCapacity {
 async function readPoolCapacities({ db }: Domain, pools: readonly string[]): Promise<PoolCapacity[]> {
   const rows = await db.sql.query<Record<'cpu' | 'memory' | 'gpu' | 'usedCpu' | 'usedMemory' | 'usedGpu', number>>(
     `SELECT coalesce(sum(n.cpu_millis), 0)::bigint AS cpu, coalesce(sum(n.memory_bytes), 0)::bigint AS memory,
-       coalesce(sum(n.cpu_millis - n.free_cpu_millis), 0)::bigint AS "usedCpu",
-       coalesce(sum(n.memory_bytes - n.free_memory_bytes), 0)::bigint AS "usedMemory",
+       coalesce(sum(n.cpu_millis - n.held_cpu_millis - n.free_cpu_millis), 0)::bigint AS "usedCpu",
+       coalesce(sum(n.memory_bytes - n.held_memory_bytes - n.free_memory_bytes), 0)::bigint AS "usedMemory",
        coalesce(sum((SELECT count(*) FROM device d WHERE d.node_id = n.id)), 0)::bigint AS gpu,
-       coalesce(sum((SELECT count(*) FROM device_claim c WHERE c.node_id = n.id)), 0)::bigint AS "usedGpu"
+       coalesce(sum((SELECT count(*) FROM held_device h WHERE h.node_id = n.id)), 0)::bigint AS "usedGpu"
      FROM unnest($1::text[]) WITH ORDINALITY AS p(name, place) LEFT JOIN node n ON n.pool = p.name
      GROUP BY p.place ORDER BY p.place`,
     [pools],

@@ -13,7 +13,7 @@ import {
   StartFailed,
 } from '../executors/executor.ts'
 import type { Sql } from '../platform/tx.ts'
-import type { Report } from './outcome.ts'
+import { factsOf, type Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
 import { pumpLog } from './pump.ts'
 import type { Reporter } from './reports.ts'
@@ -45,6 +45,8 @@ const retryMsMax = 5_000
 const reInspectMs = 50
 /** Maximum time for the rest of the log of a run that is gone. */
 const goneLogMsMax = 60_000
+/** What a backend tells of a run, such as why it waits, is stored at most this often. */
+const tellEveryMs = 1_000
 /** A deadline is checked this often, in case the database's clock was set. */
 const waitMsMax = 10_000
 
@@ -69,6 +71,9 @@ export class Carrier {
   /** No pump can have stored output of it. */
   #isFresh: boolean
   #stopped = false
+  /** What the backend told of the run last, and when. */
+  #told = textOf({ state: 'starting' })
+  #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(run: HoldingRun, executor: Executor, carrying: Carrying & { signal: AbortSignal }) {
     this.#run = run
@@ -114,9 +119,22 @@ export class Carrier {
       this.#gone = lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
-      await this.#report({ kind: 'seen', observation })
+      await this.#tell(observation)
       this.#watchDeadlines(observation.startedAt ?? null)
-    }
+    } else if (this.#isTelling(observation)) await this.#tell(observation)
+  }
+
+  /** Whether the backend tells something new of a run whose state stays the same. */
+  #isTelling(observation: Observation): boolean {
+    if (observation.state !== 'starting' && observation.state !== 'running') return false
+    const isRecent = this.#carrying.domain.clock.monotonicMs() - this.#toldMs < tellEveryMs
+    return !isRecent && textOf(observation) !== this.#told
+  }
+
+  async #tell(observation: Observation): Promise<void> {
+    this.#told = textOf(observation)
+    this.#toldMs = this.#carrying.domain.clock.monotonicMs()
+    await this.#report({ kind: 'seen', observation })
   }
 
   /** Silence counts from when this leader noticed it. */
@@ -207,6 +225,7 @@ export class Carrier {
       now?.state === 'ended' ? { ...now, state: 'running' } : (now ?? { state: 'starting' })
     if (observation.state === 'gone' || observation.state === 'failed') return this.#run.state
     this.#running = observation.state === 'running'
+    this.#told = textOf(observation)
     const state = await this.#report({ kind: 'seen', observation }, handle)
     if (state === 'CANCELLING') this.#ends = true
     if (observation.state === 'running') this.#watchDeadlines(observation.startedAt ?? null)
@@ -333,6 +352,12 @@ export class Carrier {
       }
     return undefined
   }
+}
+
+/** What is told beside the state, as a text to compare. */
+function textOf(observation: Observation): string {
+  const info = observation.state === 'starting' ? observation.info : undefined
+  return JSON.stringify({ ...factsOf(observation), info })
 }
 
 function startFailure(error: unknown): { reason: StartFailed['reason']; message: string } {

@@ -36,7 +36,11 @@ export function createNodeWatch(
     })
   }
 
+  // A backend that reports its nodes says itself which of them are lost (capacity-watch.ts).
+  const isDelegated = [...executors.values()].some(({ capacity }) => capacity !== undefined)
+
   return async () => {
+    if (isDelegated) return
     const nodes = await readSeenNodes(db.sql, leader.pool)
     const silent = await findSilent(nodes.map(({ name }) => name))
     const answering = nodes.filter(({ name }) => !silent.has(name))

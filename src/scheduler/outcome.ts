@@ -1,7 +1,7 @@
 import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
 import type { StateReason } from '../domain/state.ts'
-import type { Ended, Observation, StartFailed } from '../executors/executor.ts'
+import type { BackendPlacement, Ended, Observation, StartFailed } from '../executors/executor.ts'
 
 /**
  * What a report of an executor means for the job as it is now. Pure. A job that was seen only at its end gets RUNNING
@@ -29,6 +29,8 @@ export type Step = Pick<
   | 'finishedAt'
   | 'nativeId'
   | 'ip'
+  | 'nodes'
+  | 'gpuIds'
   | 'usage'
 >
 
@@ -89,12 +91,10 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
   }
 }
 
-function running(
-  { leaving }: ReportedJob,
-  { startedAt, nativeId, ip }: Pick<Step, 'startedAt' | 'nativeId' | 'ip'>,
-): Step {
+function running({ leaving }: ReportedJob, observation: Ended | Extract<Observation, { state: 'running' }>): Step {
   const why = leaving === null ? { reason: null } : { reason: 'PREEMPTING' as const, info: leaving }
-  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...(nativeId && { nativeId }), ...(ip && { ip }) }
+  const { startedAt } = observation
+  return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...factsOf(observation) }
 }
 
 function gone(job: ReportedJob, { info: told, cause }: { info?: string; cause?: 'PREEMPTED' }): Step {
@@ -110,7 +110,7 @@ const runsAgain = ({ spec: { restartable, resumable }, hasClosure }: ReportedJob
   restartable || (resumable && hasClosure)
 
 function ended(job: ReportedJob, end: Ended): Step {
-  const facts = factsOf(end)
+  const facts = endOf(end)
   if (job.state === 'CANCELLING' && end.stopped)
     return { to: 'CANCELLED', reason: 'CANCELLED', info: describe(end), ...facts }
   const isInterrupted = end.cause === 'SUPERVISOR_KILLED' && !end.stopped
@@ -132,12 +132,39 @@ function ended(job: ReportedJob, end: Ended): Step {
   return { ...(again ? { to: 'QUEUED', runEnds: 'FAILED' } : { to: 'FAILED' }), reason, info: describe(end), ...facts }
 }
 
-const factsOf = ({ exitCode, finishedAt, nativeId, usage }: Ended) => ({
-  exitCode,
-  ...(finishedAt && { finishedAt }),
-  ...(nativeId && { nativeId }),
-  ...(usage && { usage }),
+interface Telling {
+  state: string
+  nativeId?: string
+  ip?: string
+  placements?: readonly BackendPlacement[]
+}
+
+const endOf = (end: Ended) => ({
+  exitCode: end.exitCode,
+  ...(end.finishedAt && { finishedAt: end.finishedAt }),
+  ...(end.usage && { usage: end.usage }),
+  ...factsOf(end),
 })
+
+/** What the backend tells of a run apart from its state. */
+interface Facts {
+  nativeId?: string
+  ip?: string
+  nodes?: readonly string[]
+  gpuIds?: readonly number[]
+}
+
+export function factsOf(observation: Observation): Facts {
+  const { nativeId, ip, placements }: Telling = observation
+  return {
+    ...(nativeId && { nativeId }),
+    ...(ip && { ip }),
+    ...(placements && {
+      nodes: [...new Set(placements.map(({ node }) => node))],
+      gpuIds: placements.flatMap(({ gpuIds }) => gpuIds),
+    }),
+  }
+}
 
 /** A run without a maximum of its own was ended by its reservation, even if that was removed since. */
 function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }: ReportedJob): string {
@@ -146,10 +173,7 @@ function timeOver({ expired, endsWithReservation, spec: { maxRunTimeSeconds } }:
 }
 
 /** A job that lost a rotation waits behind the jobs that wait now, so that every account runs in turn. */
-function preempted(
-  job: ReportedJob,
-  facts: Pick<Step, 'info' | 'exitCode' | 'finishedAt' | 'nativeId' | 'usage'>,
-): Step {
+function preempted(job: ReportedJob, facts: Omit<Step, 'to' | 'reason' | 'runEnds' | 'losesTurn'>): Step {
   const step = { reason: 'PREEMPTED' as const, ...facts }
   if (!runsAgain(job)) return { to: 'INTERRUPTED', ...step }
   return { to: 'QUEUED', runEnds: 'INTERRUPTED', ...(job.tier === rotationTier && { losesTurn: true }), ...step }

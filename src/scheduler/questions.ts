@@ -4,6 +4,7 @@ import { Refusal } from '../domain/errors.ts'
 import { interactiveElsewhere } from '../domain/jobs/one-interactive.ts'
 import { countedBid, laneOf } from '../domain/lanes.ts'
 import { Fenced, fence } from '../domain/leadership.ts'
+import { chosenOf } from '../domain/machines/placement.ts'
 import { closedGateOf } from '../domain/queue/gates.ts'
 import { positionIfAdded } from '../domain/queue/position.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
@@ -88,9 +89,12 @@ async function dryRun({ domain, leader, planner }: Answering, asked: AskedJob): 
   const found = await tryHereAndElsewhere(domain.db.sql, world, candidate)
   if (!found.start) return { wouldBe: found.becomes, place: null, reasons: [found.reason], position }
   const { start } = found
-  const nodes = [...new Set(start.placements.map(({ node }) => node))]
-  const gpuIds = start.placements.flatMap((each) => each.gpuIds)
-  return { wouldBe: 'STARTING', place: { nodes, gpuIds, atMs: world.state.nowMs }, reasons: [], position }
+  return {
+    wouldBe: 'STARTING',
+    place: { ...chosenOf(start.placements), atMs: world.state.nowMs },
+    reasons: [],
+    position,
+  }
 }
 
 /** A sequence behind all others of its lane. */

@@ -1,4 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
+import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
 import { fence } from '../domain/leadership.ts'
@@ -8,8 +9,9 @@ import { seal } from '../logs/append.ts'
 import { createBatcher } from '../platform/batch.ts'
 import type { Sql } from '../platform/tx.ts'
 import { createNodeTroubles } from './node-troubles.ts'
-import { type Report, stepsOf } from './outcome.ts'
+import { factsOf, type Report, stepsOf } from './outcome.ts'
 import type { Leader } from './planner.ts'
+import { rebookReported } from './rebookings.ts'
 
 /**
  * Turns reports of executors into moves: many in one transaction, under the leader's epoch, each decided against the
@@ -39,6 +41,7 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
       await troubles.count(reports)
       const states = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
       await troubles.forget(reports)
+      await rebookReported(domain, leader, reports)
       for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
       return states
     },
@@ -81,6 +84,7 @@ async function writeRound(
   )
   const moves: Move[][] = []
   const over: string[] = []
+  const facts: RunFacts[] = []
   for (const report of reports) {
     const job = jobs.get(report.jobId)
     const late = job !== undefined && isLate(job, report)
@@ -88,8 +92,10 @@ async function writeRound(
     const steps = job && !late ? movesOf(job, report, startAttemptsMax) : []
     moves.push(steps)
     if (steps.some(endsRun)) over.push(report.runId)
+    if (job && !late && steps.length === 0) facts.push(...toldBeside(report))
     states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
+  await storeFacts(sql, facts)
   await seal(sql, over)
   await transition(
     sql,
@@ -105,6 +111,15 @@ async function writeRound(
 
 const endsRun = ({ to }: Move): boolean => to === 'QUEUED' || isFinal(to)
 const isLate = (job: ReportedJob, { number }: RunReport): boolean => job.run !== number || isFinal(job.state)
+
+/** What a report tells of a run that it does not move. */
+function toldBeside({ runId, report }: RunReport): RunFacts[] {
+  if (report.kind !== 'seen') return []
+  const { observation } = report
+  const info = observation.state === 'starting' && observation.info ? { info: observation.info } : {}
+  const told = { ...factsOf(observation), ...info }
+  return Object.keys(told).length > 0 ? [{ runId, ...told }] : []
+}
 
 function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAttemptsMax: number): Move[] {
   let from = job.state

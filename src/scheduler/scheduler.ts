@@ -2,6 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { createLeadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import { createLoop } from '../platform/loop.ts'
+import { createCapacityWatch } from './capacity-watch.ts'
 import type { Leader } from './planner.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
@@ -95,6 +96,7 @@ function createTerm(
   const report = createReporter(domain, leader, startAttemptsMax)
   const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
+  const capacity = createCapacityWatch(domain, leader, executors)
   const ticks = createLoop({
     name: `scheduler ${leader.pool}`,
     pollMs: ticker.pauseMs,
@@ -111,13 +113,14 @@ function createTerm(
       unsubscribe = () => {
         for (const unlisten of listening) unlisten()
       }
+      capacity?.start()
       runner.start()
       ticks.start()
     },
     async stop() {
       stopped = true
       unsubscribe()
-      await Promise.all([ticks.stop(), runner.stop()])
+      await Promise.all([capacity?.stop(), ticks.stop(), runner.stop()])
     },
   }
 }

@@ -59,8 +59,8 @@ const needs: Readonly<Record<string, Need>> = {
   ),
   dependency_on_job_id_idx: need('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])'),
   device_claim_run_id_idx: need(
-    'SELECT count(*) FROM device_claim c WHERE c.run_id = run.id',
-    'SELECT count(*) FROM device_claim c WHERE c.run_id = $1',
+    'SELECT count(*) FROM held_device c WHERE c.run_id = run.id',
+    'SELECT count(*) FROM held_device c WHERE c.run_id = $1',
   ),
   event_without_position: need(
     'SELECT job_id, seq, at FROM event WHERE position IS NULL ORDER BY job_id, seq LIMIT $1',

@@ -43,5 +43,6 @@ export const node = (name: string, more: Partial<FreeNode> = {}): FreeNode => ({
   backOff: null,
   interactive: 0,
   devices: [],
+  others: null,
   ...more,
 })

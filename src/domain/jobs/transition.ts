@@ -33,7 +33,7 @@ export interface Move {
   eligibleInMs?: number
   /** The next run waits behind all jobs that wait now: its sequence is that of its creation. */
   losesTurn?: true
-  /** Names of the nodes, with STARTING. */
+  /** Names of the nodes, with STARTING; where the backend chooses them, as soon as it tells them. */
   nodes?: readonly string[]
   gpuIds?: readonly number[]
   /** What the backend says of times and names. */

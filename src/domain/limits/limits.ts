@@ -6,7 +6,7 @@ import { audit } from '../audit/audit.ts'
 import { tellLimits } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound, type Violation } from '../errors.ts'
-import { isOneMachine } from '../executors.ts'
+import { isDelegated, isOneMachine } from '../executors.ts'
 import { parseInput } from '../parse.ts'
 
 /**
@@ -258,6 +258,7 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
   const limit = { ...named, gpuModel: gpuModel?.toLowerCase() ?? '', maxJobs, maxGpus }
   const pool = await domain.db.serializable(async (tx) => {
     const name = await lockPool(tx, asked ?? null)
+    await demandModels(tx, name, limit)
     await writeScopeLimit(tx, name, limit)
     await tellLimits(tx, name)
     await audit(tx, viewer, [{ ...auditOf(name, limit), action: 'limits.scope' }], domain.time.nowMs())
@@ -265,6 +266,19 @@ export async function setScopeLimit(domain: Domain, viewer: Viewer, raw: unknown
   })
   domain.wakeups.poke('queue')
   return pool
+}
+
+/** Which GPUs a run gets is not known at its start where the backend chooses them. */
+async function demandModels(
+  { prisma }: Tx,
+  poolName: string,
+  { gpuModel }: Pick<ScopeLimit, 'gpuModel'>,
+): Promise<void> {
+  if (gpuModel === '') return
+  const pool = await prisma.pool.findUnique({ where: { name: poolName } })
+  if (!isDelegated(pool?.executors ?? [])) return
+  const message = `The backend of pool ${poolName} chooses the GPUs of a run; limit GPUs of any model, or use another queue for this model`
+  throw new InvalidInput([{ path: ['gpuModel'], message }])
 }
 
 type WrittenScope = Omit<ScopeLimit, 'counted'>

@@ -23,6 +23,15 @@ export interface FreeNode {
   /** Number of copies of interactive jobs on it. */
   interactive: number
   devices: readonly FreeDevice[]
+  /** What others hold of the node of a backend that chooses nodes itself; null: Berth chooses. */
+  others: Others | null
+}
+
+export interface Others {
+  cpuMillis: number
+  memoryBytes: number
+  /** Indexes of as many devices as they hold; which ones they are means nothing. */
+  gpus: readonly number[]
 }
 
 /** Nothing is placed on the node before `untilMs`; after that one run at a time, until a start succeeds. */
@@ -182,17 +191,22 @@ const devicesText = (shape: Shape): string =>
     shape.anyGpu,
   ])
 
-const emptied = (node: FreeNode): FreeNode => ({ ...untouched(node), state: 'READY', backOff: null })
+/** The node as if nothing at all ran on it. */
+const emptied = (node: FreeNode): FreeNode => ({
+  ...untouched({ ...node, others: node.others && { cpuMillis: 0, memoryBytes: 0, gpus: [] } }),
+  state: 'READY',
+  backOff: null,
+})
 
-/** The node as if nothing ran on it. */
+/** The node as if no run of Berth's was on it. */
 export const untouched = (node: FreeNode): FreeNode => ({
   ...node,
   backOff: node.backOff && { ...node.backOff, probes: 0 },
-  freeCpu: node.cpuMillis,
-  freeMemory: node.memoryBytes,
+  freeCpu: node.cpuMillis - (node.others?.cpuMillis ?? 0),
+  freeMemory: node.memoryBytes - (node.others?.memoryBytes ?? 0),
   infinibandFree: node.infiniband,
   interactive: 0,
-  devices: node.devices.map((device) => ({ ...device, free: true })),
+  devices: node.devices.map((device) => ({ ...device, free: !node.others?.gpus.includes(device.index) })),
 })
 
 // ── strength ──

@@ -6,6 +6,7 @@ import { audit } from '../audit/audit.ts'
 import { tellNodes, tellSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
+import { isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
@@ -83,6 +84,8 @@ async function demandRoom({ prisma }: Tx, { pool, name: wanted }: NodeInput): Pr
   const row = await prisma.pool.findUnique({ where: { name: pool }, include: { _count: { select: { nodes: true } } } })
   const taken = await prisma.poolNode.count({ where: { poolName: pool, name: wanted } })
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [field], message }])
+  if (isDelegated(row?.executors ?? []))
+    throw refuse('pool', `Pool ${pool} has the nodes of its backend; add the node there`)
   if (row?.directory) throw refuse('pool', `Pool ${pool} is bound to one machine; its executor cannot use other nodes`)
   if (taken > 0) throw refuse('name', `Pool ${pool} already has a node ${wanted}; choose another name`)
   if ((row?._count.nodes ?? 0) >= nodesPerPool) throw refuse('pool', `A pool can have at most ${nodesPerPool} nodes`)
@@ -162,6 +165,10 @@ async function withNode(domain: Domain, id: string, work: (tx: Tx, node: NodeHea
     if (found) await lockPool(tx, found.poolName)
     const node = found && (await read())
     if (!node) throw new NotFound(`There is no node ${id.slice(0, 64)}`)
+    if (node.isDelegated) {
+      const message = `Node ${node.name} belongs to the backend of pool ${node.poolName}; drain, resume or remove it there`
+      throw new InvalidInput([{ path: ['id'], message }])
+    }
     await work(tx, { pool: node.poolName, name: node.name, state: node.stateBefore ?? node.state })
   })
   domain.wakeups.poke('queue')

@@ -5,8 +5,9 @@ import { lockPool } from '../limits/limits.ts'
 /**
  * Failed starts count against the node, not only against the job. Otherwise a node in trouble is free again at once and
  * fails one waiting job after the other. The node backs off: nothing is placed there for 1, 2, 4 … seconds, at most
- * five minutes; then one run at a time is tried, and a start that succeeds ends the back-off. Verbs of the leader, in
- * its open transaction.
+ * five minutes; then one run at a time is tried, and a start that succeeds ends the back-off. A backend that chooses the
+ * nodes itself could not start the run anywhere, so all nodes of its pool back off together. Verbs of the leader, in its
+ * open transaction.
  */
 
 export interface StartFailure {
@@ -48,7 +49,7 @@ export async function countStartFailure(
   await lockPool(sql, pool)
   const counted = await sql.query<{ node: string; failures: number; isFirst: boolean }>(
     `UPDATE node SET start_failures = start_failures + 1
-     WHERE pool = $1 AND name IN (SELECT unnest(nodes) FROM run WHERE id = $2)
+     WHERE pool = $1 AND (delegated OR name IN (SELECT unnest(nodes) FROM run WHERE id = $2))
        AND coalesce(backs_off_until <= berth_now(), true)
      RETURNING name AS node, start_failures AS failures, backs_off_until IS NULL AS "isFirst"`,
     [pool, runId],
@@ -82,7 +83,7 @@ export async function forgetStartFailures(
     `WITH well AS MATERIALIZED (
        SELECT node.id, node.backs_off_until IS NOT NULL AS backed_off FROM node
        WHERE pool = $1 AND start_failures > 0 AND EXISTS (
-         SELECT FROM run r WHERE r.id = ANY($2::text[]) AND node.name = ANY(r.nodes)
+         SELECT FROM run r WHERE r.id = ANY($2::text[]) AND (node.delegated OR node.name = ANY(r.nodes))
            AND coalesce(r.scheduled_at >= node.backs_off_until, true)) FOR UPDATE
      )
      UPDATE node SET start_failures = 0, backs_off_until = NULL, backs_off_because = NULL

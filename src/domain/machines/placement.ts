@@ -25,6 +25,8 @@ export interface Placement {
   infiniband: boolean
   /** It is a copy of an interactive job. */
   interactive: boolean
+  /** The backend chooses the node and has not told it: the amounts count on this one until then. */
+  provisional?: true
 }
 
 export interface PlaceOptions {
@@ -228,8 +230,9 @@ function placementOn(
     cpuMillis: shape.exclusive ? seen.cpuMillis : shape.cpuMillis,
     memoryBytes: shape.exclusive ? seen.memoryBytes : shape.memoryBytes,
     gpuIds,
-    infiniband: shape.infiniband,
+    infiniband: shape.infiniband && seen.others === null,
     interactive: interactive === true,
+    ...(seen.others && { provisional: true }),
   }
 }
 
@@ -308,4 +311,10 @@ export function giveBack(node: FreeNode, { cpuMillis, memoryBytes, gpuIds, infin
 function setFree({ devices }: FreeNode, id: number, { free }: { free: boolean }): void {
   const device = devices[id]?.index === id ? devices[id] : devices.find(({ index }) => index === id)
   if (device) device.free = free
+}
+
+/** The nodes and GPUs that Berth has chosen; none where the backend chooses. */
+export function chosenOf(placements: readonly Placement[]): { nodes: string[]; gpuIds: number[] } {
+  const chosen = placements.filter(({ provisional }) => !provisional)
+  return { nodes: [...new Set(chosen.map(({ node }) => node))], gpuIds: chosen.flatMap(({ gpuIds }) => gpuIds) }
 }

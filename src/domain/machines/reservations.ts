@@ -5,6 +5,7 @@ import { audit } from '../audit/audit.ts'
 import { tellSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
+import { isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
@@ -58,14 +59,18 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
  * Throws InvalidInput for an invalid window, a name that is taken, unknown nodes, and nodes that are reserved at that
  * time.
  */
-async function demandFree(sql: Sql, { pool, name: wanted, nodes, startsAt, endsAt }: ReservationInput): Promise<void> {
+async function demandFree(
+  sql: Sql,
+  { pool, name: wanted, nodes, startsAt, endsAt, nativeId }: ReservationInput & { nativeId: string | null },
+): Promise<void> {
   const [row] = await sql.query<{
     now: Date
     taken: boolean
     known: string[]
     reserved: { node: string; name: string }[]
+    executors: string[] | null
   }>(
-    `SELECT berth_now() AS now, EXISTS (SELECT FROM capacity_reservation WHERE pool = $1 AND name = $2) AS taken,
+    `SELECT (SELECT executors FROM pool WHERE name = $1) AS executors, berth_now() AS now, EXISTS (SELECT FROM capacity_reservation WHERE pool = $1 AND name = $2) AS taken,
        ARRAY(SELECT n.name FROM node n WHERE n.pool = $1 AND n.name = ANY($3::text[])) AS known,
        coalesce((SELECT jsonb_agg(jsonb_build_object('node', r.node, 'name', r.name)) FROM (
          SELECT unnest(c.nodes) AS node, c.name FROM capacity_reservation c
@@ -74,6 +79,8 @@ async function demandFree(sql: Sql, { pool, name: wanted, nodes, startsAt, endsA
     [pool, wanted, nodes, startsAt, endsAt],
   )
   const refuse = (path: string[], message: string) => new InvalidInput([{ path, message }])
+  if (isDelegated(row?.executors ?? []) && nativeId === null)
+    throw refuse(['nativeId'], `The backend of pool ${pool} chooses nodes; nativeId must name the reservation there`)
   if (endsAt <= startsAt) throw refuse(['endsAt'], 'Must be later than startsAt')
   if (row && endsAt <= row.now) throw refuse(['endsAt'], 'Must be in the future')
   if (row?.taken) throw refuse(['name'], `Pool ${pool} already has a reservation ${wanted}; choose another name`)

@@ -158,7 +158,7 @@ const endingsSql = `
 SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second' AS "endsAt",
   coalesce((SELECT jsonb_agg(jsonb_build_object('nodeId', a.node_id, 'node', '', 'replica', a.replica, 'cpuMillis', a.cpu_millis,
       'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband, 'interactive', l.interactive,
-      'gpuIds', CASE WHEN a.replica = (SELECT min(b.replica) FROM allocation b WHERE b.run_id = r.id AND b.node_id = a.node_id) THEN coalesce((SELECT jsonb_agg(c.device) FROM device_claim c
+      'gpuIds', CASE WHEN a.replica = (SELECT min(b.replica) FROM allocation b WHERE b.run_id = r.id AND b.node_id = a.node_id) THEN coalesce((SELECT jsonb_agg(c.device) FROM held_device c
         WHERE c.run_id = r.id AND c.node_id = a.node_id), '[]') ELSE '[]' END))
     FROM allocation a WHERE a.run_id = r.id), '[]') AS placements
 FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id

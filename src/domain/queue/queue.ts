@@ -110,8 +110,8 @@ states AS (
   UNION ALL SELECT 'QUEUED', entries FROM waiting WHERE entries > 0
 ),
 gpus AS MATERIALIZED (
-  SELECT d.device, c.run_id IS NOT NULL AS taken FROM chosen JOIN node n ON n.pool = chosen.name JOIN device d ON d.node_id = n.id
-  LEFT JOIN device_claim c ON c.node_id = d.node_id AND c.device = d.device
+  SELECT d.device, d.device = ANY(n.held_gpus) OR EXISTS (SELECT FROM held_device h WHERE h.node_id = n.id AND h.device = d.device) AS taken
+  FROM chosen JOIN node n ON n.pool = chosen.name JOIN device d ON d.node_id = n.id
 )
 SELECT name AS pool, berth_now() AS at, ${localSql} AS local,
   coalesce((SELECT revision FROM pool_view v WHERE v.pool = name), 0) AS view,

@@ -24,17 +24,23 @@ const ofRuns: Readonly<Record<string, string>> = {
     SELECT r.id, a.count || ' allocations for ' || (l.shape->>'copies') || ' copies, ' || c.count || ' GPUs for ' || j.gpu AS message
     FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
     CROSS JOIN LATERAL (SELECT count(*) AS count, max(replica) AS last FROM allocation WHERE run_id = r.id) a
-    CROSS JOIN LATERAL (SELECT count(*) AS count FROM device_claim WHERE run_id = r.id) c
+    CROSS JOIN LATERAL (SELECT count(*) AS count FROM held_device WHERE run_id = r.id) c
     WHERE r.state IN ${holdingSql} AND a.count > 0
       AND (a.count <> (l.shape->>'copies')::int OR a.last <> a.count - 1 OR c.count <> j.gpu)`,
   'a claimed device belongs to a run that holds resources there': `
     SELECT c.run_id AS id, c.node_id || ' device ' || c.device AS message FROM device_claim c JOIN run r ON r.id = c.run_id
     WHERE r.state NOT IN ${holdingSql}
       OR NOT EXISTS (SELECT FROM allocation a WHERE a.run_id = c.run_id AND a.node_id = c.node_id)`,
-  'free resources are capacity minus allocations': `
+  'an allocation counts GPUs by claims, and on delegated nodes without': `
+    SELECT a.run_id AS id, n.name || ': ' || cardinality(a.gpu_slots) || ' counted' AS message
+    FROM allocation a JOIN node n ON n.id = a.node_id
+    WHERE NOT n.delegated AND (a.provisional OR a.gpu_slots <> '{}')
+      OR n.delegated AND EXISTS (SELECT FROM device_claim c WHERE c.node_id = n.id)`,
+  'free resources are capacity minus allocations and what others hold': `
     SELECT n.id, 'cpu ' || n.free_cpu_millis || ', memory ' || n.free_memory_bytes AS message
     FROM node n LEFT JOIN (SELECT node_id, sum(cpu_millis) AS cpu, sum(memory_bytes) AS memory FROM allocation GROUP BY 1) a ON a.node_id = n.id
-    WHERE n.free_cpu_millis <> n.cpu_millis - coalesce(a.cpu, 0) OR n.free_memory_bytes <> n.memory_bytes - coalesce(a.memory, 0)`,
+    WHERE n.free_cpu_millis <> n.cpu_millis - n.held_cpu_millis - coalesce(a.cpu, 0)
+      OR n.free_memory_bytes <> n.memory_bytes - n.held_memory_bytes - coalesce(a.memory, 0)`,
   'a hold belongs to a waiting job and names nodes of its pool': `
     SELECT h.id, j.state || ' ' || j.id AS message FROM hold h JOIN job j ON j.id = h.job_id
     WHERE j.state <> 'QUEUED' OR j.pool <> h.pool OR EXISTS (

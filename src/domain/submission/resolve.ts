@@ -1,7 +1,7 @@
 import { rootOf, shareAccountOf } from '../accounts.ts'
 import { expectedCost } from '../cost.ts'
 import { InvalidInput, Rejected } from '../errors.ts'
-import { startsProcesses } from '../executors.ts'
+import { isDelegated, startsProcesses } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
@@ -98,7 +98,13 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
 }
 
 /** Why it could never start on the machines as they are, whatever runs there; null: it could. */
-function neverFits(shape: Shape, { nodes }: Destination, reservation: NamedReservation | null): Reason | null {
+function neverFits(
+  shape: Shape,
+  { nodes, executors }: Destination,
+  reservation: NamedReservation | null,
+): Reason | null {
+  // The backend has not told its nodes yet.
+  if (nodes.length === 0 && isDelegated(executors)) return null
   // The same array each time: what is known of it is asked again.
   const mine = reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
   return couldEverFit(shape, mine) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)

@@ -3,7 +3,7 @@ import type { Weights } from '../accounts.ts'
 import type { Rates } from '../cost.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, type Violation } from '../errors.ts'
-import { executorDefault, executorsWhere, type SpecialField, traitsOf } from '../executors.ts'
+import { executorDefault, executorsWhere, isDelegated, type SpecialField, traitsOf } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
@@ -113,7 +113,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
     ...notHonoured(spec, executor),
     ...portViolations(spec, executor),
     ...gangViolations(spec, destination),
-    ...deviceViolations(spec, destination),
+    ...deviceViolations(spec, destination, executor),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
   return { queue: destination.queue, pool: destination.pool, policy: destination.policy, executor }
@@ -208,7 +208,11 @@ function gangViolations(spec: SpecInput, destination: Destination): Violation[] 
     .map((field) => ({ path: ['spec', 'resources', field], message: 'Must be given when replicas is above 1' }))
 }
 
-function deviceViolations(spec: SpecInput, destination: Destination): Violation[] {
+function deviceViolations(spec: SpecInput, destination: Destination, executor: string): Violation[] {
+  if (spec.resources?.gpuIds && isDelegated([executor])) {
+    const message = `Executor ${executor} chooses the GPUs itself; leave gpuIds out, or ask for a gpuModel`
+    return [{ path: ['spec', 'resources', 'gpuIds'], message }]
+  }
   const unknown = (spec.resources?.gpuIds ?? []).filter((id) => !destination.deviceIds.includes(id))
   return unknown.slice(0, 1).map((id) => ({
     path: ['spec', 'resources', 'gpuIds'],

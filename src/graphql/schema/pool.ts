@@ -181,10 +181,15 @@ builder.node(PoolNodeRef, {
     }),
     free: t.field({
       type: Capacity,
-      description: 'Free resources.',
-      async resolve({ id, freeCpu, freeMemory }, _args, { load }) {
-        const [devices, claims] = await Promise.all([load.devices.load(id), load.claims.load(id)])
-        return { cpuMillis: freeCpu, memoryBytes: freeMemory, gpu: devices.length - claims.length }
+      description: 'Free resources; of a node of Slurm or Kubernetes, without what others hold there.',
+      async resolve({ id, freeCpu, freeMemory, heldGpus }, _args, { load }) {
+        const [devices, held] = await Promise.all([load.devices.load(id), load.held.load(id)])
+        const gpu = devices.length - held.length - heldGpus.length
+        return {
+          cpuMillis: Math.max(0, freeCpu),
+          memoryBytes: freeMemory < 0n ? 0n : freeMemory,
+          gpu: Math.max(0, gpu),
+        }
       },
     }),
     devices: t.field({
@@ -227,17 +232,22 @@ DeviceRef.implement({
     tensorCores: t.exposeBoolean('tensorCores', { description: 'Whether it has tensor cores.' }),
     cuda: t.exposeStringList('cuda', { description: 'Lowest and highest CUDA version; empty: unknown.' }),
     allocated: t.boolean({
-      description: 'Whether a run holds the GPU.',
-      resolve: async ({ nodeId, index }, _args, { load }) =>
-        (await load.claims.load(nodeId)).some((claim) => claim.index === index),
+      description:
+        'Whether a run holds the GPU. On a node of Slurm or Kubernetes, which choose GPUs themselves, only the number of allocated GPUs is exact, and those of other users count.',
+      async resolve({ nodeId, index }, _args, { load }) {
+        const [node, held] = await Promise.all([load.node.load(nodeId), load.held.load(nodeId)])
+        return held.some((each) => each.index === index) || (node?.heldGpus.includes(index) ?? false)
+      },
     }),
     job: t.field({
       type: JobRef,
       nullable: true,
-      description: 'The job that holds the GPU; null: the GPU is free, or you may not see the job.',
+      description:
+        'The job that holds the GPU; null: the GPU is free, you may not see the job, or its backend chooses GPUs.',
       async resolve({ nodeId, index }, _args, { load }) {
-        const claim = (await load.claims.load(nodeId)).find((each) => each.index === index)
-        const run = claim ? await load.run.load(claim.runId) : null
+        const [node, held] = await Promise.all([load.node.load(nodeId), load.held.load(nodeId)])
+        const holding = node?.isDelegated ? undefined : held.find((each) => each.index === index)
+        const run = holding ? await load.run.load(holding.runId) : null
         return run ? load.job.load(run.jobId) : null
       },
     }),

@@ -121,14 +121,19 @@ builder.node(RunRef, {
     }),
     placements: t.field({
       type: [Placement],
-      description: 'Resources held now; empty if the run holds none.',
+      description:
+        'Resources held now; empty if the run holds none, or if its backend chooses the nodes and has not told them yet.',
       async resolve(run, _args, { load }) {
         const [allocations, claims] = await Promise.all([load.allocations.load(run.id), load.claimsOfRun.load(run.id)])
-        const nodes = await Promise.all(allocations.map(({ nodeId }) => load.node.load(nodeId)))
-        return allocations.map((allocation, index) => ({
+        const known = allocations.filter(({ isProvisional }) => !isProvisional)
+        const nodes = await Promise.all(known.map(({ nodeId }) => load.node.load(nodeId)))
+        return known.map((allocation, at) => ({
           ...allocation,
-          node: nodes[index]?.name ?? allocation.nodeId,
-          gpuIds: claims.filter(({ nodeId }) => nodeId === allocation.nodeId).map((claim) => claim.index),
+          node: nodes[at]?.name ?? allocation.nodeId,
+          gpuIds: [
+            ...allocation.gpuIds,
+            ...claims.filter(({ nodeId }) => nodeId === allocation.nodeId).map(({ index }) => index),
+          ],
         }))
       },
     }),

@@ -23,7 +23,7 @@ export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): Res
 })
 
 /**
- * What the accounts of a pool use, as a share of its healthy nodes: the greatest part of any resource over the account's
+ * What the accounts of a pool use, as a share of its healthy nodes without what others hold of them: the greatest part of any resource over the account's
  * weight. A run that was asked to leave counts as gone, and the job that its resources are used for as if it ran: so a
  * preemption changes the shares at once.
  */
@@ -37,8 +37,12 @@ export class Accounts {
     this.shares.clear()
     const healthy = nodes.filter(({ state }) => state !== 'LOST')
     this.capacity = healthy.reduce(
-      (sum, { cpuMillis, memoryBytes, devices }) =>
-        added(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
+      (sum, { cpuMillis, memoryBytes, devices, others }) =>
+        added(
+          added(sum, { cpu: cpuMillis, memory: memoryBytes, gpu: devices.length }, 1),
+          others ? { cpu: others.cpuMillis, memory: others.memoryBytes, gpu: others.gpus.length } : none,
+          -1,
+        ),
       none,
     )
   }

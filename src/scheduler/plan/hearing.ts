@@ -1,5 +1,5 @@
 import type { Heard } from '../store.ts'
-import { isSamePlacement, runOf } from './machines.ts'
+import { isSamePlacement, type RunMove, runOf } from './machines.ts'
 import type { Change, Running, Start, Waiting } from './model.ts'
 import type { PoolState } from './state.ts'
 
@@ -12,6 +12,9 @@ export function hear(state: PoolState, { nowMs, changes, lanes }: Heard): void {
   // Until now an undo could restore a hold that was dropped for a job that left.
   for (const jobId of state.left) if (!state.holds.has(jobId)) state.left.delete(jobId)
   for (const lane of lanes) if (!state.lanes.has(lane.lane.id)) state.addLane(lane)
+  const moves = changes.flatMap((change) => moveIn(state, change) ?? [])
+  for (const { known, running } of moves) if (known.leaving && !running.leaving) spare(state, known)
+  state.moveRuns(moves)
   for (const change of changes) apply(state, change)
   for (const change of changes) if (change.kind === 'LEFT') state.forgetIfOver(change.laneId)
 }
@@ -66,6 +69,12 @@ function join(state: PoolState, entry: Waiting): void {
   const hold = state.holds.get(entry.jobId)
   if (hold) state.putHold(hold, window.lane)
   state.reorder(entry.laneId)
+}
+
+function moveIn(state: PoolState, change: Change): RunMove | null {
+  if (change.kind !== 'RUN' || change.running === null) return null
+  const known = state.running.get(change.runId)
+  return known && !isSamePlacement(known, change.running) ? { known, running: change.running } : null
 }
 
 function hearRun(state: PoolState, runId: string, running: Running | null): void {

@@ -87,6 +87,12 @@ export class Machines {
     this.add(run)
   }
 
+  /** Runs that exchange what they hold: all give it back before any takes it. */
+  exchange(moves: readonly RunMove[]): void {
+    for (const { known } of moves) this.withdraw(known)
+    for (const { running } of moves) this.add(running)
+  }
+
   private enter(run: Running): readonly string[] {
     this.models.set(run.runId, this.modelsOf(run.placements))
     for (const { nodeId } of run.placements) this.byNode.set(nodeId, (this.byNode.get(nodeId) ?? new Set()).add(run))
@@ -159,12 +165,14 @@ export class Machines {
     }
   }
 
-  /** Counts probes: the first start on a node after its back-off shows whether the node works. */
+  /**
+   * Counts probes: the first start on a node after its back-off shows whether the node works. Nodes of a backend that
+   * chooses among them back off together, and one start shows it for all.
+   */
   private countProbe({ placements, sinceMs }: Running, one: 1 | -1): void {
-    for (const nodeId of new Set(placements.map((placement) => placement.nodeId))) {
-      const backOff = this.byId.get(nodeId)?.backOff
-      if (backOff && sinceMs >= backOff.untilMs) backOff.probes += one
-    }
+    const on = new Set(placements.map(({ nodeId }) => nodeId))
+    for (const { id, backOff, others } of this.nodes)
+      if (backOff && sinceMs >= backOff.untilMs && (others || on.has(id))) backOff.probes += one
   }
 
   private countKinds({ lane, wonTier }: Running, one: 1 | -1): void {
@@ -196,6 +204,12 @@ export class Machines {
   }
 }
 
+/** A run that holds other resources than before. */
+export interface RunMove {
+  known: Running
+  running: Running
+}
+
 const asOf = (nowMs: number, node: FreeNode): FreeNode =>
   node.backOff ? { ...node, backOff: { ...node.backOff, isOver: node.backOff.untilMs <= nowMs } } : node
 
@@ -217,5 +231,13 @@ export function runOf({ lane, entry, placements, wonTier, backfilledOn }: Start,
   }
 }
 
+/** Whether both hold the same; what the backend told of a node since it was chosen does not count. */
 export const isSamePlacement = (a: Running, b: Running): boolean =>
-  JSON.stringify(a.placements) === JSON.stringify(b.placements)
+  a.placements.length === b.placements.length &&
+  a.placements.every((placement, at) => {
+    const other = b.placements[at]
+    return other !== undefined && keyOf(placement) === keyOf(other)
+  })
+
+const keyOf = ({ nodeId, cpuMillis, memoryBytes, gpuIds, infiniband, interactive }: Placement): string =>
+  [nodeId, cpuMillis, memoryBytes, gpuIds.toSorted((a, b) => a - b), infiniband, interactive].join('/')

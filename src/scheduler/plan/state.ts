@@ -5,7 +5,7 @@ import { memoryMs } from '../../domain/scheduling.ts'
 import { none } from './accounts.ts'
 import { LaneWindow, type QueuedJob } from './lane-window.ts'
 import { LanesByAccount } from './lanes-by-account.ts'
-import { Machines } from './machines.ts'
+import { Machines, type RunMove } from './machines.ts'
 import type { Fraction, Hold, LaneState, PastPreemption, PoolSettings, Running, Snapshot, WorldView } from './model.ts'
 import { Order } from './order.ts'
 import { budgetMs } from './preemption.ts'
@@ -122,6 +122,18 @@ export class PoolState implements WorldView {
       else this.machines.add(running)
     })
     if (known?.leaving !== running.leaving || (known && isPreemptable(known)) !== isPreemptable(running)) this.weigh()
+  }
+
+  /** The backend of these runs chose other nodes than the planner. */
+  moveRuns(moves: readonly RunMove[]): void {
+    if (moves.length === 0) return
+    const accounts = new Set(moves.map(({ running }) => running.lane.account))
+    const exchange = [...accounts].reduce<() => void>(
+      (change, account) => () => this.order.moving(account, change),
+      () => this.machines.exchange(moves),
+    )
+    exchange()
+    this.order.freed([])
   }
 
   /** A preemption may help a head now: the next round asks. */

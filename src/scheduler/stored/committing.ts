@@ -6,6 +6,7 @@ import { markHowStarted } from '../../domain/jobs/runs.ts'
 import { type Move, transition } from '../../domain/jobs/transition.ts'
 import { leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { allocate } from '../../domain/machines/nodes.ts'
+import { chosenOf } from '../../domain/machines/placement.ts'
 import { type Sql, sqlState } from '../../platform/tx.ts'
 import type { Decisions, Eviction, Start, Waiting } from '../plan/model.ts'
 import type { Leader } from '../planner.ts'
@@ -151,8 +152,7 @@ const startMove = ({ entry, placements }: Start): Move => ({
   from: 'QUEUED',
   to: 'STARTING',
   reason: null,
-  nodes: [...new Set(placements.map(({ node }) => node))],
-  gpuIds: placements.flatMap(({ gpuIds }) => gpuIds),
+  ...chosenOf(placements),
 })
 
 function tell({ wakeups }: Domain, { starts, evictions, holds, refused }: Decisions): void {

@@ -80,7 +80,8 @@ export async function readFirst(
 
 interface RunRow extends Omit<Running, 'placements'> {
   gpuIds: Record<string, number[]>
-  placements: Omit<Placement, 'gpuIds'>[]
+  /** `gpuSlots` only on delegated nodes. */
+  placements: (Omit<Placement, 'gpuIds' | 'provisional'> & { gpuSlots: number[]; provisional: boolean })[]
 }
 
 const runningSql = (condition: string) => `
@@ -88,7 +89,7 @@ SELECT r.id AS "runId", r.job_id AS "jobId", r.number AS run, ${laneJson} AS lan
   ${ms('r.started_at')} AS "startedMs", r.preempt_requested_at IS NOT NULL AS leaving, r.backfilled_on AS "backfilledOn",
   r.won_tier AS "wonTier",
   (SELECT jsonb_agg(jsonb_build_object('nodeId', a.node_id, 'node', n.name, 'replica', a.replica, 'cpuMillis', a.cpu_millis,
-    'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband,
+    'memoryBytes', a.memory_bytes, 'infiniband', a.infiniband, 'provisional', a.provisional, 'gpuSlots', a.gpu_slots,
       'interactive', r.interactive_user_id IS NOT NULL) ORDER BY a.replica)
    FROM allocation a JOIN node n ON n.id = a.node_id WHERE a.run_id = r.id) AS placements,
   (SELECT coalesce(jsonb_object_agg(c.node_id, c.devices), '{}') FROM (
@@ -113,10 +114,11 @@ function runningOf({ gpuIds, placements, ...run }: RunRow): Running {
   const each = run.lane.shape.gpu
   return {
     ...run,
-    placements: (placements ?? []).map((placement) => {
+    placements: (placements ?? []).map(({ gpuSlots, provisional, ...placement }) => {
       const from = next.get(placement.nodeId) ?? 0
       next.set(placement.nodeId, from + each)
-      return { ...placement, gpuIds: (gpuIds[placement.nodeId] ?? []).slice(from, from + each) }
+      const claimed = (gpuIds[placement.nodeId] ?? []).slice(from, from + each)
+      return { ...placement, gpuIds: [...gpuSlots, ...claimed], ...(provisional && { provisional: true }) }
     }),
   }
 }

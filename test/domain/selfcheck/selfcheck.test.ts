@@ -58,7 +58,7 @@ const breaks: [string, () => [breaks: string, mends: string, object: string]][] 
     ],
   ],
   [
-    'free resources are capacity minus allocations',
+    'free resources are capacity minus allocations and what others hold',
     () => [
       'UPDATE node SET free_cpu_millis = free_cpu_millis - 1',
       'UPDATE node SET free_cpu_millis = free_cpu_millis + 1',

@@ -1,0 +1,38 @@
+import type { Sql } from '../../platform/tx.ts'
+
+/**
+ * What a backend tells of a run while its state stays the same: why it waits, its name there, its nodes. Stored with the
+ * run and, as far as the job shows it, with the job. It is no event: the version of the job stays.
+ */
+export interface RunFacts {
+  runId: string
+  /** Why it does not run yet; stored while it is STARTING. */
+  info?: string
+  nativeId?: string
+  ip?: string
+  nodes?: readonly string[]
+  gpuIds?: readonly number[]
+}
+
+/** What is stored already is not written. */
+export async function storeFacts(sql: Sql, runs: readonly RunFacts[]): Promise<void> {
+  if (runs.length > 0) await sql.query(factsSql, [JSON.stringify(runs)], 'store_facts')
+}
+
+/** A run that was asked to leave tells that. */
+const factsSql = `
+WITH fact AS MATERIALIZED (
+  SELECT f.*, CASE WHEN r.state = 'STARTING' AND r.preempt_requested_at IS NULL THEN f.info END AS waits
+  FROM jsonb_to_recordset($1::text::jsonb) AS f("runId" text, info text, "nativeId" text, ip text, nodes text[], "gpuIds" int[])
+  JOIN run r ON r.id = f."runId"
+),
+shown AS (
+  UPDATE job SET state_info = f.waits FROM fact f JOIN run r ON r.id = f."runId"
+  WHERE job.id = r.job_id AND job.run_number = r.number AND job.state = 'STARTING' AND f.waits IS NOT NULL
+    AND job.state_info IS DISTINCT FROM f.waits
+)
+UPDATE run SET state_info = coalesce(f.waits, run.state_info), native_id = coalesce(f."nativeId", run.native_id),
+  ip = coalesce(f.ip, run.ip), nodes = coalesce(f.nodes, run.nodes), gpu_ids = coalesce(f."gpuIds", run.gpu_ids)
+FROM fact f WHERE run.id = f."runId" AND (
+  f.waits IS DISTINCT FROM run.state_info AND f.waits IS NOT NULL OR f."nativeId" <> coalesce(run.native_id, '')
+  OR f.ip <> coalesce(run.ip, '') OR f.nodes <> run.nodes OR f."gpuIds" <> run.gpu_ids)`

@@ -1,0 +1,226 @@
+import type { Tx } from '../../platform/tx.ts'
+import { tellNodes, tellSettings } from '../changes.ts'
+import type { Domain } from '../domain.ts'
+import { newId } from '../ids.ts'
+import { fence } from '../leadership.ts'
+import { lockPool } from '../limits/limits.ts'
+
+/**
+ * Nodes of a pool whose backend reports them and chooses among them. The leader stores what the backend reports: only what differs from the stored row is written. Runs are never touched here. A node that the
+ * backend does not name any more is removed once no allocation and no hold is on it, and is LOST until then.
+ */
+
+/** A node as its backend reports it. */
+export interface ReportedNode {
+  name: string
+  state: 'READY' | 'CORDONED' | 'LOST'
+  cpuMillis: number
+  memoryBytes: number
+  cpuModel: string
+  infiniband: boolean
+  gpus: readonly { model: string; memoryBytes: number }[]
+  heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
+}
+
+/** Names of the nodes that changed. */
+export interface NodesChanged {
+  added: string[]
+  changed: string[]
+  /** Not reported any more, and LOST because something is still on them. */
+  missing: string[]
+  removed: string[]
+}
+
+interface Pool {
+  pool: string
+  nowMs: number
+}
+
+/** Under the leader's epoch. null: the report says what is stored, and nothing was written. */
+export async function storeReport(
+  { db, time }: Pick<Domain, 'db' | 'time'>,
+  { pool, epoch }: { pool: string; epoch: number },
+  reported: readonly ReportedNode[],
+): Promise<NodesChanged | null> {
+  // Without a lock: `write` compares again.
+  const { writes, gone } = compare(await db.sql.query<StoredNode>(storedSql, [pool], 'backend_nodes'), reported)
+  if (writes.length === 0 && gone.every(({ isUsed, state }) => isUsed && state === 'LOST')) return null
+  return db.locking(async (tx) => {
+    await fence(tx, pool, epoch)
+    return write(tx, { pool, nowMs: time.nowMs() }, reported)
+  })
+}
+
+async function write(tx: Tx, { pool, nowMs }: Pool, reported: readonly ReportedNode[]): Promise<NodesChanged> {
+  await lockPool(tx, pool)
+  const { stored, writes, gone } = compare(
+    await tx.query<StoredNode>(`${storedSql} FOR UPDATE OF n`, [pool], 'lock_backend_nodes'),
+    reported,
+  )
+  await tx.query(writeSql, [pool, JSON.stringify(writes.map((row) => ({ ...row, id: newId('node', nowMs) })))])
+  await writeDevices(tx, pool, writes, stored)
+  const { removed, missing } = await dropGone(tx, pool, gone)
+  const added = writes.flatMap(({ name }) => (stored.has(name) ? [] : [name]))
+  const changed = writes.flatMap(({ name }) => (stored.has(name) ? [name] : []))
+  const isOther = writes.some((row) => isOtherMachine(row, stored.get(row.name)))
+  // Starts that were planned on the nodes as they were are refused, unless only what others hold has changed.
+  if (isOther || removed.length + missing.length > 0) await tellSettings(tx, pool)
+  if (writes.length + removed.length + missing.length > 0) await tellNodes(tx, pool)
+  return { added, changed, missing, removed }
+}
+
+// ── rows ──
+
+interface Gpu {
+  model: string
+  memoryGib: number
+}
+
+interface NodeRow {
+  name: string
+  state: ReportedNode['state']
+  cpu: number
+  memory: number
+  cpuModel: string | null
+  infiniband: boolean
+  gpus: Gpu[]
+  heldCpu: number
+  heldMemory: number
+  /** Indexes of GPUs that count as held by others. */
+  heldGpus: number[]
+}
+
+interface StoredNode extends NodeRow {
+  id: string
+  /** Indexes of GPUs that runs count. */
+  slots: number[]
+  /** An allocation or a hold is on it. */
+  isUsed: boolean
+}
+
+const storedSql = `
+SELECT n.id, n.name, n.state, n.cpu_millis AS cpu, n.memory_bytes AS memory, n.cpu_model AS "cpuModel", n.infiniband,
+  n.held_cpu_millis AS "heldCpu", n.held_memory_bytes AS "heldMemory", n.held_gpus AS "heldGpus",
+  coalesce((SELECT jsonb_agg(jsonb_build_object('model', d.model, 'memoryGib', d.memory_gib) ORDER BY d.device)
+    FROM device d WHERE d.node_id = n.id), '[]') AS gpus,
+  ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS slots,
+  EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id) OR EXISTS (SELECT FROM hold h
+    WHERE h.pool = n.pool AND h.placements @> jsonb_build_array(jsonb_build_object('nodeId', n.id))) AS "isUsed"
+FROM node n WHERE n.pool = $1 ORDER BY n.id`
+
+function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[]) {
+  const stored = new Map(rows.map((node) => [node.name, node]))
+  const wanted = reported.map((node) => rowOf(node, stored.get(node.name)))
+  const names = new Set(wanted.map(({ name }) => name))
+  return {
+    stored,
+    writes: wanted.filter((row) => isNew(row, stored.get(row.name))),
+    gone: rows.filter(({ name }) => !names.has(name)),
+  }
+}
+
+const gibBytes = 1024 ** 3
+
+function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
+  const { name, state, cpuMillis: cpu, memoryBytes: memory, infiniband, heldByOthers } = node
+  const gpus = node.gpus.map(({ model, memoryBytes }) => ({ model, memoryGib: memoryBytes / gibBytes }))
+  return {
+    name,
+    state,
+    cpu,
+    memory,
+    cpuModel: node.cpuModel.toLowerCase() || null,
+    infiniband,
+    gpus,
+    heldCpu: Math.min(heldByOthers.cpuMillis, cpu),
+    heldMemory: Math.min(heldByOthers.memoryBytes, memory),
+    heldGpus: heldGpus(Math.min(heldByOthers.gpus, gpus.length), gpus.length, stored),
+  }
+}
+
+/** As many GPUs as others hold: those that counted before, and such that no run of Berth's counts. */
+function heldGpus(count: number, all: number, stored: StoredNode | undefined): number[] {
+  const before = stored?.heldGpus.filter((index) => index < all) ?? []
+  const taken = new Set([...before, ...(stored?.slots ?? [])])
+  const free = Array.from({ length: all }, (_, index) => index).filter((index) => !taken.has(index))
+  const rest = (stored?.slots ?? []).filter((index) => index < all && !before.includes(index))
+  return [...before, ...free, ...rest].slice(0, count).toSorted((a, b) => a - b)
+}
+
+const textOf = ({ name, state, cpu, memory, cpuModel, infiniband, gpus }: NodeRow): string =>
+  JSON.stringify([
+    name,
+    state,
+    cpu,
+    memory,
+    cpuModel,
+    infiniband,
+    gpus.map(({ model, memoryGib }) => [model, memoryGib]),
+  ])
+
+const isOtherMachine = (row: NodeRow, stored: StoredNode | undefined): boolean =>
+  stored === undefined || textOf(row) !== textOf(stored)
+
+const isNew = (row: NodeRow, stored: StoredNode | undefined): boolean =>
+  stored === undefined ||
+  isOtherMachine(row, stored) ||
+  row.heldCpu !== stored.heldCpu ||
+  row.heldMemory !== stored.heldMemory ||
+  row.heldGpus.join() !== stored.heldGpus.join()
+
+/** What runs hold stays counted: less than nothing may be free. */
+const writeSql = `
+INSERT INTO node (id, pool, name, state, state_before, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model,
+  infiniband, delegated, held_cpu_millis, held_memory_bytes, held_gpus, last_seen_at)
+SELECT w.id, $1, w.name, w.state, CASE w.state WHEN 'LOST' THEN 'READY'::node_state END, w.cpu, w.memory,
+  w.cpu - w."heldCpu", w.memory - w."heldMemory", w."cpuModel", w.infiniband, true, w."heldCpu", w."heldMemory", w."heldGpus", berth_now()
+FROM jsonb_to_recordset($2::text::jsonb) AS w(id text, name text, state node_state, cpu int, memory bigint, "cpuModel" text,
+  infiniband boolean, "heldCpu" int, "heldMemory" bigint, "heldGpus" int[])
+ON CONFLICT (pool, name) DO UPDATE SET state = excluded.state, state_before = excluded.state_before,
+  cpu_millis = excluded.cpu_millis, memory_bytes = excluded.memory_bytes,
+  free_cpu_millis = excluded.free_cpu_millis - (node.cpu_millis - node.held_cpu_millis - node.free_cpu_millis),
+  free_memory_bytes = excluded.free_memory_bytes - (node.memory_bytes - node.held_memory_bytes - node.free_memory_bytes),
+  cpu_model = excluded.cpu_model, infiniband = excluded.infiniband, delegated = true, held_cpu_millis = excluded.held_cpu_millis,
+  held_memory_bytes = excluded.held_memory_bytes, held_gpus = excluded.held_gpus,
+  last_seen_at = CASE excluded.state WHEN 'LOST' THEN node.last_seen_at ELSE excluded.last_seen_at END`
+
+async function writeDevices(
+  tx: Tx,
+  pool: string,
+  writes: readonly NodeRow[],
+  stored: ReadonlyMap<string, StoredNode>,
+): Promise<void> {
+  const changed = writes.filter(({ name, gpus }) => gpuText(gpus) !== gpuText(stored.get(name)?.gpus ?? []))
+  if (changed.length === 0) return
+  const names = changed.map(({ name }) => name)
+  const rows = await tx.query<{ id: string; name: string }>(
+    'SELECT id, name FROM node WHERE pool = $1 AND name = ANY($2::text[])',
+    [pool, names],
+  )
+  const ids = new Map(rows.map(({ id, name }) => [name, id]))
+  await tx.prisma.device.deleteMany({ where: { nodeId: { in: [...ids.values()] } } })
+  await tx.prisma.device.createMany({
+    data: changed.flatMap(({ name, gpus }) =>
+      gpus.map((gpu, index) => ({ ...gpu, index, nodeId: ids.get(name) ?? '', tensorCores: false, cuda: [] })),
+    ),
+  })
+}
+
+const gpuText = (gpus: readonly Gpu[]): string => JSON.stringify(gpus.map(({ model, memoryGib }) => [model, memoryGib]))
+
+async function dropGone(
+  tx: Tx,
+  pool: string,
+  gone: readonly StoredNode[],
+): Promise<Pick<NodesChanged, 'removed' | 'missing'>> {
+  const unused = gone.filter(({ isUsed }) => !isUsed)
+  const missing = gone.filter(({ isUsed, state }) => isUsed && state !== 'LOST').map(({ name }) => name)
+  await tx.prisma.poolNode.deleteMany({ where: { id: { in: unused.map(({ id }) => id) } } })
+  await tx.query(
+    `UPDATE node SET state_before = state, state = 'LOST', held_cpu_millis = 0, held_memory_bytes = 0, held_gpus = '{}',
+       free_cpu_millis = free_cpu_millis + held_cpu_millis, free_memory_bytes = free_memory_bytes + held_memory_bytes
+     WHERE pool = $1 AND name = ANY($2::text[])`,
+    [pool, missing],
+  )
+  return { removed: unused.map(({ name }) => name), missing }
+}

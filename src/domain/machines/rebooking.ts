@@ -1,0 +1,150 @@
+/**
+ * Allocations follow the nodes that a backend chooses. Pure: what nodes and allocations were, and what the backend told,
+ * in; the allocations that change, out.
+ *
+ * The allocation of a run is provisional until its backend tells the node: it counts the amounts on a node where they
+ * fit. Then it moves to the node that the backend chose, whether it fits there or not, because it does run there. Other
+ * provisional allocations that do not fit beside it move to the nodes that became free, so that the books stay full
+ * where the backend is full, and no sum of amounts changes.
+ */
+
+export interface Booking {
+  runId: string
+  replica: number
+  nodeId: string
+  cpu: number
+  memory: number
+  /** Devices that it counts on the node; which ones they are means nothing. */
+  slots: readonly number[]
+  provisional: boolean
+  /** Physical ids, as the backend told them. */
+  gpuIds: readonly number[]
+  /** It takes the whole node. */
+  exclusive: boolean
+}
+
+export interface Book {
+  id: string
+  name: string
+  /** Without what others hold. */
+  cpu: number
+  memory: number
+  /** Devices that others do not hold. */
+  devices: readonly number[]
+  /** The first one was started first. */
+  bookings: readonly Booking[]
+}
+
+/** Where the backend put a copy. */
+export interface Chosen {
+  node: string
+  gpuIds: readonly number[]
+}
+
+/** Returns bookings that differ from the given ones. Copies on nodes that are not in `books` stay where they are. */
+export function rebooked(books: readonly Book[], chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Booking[] {
+  const pages = new Map(books.map((book) => [book.name, new Page(book)]))
+  const all = [...pages.values()]
+  const vacated: Page[] = []
+  const targets = new Set<Page>()
+  for (const page of all)
+    for (const booking of [...page.bookings]) {
+      const chosen = chosenFor(booking, chosenByRun)
+      const target = chosen && pages.get(chosen.node)
+      if (!target) continue
+      page.remove(booking)
+      target.add({ ...booking, gpuIds: chosen.gpuIds, provisional: false, ...(booking.exclusive && target.whole) })
+      if (target === page) continue
+      vacated.push(page)
+      targets.add(target)
+    }
+  for (const target of targets) makeRoom(target, vacated, chosenByRun)
+  for (const page of all) page.number()
+  const before = new Map(books.flatMap(({ bookings }) => bookings.map((each) => [keyOf(each), JSON.stringify(each)])))
+  return all.flatMap(({ bookings }) => bookings.filter((each) => before.get(keyOf(each)) !== JSON.stringify(each)))
+}
+
+const keyOf = ({ runId, replica }: Booking): string => `${runId}/${replica}`
+
+/** A backend may tell fewer nodes than there are copies. */
+function chosenFor({ runId, replica }: Booking, chosenByRun: ReadonlyMap<string, readonly Chosen[]>): Chosen | null {
+  const chosen = chosenByRun.get(runId) ?? []
+  return chosen[replica % chosen.length] ?? null
+}
+
+/** The newest provisional bookings leave first: the backend starts the oldest ones first. */
+function makeRoom(target: Page, vacated: readonly Page[], settled: ReadonlyMap<string, unknown>): void {
+  for (const booking of target.bookings.toReversed()) {
+    if (!target.isOverfull) return
+    if (!booking.provisional || settled.has(booking.runId)) continue
+    const others = vacated.filter((page) => page !== target)
+    const best = others.find((page) => page.fits(booking)) ?? others.find((page) => !page.isOverfull)
+    if (!best) return
+    target.remove(booking)
+    best.add(booking)
+  }
+}
+
+/** The bookings of one node. */
+class Page {
+  readonly bookings: Booking[] = []
+  readonly #book: Book
+  #cpu: number
+  #memory: number
+  #gpus: number
+
+  constructor(book: Book) {
+    this.#book = book
+    this.#cpu = book.cpu
+    this.#memory = book.memory
+    this.#gpus = book.devices.length
+    for (const booking of book.bookings) this.add(booking)
+  }
+
+  get whole(): { cpu: number; memory: number } {
+    return { cpu: this.#book.cpu, memory: this.#book.memory }
+  }
+
+  get isOverfull(): boolean {
+    return this.#cpu < 0 || this.#memory < 0 || this.#gpus < 0
+  }
+
+  fits({ cpu, memory, slots }: Booking): boolean {
+    return cpu <= this.#cpu && memory <= this.#memory && slots.length <= this.#gpus
+  }
+
+  add(booking: Booking): void {
+    this.bookings.push({ ...booking, nodeId: this.#book.id })
+    this.#count(booking, 1)
+  }
+
+  remove(booking: Booking): void {
+    const at = this.bookings.findIndex((each) => keyOf(each) === keyOf(booking))
+    const [removed] = this.bookings.splice(at, 1)
+    if (removed) this.#count(removed, -1)
+  }
+
+  #count({ cpu, memory, slots }: Booking, one: 1 | -1): void {
+    this.#cpu -= one * cpu
+    this.#memory -= one * memory
+    this.#gpus -= one * slots.length
+  }
+
+  /** Each slot belongs to one booking. More bookings than devices get numbers behind them, which no device has. */
+  number(): void {
+    const { devices } = this.#book
+    const used = new Set<number>()
+    const keeps = this.bookings.map(({ slots }) => {
+      const kept = slots.filter((slot) => devices.includes(slot) && !used.has(slot))
+      for (const slot of kept) used.add(slot)
+      return kept
+    })
+    const free = devices.filter((device) => !used.has(device))
+    let behind = Math.max(-1, ...devices)
+    for (const [at, booking] of this.bookings.entries()) {
+      const slots = [...(keeps[at] ?? [])]
+      while (slots.length < booking.slots.length) slots.push(free.shift() ?? ++behind)
+      if (slots.join() !== booking.slots.join()) this.bookings[at] = { ...booking, slots }
+    }
+  }
+}

@@ -1,0 +1,277 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { waitingOf } from '../../src/domain/queue/explain.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createCapacityWatch, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { backendNode, createFakeBackend, type FakeBackend } from '../support/fake-backend.ts'
+import { startScheduler } from '../support/leader.ts'
+import { recordLines } from '../support/recorded-lines.ts'
+import { until } from '../support/until.ts'
+
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let backend: FakeBackend
+let scheduler: Scheduler
+const { lines, destination } = recordLines()
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [] })
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-delegated-'))
+  const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  backend = createFakeBackend(inner, [backendNode('n1'), backendNode('n2')])
+  lines.length = 0
+  lead()
+  await until(async () => (await nodes()).length === 2, { what: 'the nodes are known' })
+})
+afterEach(async () => {
+  await scheduler.stop()
+  expect(await findings(database.db.sql)).toEqual([])
+  await backend.close()
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+function lead() {
+  const domain = { ...it.domain, log: createLog('info', { destination }) }
+  scheduler = startScheduler(domain, { simulated: backend })
+}
+
+const sql = <Row>(text: string, values: unknown[] = []) => database.db.sql.query<Row>(text, values)
+const nodes = () =>
+  sql<{ name: string }>(
+    'SELECT name, state::text, free_cpu_millis AS free, held_cpu_millis AS held FROM node ORDER BY name',
+  )
+const epoch = async () => (await sql<{ epoch: number }>('SELECT epoch FROM scheduler_leader'))[0]?.epoch ?? 0
+
+async function report(reported: BackendNode[]) {
+  backend.nodes = reported
+  await storeCapacity(it.domain, { pool: 'sim', epoch: await epoch() }, reported)
+}
+
+const submit = (cpu: number, more: Record<string, unknown> = {}) =>
+  it.submit({
+    environment: [{ name: 'SIM_RUN_SECONDS', value: '1e6' }],
+    ...more,
+    resources: { cpu, memoryBytes: 1, ...(more['resources'] as object) },
+  })
+
+interface RunRow {
+  state: string
+  reason: string | null
+  info: string | null
+  nodes: string[]
+  gpuIds: number[]
+  nativeId: string | null
+  ip: string | null
+  counted: string[]
+}
+
+async function runOf(jobId: string): Promise<RunRow> {
+  const [row] = await sql<RunRow>(
+    `SELECT r.state::text, j.state_reason AS reason, j.state_info AS info, r.nodes, r.gpu_ids AS "gpuIds", r.native_id AS "nativeId", r.ip,
+       ARRAY(SELECT n.name || CASE WHEN a.provisional THEN '?' ELSE '' END FROM allocation a JOIN node n ON n.id = a.node_id
+         WHERE a.run_id = r.id ORDER BY a.replica) AS counted
+     FROM job j JOIN run r ON r.job_id = j.id AND r.number = j.run_number WHERE j.id = $1`,
+    [jobId],
+  )
+  if (!row) throw new Error(`There is no ${jobId}`)
+  return row
+}
+
+const becomes = (jobId: string, expected: Partial<RunRow>) =>
+  until(
+    async () => {
+      const row = await runOf(jobId)
+      return Object.entries(expected).every(
+        ([key, value]) => JSON.stringify(row[key as keyof RunRow]) === JSON.stringify(value),
+      )
+    },
+    { what: `${jobId} is ${JSON.stringify(expected)}` },
+  )
+
+const isGiven = (...jobIds: string[]) =>
+  until(() => jobIds.every((id) => [...backend.given.values()].some(({ run }) => run.jobId === id)), {
+    what: 'the backend has them',
+  })
+const wait = async (jobId: string) => (await waitingOf(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
+
+test('a run is handed over by amounts, waits with the reason of its backend, and follows the node that it chooses', async () => {
+  const first = await submit(3)
+  const second = await submit(3)
+  await isGiven(first, second)
+  expect(await runOf(first)).toMatchObject({ state: 'STARTING', nodes: [], counted: ['n1?'] })
+  await becomes(first, { info: 'Resources' })
+  const given = [...backend.given.values()].find(({ run }) => run.jobId === first)
+  expect(given?.run).toMatchObject({ nodes: [], gpuIds: [] })
+
+  await backend.place()
+  await becomes(first, { state: 'RUNNING', counted: ['n2'] })
+  expect(await runOf(first)).toMatchObject({ nodes: ['n2'], gpuIds: [5], ip: '10.0.0.7', info: null })
+  await becomes(second, { state: 'RUNNING', counted: ['n1'], nodes: ['n1'] })
+  const events = await sql<{ metadata: unknown }>(
+    "SELECT metadata FROM event WHERE job_id = $1 AND to_state = 'RUNNING'",
+    [first],
+  )
+  expect(events).toEqual([{ metadata: { nativeId: expect.stringMatching(/^native run_/) } }])
+})
+
+test('what the backend keeps waiting keeps its amounts, and no more than its nodes have is handed over', async () => {
+  await report([backendNode('n1', { state: 'CORDONED' }), backendNode('n2')])
+  const held = await Promise.all([submit(2), submit(2)])
+  await isGiven(...held)
+  const later = await submit(1)
+  await until(async () => (await wait(later)) === 'NO_CAPACITY', { what: 'it waits in Berth' })
+  for (const id of held) expect(await runOf(id)).toMatchObject({ state: 'STARTING', counted: ['n2?'] })
+  const [first = ''] = held
+  await cancelJob(it.domain, it.admin, { jobId: first })
+  await becomes(first, { state: 'CANCELLED' })
+  await isGiven(later)
+})
+
+test('nodes follow the report: cordoned, lost, shrunk, held by others, gone; runs stay', async () => {
+  const running = await submit(3)
+  await isGiven(running)
+  await backend.place()
+  await becomes(running, { state: 'RUNNING', counted: ['n2'] })
+  const held = { cpuMillis: 3_000, memoryBytes: 0, gpus: 0 }
+  await report([backendNode('n1', { heldByOthers: held }), backendNode('n2', { cpuMillis: 2_000 }), backendNode('n3')])
+  expect(await nodes()).toEqual([
+    { name: 'n1', state: 'READY', free: 1_000, held: 3_000 },
+    { name: 'n2', state: 'READY', free: -1_000, held: 0 },
+    { name: 'n3', state: 'READY', free: 4_000, held: 0 },
+  ])
+  const next = await submit(2)
+  await isGiven(next)
+  expect(await runOf(next)).toMatchObject({ counted: ['n3?'] })
+  expect(await wait(await submit(5))).toBe('UNSATISFIABLE')
+  await report([backendNode('n1', { state: 'LOST' }), backendNode('n3', { state: 'CORDONED' })])
+  expect(await nodes()).toEqual([
+    { name: 'n1', state: 'LOST', free: 4_000, held: 0 },
+    { name: 'n2', state: 'LOST', free: -1_000, held: 0 },
+    { name: 'n3', state: 'CORDONED', free: 2_000, held: 0 },
+  ])
+  await report([])
+  expect((await nodes()).map(({ name }) => name)).toEqual(['n2', 'n3'])
+  expect(await runOf(running)).toMatchObject({ state: 'RUNNING' })
+  await report([backendNode('n2'), backendNode('n3')])
+  await isGiven(await submit(2))
+})
+
+test('the same report writes nothing; a backend that is away changes nothing, and is told once', async () => {
+  const gpus = Array.from({ length: 2 }, () => ({ model: 'H100', memoryBytes: 80 * 1024 ** 3 }))
+  const nodesNow = [backendNode('n1', { gpus, heldByOthers: { cpuMillis: 1, memoryBytes: 1, gpus: 1 } })]
+  await report(nodesNow)
+  const written = () => sql('SELECT name, xmin::text FROM node ORDER BY name')
+  const before = await written()
+  await report(structuredClone(nodesNow))
+  expect(await written()).toEqual(before)
+  const watch = createCapacityWatch(
+    {
+      ...it.domain,
+      log: createLog('info', { destination }),
+      clock: { ...systemClock, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) },
+    },
+    { pool: 'sim', epoch: await epoch() },
+    new Map([['simulated', backend]]),
+  )
+  backend.answers = false
+  let asked = 0
+  const { capacity } = backend
+  backend.capacity = async () => {
+    asked++
+    return (await capacity?.()) ?? []
+  }
+  lines.length = 0
+  watch?.start()
+  await until(() => asked > 3, { what: 'it was asked again' })
+  backend.answers = true
+  await until(() => lines.some(({ msg }) => msg === 'the backend tells its nodes again'), { what: 'it answers' })
+  await watch?.stop()
+  expect(lines.filter(({ msg }) => /does not tell its nodes/.test(String(msg)))).toHaveLength(1)
+  expect(await written()).toEqual(before)
+})
+
+test('GPUs are counted without claims, beside those of others', async () => {
+  const gpus = Array.from({ length: 4 }, () => ({ model: 'H100', memoryBytes: 80 * 1024 ** 3 }))
+  const gpuNode = (held: number) => [
+    backendNode('n1', { gpus, heldByOthers: { cpuMillis: 0, memoryBytes: 0, gpus: held } }),
+  ]
+  await report(gpuNode(1))
+  const ask = (gpu: number) => submit(0.1, { resources: { gpu, gpuModel: ['h100'] } })
+  const first = await ask(2)
+  await isGiven(first)
+  const second = await ask(2)
+  await until(async () => (await wait(second)) === 'NO_CAPACITY', { what: 'one GPU is not enough' })
+  await report(gpuNode(0))
+  await isGiven(second)
+  expect(await sql('SELECT 1 FROM device_claim')).toEqual([])
+  await report(gpuNode(4))
+  expect(await sql('SELECT held_gpus FROM node')).toEqual([{ held_gpus: [0, 1, 2, 3] }])
+})
+
+test('the backend preempts a run: it is INTERRUPTED, or queued again', async () => {
+  const plain = await submit(1)
+  const again = await submit(1, { restartable: true })
+  await isGiven(plain, again)
+  await backend.place()
+  await becomes(plain, { state: 'RUNNING' })
+  await becomes(again, { state: 'RUNNING' })
+  for (const { run } of backend.given.values()) await backend.preempt(run.runId)
+  await becomes(plain, { state: 'INTERRUPTED', reason: 'PREEMPTED' })
+  await until(async () => (await sql('SELECT 1 FROM job WHERE id = $1 AND run_number = 2', [again])).length === 1, {
+    what: 'it runs again',
+  })
+})
+
+test('a backend that starts nothing fails no job: the whole pool backs off and tries one run', async () => {
+  const tries: number[] = []
+  const { start } = backend
+  backend.start = async (run) => {
+    tries.push(run.number)
+    if (!backend.answers) throw new StartFailed('NODE_TROUBLE', 'it is away')
+    return start(run)
+  }
+  backend.answers = false
+  const jobs = await Promise.all(Array.from({ length: 6 }, () => submit(1)))
+  await until(async () => (await sql('SELECT 1 FROM node WHERE backs_off_until IS NULL')).length === 0, {
+    what: 'all nodes back off',
+  })
+  await until(async () => (await sql("SELECT 1 FROM job WHERE state <> 'QUEUED'")).length === 0, { what: 'all wait' })
+  const before = tries.length
+  await database.moveTime(2_000)
+  it.domain.wakeups.poke('queue')
+  await until(() => tries.length > before, { what: 'one is tried' })
+  await until(async () => (await sql("SELECT 1 FROM job WHERE state <> 'QUEUED'")).length === 0, { what: 'all wait' })
+  expect(tries.length).toBe(before + 1)
+  backend.answers = true
+  await database.moveTime(5_000)
+  it.domain.wakeups.poke('queue')
+  await isGiven(...jobs)
+})
+
+test('another leader goes on: what it is told moves the allocation that the last one did not', async () => {
+  const id = await submit(3)
+  await isGiven(id)
+  await scheduler.stop()
+  await backend.place()
+  lead()
+  await becomes(id, { state: 'RUNNING', counted: ['n2'], nodes: ['n2'] })
+  await scheduler.stop()
+  const away = `UPDATE allocation SET provisional = true WHERE run_id IN (SELECT id FROM run WHERE job_id = $1)`
+  await sql(away, [id])
+  lead()
+  await becomes(id, { counted: ['n2'] })
+})

@@ -1,0 +1,131 @@
+import { EventEmitter, on, once } from 'node:events'
+import type { BackendNode, Executor, Handle, Observation, RunSpec } from '../../src/executors/executor.ts'
+
+/**
+ * A backend that chooses nodes itself, over an executor that runs things (the simulated one): it has nodes of its own,
+ * keeps runs waiting that fit nowhere, and reports where it put the others. What others hold is set by the test.
+ */
+export interface FakeBackend extends Executor {
+  nodes: BackendNode[]
+  /** false: it does not answer. */
+  answers: boolean
+  /** Runs that it was given, waiting ones too. */
+  readonly given: ReadonlyMap<string, GivenRun>
+  /** Puts waiting runs on nodes, in the order in which they came; the inner executor starts them. */
+  place(): Promise<void>
+  /** Takes the run away for another job. */
+  preempt(runId: string): Promise<void>
+}
+
+interface GivenRun {
+  run: RunSpec
+  handle: Handle | null
+  /** null: it waits. */
+  node: string | null
+  isPreempted: boolean
+  isStopped: boolean
+}
+
+export const backendNode = (name: string, more: Partial<BackendNode> = {}): BackendNode => ({
+  name,
+  state: 'READY',
+  cpuMillis: 4_000,
+  memoryBytes: 8 * 1024 ** 3,
+  cpuModel: 'EPYC',
+  infiniband: false,
+  gpus: [],
+  heldByOthers: { cpuMillis: 0, memoryBytes: 0, gpus: 0 },
+  ...more,
+})
+
+export function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
+  const given = new Map<string, GivenRun>()
+  const changes = new EventEmitter()
+  /** The last node first: never the one that Berth would take. */
+  const roomFor = ({ spec: { resources } }: RunSpec) => {
+    const used = (name: string) =>
+      [...given.values()]
+        .filter(({ node, isPreempted }) => node === name && !isPreempted)
+        .reduce((sum, { run }) => sum + run.spec.resources.cpu * 1_000, 0)
+    return fake.nodes.findLast(
+      ({ name, state, cpuMillis, heldByOthers }) =>
+        state === 'READY' && used(name) + heldByOthers.cpuMillis + resources.cpu * 1_000 <= cpuMillis,
+    )
+  }
+  const demandAnswer = () => {
+    if (!fake.answers) throw new Error('The backend is away')
+  }
+
+  async function observe(handle: Handle): Promise<Observation> {
+    const runId = handle.slice('fake '.length)
+    const one = given.get(runId)
+    if (!one) return { state: 'gone' }
+    if (one.isPreempted) return { state: 'gone', cause: 'PREEMPTED' }
+    if (one.handle === null && one.isStopped) return { state: 'ended', exitCode: 143, signal: 15, stopped: true }
+    if (one.handle === null) return { state: 'starting', info: 'Resources', nativeId: `native ${runId}` }
+    const [now] = await inner.inspect([one.handle])
+    if (now?.state === 'ended') one.node = null
+    const placements = [{ node: one.node ?? '', gpuIds: [5] }]
+    if (now?.state === 'running') return { ...now, nativeId: `native ${runId}`, ip: '10.0.0.7', placements }
+    return now ?? { state: 'gone' }
+  }
+
+  const fake: FakeBackend = {
+    ...inner,
+    nodes,
+    answers: true,
+    given,
+    async start(run) {
+      demandAnswer()
+      if (!given.has(run.runId))
+        given.set(run.runId, { run, handle: null, node: null, isPreempted: false, isStopped: false })
+      return `fake ${run.runId}`
+    },
+    find: async (runId) => (given.has(runId) ? `fake ${runId}` : null),
+    async inspect(handles) {
+      demandAnswer()
+      return Promise.all(handles.map(observe))
+    },
+    async *logs(handle, from, signal) {
+      const one = given.get(handle.slice('fake '.length))
+      while (one?.handle === null && !one.isStopped && !one.isPreempted && !signal.aborted)
+        await once(changes, 'changed', { signal }).catch(() => {})
+      if (one?.handle != null && !one.isPreempted) yield* inner.logs(one.handle, from, signal)
+    },
+    async stop(handle, graceMs) {
+      const one = given.get(handle.slice('fake '.length))
+      if (!one) return
+      one.isStopped = true
+      if (one.handle !== null) await inner.stop(one.handle, graceMs)
+      changes.emit('changed', handle)
+    },
+    async *watch(signal) {
+      for await (const [handle] of on(changes, 'changed', { signal })) yield handle as Handle
+    },
+    async forget(handle) {
+      given.delete(handle.slice('fake '.length))
+    },
+    list: async () => [...given.keys()].map((runId) => ({ runId, handle: `fake ${runId}` })),
+    async capacity() {
+      demandAnswer()
+      return fake.nodes
+    },
+    async place() {
+      for (const one of given.values()) {
+        const node = one.node === null && one.handle === null && !one.isStopped ? roomFor(one.run) : undefined
+        if (!node) continue
+        one.node = node.name
+        one.handle = await inner.start(one.run)
+        changes.emit('changed', `fake ${one.run.runId}`)
+      }
+    },
+    async preempt(runId) {
+      const one = given.get(runId)
+      if (one) one.isPreempted = true
+      if (one?.handle != null) await inner.stop(one.handle, 0)
+      changes.emit('changed', `fake ${runId}`)
+    },
+  }
+  delete fake.silent
+  return fake
+}
