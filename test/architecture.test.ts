@@ -279,6 +279,17 @@ describe('documents', () => {
     expect(named).toEqual(new Set(Object.keys(moves)))
   })
 
+  it('decisions have a number each, which is also that of their title', () => {
+    const decisions = repository.flatMap((file) => {
+      const [, number] = file.path.match(/^docs\/decisions\/(\d{4})-/) ?? []
+      return number === undefined ? [] : [{ number: Number(number), title: file.lines[0] ?? '' }]
+    })
+    expect(decisions.map(({ title }) => Number(title.match(/^# (\d+)\. /)?.[1]))).toEqual(
+      decisions.map(({ number }) => number),
+    )
+    expect(new Set(decisions.map(({ number }) => number)).size).toBe(decisions.length)
+  })
+
   it('the database describes every model, enum and column', () => {
     expect(undescribed(at('prisma/schema.prisma')?.lines ?? [])).toEqual([])
   })
