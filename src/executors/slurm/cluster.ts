@@ -61,7 +61,9 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     try {
       const version = (await sinfo(['--version'])).trim().split(' ').at(-1) ?? null
       await readLimits()
-      return { version, available: true, message: separationOf(accounts) }
+      const missing = partitions.filter((name) => !limits.has(name))
+      const remarks = [missing.length > 0 ? noPartitions(missing) : null, separationOf(accounts)]
+      return { version, available: true, message: remarks.filter((remark) => remark !== null).join('. ') || null }
     } catch (error) {
       if (!(error instanceof SlurmAway || error instanceof SlurmRefused)) throw error
       return { version: null, available: false, message: `Slurm does not answer: ${error.message}` }
@@ -84,3 +86,6 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
     minutesMax: (partition) => limits.get(partition) ?? null,
   }
 }
+
+const noPartitions = (names: readonly string[]) =>
+  `Slurm has no partition ${names.join(', ')}: set native.partition of the queues that lead to this pool`
