@@ -179,7 +179,7 @@ interface Submitted extends Wanted {
 
 async function submit({ server, database }: Stage, wanted: Wanted): Promise<Submitted> {
   const { script, maxRunTimeSeconds } = wanted
-  const spec = { command: ['/bin/sh', '-c', script], maxRunTimeSeconds, resources: { cpu: 0.1, memoryBytes: 1 } }
+  const spec = { command: ['/bin/sh', '-c', script], maxRunTimeSeconds, resources: { cpu: 0.1, memoryBytes: 2 ** 24 } }
   const fromMs = await nowMs(database)
   const answer = await mutate(personWith(server.url, secret), 'submitJob', { input: { spec }, wanted: 'job { id }' })
   assert.ok(answer.job, JSON.stringify(answer))

@@ -33,7 +33,7 @@ const doneMsMax = 60_000
 const jobsPerRound = 20
 const faultMs = { min: 200, max: 30_000 }
 
-const submission = `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1, memoryBytes: 1 } } }) {
+const submission = `mutation { submitJob(input: { spec: { command: ["true"], resources: { cpu: 0.1, memoryBytes: 16777216 } } }) {
   ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }`
 
 /** Its id; null: not now. Every answer comes in time. */

@@ -73,7 +73,7 @@ it('a dry run says what would be; noWait starts now or is refused, and stores no
   expect(ran).toMatchObject({ code: 0, stdout: 'at once\n' })
   await berth('limits', 'set', '--max-concurrent', '0')
   const paused = expect.stringMatching(/^berth: Pool local is paused/)
-  expect(await berth('submit', '--no-wait', '--', 'true')).toMatchObject({ code: 3, stdout: '', stderr: paused })
+  expect(await berth('submit', '--no-wait', '--', 'true')).toMatchObject({ code: 4, stdout: '', stderr: paused })
   expect((await berth('submit', '--dry-run', '--', 'true')).stdout).toMatch(
     /^because +Pool local is paused: its limit maxConcurrent is 0$/m,
   )

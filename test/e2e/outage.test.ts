@@ -114,7 +114,7 @@ test('while the database is away callers are told, and streams go on after it wi
 
 test('sessions that PostgreSQL ends again and again cost nothing but time', { timeout: 60_000 }, async () => {
   const { sql } = database.db
-  const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 1 } }))
+  const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 2 ** 24 } }))
   const done = async (ids: readonly string[]) =>
     (await sql.query('SELECT id FROM job WHERE id = ANY($1) AND log_closed', [ids])).length
   const all: string[] = []

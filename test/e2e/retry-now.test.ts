@@ -122,7 +122,7 @@ test('on the command line', async () => {
   const now = await berth('retry', original, '--no-wait', '--name', 'again', '-o', 'json')
   expect(JSON.parse(now.stdout)).toMatchObject({ job: { name: 'again' }, idempotentHit: false })
   await pause(0)
-  expect(await berth('retry', original, '--no-wait')).toMatchObject({ code: 3, stdout: '' })
+  expect(await berth('retry', original, '--no-wait')).toMatchObject({ code: 4, stdout: '' })
   await pause(null)
 })
 

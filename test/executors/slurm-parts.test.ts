@@ -111,7 +111,7 @@ describe('options', () => {
       '--ntasks-per-node=2',
       '--cpus-per-task=3',
       '--gres=gpu:2',
-      '--mem=1M',
+      '--mem=1024M',
       '--time=2',
       '--no-requeue',
     ])
