@@ -96,17 +96,21 @@ function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   return carrier
 }
 
-/** The old leader's carrier: its start goes on when it thaws, and not before. */
-function frozen(by: By = {}) {
+/** The old leader's carrier, which is frozen in the start: that goes on when it thaws, and not before. */
+async function frozen(by: By = {}) {
+  const begun = Promise.withResolvers<void>()
   const thawed = Promise.withResolvers<void>()
   const slow: Executor = {
     ...executor,
     async start(run) {
+      begun.resolve()
       await thawed.promise
       return executor.start(run)
     },
   }
-  return { carrier: carry(order, 1, { ...by, executor: slow }), thaw: thawed.resolve }
+  const carrier = carry(order, 1, { ...by, executor: slow })
+  await begun.promise
+  return { carrier, thaw: thawed.resolve }
 }
 
 const takeOver = () => database.db.sql.query("UPDATE scheduler_leader SET epoch = 2, holder = 'b' WHERE pool = 'sim'")
@@ -125,7 +129,7 @@ async function withdrawn() {
 }
 
 test('what it starts of a run that was cancelled and never started is stopped', async () => {
-  const old = frozen()
+  const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
   await carry(await runOf(2), 2).done
@@ -138,7 +142,7 @@ test('what it starts of a run that was cancelled and never started is stopped', 
 })
 
 test('so it is when its term ended before it could say what it started', async () => {
-  const old = frozen()
+  const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
   dropped.abort()
@@ -162,7 +166,7 @@ async function cutOff() {
   }
   const domain = { ...it.domain, db, clock }
   const late = createWithdrawals(domain, graceMs)
-  const old = frozen({ domain, withdraw: late.withdraw })
+  const old = await frozen({ domain, withdraw: late.withdraw })
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
   await carry(await runOf(2), 2).done
@@ -210,7 +214,7 @@ test('a server that stops meanwhile tries once more, and leaves it', async () =>
 })
 
 test('while it is being cancelled it is stopped, and forgotten by nobody before the end is stored', async () => {
-  const old = frozen()
+  const old = await frozen()
   await takeOver()
   await cancelJob(it.domain, it.admin, { jobId: id })
   old.thaw()
@@ -223,7 +227,7 @@ test('while it is being cancelled it is stopped, and forgotten by nobody before 
 })
 
 test('what it starts of a run that goes on is the run of the new leader', async () => {
-  const old = frozen()
+  const old = await frozen()
   await takeOver()
   old.thaw()
   await old.carrier.done
@@ -232,7 +236,7 @@ test('what it starts of a run that goes on is the run of the new leader', async 
   carry(await runOf(2), 2)
   await reaches('RUNNING')
 
-  const older = frozen()
+  const older = await frozen()
   older.thaw()
   await older.carrier.done
   expect(await observed()).toMatchObject({ state: 'running' })
