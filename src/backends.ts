@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Config, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
-import type { BuiltExecutor } from './domain/executors.ts'
+import type { ExecutorName } from './domain/executors.ts'
 import type { PoolReport } from './domain/machines/pool-report.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
@@ -38,7 +38,7 @@ const processesOf = (name: 'local' | 'handler', parts: ExecutorParts) =>
     hasGpus: parts.pool.nodes?.some((node) => node.devices.length > 0) ?? false,
   })
 
-const createExecutor: Readonly<Record<BuiltExecutor, (parts: ExecutorParts) => Promise<Executor>>> = {
+const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Promise<Executor>>> = {
   local: (parts) => processesOf('local', parts),
   handler: async (parts) => createHandlerExecutor(await processesOf('handler', parts)),
   container: (parts) =>

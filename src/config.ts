@@ -19,7 +19,7 @@ import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
 import { type roles, type ServerSettings, serverOf } from './config/server.ts'
 import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
-import type { BuiltExecutor } from './domain/executors.ts'
+import type { ExecutorName } from './domain/executors.ts'
 
 export { ConfigError, type ConfigProblem }
 
@@ -93,7 +93,7 @@ export interface OidcConfig {
 export interface PoolConfig {
   readonly name: string
   readonly policy: 'PRIORITY' | 'FAIR_SHARE'
-  readonly executors: readonly BuiltExecutor[]
+  readonly executors: readonly ExecutorName[]
   /** Names of server variables that jobs may inherit beyond the fixed list. */
   readonly inheritedEnvironment: readonly string[]
   readonly relaxReplicas: boolean

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { builtExecutors, executorsWhere } from '../domain/executors.ts'
+import { executorNames } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
 import { quotaSection } from './quotas.ts'
 import { schedulingSection } from './scheduling.ts'
@@ -73,10 +73,7 @@ const node = section({
 
 const rate = (example: string) => amountOf('cost', [0, 1e9], example)
 
-const executor = word(
-  builtExecutors,
-  executorsWhere(({ isBuilt }) => !isBuilt),
-)
+const executor = word(executorNames)
 
 const pool = section({
   name: name('local'),

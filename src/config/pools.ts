@@ -1,10 +1,10 @@
-import { type BuiltExecutor, executorDefault, traitsOf } from '../domain/executors.ts'
+import { type ExecutorName, executorDefault, traitsOf } from '../domain/executors.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** Rules between the keys of a pool. */
 
-export const executorsOf = (pool: PoolEntry): readonly BuiltExecutor[] =>
+export const executorsOf = (pool: PoolEntry): readonly ExecutorName[] =>
   pool.executors ?? [pool.executor ?? executorDefault]
 
 export function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
@@ -53,10 +53,10 @@ export function checkPublicUrl({ pools, server }: ConfigFile): ConfigProblem[] {
   return [{ path: 'server.publicUrl', reason, remedy: 'for example https://berth.example.org' }]
 }
 
-const sharesMachine = (executor: BuiltExecutor) => traitsOf(executor).nodes === 'MACHINE'
+const sharesMachine = (executor: ExecutorName) => traitsOf(executor).nodes === 'MACHINE'
 
 /** What is wrong with the nodes that the pool of this executor declares, and the remedy. */
-function wrongNodes(executor: BuiltExecutor, nodes: PoolEntry['nodes']): [reason: string, remedy: string] | null {
+function wrongNodes(executor: ExecutorName, nodes: PoolEntry['nodes']): [reason: string, remedy: string] | null {
   const { nodes: source } = traitsOf(executor)
   switch (source) {
     case 'MACHINE':

@@ -20,8 +20,6 @@ export class ConfigError extends Error {
   }
 }
 
-const notYet = 'is not available in this version'
-
 export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
 /** What zod found, as problems. */
@@ -53,20 +51,18 @@ export function value<T>({ what, example, secret }: Expected, test: (input: unkn
   })
 }
 
-/** One of a few words; `later` are words of the documented format that this version refuses. */
-export function word<const Words extends readonly string[]>(words: Words, later: readonly string[] = []) {
+/** One of a few words. */
+export function word<const Words extends readonly string[]>(words: Words) {
   return z.custom<Words[number]>((input) => words.some((known) => known === input), {
-    error: ({ input }) =>
-      problemText(
-        `${JSON.stringify(input)} ${later.some((known) => known === input) ? notYet : 'is not a known value'}`,
-        `use ${words.join(' or ')}`,
-      ),
+    error: ({ input }) => problemText(`${JSON.stringify(input)} is not a known value`, `use ${words.join(' or ')}`),
   })
 }
 
 /** A key of the documented format whose feature this version does not have. */
 export const later = z
-  .custom<undefined>((input) => input === undefined, { error: problemText(notYet, 'remove it') })
+  .custom<undefined>((input) => input === undefined, {
+    error: problemText('is not available in this version', 'remove it'),
+  })
   .optional()
 
 export const inRange = (input: unknown, min: number, max: number): input is number =>

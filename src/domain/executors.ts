@@ -5,8 +5,6 @@
  */
 
 export interface ExecutorTraits {
-  /** false: specified but not part of this version; the configuration refuses it. */
-  isBuilt: boolean
   /**
    * Where the nodes of its pools come from. MACHINE: the pool is one machine, detected or declared, and bound to the
    * data directory there; executors of one machine may share a pool. DECLARED: the nodes are those of the
@@ -67,7 +65,6 @@ const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 
 const table = {
   local: {
-    isBuilt: true,
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: true,
@@ -80,7 +77,6 @@ const table = {
     honours: [...scripts, ...files],
   },
   container: {
-    isBuilt: true,
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: false,
@@ -93,7 +89,6 @@ const table = {
     honours: ['image', 'data', 'networkIsolation', 'internalDns', ...scripts, ...files],
   },
   slurm: {
-    isBuilt: true,
     nodes: 'BACKEND',
     needsSharedDir: true,
     startsProcesses: false,
@@ -106,7 +101,6 @@ const table = {
     honours: [...scripts, ...files],
   },
   kubernetes: {
-    isBuilt: true,
     nodes: 'BACKEND',
     needsSharedDir: false,
     startsProcesses: false,
@@ -119,7 +113,6 @@ const table = {
     honours: ['image', 'data', 'networkIsolation', 'internalDns', 'replicas'],
   },
   handler: {
-    isBuilt: true,
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: true,
@@ -132,7 +125,6 @@ const table = {
     honours: ['handler', 'input', ...files],
   },
   simulated: {
-    isBuilt: true,
     nodes: 'DECLARED',
     needsSharedDir: false,
     startsProcesses: false,
@@ -146,17 +138,11 @@ const table = {
   },
 } as const satisfies Record<ExecutorName, ExecutorTraits>
 
-/** Executors that pools of this version may name. */
-export type BuiltExecutor = {
-  [Name in ExecutorName]: (typeof table)[Name]['isBuilt'] extends true ? Name : never
-}[ExecutorName]
-
 /** The executor of a pool that names none. */
-export const executorDefault: BuiltExecutor = 'local'
+export const executorDefault: ExecutorName = 'local'
 
 /** An executor that another version wrote into the database: it has no special traits. */
 const unknown: ExecutorTraits = {
-  isBuilt: false,
   nodes: 'DECLARED',
   needsSharedDir: false,
   startsProcesses: false,
@@ -177,8 +163,7 @@ export const traitsOf = (executor: string): ExecutorTraits => traits.get(executo
 export const executorsWhere = (is: (traits: ExecutorTraits) => boolean): string[] =>
   [...traits].flatMap(([name, each]) => (is(each) ? [name] : []))
 
-const isBuilt = (name: string): name is BuiltExecutor => traitsOf(name).isBuilt
-export const builtExecutors: readonly BuiltExecutor[] = [...traits.keys()].filter(isBuilt)
+export const executorNames = Object.keys(table) as readonly ExecutorName[]
 
 /** Whether the pool is one machine and bound to a data directory there. */
 export const isOneMachine = (executors: readonly string[]): boolean =>
