@@ -27,6 +27,8 @@ export interface ExecutorTraits {
   preferredFor: { field: SpecialField; when: 'PRESENT' | 'ALWAYS' } | null
   /** Its jobs run on machines that reach the server only at its public URL. */
   needsPublicUrl: boolean
+  /** false: its backend knows no reservations, so its pools have no capacity reservations. */
+  hasReservations: boolean
   /** What `System.executors` shows as version; null: nothing. */
   version: 'KERNEL' | 'BACKEND' | null
   launchers: readonly Launcher[]
@@ -70,6 +72,7 @@ const table = {
     startsProcesses: true,
     takesUnixUser: true,
     needsPublicUrl: false,
+    hasReservations: true,
     preferredFor: null,
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
@@ -82,6 +85,7 @@ const table = {
     startsProcesses: false,
     takesUnixUser: true,
     needsPublicUrl: false,
+    hasReservations: true,
     preferredFor: { field: 'image', when: 'PRESENT' },
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
@@ -94,6 +98,7 @@ const table = {
     startsProcesses: false,
     takesUnixUser: true,
     needsPublicUrl: false,
+    hasReservations: true,
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
@@ -106,6 +111,7 @@ const table = {
     startsProcesses: false,
     takesUnixUser: false,
     needsPublicUrl: true,
+    hasReservations: false,
     preferredFor: null,
     version: 'BACKEND',
     launchers: ['single'],
@@ -118,6 +124,7 @@ const table = {
     startsProcesses: true,
     takesUnixUser: true,
     needsPublicUrl: false,
+    hasReservations: true,
     preferredFor: { field: 'handler', when: 'ALWAYS' },
     version: 'KERNEL',
     launchers: ['single'],
@@ -130,6 +137,7 @@ const table = {
     startsProcesses: false,
     takesUnixUser: false,
     needsPublicUrl: false,
+    hasReservations: true,
     preferredFor: null,
     version: null,
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
@@ -148,6 +156,7 @@ const unknown: ExecutorTraits = {
   startsProcesses: false,
   takesUnixUser: false,
   needsPublicUrl: false,
+  hasReservations: true,
   preferredFor: null,
   version: null,
   launchers: ['single'],
@@ -172,6 +181,9 @@ export const isOneMachine = (executors: readonly string[]): boolean =>
 /** Whether the backend of the pool reports its nodes and chooses among them. */
 export const isDelegated = (executors: readonly string[]): boolean =>
   executors.some((name) => traitsOf(name).nodes === 'BACKEND')
+
+export const hasReservations = (executors: readonly string[]): boolean =>
+  executors.every((name) => traitsOf(name).hasReservations)
 
 /** Whether the server starts processes of its own for jobs of the pool. */
 export const startsProcesses = (executors: readonly string[]): boolean =>

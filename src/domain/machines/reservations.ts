@@ -5,7 +5,7 @@ import { audit } from '../audit/audit.ts'
 import { tellSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
-import { isDelegated } from '../executors.ts'
+import { hasReservations, isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
@@ -79,6 +79,8 @@ async function demandFree(
     [pool, wanted, nodes, startsAt, endsAt],
   )
   const refuse = (path: string[], message: string) => new InvalidInput([{ path, message }])
+  if (!hasReservations(row?.executors ?? []))
+    throw refuse(['pool'], `The backend of pool ${pool} knows no reservations; choose another pool`)
   if (isDelegated(row?.executors ?? []) && nativeId === null)
     throw refuse(['nativeId'], `The backend of pool ${pool} chooses nodes; nativeId must name the reservation there`)
   if (endsAt <= startsAt) throw refuse(['endsAt'], 'Must be later than startsAt')

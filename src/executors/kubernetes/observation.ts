@@ -159,7 +159,7 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   }
 }
 
-const withoutWorkdir = 'The working directory does not exist in the container'
+const withoutWorkdir = 'The workdir does not exist in the container; name a directory of the image, such as /'
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
 export const codeOf = (exitCode: number) => ({

@@ -52,6 +52,17 @@ test('a reservation is kept, audited, and told to the leader', async () => {
   await expect(create({ pool: 'nowhere' })).rejects.toBeInstanceOf(NotFound)
 })
 
+test('a backend that chooses the nodes must know the reservation', async () => {
+  const executorsAre = (executors: string[]) => sql('UPDATE pool SET executors = $1', [executors])
+  await executorsAre(['slurm'])
+  expect(await refused(create())).toMatchObject([{ path: ['nativeId'] }])
+  await executorsAre(['kubernetes'])
+  expect(await refused(create({ nativeId: 'week' }))).toEqual([
+    { path: ['pool'], message: 'The backend of pool sim knows no reservations; choose another pool' },
+  ])
+  await executorsAre(['simulated'])
+})
+
 test('what makes no sense is refused with its field', async () => {
   const { id } = await create()
   expect(await refused(create({ startsAt: at(2), endsAt: at(1) }))).toEqual([
