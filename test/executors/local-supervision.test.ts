@@ -137,7 +137,9 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
 
   it('that removes the spool of all runs is not said to be gone while it lives', async () => {
     const victim = await startAndHear(sh('echo $$; exec sleep 600'), 1)
-    const { handle, lines } = await startAndHear(sh('echo $$; echo $PPID; rm -r "$0/runs"; exec sleep 600'), 2)
+    const script = 'echo $$; echo $PPID; until [ -e "$0/go" ]; do sleep 0.05; done; rm -r "$0/runs"; exec sleep 600'
+    const { handle, lines } = await startAndHear(sh(script), 2)
+    await writeFile(join(spoolDir, 'go'), '')
     for (const [each, pids] of [
       [handle, lines],
       [victim.handle, victim.lines],

@@ -52,9 +52,9 @@ export interface ShimClaim {
  * null: there is no such run here. Read synchronously: it is a few hundred bytes in the page cache (30 µs), and four
  * switches to the thread pool would cost ten times that at the start of every job.
  */
-export function readJournal(path: string): Journal | null {
+export function readJournal(file: string | number): Journal | null {
   try {
-    return parseJournal(readFileSync(path, 'utf8'))
+    return parseJournal(readFileSync(file, 'utf8'))
   } catch (error) {
     if (isMissingFile(error)) return null
     throw error

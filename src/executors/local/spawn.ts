@@ -55,6 +55,8 @@ export async function spawnShim(
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
     for (const path of [files.stdout, files.stderr]) descriptor(path, 'a')
     const journal = [descriptor(files.journal, 'a'), descriptor(files.journal, 'r')]
+    // Readable after a job of the server's account has removed the spool. Not shared with the shim, which reads as well.
+    const ownJournal = descriptor(files.journal, 'r')
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
       cwd: launch.cwd,
       env: launch.environment,
@@ -63,8 +65,7 @@ export async function spawnShim(
     })
     child.once('exit', onExit)
     await claimDecided(child)
-    // Read at once: a job of the server's account may remove the spool.
-    if (!ofSpool(() => readJournal(files.journal))?.claim) throw endedEarly(files)
+    if (!ofSpool(() => readJournal(ownJournal))?.claim) throw endedEarly(files)
   } catch (cause) {
     if (cause instanceof StartFailed) throw cause
     throw startFailed(cause)
