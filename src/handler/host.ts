@@ -88,5 +88,10 @@ async function outcome(handler: Handler, context: JobContext): Promise<number> {
   }
 }
 
+/** Node writes to a full pipe later, and an exit would cut what waits. */
+const written = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()))
+
+const exitCode = await main()
+await Promise.all([stdout, stderr].map(written))
 // A handler may leave timers and sockets behind, which must not keep the run alive.
-process.exit(await main())
+process.exit(exitCode)
