@@ -17,9 +17,16 @@ import { createReports } from './reports.ts'
 const exitCodes = { returned: 0, threw: 1, resumeFailed: 119, noHandler: 126, notFound: 127, terminated: 143 } as const
 
 const { env, argv, stdout, stderr } = process
+/** By default Node writes to a full pipe later, and `process.exit` of a handler, or of this host, cuts what waits. */
+function writeAtOnce(stream: NodeJS.WriteStream): void {
+  const { _handle: pipe } = stream as { _handle?: { setBlocking?(isBlocking: boolean): void } }
+  pipe?.setBlocking?.(true)
+}
+
 const complain = (text: string) => void stderr.write(`berth: ${text}\n`)
 
 async function main(): Promise<number> {
+  for (const stream of [stdout, stderr]) writeAtOnce(stream)
   const path = resolve((argv[2] ?? '').replace(/^~(?=\/)/, env['HOME'] ?? '/'))
   const handler = await load(path)
   if (typeof handler === 'number') return handler
@@ -88,10 +95,5 @@ async function outcome(handler: Handler, context: JobContext): Promise<number> {
   }
 }
 
-/** Node writes to a full pipe later, and an exit would cut what waits. */
-const written = (stream: NodeJS.WriteStream) => new Promise<void>((resolve) => stream.write('', () => resolve()))
-
-const exitCode = await main()
-await Promise.all([stdout, stderr].map(written))
 // A handler may leave timers and sockets behind, which must not keep the run alive.
-process.exit(exitCode)
+process.exit(await main())
