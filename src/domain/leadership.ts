@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { advisoryLocks } from '../platform/advisory-locks.ts'
 import type { Clock } from '../platform/clock.ts'
 import { type Address, createPgClient, disconnect } from '../platform/connection.ts'
+import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
 import type { Sql } from '../platform/tx.ts'
 
@@ -78,6 +79,17 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
   const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE`, [key, epoch])
   if (rows.length === 0) throw overEpoch(key, epoch)
 }
+
+/** A transaction of the leader, which begins with `fence`. */
+export const asLeader = <T>(
+  { db }: { db: Pick<Db, 'transaction'> },
+  { pool, epoch }: { pool: string; epoch: number },
+  work: (sql: Sql) => Promise<T>,
+): Promise<T> =>
+  db.transaction(async (sql) => {
+    await fence(sql, pool, epoch)
+    return work(sql)
+  })
 
 export const overEpoch = (key: string, epoch: number) => new Fenced(`Epoch ${epoch} of ${key} is over`)
 

@@ -2,7 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/jobs/leaving.ts'
 import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type HoldingRun, markExpired, type TimeLimit } from '../domain/jobs/runs.ts'
-import { Fenced, fence } from '../domain/leadership.ts'
+import { asLeader, Fenced } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
 import {
   type Executor,
@@ -326,10 +326,7 @@ export class Carrier {
 
   #asLeader<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const { domain, leader } = this.#carrying
-    return domain.db.transaction(async (sql) => {
-      await fence(sql, leader.pool, leader.epoch)
-      return work(sql)
-    })
+    return asLeader(domain, leader, work)
   }
 
   #report(report: Report, handle?: Handle): Promise<JobState | null | undefined> {

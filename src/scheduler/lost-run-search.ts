@@ -1,5 +1,5 @@
 import { findRuns, type LostRun, readLostRuns } from '../domain/jobs/lost-runs.ts'
-import { fence } from '../domain/leadership.ts'
+import { asLeader } from '../domain/leadership.ts'
 import { type Executor, isOver, type Observation } from '../executors/executor.ts'
 import type { Carrying } from './carrier.ts'
 
@@ -29,10 +29,7 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {
-    await domain.db.transaction(async (sql) => {
-      await fence(sql, leader.pool, leader.epoch)
-      await findRuns(sql, leader.pool, found)
-    })
+    await asLeader(domain, leader, (sql) => findRuns(sql, leader.pool, found))
     for (const { handle, runId, alive } of found) {
       told.delete(runId)
       if (!alive) await executor.forget?.(handle)

@@ -1,7 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
-import { fence } from '../domain/leadership.ts'
+import { asLeader } from '../domain/leadership.ts'
 import { countStartFailure, forgetStartFailures, type NodeTrouble } from '../domain/machines/node-trouble.ts'
-import type { Sql } from '../platform/tx.ts'
 import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
 
@@ -31,15 +30,11 @@ interface RunReport {
 /** Reasons for which the node may be the cause. */
 const suspicious: ReadonlySet<string> = new Set(['NODE_TROUBLE', 'START_FAILED'])
 
-export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }: Leader): NodeTroubles {
+export function createNodeTroubles(domain: Domain, leader: Leader): NodeTroubles {
+  const { log, wakeups } = domain
+  const { pool } = leader
   /** A node may have failures: unknown at first. */
   let isTrouble = true
-
-  const asLeader = <T>(work: (sql: Sql) => Promise<T>): Promise<T> =>
-    db.transaction(async (sql) => {
-      await fence(sql, pool, epoch)
-      return work(sql)
-    })
 
   /** Logs the first failure of a row only. */
   function tell({ node, failures, seconds, because, isFirst, cause }: Told) {
@@ -59,7 +54,7 @@ export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }
       )
       if (failures.length === 0) return
       isTrouble = true
-      const begun = await asLeader(async (sql) => {
+      const begun = await asLeader(domain, leader, async (sql) => {
         const troubles: Told[] = []
         for (const { cause, ...failure } of failures)
           for (const trouble of await countStartFailure(sql, pool, failure)) troubles.push({ ...trouble, cause })
@@ -70,7 +65,7 @@ export function createNodeTroubles({ db, log, wakeups }: Domain, { pool, epoch }
     async forget(reports) {
       const started = reports.flatMap(({ runId, handle }) => (handle === undefined ? [] : [runId]))
       if (!isTrouble || started.length === 0) return
-      const { well, remain } = await asLeader((sql) => forgetStartFailures(sql, pool, started))
+      const { well, remain } = await asLeader(domain, leader, (sql) => forgetStartFailures(sql, pool, started))
       isTrouble = remain
       for (const node of well) log.info({ pool, node }, 'a node starts runs again')
       if (well.length > 0) wakeups.poke('queue')

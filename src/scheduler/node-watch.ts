@@ -1,7 +1,6 @@
 import { loseSilentNodes, markSeen, readSeenNodes, returnNodes } from '../domain/jobs/lost-runs.ts'
-import { fence } from '../domain/leadership.ts'
+import { asLeader } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
-import type { Sql } from '../platform/tx.ts'
 import type { Carrying } from './carrier.ts'
 
 /**
@@ -29,13 +28,6 @@ export function createNodeWatch(
     return [...silentSince].flatMap(([name, sinceMs]) => (time.nowMs() - sinceMs >= nodeLostAfterMs ? name : []))
   }
 
-  function asLeader<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
-    return db.transaction(async (sql) => {
-      await fence(sql, leader.pool, leader.epoch)
-      return work(sql)
-    })
-  }
-
   // A backend that reports its nodes says itself which of them are lost (capacity-watch.ts).
   const isDelegated = [...executors.values()].some(({ capacity }) => capacity !== undefined)
 
@@ -51,12 +43,12 @@ export function createNodeWatch(
       answering.map(({ name }) => name),
     )
     if (lost.length > 0) {
-      await asLeader((sql) => loseSilentNodes(sql, leader.pool, lost))
+      await asLeader(domain, leader, (sql) => loseSilentNodes(sql, leader.pool, lost))
       log.warn({ pool: leader.pool, nodes: lost }, 'nodes do not answer and are LOST')
     }
     const lostAnswering = answering.flatMap(({ name, isLost }) => (isLost ? name : []))
     if (lostAnswering.length === 0) return
-    const back = await asLeader((sql) => returnNodes(sql, leader.pool, lostAnswering))
+    const back = await asLeader(domain, leader, (sql) => returnNodes(sql, leader.pool, lostAnswering))
     if (back.length > 0) log.info({ pool: leader.pool, nodes: back }, 'nodes answer again')
     if (back.length > 0) domain.wakeups.poke('queue')
   }

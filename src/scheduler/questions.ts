@@ -3,7 +3,7 @@ import type { Domain } from '../domain/domain.ts'
 import { Refusal } from '../domain/errors.ts'
 import { interactiveElsewhere } from '../domain/jobs/one-interactive.ts'
 import { countedBid, laneOf } from '../domain/lanes.ts'
-import { Fenced, fence } from '../domain/leadership.ts'
+import { asLeader, Fenced } from '../domain/leadership.ts'
 import { chosenOf } from '../domain/machines/placement.ts'
 import { closedGateOf } from '../domain/queue/gates.ts'
 import { positionIfAdded } from '../domain/queue/position.ts'
@@ -70,10 +70,7 @@ async function answer(answering: Answering, { id, kind, payload }: OpenQuestion)
 }
 
 function write({ domain, leader }: Answering, id: string, said: unknown): Promise<void> {
-  return domain.db.transaction(async (sql) => {
-    await fence(sql, leader.pool, leader.epoch)
-    await answerQuestion(sql, id, said)
-  })
+  return asLeader(domain, leader, (sql) => answerQuestion(sql, id, said))
 }
 
 // ── what would become of it ──

@@ -1,5 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
-import { fence } from '../domain/leadership.ts'
+import { asLeader } from '../domain/leadership.ts'
 import { type ChosenNodes, rebook } from '../domain/machines/rebook.ts'
 import type { Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
@@ -15,20 +15,13 @@ interface RunReport {
   report: Report
 }
 
-export async function rebookReported(
-  { db, wakeups }: Domain,
-  leader: Leader,
-  reports: readonly RunReport[],
-): Promise<void> {
+export async function rebookReported(domain: Domain, leader: Leader, reports: readonly RunReport[]): Promise<void> {
   const told = reports.flatMap(({ runId, report }): ChosenNodes[] =>
     report.kind === 'seen' && report.observation.state === 'running' && report.observation.placements?.length
       ? [{ runId, chosen: report.observation.placements }]
       : [],
   )
   if (told.length === 0) return
-  await db.transaction(async (sql) => {
-    await fence(sql, leader.pool, leader.epoch)
-    await rebook(sql, leader.pool, told)
-  })
-  wakeups.poke('queue')
+  await asLeader(domain, leader, (sql) => rebook(sql, leader.pool, told))
+  domain.wakeups.poke('queue')
 }

@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../domain/jobs/dependencies.ts'
-import { fence } from '../domain/leadership.ts'
+import { asLeader, fence } from '../domain/leadership.ts'
 import { readNodes } from '../domain/machines/nodes.ts'
 import { memoryMs } from '../domain/scheduling.ts'
 import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
@@ -48,13 +48,10 @@ export function createStored(domain: Domain, leader: Leader): Store {
 }
 
 /** Returns until when gates of time are open now. */
-async function openAllDue(domain: Domain, { pool, epoch }: Leader): Promise<number> {
+async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
   const untilMs = await readNow(domain.db.sql)
   for (let opened = gatesMax; opened === gatesMax; )
-    opened = await domain.db.transaction(async (sql) => {
-      await fence(sql, pool, epoch)
-      return openGates(sql, { pool, afterMs: 0, untilMs })
-    })
+    opened = await asLeader(domain, leader, (sql) => openGates(sql, { pool: leader.pool, afterMs: 0, untilMs }))
   return untilMs
 }
 
