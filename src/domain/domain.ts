@@ -19,6 +19,16 @@ export interface Domain {
   readonly auditHeadFile?: string | null
 }
 
+/** What is made once for each domain, when it is first asked for, and lives as long as the domain. */
+export function perDomain<T>(make: (domain: Domain) => T): (domain: Domain) => T {
+  const made = new WeakMap<Domain, { value: T }>()
+  return (domain) => {
+    const known = made.get(domain) ?? { value: make(domain) }
+    made.set(domain, known)
+    return known.value
+  }
+}
+
 /**
  * Topics of wake-ups. `event`: an event has no position yet (for the sequencer of the same process). `feed`: events got
  * positions. `queue`: a job may be able to start. `question`: the leader of a pool has a question to answer. `answer`:

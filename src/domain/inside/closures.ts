@@ -1,7 +1,7 @@
 import { createNewest } from '../../platform/newest.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
-import type { Domain } from '../domain.ts'
+import { type Domain, perDomain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
@@ -24,23 +24,17 @@ export async function saveClosure(domain: Domain, viewer: Viewer, closure: Recor
   await writerOf(domain)(runId, text)
 }
 
-const writers = new WeakMap<Domain, (runId: string, text: string) => Promise<void>>()
-
-function writerOf(domain: Domain) {
-  const known = writers.get(domain)
-  if (known) return known
-  const writer = createNewest<string>({
+const writerOf = perDomain(({ db, clock }) =>
+  createNewest<string>({
     write: async (runId, text) => {
-      const stored = await domain.db.sql.query(storeSql, [runId, text], 'store_closure')
+      const stored = await db.sql.query(storeSql, [runId, text], 'store_closure')
       if (stored.length === 0) throw runIsOver()
     },
     merge: (_older, newer) => newer,
     pauseMs: 0,
-    clock: domain.clock,
-  })
-  writers.set(domain, writer)
-  return writer
-}
+    clock,
+  }),
+)
 
 const storeSql = `
 WITH alive AS MATERIALIZED (${aliveRunSql('= $1')})

@@ -3,7 +3,7 @@ import { createBatcher } from '../../platform/batch.ts'
 import { createNewest } from '../../platform/newest.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
-import type { Domain } from '../domain.ts'
+import { type Domain, perDomain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { parseInput } from '../parse.ts'
 import { aliveRunSql, runIsOver } from './alive-run.ts'
@@ -41,27 +41,21 @@ export async function reportProgress(domain: Domain, viewer: Viewer, raw: unknow
   await reportsOf(domain)(runId, report)
 }
 
-const writers = new WeakMap<Domain, (runId: string, report: Report) => Promise<void>>()
-
-function reportsOf(domain: Domain) {
-  const known = writers.get(domain)
-  if (known) return known
+const reportsOf = perDomain(({ db, clock }) => {
   const store = createBatcher<Stored, boolean>({
     max: batchMax,
-    run: (reports) => storeReports(domain.db.sql, reports),
+    run: (reports) => storeReports(db.sql, reports),
     mayBeOneItem: () => false,
   })
-  const writer = createNewest<Report>({
+  return createNewest<Report>({
     write: async (runId, report) => {
       if (!(await store({ runId, ...report }))) throw runIsOver()
     },
     merge: (older, newer) => ({ ...older, ...given(newer) }),
     pauseMs,
-    clock: domain.clock,
+    clock,
   })
-  writers.set(domain, writer)
-  return writer
-}
+})
 
 const given = (report: Report) => Object.fromEntries(Object.entries(report).filter(([, value]) => value !== undefined))
 

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import type { Domain } from '../domain.ts'
+import { perDomain } from '../domain.ts'
 import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 import { type Measured, measuredOf, readUsage, type Usage, windowHours } from './usage.ts'
 
@@ -45,13 +45,7 @@ export type UsageMemory = Map<string, Counted>
 
 const subjectsMax = 10_000
 
-const memories = new WeakMap<Domain, UsageMemory>()
-
-export function memoryOf(domain: Domain): UsageMemory {
-  const known = memories.get(domain) ?? new Map<string, Counted>()
-  memories.set(domain, known)
-  return known
-}
+export const memoryOf = perDomain((): UsageMemory => new Map())
 
 /** Cheap facts that every bound needs: slots change without a new job. */
 export async function readStanding(sql: Sql, userIds: readonly string[]): Promise<Omit<Standing, 'blocked'>> {

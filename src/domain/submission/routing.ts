@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Weights } from '../accounts.ts'
 import type { Rates } from '../cost.ts'
-import type { Domain } from '../domain.ts'
+import { perDomain } from '../domain.ts'
 import { InvalidInput, type Violation } from '../errors.ts'
 import { executorDefault, executorsWhere, isDelegated, type SpecialField, traitsOf } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
@@ -54,13 +54,7 @@ interface DestinationRow extends Omit<Destination, keyof PoolMachines> {
 /** The machines of each pool at a revision of it: there may be thousands, which are read again only when they change. */
 export type MachineMemory = Map<string, PoolMachines & { revision: number }>
 
-const memories = new WeakMap<Domain, MachineMemory>()
-
-export function machineMemoryOf(domain: Domain): MachineMemory {
-  const known = memories.get(domain) ?? new Map()
-  memories.set(domain, known)
-  return known
-}
+export const machineMemoryOf = perDomain((): MachineMemory => new Map())
 
 /** All destinations, the default one first. */
 export async function readDestinations(sql: Sql, memory: MachineMemory): Promise<Destination[]> {

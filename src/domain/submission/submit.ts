@@ -11,7 +11,7 @@ import {
 import type { Viewer } from '../access.ts'
 import { auditAll } from '../audit/audit.ts'
 import { insertApprovals } from '../control/approvals.ts'
-import type { Domain } from '../domain.ts'
+import { type Domain, perDomain } from '../domain.ts'
 import { type Refusal, settled } from '../errors.ts'
 import { memoryOf } from '../limits/usage-bound.ts'
 import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
@@ -46,9 +46,6 @@ const groupMax = 512
 const partMax = 128
 const triesMax = 8
 
-/** One group per process and database, shared by all submissions through the same domain. */
-const groups = new WeakMap<Domain, (item: Submission) => Promise<SubmitOutcome>>()
-
 /** One outcome per input, in order. Refusals are outcomes; every other error rejects. */
 export async function submitJobs(domain: Domain, viewer: Viewer, inputs: readonly unknown[]): Promise<SubmitOutcome[]> {
   const readings = await readSubmissions(domain, viewer, inputs)
@@ -72,17 +69,14 @@ export const readSubmissions = (domain: Domain, viewer: Viewer, inputs: readonly
 export const submitOne = (domain: Domain, read: Reading): Promise<SubmitOutcome> =>
   settled(read().then(groupOf(domain)))
 
-function groupOf(domain: Domain) {
-  const known = groups.get(domain)
-  if (known) return known
-  const group = createBatcher<Submission, SubmitOutcome>({
+/** One group per process and database, shared by all submissions through the same domain. */
+const groupOf = perDomain((domain) =>
+  createBatcher<Submission, SubmitOutcome>({
     max: groupMax,
     run: (items) => submitGroup(domain, items),
     mayBeOneItem: (error) => !(error instanceof Unavailable),
-  })
-  groups.set(domain, group)
-  return group
-}
+  }),
+)
 
 /** How often the jobs of keys may be deleted between the decision and the answer. */
 const looksMax = 3
