@@ -1,4 +1,4 @@
-import { RequestFailed } from './failure.ts'
+import { deletionAfter, noSuchJob } from './failure.ts'
 import {
   type JobEventRowFragment,
   JobEventsDocument,
@@ -53,9 +53,7 @@ export async function* followJob(
       if (jobStatus.__typename === 'JobTransitions' && jobStatus.isFinal) return
     }
   } catch (error) {
-    const isGone = error instanceof RequestFailed && error.code === 'NOT_FOUND'
-    if (!isGone || !news.isKnown()) throw error
-    yield { __typename: 'StreamReset', resetReason: 'DELETED', cursor: news.cursor() }
+    yield deletionAfter(error, news.cursor())
   }
 }
 
@@ -64,8 +62,7 @@ function createNews() {
   let seen = 0
   let cursor: string | undefined
   return {
-    isKnown: () => cursor !== undefined,
-    cursor: () => cursor ?? '',
+    cursor: () => cursor,
     of(message: Message): JobUpdate | undefined {
       cursor = message.cursor
       if (message.__typename === 'StreamHeartbeat') return undefined
@@ -98,7 +95,7 @@ export function createHistory(connection: Connection, jobId: string) {
       for (;;) {
         const variables = { id: jobId, first: eventsPerPage, after: position }
         const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
-        if (!job) throw new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+        if (!job) throw noSuchJob(jobId)
         const { nodes, pageInfo } = job.events
         position = pageInfo.endCursor ?? position
         unread.push(...nodes)

@@ -38,6 +38,15 @@ export interface FailureOptions extends ErrorOptions {
 
 const retryableCodes = new Set(['UNREACHABLE', 'UNAVAILABLE', 'RATE_LIMITED', 'TIMEOUT'])
 
+/** A job that was deleted, and one of others, look the same. */
+export const noSuchJob = (jobId: string) => new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+
+/** The end of a stream whose job was deleted after it had given a cursor; throws any other failure. */
+export function deletionAfter(error: unknown, cursor: string | undefined) {
+  if (cursor === undefined || !(error instanceof RequestFailed) || error.code !== 'NOT_FOUND') throw error
+  return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
+}
+
 export interface GraphqlError {
   message: string
   path?: readonly (string | number)[]

@@ -1,4 +1,4 @@
-import { RequestFailed } from './failure.ts'
+import { deletionAfter, noSuchJob } from './failure.ts'
 import {
   JobLogsDocument,
   type LogStream,
@@ -44,9 +44,7 @@ export async function* tailJob(
       if (tail.__typename !== 'StreamHeartbeat') yield tail
     }
   } catch (error) {
-    const isGone = error instanceof RequestFailed && error.code === 'NOT_FOUND'
-    if (!isGone || cursor === undefined) throw error
-    yield { __typename: 'StreamReset', resetReason: 'DELETED', cursor }
+    yield deletionAfter(error, cursor)
   }
 }
 
@@ -60,7 +58,7 @@ async function* polled(
     const { jobId, lastLines, ...rest } = variables // they move with the messages
     const first = lastLines == null ? { first: linesPerPage } : { lastLines }
     const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
-    if (!job) throw new RequestFailed('NOT_FOUND', `There is no job ${jobId} that you may see`)
+    if (!job) throw noSuchJob(jobId)
     const { text, gaps, cursor, isFinal } = job.logs
     const before = variables.after ?? cursor
     for (const { reason: gapReason, ...gap } of gaps)
