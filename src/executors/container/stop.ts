@@ -3,6 +3,7 @@ import { uptime } from 'node:os'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
+import { createKills } from '../kills.ts'
 import { type Engine, EngineError } from './engine.ts'
 import { containerNameOf, look, runIdOf } from './handle.ts'
 import { phaseOf } from './observation.ts'
@@ -26,7 +27,6 @@ export interface Stopper {
 /** Maximum wait until the first process of a container can take signals. */
 const readyMsMax = 2_000
 const readyLookMs = 20
-const retryMs = 1_000
 
 interface StopOptions {
   engine: Engine
@@ -39,7 +39,7 @@ interface StopOptions {
 
 export async function createStopper({ engine, directory, clock, log, closing }: StopOptions): Promise<Stopper> {
   const stops = await openStops(directory)
-  const killers = new Map<Handle, AbortController>()
+  const kills = createKills({ kill: (handle) => send(handle, 'KILL'), clock, log, closing })
 
   /** Before the first process has a child, it takes no signal, and the kernel drops TERM. */
   async function signalWhenReady(handle: Handle, pid: number): Promise<void> {
@@ -58,29 +58,7 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
     }
   }
 
-  function killWhenDue(handle: Handle, killUp: number): void {
-    killers.get(handle)?.abort()
-    const over = new AbortController()
-    killers.set(handle, over)
-    void kill(handle, killUp, AbortSignal.any([over.signal, closing]))
-  }
-
-  async function kill(handle: Handle, killUp: number, signal: AbortSignal): Promise<void> {
-    await clock.sleep(Math.max(0, killUp - uptime()) * 1000, signal)
-    while (!signal.aborted)
-      try {
-        return await send(handle, 'KILL')
-      } catch (err) {
-        if (signal.aborted) return
-        log.warn({ err, container: handle }, 'a container cannot be killed now; trying again')
-        await clock.sleep(retryMs, signal)
-      }
-  }
-
-  function isOver(handle: Handle): void {
-    killers.get(handle)?.abort()
-    killers.delete(handle)
-  }
+  const killWhenDue = (handle: Handle, killUp: number) => kills.plan(handle, Math.max(0, killUp - uptime()) * 1000)
 
   for (const runId of await stops.list()) killWhenDue(containerNameOf(runId), (await stops.read(runId)) ?? 0)
 
@@ -93,9 +71,9 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
       killWhenDue(handle, killUp)
     },
     isAsked: async (handle) => (await stops.read(runIdOf(handle))) !== null,
-    isOver,
+    isOver: kills.isOver,
     async forget(handle) {
-      isOver(handle)
+      kills.isOver(handle)
       await stops.forget(runIdOf(handle))
     },
   }

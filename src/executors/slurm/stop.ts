@@ -1,6 +1,7 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
+import { createKills } from '../kills.ts'
 import { type Slurm, SlurmAway } from './commands.ts'
 import { directoryOf, type Layout, type Records, readRecords, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
@@ -37,7 +38,6 @@ interface StopOptions {
 }
 
 const answerMsMax = 15_000
-const retryMs = 1_000
 const lookMs = 200
 /** Time for the batch script to keep the last output, before the whole Slurm job is killed. */
 const lastOutputMs = 5_000
@@ -45,7 +45,7 @@ const lastOutputMs = 5_000
 export async function createJobStopper(options: StopOptions): Promise<JobStopper> {
   const { slurm, queue, layout, clock, time, log, closing } = options
   const stops = createStopRecords(layout, time)
-  const killers = new Map<Handle, AbortController>()
+  const kills = createKills({ kill, clock, log, closing })
 
   const recordsOf = async (handle: Handle): Promise<Records | null> => {
     const files = directoryOf(layout, handle)
@@ -77,12 +77,7 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
   }
 
   function killWhenDue(handle: Handle, leftMs: number): void {
-    killers.get(handle)?.abort()
-    const over = new AbortController()
-    killers.set(handle, over)
-    const signal = AbortSignal.any([over.signal, closing])
-    void killLater(handle, leftMs, signal)
-    void attend(handle, signal)
+    void attend(handle, kills.plan(handle, leftMs))
   }
 
   /** Looks for the end, so that it is told at once. */
@@ -98,17 +93,6 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
     return Boolean(records?.exit || records?.failed)
   }
 
-  async function killLater(handle: Handle, leftMs: number, signal: AbortSignal): Promise<void> {
-    await clock.sleep(leftMs, signal)
-    while (!signal.aborted)
-      try {
-        return await kill(handle, signal)
-      } catch (err) {
-        log.warn({ err, run: handle }, 'a run cannot be killed now; trying again')
-        await clock.sleep(retryMs, signal)
-      }
-  }
-
   async function kill(handle: Handle, over: AbortSignal): Promise<void> {
     const jobId = await jobOf(handle)
     if (jobId === null) return
@@ -120,11 +104,6 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
   async function cancel(handle: Handle): Promise<void> {
     const jobs = (await queue.look([]))?.byRun.get(handle) ?? []
     if (jobs.length > 0) await scancel(jobs.map(({ id }) => id))
-  }
-
-  function isOver(handle: Handle): void {
-    killers.get(handle)?.abort()
-    killers.delete(handle)
   }
 
   for (const runId of await stops.list()) killWhenDue(runId, (await stops.read(runId)) ?? 0)
@@ -145,10 +124,10 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
       killWhenDue(handle, leftMs)
     },
     isAsked: async (handle) => (await stops.read(handle)) !== null,
-    isOver,
+    isOver: kills.isOver,
     cancel,
     async forget(handle) {
-      isOver(handle)
+      kills.isOver(handle)
       await stops.forget(handle)
     },
   }
