@@ -91,7 +91,7 @@ function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
   if (records.exit) {
     // A TERM that Berth did not send came from Slurm, and its state tells why.
     if (records.exit.why === null || stopped || isDone || records.exit.code === 0)
-      return byRecord(records.exit, { phase, stopped, known })
+      return byRecord(records.exit, { job, stopped, known })
     return { ...known, state: 'running' }
   }
   if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
@@ -103,17 +103,18 @@ function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
 }
 
 interface Ending {
-  phase: ReturnType<typeof jobPhaseOf>
+  job: SlurmJob | undefined
   stopped: boolean
   known: Partial<Ended>
 }
 
-function byRecord({ code, why }: NonNullable<Records['exit']>, { phase, stopped, known }: Ending): Observation {
+function byRecord({ code, why }: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
+  const phase = job ? jobPhaseOf(job.state) : null
   // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
   const signal = code > 128 && code <= 192 ? code - 128 : null
   const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped }
   if (stopped || code === 0) return ended
-  if (why !== null && (phase === 'preempted' || phase === 'node lost')) return lost(undefined, phase)
+  if (why !== null && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   return phase === 'time over' || why === 'late' ? { ...ended, cause: 'MAX_RUN_TIME' } : ended
 }
