@@ -73,7 +73,8 @@ if can podman runc busybox curl; then
   socket=$directory/podman.sock
   podman image exists "$image" ||
     rootfs | podman import -q --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
-  podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
+  # Its containers leave files where the service was started.
+  env -C "$directory" podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
   pids+=($!)
   if answers "$socket"; then contract podman "$socket"; else failed+=("podman does not start"); fi
 fi
