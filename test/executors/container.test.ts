@@ -7,8 +7,7 @@ import type { Executor } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { until } from '../support/until.ts'
-import { type Behaviour, contract } from './contract.ts'
+import { commandOf, contract, startsAt } from './contract.ts'
 import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 /**
@@ -43,15 +42,6 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
 
-function script({ lines = 0, exitCode = 0, endless = false, ignoresTerm = false }: Behaviour): string {
-  return [
-    'echo x >> /marks/$0',
-    ignoresTerm ? "trap '' TERM" : '',
-    `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo "line $i"; done`,
-    endless ? (ignoresTerm ? 'while :; do sleep 600; done' : 'exec sleep 600') : `exit ${exitCode}`,
-  ].join('\n')
-}
-
 describe.skipIf(engine === undefined)(`with ${engine}`, () => {
   contract('container', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
@@ -59,14 +49,9 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       open: () => open(directory),
       run(behaviour) {
         const run = runOf({ data: ['data:/marks'], resources: small })
-        return { ...run, spec: { ...run.spec, command: ['/bin/sh', '-c', script(behaviour), run.runId] } }
+        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, `/marks/${run.runId}`) } }
       },
-      async starts({ runId }) {
-        const mark = await until(() => readFile(join(directory, runId)).catch(() => null), {
-          what: 'the command began',
-        })
-        return mark.toString().trim().split('\n').length
-      },
+      starts: ({ runId }) => startsAt(join(directory, runId)),
       remove: () => clear(directory),
     }
   })

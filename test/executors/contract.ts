@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { traitsOf } from '../../src/domain/executors.ts'
 import type { Executor, Handle, RunSpec } from '../../src/executors/executor.ts'
@@ -21,6 +22,24 @@ export interface Backend {
   /** How often a run's command was really started; null: the backend cannot tell. */
   starts(run: RunSpec): Promise<number | null>
   remove(): Promise<void>
+}
+
+/** The behaviour as a command of a shell, which leaves a line in the file `mark` when it begins. */
+export function commandOf(behaviour: Behaviour, mark: string): string[] {
+  const { lines = 0, exitCode = 0, endless = false, ignoresTerm = false } = behaviour
+  const script = [
+    'echo x >> "$0"',
+    ignoresTerm ? "trap '' TERM" : '',
+    `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo "line $i"; done`,
+    endless ? (ignoresTerm ? 'while :; do sleep 600; done' : 'exec sleep 600') : `exit ${exitCode}`,
+  ].join('\n')
+  return ['/bin/sh', '-c', script, mark]
+}
+
+/** How often a command that leaves lines in the file began, at least once. */
+export async function startsAt(mark: string): Promise<number> {
+  const lines = await until(() => readFile(mark, 'utf8').catch(() => null), { what: 'the command began' })
+  return lines.trim().split('\n').length
 }
 
 const text = (lines: number) => Array.from({ length: lines }, (_, i) => `line ${i + 1}\n`).join('')

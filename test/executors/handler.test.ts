@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { contract } from './contract.ts'
+import { contract, startsAt } from './contract.ts'
 import { read, runOf, untilEnded } from './runs.ts'
 
 /** Each leaves a mark when it begins, and does what its input says. */
@@ -51,10 +51,7 @@ contract('handler', async () => {
       marks.set(run.runId, mark)
       return run
     },
-    async starts({ runId }) {
-      const mark = await until(() => readFile(marks.get(runId) ?? '').catch(() => null), { what: 'the handler began' })
-      return mark.toString().trim().split('\n').length
-    },
+    starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
     remove: () => rm(directory, { recursive: true }),
   }
 })

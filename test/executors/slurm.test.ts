@@ -9,8 +9,7 @@ import { createSlurmExecutor, type SlurmOptions } from '../../src/executors/slur
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { until } from '../support/until.ts'
-import { type Behaviour, contract } from './contract.ts'
+import { commandOf, contract, startsAt } from './contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /**
@@ -35,15 +34,6 @@ const open = (directory: string, more: Partial<SlurmOptions> = {}) =>
 const small = resourcesOf({ memoryBytes: 16 * 2 ** 20 })
 const onMain = { queueNative: { partition: 'main' } }
 
-function script({ lines = 0, exitCode = 0, endless = false, ignoresTerm = false }: Behaviour): string {
-  return [
-    'echo x >> "$0"',
-    ignoresTerm ? "trap '' TERM" : '',
-    `i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo "line $i"; done`,
-    endless ? (ignoresTerm ? 'while :; do sleep 600; done' : 'exec sleep 600') : `exit ${exitCode}`,
-  ].join('\n')
-}
-
 describe.skipIf(conf === undefined)(`with ${conf}`, () => {
   contract('slurm', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-slurm-'))
@@ -52,14 +42,9 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       open: () => open(directory),
       run(behaviour) {
         const run = runOf({ resources: small }, onMain)
-        const command = ['/bin/sh', '-c', script(behaviour), join(directory, 'marks', run.runId)]
-        return { ...run, spec: { ...run.spec, command } }
+        return { ...run, spec: { ...run.spec, command: commandOf(behaviour, join(directory, 'marks', run.runId)) } }
       },
-      async starts({ runId }) {
-        const path = join(directory, 'marks', runId)
-        const mark = await until(() => readFile(path).catch(() => null), { what: 'the command began' })
-        return mark.toString().trim().split('\n').length
-      },
+      starts: ({ runId }) => startsAt(join(directory, 'marks', runId)),
       remove: () => rm(directory, { recursive: true }),
     }
   })
