@@ -44,13 +44,12 @@ export interface SpecSources {
   yaml: string | null
   flags: SpecFlags
   command: readonly string[]
-  cwd: string
   env: Readonly<Record<string, string | undefined>>
 }
 
 const gibBytes = 2 ** 30
 
-export function buildSpec({ yaml, flags, command, cwd, env }: SpecSources): JobSpecInput {
+export function buildSpec({ yaml, flags, command, env }: SpecSources): JobSpecInput {
   const file: JobSpecInput = yaml === null ? {} : parseSpec(yaml)
   const spec: JobSpecInput = { ...file, ...fromFlags(flags) }
   const resources = { ...file.resources, ...resourcesFromFlags(flags) }
@@ -63,8 +62,6 @@ export function buildSpec({ yaml, flags, command, cwd, env }: SpecSources): JobS
     delete spec.executable
     delete spec.arguments
     spec.command = [...command]
-    // The current directory, as in a shell; an image has directories of its own.
-    if (spec.image == null) spec.workdir ??= cwd
   }
   for (const assignment of flags.set ?? []) assign(spec, assignment)
   return spec

@@ -17,6 +17,10 @@ export interface ExecutorTraits {
   /** Its runs are processes that the server starts on its own machine. */
   startsProcesses: boolean
   /**
+   * Its jobs see the files of the machine where people submit, so the directory of the caller means something to them.
+   */
+  sharesFiles: boolean
+  /**
    * Its runs are processes of the account `User.unixUser`. Without that account they would run as root if the server
    * does.
    */
@@ -70,6 +74,7 @@ const table = {
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: true,
+    sharesFiles: true,
     takesUnixUser: true,
     needsPublicUrl: false,
     hasReservations: true,
@@ -83,6 +88,7 @@ const table = {
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: false,
+    sharesFiles: false,
     takesUnixUser: true,
     needsPublicUrl: false,
     hasReservations: true,
@@ -96,6 +102,7 @@ const table = {
     nodes: 'BACKEND',
     needsSharedDir: true,
     startsProcesses: false,
+    sharesFiles: true,
     takesUnixUser: true,
     needsPublicUrl: false,
     hasReservations: true,
@@ -109,6 +116,7 @@ const table = {
     nodes: 'BACKEND',
     needsSharedDir: false,
     startsProcesses: false,
+    sharesFiles: false,
     takesUnixUser: false,
     needsPublicUrl: true,
     hasReservations: false,
@@ -122,6 +130,7 @@ const table = {
     nodes: 'MACHINE',
     needsSharedDir: false,
     startsProcesses: true,
+    sharesFiles: true,
     takesUnixUser: true,
     needsPublicUrl: false,
     hasReservations: true,
@@ -135,6 +144,7 @@ const table = {
     nodes: 'DECLARED',
     needsSharedDir: false,
     startsProcesses: false,
+    sharesFiles: false,
     takesUnixUser: false,
     needsPublicUrl: false,
     hasReservations: true,
@@ -154,6 +164,7 @@ const unknown: ExecutorTraits = {
   nodes: 'DECLARED',
   needsSharedDir: false,
   startsProcesses: false,
+  sharesFiles: false,
   takesUnixUser: false,
   needsPublicUrl: false,
   hasReservations: true,

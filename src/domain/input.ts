@@ -9,6 +9,7 @@ import { parseInput } from './parse.ts'
 
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must have at most ${max} characters`)
 const path = text(4096)
+const directory = path.regex(/^(\/|~\/|~$)/, 'must be an absolute path or start with ~/')
 const positive = z.int().min(1, 'must be at least 1')
 const natural = z.int().min(0, 'must not be negative')
 const json = z.record(z.string(), z.unknown())
@@ -67,7 +68,7 @@ const spec = z.strictObject({
   handler: path.nullish(),
   input: json.nullish(),
   image: text(1024).nullish(),
-  workdir: path.regex(/^(\/|~\/|~$)/, 'must be an absolute path or start with ~/').nullish(),
+  workdir: directory.nullish(),
   environment: listOf(
     z.strictObject({
       name: text(1024).refine((name) => !name.includes('='), 'must not contain ='),
@@ -145,6 +146,7 @@ const submission = z.strictObject({
   spec,
   ...submissionFields,
   requiresApproval: z.boolean().nullish(),
+  defaultWorkdir: directory.nullish(),
   /** Written only by a retry (retry.ts), which made `spec` from these two. */
   retried: z.strictObject({ retryOf: z.string(), overrides: z.record(z.string(), z.unknown()).nullish() }).nullish(),
 })

@@ -3,15 +3,11 @@ import { parse, stringify } from 'yaml'
 import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
 
 const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
-  buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, cwd: '/here', env: { MINE: 'mine' } })
+  buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' } })
 
 describe('the spec of a submission', () => {
-  it('runs the command where the person stands', () => {
-    expect(build({}, ['echo', 'hi'])).toEqual({ command: ['echo', 'hi'], workdir: '/here' })
-  })
-
-  it('leaves the directory to an image, a flag or the file', () => {
-    expect(build({}, ['x'], 'image: ubuntu').workdir).toBeUndefined()
+  it('takes the directory of a flag or the file, and leaves the default to the server', () => {
+    expect(build({}, ['echo', 'hi'])).toEqual({ command: ['echo', 'hi'] })
     expect(build({ image: 'ubuntu', data: ['sets/a:/a'] }, ['x'])).toEqual({
       image: 'ubuntu',
       data: ['sets/a:/a'],
@@ -19,7 +15,6 @@ describe('the spec of a submission', () => {
     })
     expect(build({ workdir: '~/a' }, ['x']).workdir).toBe('~/a')
     expect(build({}, ['x'], 'workdir: /data').workdir).toBe('/data')
-    expect(build({}, [], 'command: [x]').workdir).toBeUndefined()
   })
 
   it('lets flags win over the file, and keeps what they do not name', () => {
@@ -65,7 +60,7 @@ describe('the spec of a submission', () => {
   })
 
   it('replaces the executable of the file by the command', () => {
-    expect(build({}, ['y'], 'executable: x\narguments: [a]')).toEqual({ command: ['y'], workdir: '/here' })
+    expect(build({}, ['y'], 'executable: x\narguments: [a]')).toEqual({ command: ['y'] })
   })
 
   it('reads back what it prints', () => {

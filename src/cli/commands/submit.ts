@@ -79,7 +79,7 @@ export function addSpecFlags(submit: Command): Command {
       append,
     )
     .option('--no-inherit-env', 'do not inherit the environment variables of the server')
-    .option('--workdir <dir>', 'working directory; default: the current directory, with an image that of the image')
+    .option('--workdir <dir>', 'working directory; default: the current directory, in a container that of the image')
     .option('--image <name>', 'run in a container of this image')
     .option('--data <source:path>', 'mount this folder at this path of the container; may be repeated', append)
     .addOption(
@@ -118,7 +118,12 @@ async function readSpecFile(cli: Cli, path: string | undefined): Promise<string 
 
 async function send(cli: Cli, spec: JobSpecInput, options: SubmitOptions): Promise<void> {
   const { requiresApproval = false } = options
-  const input = { spec, ...submissionInput(options), ...(requiresApproval && { requiresApproval }) }
+  const input = {
+    spec,
+    defaultWorkdir: cli.cwd,
+    ...submissionInput(options),
+    ...(requiresApproval && { requiresApproval }),
+  }
   await finish(cli, await cli.connection().submit(input, attemptsOf(options)), options)
 }
 

@@ -1,8 +1,9 @@
 import { rootOf, shareAccountOf } from '../accounts.ts'
 import { expectedCost } from '../cost.ts'
 import { InvalidInput, Rejected } from '../errors.ts'
-import { isDelegated, startsProcesses } from '../executors.ts'
+import { isDelegated, startsProcesses, traitsOf } from '../executors.ts'
 import { newId } from '../ids.ts'
+import type { SubmissionInput } from '../input.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
 import { couldEverFit } from '../machines/placement.ts'
@@ -56,7 +57,8 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
       : []),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, warnings: changes } = normalise({ ...input.spec, team: team?.name }, way, account)
+  const asked = { ...input.spec, team: team?.name, workdir: workdirOf(input, way.executor) }
+  const { spec, warnings: changes } = normalise(asked, way, account)
   const warnings = [...changes, ...unenforcedWarnings(input.spec, destination, way.executor)]
   const shape = shapeOf(spec.resources)
   const oversized = tooLarge(shape)
@@ -96,6 +98,10 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
     reservedNodes: reservation?.nodes ?? null,
   }
 }
+
+/** The directory of the caller means nothing to a container, which begins in that of its image. */
+const workdirOf = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
+  spec.workdir ?? (traitsOf(executor).sharesFiles ? defaultWorkdir : null)
 
 /** Why it could never start on the machines as they are, whatever runs there; null: it could. */
 function neverFits(

@@ -21,8 +21,13 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
   const input = parseSubmission(raw)
   const violations = brokenRules(input.spec, nowMs)
   if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, requiresApproval, retried } = input
-  return { viewer, input, key: keyOf(input, retried ?? { spec, requiresApproval }), retryOf: retried?.retryOf ?? null }
+  const { spec, requiresApproval, defaultWorkdir, retried } = input
+  return {
+    viewer,
+    input,
+    key: keyOf(input, retried ?? { spec, requiresApproval, defaultWorkdir }),
+    retryOf: retried?.retryOf ?? null,
+  }
 }
 
 /** `payload`: what the client sent; the same key with another payload is a conflict. */

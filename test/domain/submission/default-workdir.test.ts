@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { viewerOf } from '../../../src/domain/access.ts'
+import { executorNames } from '../../../src/domain/executors.ts'
+import { resolveSubmission } from '../../../src/domain/submission/resolve.ts'
+import { readSubmission } from '../../../src/domain/submission/submission.ts'
+
+/** Which directory a job gets that names none, when its caller says where it stands. */
+
+const viewer = viewerOf({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
+
+function workdir(executor: string, input: Record<string, unknown> = {}, spec: Record<string, unknown> = {}) {
+  const raw = { spec: { command: ['true'], executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
+  const destination = {
+    queue: 'default',
+    isDefault: true,
+    pool: 'pool',
+    policy: 'PRIORITY',
+    executors: [executor],
+    relaxReplicas: false,
+    reports: {},
+    rates: null,
+    weights: {},
+    unixUserRequired: false,
+    reservedUnixUsers: [],
+    refuses: false,
+    nodes: [],
+    deviceIds: [],
+  } as const
+  const places = {
+    destinations: [destination],
+    named: new Map(),
+    memberships: new Map(),
+    keys: new Map(),
+    reservations: new Map(),
+    roots: [],
+    unixUsers: new Map(),
+  }
+  return resolveSubmission(readSubmission(viewer, raw, 0), places, 0).job.spec.workdir
+}
+
+describe('the directory of the caller', () => {
+  it('is that of a job whose executor shares the files of the caller, and of no other', () => {
+    expect(Object.fromEntries(executorNames.map((name) => [name, workdir(name)]))).toEqual({
+      local: '/sets/ann',
+      container: null,
+      slurm: '/sets/ann',
+      kubernetes: null,
+      handler: '/sets/ann',
+      simulated: null,
+    })
+  })
+
+  it('gives way to the directory of the spec, on every executor', () => {
+    for (const name of executorNames) expect(workdir(name, {}, { workdir: '/data' })).toBe('/data')
+    expect(workdir('local', { defaultWorkdir: null })).toBeNull()
+  })
+
+  it('is refused by its own name when it is none', () => {
+    expect(() => workdir('container', { defaultWorkdir: 'here' })).toThrow(/defaultWorkdir/)
+  })
+
+  it('is a part of what an idempotency key stands for', () => {
+    const keyed = (defaultWorkdir?: string) =>
+      readSubmission(viewer, { spec: { command: ['true'] }, idempotencyKey: 'k', defaultWorkdir }, 0).key?.hash
+    expect(keyed('/a')).toBe(keyed('/a'))
+    expect(new Set([keyed('/a'), keyed('/b'), keyed()]).size).toBe(3)
+  })
+})
