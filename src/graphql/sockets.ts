@@ -24,8 +24,8 @@ import { refuseUpgrade } from './upgrade.ts'
  *
  * Close codes decide whether the stock client comes back: 1012 the server restarts and 1013 the database is away (it comes
  * back), 4403 the token has expired or its user may other things than before (it comes back, with a fresh one), 4401 no
- * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4408 no `connection_init`. Nothing
- * may throw in onConnect: that would close with 4500, which is fatal to the client.
+ * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4400 no message that a client may send,
+ * 4408 no `connection_init`. Nothing may throw in onConnect: that would close with 4500, which is fatal to the client.
  *
  * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that; one that does
  * not take part in the closing handshake after `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets, an
@@ -68,7 +68,7 @@ const initWaitMs = 3_000
 const closeWaitMs = 1_000
 /** An option of ws that its types do not know yet. */
 const closing = { closeTimeout: closeWaitMs }
-const closeCodes = { restart: 1012, tryAgain: 1013, unauthenticated: 4401, expired: 4403 } as const
+const closeCodes = { restart: 1012, tryAgain: 1013, badMessage: 4400, unauthenticated: 4401, expired: 4403 } as const
 
 const farewells = {
   GONE: [closeCodes.unauthenticated, 'Unauthorized'],
@@ -139,6 +139,8 @@ export function createSockets(options: SocketOptions): Sockets {
         onMessage: (receive) =>
           socket.on('message', (data) => {
             receive(String(data)).catch((error: unknown) => {
+              if (isServersMessage(error))
+                return socket.close(closeCodes.badMessage, 'Only a server sends this message')
               log.error({ err: error }, 'a socket message failed')
               socket.close(closeCodes.tryAgain, 'Try again')
             })
@@ -230,6 +232,10 @@ async function enveloped(
     contextValue: await run.contextFactory(),
   }
 }
+
+/** What graphql-ws throws for `next`, `error` and `connection_ack`: it has no close code for them. */
+const isServersMessage = (error: unknown) =>
+  error instanceof Error && error.message.startsWith('Unexpected message of type')
 
 /** Resolves when the bytes are with the kernel, so a slow reader holds back its own subscription and nothing else. */
 const send = (socket: WebSocket, data: string) =>

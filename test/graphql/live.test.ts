@@ -284,6 +284,16 @@ describe('a socket', () => {
     reader.destroy()
   })
 
+  it.each(['next', 'error', 'connection_ack'])(
+    'that sends %s, which only a server does, is closed with 4400',
+    async (type) => {
+      const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws')
+      await new Promise((resolve) => socket.once('open', resolve))
+      socket.send(JSON.stringify({ id: '1', type, payload: [{ message: 'x' }] }))
+      expect(await new Promise((resolve) => socket.once('close', resolve))).toBe(4400)
+    },
+  )
+
   it('of an unknown caller is closed with 4401, and HTTP answers 401', async () => {
     await using guarded = await startServer({ authenticate: () => null })
     const closed = new Promise((resolve) => {
