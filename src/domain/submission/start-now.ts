@@ -75,6 +75,8 @@ export type SubmissionOutcome = SubmitOutcome | DryRun
 
 const atOnceMax = 8
 const looksMax = 3
+/** One call asks leaders for so long. */
+const askingMsMax = 15_000
 
 /**
  * One outcome per input of the contract, in order. Refusals are outcomes. An unexpected error rejects a single
@@ -88,8 +90,10 @@ export async function submit(domain: Domain, viewer: Viewer, inputs: readonly un
   const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
   const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
   const asked: SubmissionOutcome[] = []
-  for (let i = 0; i < asking.length; i += atOnceMax)
-    asked.push(...(await Promise.all(asking.slice(i, i + atOnceMax).map((one) => one()))))
+  const untilMs = domain.time.nowMs() + askingMsMax
+  while (asked.length < asking.length && domain.time.nowMs() < untilMs)
+    asked.push(...(await Promise.all(asking.slice(asked.length, asked.length + atOnceMax).map((one) => one()))))
+  while (asked.length < asking.length) asked.push(notAsked(asking.length))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
   return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
 }
@@ -102,6 +106,11 @@ async function amongOthers({ log }: Domain, work: Promise<SubmissionOutcome>): P
     return new Unavailable('This submission failed unexpectedly; the rest of the batch was processed', { cause: error })
   }
 }
+
+const notAsked = (count: number) =>
+  new Unavailable(
+    `Of the ${count} submissions with dryRun or noWait in this call, the scheduler did not come to this one within ${askingMsMax / 1_000} s; send it again`,
+  )
 
 type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
 
