@@ -4,14 +4,15 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { fuzz } from '../fuzz/fuzz.ts'
 import { callersOf } from '../fuzz/people.ts'
+import { fuzzWire } from '../fuzz/wire.ts'
 import { freePort, startBerth } from '../support/berth-process.ts'
 import { createDatabase } from '../support/database.ts'
 
 const secret = 'bootstrap-secret-of-the-fuzzer'
 const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
 
-/** `npm run fuzz` is the same for longer, and looks at the event loop of the server too. */
-test('1,000 random requests of every level are answered, and none of them is a failure', {
+/** `npm run fuzz` is the same for longer, and looks at the event loop and the heap of the server too. */
+test('1,000 random requests of every level are answered, 300 broken ones are survived, and none is a failure', {
   timeout: 300_000,
 }, async () => {
   await using opened = new AsyncDisposableStack()
@@ -28,4 +29,7 @@ test('1,000 random requests of every level are answered, and none of them is a f
   const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 1_000 })
   expect(found.map(({ what, request }) => `${what} ${JSON.stringify(request).slice(0, 3_000)}`)).toEqual([])
   expect(answers['answered']).toBeGreaterThan(100)
+  const broken = await fuzzWire({ url: server.url, token: secret, seed: 20_261_122, exchanges: 300 })
+  expect(broken.map(({ what, exchange }) => `${what} ${exchange.kind} ${String(exchange.chunks)}`)).toEqual([])
+  expect(server.output()).not.toContain('"level":50')
 })
