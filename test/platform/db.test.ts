@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createPgClient, disconnect } from '../../src/platform/connection.ts'
 import { type Db, openDb } from '../../src/platform/db.ts'
@@ -104,6 +105,26 @@ test('the server has limits of its own, and probes a client that says nothing', 
   }
   const shown = Object.keys(limits).map((name) => `current_setting('${name}') AS ${name}`)
   expect(await open(1).sql.query(`SELECT ${shown.join(', ')}`)).toEqual([limits])
+})
+
+/** Timers of TCP that Linux runs for connections to this port: which one, and in how many hundredths of a second. */
+async function timersTo(port: number) {
+  const rows = (await readFile('/proc/net/tcp', 'utf8')).split('\n').map((line) => line.trim().split(/\s+/))
+  const isThere = (address = '') => Number.parseInt(address.split(':')[1] ?? '', 16) === port
+  return rows.flatMap(([, , remote, , , timer = '']) =>
+    isThere(remote) ? [timer.split(':').map((part) => Number.parseInt(part, 16))] : [],
+  )
+}
+
+const keepAliveTimer = 2
+
+test.runIf(process.platform === 'linux')('this side probes a database that says nothing for 5 s', async () => {
+  await open(1).sql.query('SELECT 1')
+  const isProbed = async () => {
+    const timers = await timersTo(Number(new URL(door.url).port))
+    return timers.some(([timer, inHundredths = Number.NaN]) => timer === keepAliveTimer && inHundredths <= 500)
+  }
+  await until(isProbed, { what: 'a timer of probes runs' })
 })
 
 test('what the operator says in the address counts', async () => {
