@@ -2,6 +2,7 @@ import { createClient, type SubscribePayload } from 'graphql-ws/client'
 import { failureOf, type GraphqlError, RequestFailed, type TokenTrouble } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
 import type { Servers } from './servers.ts'
+import type { Open } from './streams.ts'
 import { bearer, type Tokens } from './tokens.ts'
 
 /**
@@ -13,7 +14,7 @@ import { bearer, type Tokens } from './tokens.ts'
  */
 
 export interface SocketStreams {
-  subscribe<Result>(operation: Operation, signal: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
+  subscribe: Open
   close(): Promise<void>
 }
 
@@ -32,6 +33,7 @@ const ackWaitMs = 15_000
 export function createSocketStreams({ servers, tokens, webSocket }: SocketOptions): SocketStreams {
   let endpoint = servers.endpoint()
   let isWelcome = false
+  const unopened = new Set<() => void>()
   let pongTimer: ReturnType<typeof setTimeout> | undefined
   const client = createClient({
     url: () => {
@@ -49,6 +51,8 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
       },
       connected: () => {
         isWelcome = true
+        for (const onOpen of unopened) onOpen()
+        unopened.clear()
       },
       ping: (received) => {
         if (!received) pongTimer = setTimeout(() => client.terminate(), pongWaitMs)
@@ -73,7 +77,7 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
   }
 
   return {
-    async *subscribe<Result>(operation: Operation, signal: AbortSignal) {
+    async *subscribe<Result>(operation: Operation, signal: AbortSignal, onOpen: () => void) {
       for (let isLeft = true; isLeft; ) {
         isLeft = false
         const inbox = createInbox<Answer<Result>>(signal)
@@ -89,9 +93,12 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
           error: (error) => inbox.end(failureFrom(error)),
           complete: () => inbox.end(),
         })
+        if (isWelcome) onOpen()
+        else unopened.add(onOpen)
         try {
           yield* inbox.taken()
         } finally {
+          unopened.delete(onOpen)
           leave()
         }
       }

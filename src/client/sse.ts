@@ -10,7 +10,7 @@ import { bearer, type Tokens } from './tokens.ts'
 const silenceMsMax = 45_000
 
 export async function* overSse<Result>(
-  { servers, tokens }: { servers: Servers; tokens: Tokens },
+  { servers, tokens, onOpen }: { servers: Servers; tokens: Tokens; onOpen: () => void },
   operation: Operation,
   signal: AbortSignal,
 ): AsyncGenerator<Answer<Result>, void, void> {
@@ -22,6 +22,7 @@ export async function* overSse<Result>(
     throw lost(endpoint, error)
   })
   try {
+    onOpen()
     for await (const { name, data } of eventsOf(body, leave)) {
       if (name === 'complete') return
       const answer = data && parseAnswer<Result>(data)

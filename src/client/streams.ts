@@ -1,5 +1,6 @@
 import { failureOf, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
+import type { Outages, StreamOutage } from './outages.ts'
 import type { Sleep } from './pause.ts'
 import { advancing, type Resumable } from './resume.ts'
 import { retryWaitMs } from './retry.ts'
@@ -17,8 +18,12 @@ import type { Tokens } from './tokens.ts'
 export const transports = ['websocket', 'sse', 'polling'] as const
 export type Transport = (typeof transports)[number]
 
-/** One connection: messages until the server completes, else a RequestFailed. */
-export type Open = <Result>(operation: Operation, signal: AbortSignal) => AsyncGenerator<Answer<Result>, void, void>
+/** One connection: messages until the server completes, else a RequestFailed. Calls `onOpen` when the server has accepted it. */
+export type Open = <Result>(
+  operation: Operation,
+  signal: AbortSignal,
+  onOpen: () => void,
+) => AsyncGenerator<Answer<Result>, void, void>
 
 /** The same messages by queries. They follow the variables, which move. */
 export type Poll<Result, Variables> = (variables: Variables, signal: AbortSignal) => AsyncGenerator<Result, void, void>
@@ -37,6 +42,7 @@ export interface Routes {
   sse: Open
   tokens: Tokens
   sleep: Sleep
+  outages: Outages
   /** Fires when the client is closed: streams end without a failure. */
   closed: AbortSignal
 }
@@ -62,6 +68,19 @@ export async function* answers<Result extends object, Variables extends Resumabl
   asked: Asked<Variables>,
   options: StreamOptions<Result, Variables>,
 ): AsyncGenerator<Answer<Result>, void, void> {
+  const outage = routes.outages.ofStream()
+  try {
+    yield* keptUp(routes, asked, { ...options, outage })
+  } finally {
+    outage.ends()
+  }
+}
+
+async function* keptUp<Result extends object, Variables extends Resumable>(
+  routes: Routes,
+  asked: Asked<Variables>,
+  { outage, ...options }: StreamOptions<Result, Variables> & { outage: StreamOutage },
+): AsyncGenerator<Answer<Result>, void, void> {
   const { closed, sleep } = routes
   const signal = options.signal ? AbortSignal.any([options.signal, closed]) : closed
   const moving = advancing(asked.variables)
@@ -69,7 +88,7 @@ export async function* answers<Result extends object, Variables extends Resumabl
   let failures = 0
   do
     try {
-      for await (const answer of attempt.open<Result>(signal)) {
+      for await (const answer of attempt.open<Result>(signal, outage.ends)) {
         failures = 0
         if (answer.data) moving.advance(answer.data)
         yield answer
@@ -78,6 +97,7 @@ export async function* answers<Result extends object, Variables extends Resumabl
     } catch (error) {
       if (closed.aborted) return
       if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error))) throw error
+      outage.begins(error)
       await rest(Math.max(error.retryAfterMs, retryWaitMs(failures++)))
     }
   while (!closed.aborted)
@@ -118,14 +138,15 @@ function createAttempts<Result, Variables>(
   }
 
   return {
-    async *open<R extends Result>(signal: AbortSignal): AsyncGenerator<Answer<R>, void, void> {
+    async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
       isCutShort = false
       token = await routes.tokens.current()
       const transport = isStarting ? 'polling' : (ladder[rung] ?? 'websocket')
-      const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, signal)
+      const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, signal, onOpen)
       for await (const answer of messages as AsyncIterable<Answer<R>>) {
         if (answer.errors) throw failureOf(answer.errors)
         tries = 0
+        onOpen()
         yield answer
       }
     },

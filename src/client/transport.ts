@@ -1,6 +1,7 @@
 import { failureOf, RequestFailed } from './failure.ts'
 import type { TypedDocumentString } from './generated/graphql.ts'
 import { type Answer, createHttp, type Operation } from './http.ts'
+import { createOutages } from './outages.ts'
 import { pause, type Sleep } from './pause.ts'
 import type { Resumable } from './resume.ts'
 import { withAttempts } from './retry.ts'
@@ -34,6 +35,10 @@ export interface Connection {
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
   /** As `subscribe`, with the whole answers: for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
+  /** Why streams are without a connection at the moment; null: each has one. They come back by themselves. */
+  outage(): RequestFailed | null
+  /** Calls the listener when `outage` has changed; the function that it answers ends that. */
+  onOutage(listener: () => void): () => void
   close(): Promise<void>
 }
 
@@ -61,12 +66,14 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
   const http = createHttp(servers, tokens)
   const sockets = createSocketStreams({ servers, tokens, webSocket })
   const closing = new AbortController()
+  const outages = createOutages()
   const routes: Routes = {
     transports: options.transports ?? transports,
     websocket: sockets.subscribe,
-    sse: (operation, signal) => overSse({ servers, tokens }, operation, signal),
+    sse: (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
     tokens,
     sleep,
+    outages,
     closed: closing.signal,
   }
   return {
@@ -82,6 +89,8 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
     ask: (operation, signal) => http.ask(operation, signal),
     stream: (operation, signal) =>
       answers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),
+    outage: outages.current,
+    onOutage: outages.onChange,
     async close() {
       closing.abort()
       await sockets.close()

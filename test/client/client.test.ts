@@ -7,6 +7,7 @@ import { setJobPriority } from '../../src/domain/control/priority.ts'
 import { append, openLog, seal } from '../../src/logs/append.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
 
 /** What the shipped client promises, over the real server: nothing missed, nothing repeated, whatever is cut. */
 
@@ -74,6 +75,26 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
   it('fails for a job that is not there', async () => {
     await expect(client.follow('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await expect(client.tail('job_none').next()).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('says while its connection is away, and that it is back before the next message', async () => {
+    const jobId = await server.submit()
+    const outages: (string | undefined)[] = []
+    const forget = client.onOutage(() => outages.push(client.outage()?.code))
+    const updates = client.follow(jobId, { from: 'CURRENT' })
+    await updates.next()
+    const next = updates.next()
+    proxy.blocked.add('websocket').add('sse')
+    proxy.cut()
+    if (transport !== 'polling') await until(() => client.outage() !== null, { what: 'the stream is away' })
+    proxy.blocked.clear()
+    await until(() => client.outage() === null, { what: 'the stream is back' })
+    await cancel(jobId)
+    await next
+    await updates.return()
+    forget()
+    expect(new Set(outages)).toEqual(new Set(transport === 'polling' ? [] : ['UNREACHABLE', undefined]))
+    expect(client.outage()).toBeNull()
   })
 
   it('ends with the reason of the signal', async () => {
