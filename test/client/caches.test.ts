@@ -80,10 +80,19 @@ async function openApolloPage(): Promise<Page> {
   }
 }
 
+/** Fragments of which Graphcache could only guess whether they match. */
+const guesses: string[] = []
+
 async function openUrqlPage(): Promise<Page> {
   const urql = new UrqlClient({
     url: proxy.url,
-    exchanges: [cacheExchange({ ...graphcacheOptions }), berthExchange(client)],
+    exchanges: [
+      cacheExchange({
+        ...graphcacheOptions,
+        logger: (_, message) => /heuristic/i.test(message) && guesses.push(message),
+      }),
+      berthExchange(client),
+    ],
   })
   const first = await urql.query<List>(listText, {}).toPromise()
   let nodes = first.data?.jobs.nodes ?? []
@@ -143,6 +152,7 @@ it('pages on Apollo and urql show the truth after the work of others, deletions 
     )
     page.close()
   }
+  expect(guesses).toEqual([])
 })
 
 async function mutate(alive: string[], i: number) {

@@ -3,7 +3,7 @@ import type { Cache, CacheExchangeOpts, UpdateResolver } from '@urql/exchange-gr
 import { parse } from 'graphql'
 import type { Client } from '../client.ts'
 import { createFresh, deletedIn } from '../fresh.ts'
-import { embeddedTypes } from '../generated/cache.ts'
+import { embeddedTypes, possibleTypes } from '../generated/cache.ts'
 import type { Operation } from '../http.ts'
 
 /**
@@ -53,8 +53,9 @@ const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
   for (const id of deletedIn(result)) cache.invalidate({ __typename: 'Job', id })
 }
 
-/** For `cacheExchange({ ...graphcacheOptions })` of Graphcache. */
+/** For `cacheExchange(graphcacheOptions)` of Graphcache: members of unions and interfaces are known, so `... on Problem` matches. */
 export const graphcacheOptions: Partial<CacheExchangeOpts> = {
+  possibleTypes,
   keys: Object.fromEntries(embeddedTypes.map((name) => [name, () => null])),
   updates: {
     Mutation: { deleteJob: removeDeleted },
