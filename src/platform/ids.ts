@@ -8,7 +8,9 @@ import { randomFillSync } from 'node:crypto'
 export type TypedId<Prefix extends string> = `${Prefix}_${string}`
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-const randomBytesMax = 10 * 256
+const randomBytesPerId = 10
+const randomBytesMax = randomBytesPerId * 256
+const uuid = Buffer.alloc(16)
 const random = Buffer.alloc(randomBytesMax)
 let randomUsed = randomBytesMax
 
@@ -17,17 +19,24 @@ export function typedId<Prefix extends string>(prefix: Prefix, nowMs: number): T
     randomFillSync(random)
     randomUsed = 0
   }
-  const hex = random.toString('hex', randomUsed, randomUsed + 10)
-  randomUsed += 10
   // RFC 9562: 48 bits of milliseconds, version 7, 12 random bits, variant 10, 62 random bits.
-  const time = BigInt(Math.trunc(nowMs)) << 80n
-  const bits = BigInt(`0x${hex}`)
-  const value = time | (7n << 76n) | (((bits >> 62n) & 0xfffn) << 64n) | (2n << 62n) | (bits & 0x3fffffffffffffffn)
-  return `${prefix}_${base32(value)}`
+  uuid.writeUIntBE(Math.trunc(nowMs), 0, 6)
+  random.copy(uuid, 6, randomUsed, randomUsed + randomBytesPerId)
+  randomUsed += randomBytesPerId
+  uuid[6] = 0x70 | (uuid.readUInt8(6) & 0x0f)
+  uuid[8] = 0x80 | (uuid.readUInt8(8) & 0x3f)
+  return `${prefix}_${base32(uuid)}`
 }
 
-function base32(value: bigint): string {
+/** 26 characters of 5 bits; the first two bits are 0. */
+function base32(bytes: Uint8Array): string {
   let text = ''
-  for (let shift = 125n; shift >= 0n; shift -= 5n) text += alphabet[Number((value >> shift) & 31n)]
+  let rest = 0
+  let bits = 2
+  for (const byte of bytes) {
+    rest = (rest << 8) | byte
+    for (bits += 8; bits >= 5; bits -= 5) text += alphabet[(rest >> (bits - 5)) & 31]
+    rest &= 31
+  }
   return text
 }
