@@ -75,17 +75,8 @@ interface Form {
 function formOf(job: NewJob, forms: Map<string, Form>): Form {
   const { viewer, pool, policy, shareAccount, spec, cost, teamId, retryOf } = job
   const specJson = JSON.stringify(spec)
-  const name = JSON.stringify([
-    viewer.userId,
-    viewer.level,
-    pool,
-    policy,
-    shareAccount,
-    cost,
-    teamId,
-    retryOf,
-    specJson,
-  ])
+  const { userId, level } = viewer
+  const name = JSON.stringify([userId, level, pool, policy, shareAccount, cost, teamId, retryOf]) + specJson
   const known = forms.get(name)
   if (known) return known
   const lane = laneOf({
