@@ -17,7 +17,7 @@ import { costOf, rootFieldsOf } from './cost.ts'
 import type { Documents } from './documents.ts'
 import { errorsMax, presentError, refusal, withFewErrors } from './errors.ts'
 import { chosenOperation, limits, parseWithinLimits } from './limits.ts'
-import { coerceVariables } from './variables.ts'
+import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 
 /**
  * Whether a document is executed: trusted → within its limits → for this caller → valid → its cost → the allowances of its user.
@@ -77,9 +77,10 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
       }
     },
     async onExecute({ args, setExecuteFn, setResultAndStopExecution }) {
-      const cost = await admit(args, { rules, presented })
-      if (typeof cost !== 'number') return setResultAndStopExecution(cost)
-      setExecuteFn(execute)
+      const admitted = await admit(args, { rules, presented })
+      if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
+      const { cost, values } = admitted
+      setExecuteFn((given: ExecutionArgs) => execute(withCoerced(given, values)))
       return {
         onExecuteDone({ result, setResult }) {
           if ('data' in result || 'errors' in result)
@@ -90,10 +91,10 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
     async onSubscribe({ args, setResultAndStopExecution }) {
       const refusedFor = demandStream(args.contextValue)
       if (refusedFor) return setResultAndStopExecution({ errors: [presentError(refusedFor, log)] })
-      const cost = await admit(args, { rules, presented })
-      if (typeof cost !== 'number') return setResultAndStopExecution(cost)
+      const admitted = await admit(args, { rules, presented })
+      if (!('cost' in admitted)) return setResultAndStopExecution(admitted)
       const priced: Priced = args.contextValue
-      priced.cost = cost
+      priced.cost = admitted.cost
     },
   }
 }
@@ -148,8 +149,14 @@ interface Admission {
   presented: (error: GraphQLError, viewer: Viewer) => GraphQLError
 }
 
-/** What the operation costs, or the refusal in the form of a result. */
-async function admit(args: ExecutionArgs, { rules, presented }: Admission): Promise<number | ExecutionResult> {
+interface Admitted {
+  cost: number
+  /** The variables, coerced. */
+  values: Variables
+}
+
+/** What the operation costs and its variables, or the refusal in the form of a result. */
+async function admit(args: ExecutionArgs, { rules, presented }: Admission): Promise<Admitted | ExecutionResult> {
   const { schema, document, operationName, variableValues } = args
   const { viewer, facts } = args.contextValue as RequestContext
   const refused = (errors: readonly GraphQLError[]) => ({ errors: errors.map((error) => presented(error, viewer)) })
@@ -160,10 +167,10 @@ async function admit(args: ExecutionArgs, { rules, presented }: Admission): Prom
     const { values } = coerced
     const costMax = viewer === anonymous ? limits.anonymousCostMax : limits.costMax
     const cost = costOf({ schema, document, operation, values }, costMax)
-    if (viewer === anonymous || facts.singleUser) return cost
+    if (viewer === anonymous || facts.singleUser) return { cost, values }
     const fields = operation.operation === 'mutation' ? rootFieldsOf(document, operation) : []
     rules.allowances.spend(viewer, { cost, submissions: submissionsOf({ schema, fields, values }) })
-    return cost
+    return { cost, values }
   } catch (error) {
     if (error instanceof GraphQLError) return refused([error])
     throw error

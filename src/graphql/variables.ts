@@ -1,12 +1,16 @@
+import { randomUUID } from 'node:crypto'
 import {
   coerceInputValue,
+  type ExecutionArgs,
   GraphQLError,
   type GraphQLInputType,
+  GraphQLScalarType,
   type GraphQLSchema,
   getNullableType,
   isInputType,
   isListType,
   isNonNullType,
+  Kind,
   type OperationDefinitionNode,
   typeFromAST,
   valueFromAST,
@@ -15,12 +19,13 @@ import { inSlices } from '../platform/slices.ts'
 import { errorsMax } from './errors.ts'
 
 /**
- * The variables of a request in the types of its operation. The executor coerces them too, but tells every error with the
- * whole value in its text: an object of 4,000 unknown keys took it 10 s. Here the first errors end the work, and each
- * names the place, not the value.
+ * The variables of a request in the types of its operation. The executor would tell every error with the whole value in
+ * its text: an object of 4,000 unknown keys took it 10 s. Here the first errors end the work, and each names the place,
+ * not the value. The executor is given the coerced values (`withCoerced`): a second coercion took a tenth of the time of
+ * a submission.
  */
 
-type Variables = Record<string, unknown>
+export type Variables = Record<string, unknown>
 
 class TooManyErrors extends Error {}
 
@@ -69,3 +74,31 @@ const coercedOne = (type: GraphQLInputType, { name, value }: Given, report: Repo
     const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
     report(`Variable "$${name}${place}": ${message}`)
   })
+
+/** A scalar that takes every value as it is, under a name that no document has. */
+const coercedType = new GraphQLScalarType({ name: 'Coerced', parseValue: (value) => value })
+const coercedName = randomUUID()
+const coercedNode = { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: coercedName } } as const
+
+/** The schema, with that scalar for the executor of an operation. */
+const schemas = new WeakMap<GraphQLSchema, GraphQLSchema>()
+
+function withCoercedType(schema: GraphQLSchema): GraphQLSchema {
+  const known = schemas.get(schema)
+  if (known) return known
+  const getType = (name: string) => (name === coercedName ? coercedType : schema.getType(name))
+  const extended: GraphQLSchema = Object.create(schema, { getType: { value: getType } })
+  schemas.set(schema, extended)
+  return extended
+}
+
+/** The arguments of an execution whose variables are `values` already, in the types of the operation. */
+export function withCoerced(args: ExecutionArgs, values: Variables): ExecutionArgs {
+  const { document, schema } = args
+  const definitions = document.definitions.map((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return definition
+    const variableDefinitions = definition.variableDefinitions?.map((each) => ({ ...each, type: coercedNode }))
+    return { ...definition, ...(variableDefinitions && { variableDefinitions }) }
+  })
+  return { ...args, schema: withCoercedType(schema), document: { ...document, definitions }, variableValues: values }
+}
