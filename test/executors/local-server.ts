@@ -6,7 +6,14 @@ import { read } from './runs.ts'
 
 /** A process that starts a run, tells what it read of it so far, stops it when it is told to, and waits to be killed. */
 const [, , spoolDir = ''] = process.argv
-const options = { spoolDir, environment: process.env, clock: systemClock, time: machineTime, log: createLog('warn') }
+const options = {
+  spoolDir,
+  environment: process.env,
+  deadlineSlackSeconds: 0,
+  clock: systemClock,
+  time: machineTime,
+  log: createLog('warn'),
+}
 const executor = await createLocalExecutor(options)
 type Stop = { stop: string; graceMs: number }
 process.on('message', async (run: Parameters<typeof executor.start>[0] | Stop) => {

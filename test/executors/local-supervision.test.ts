@@ -166,7 +166,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await observe(executor, handle)).toMatchObject({ ...end, stopped: true })
   })
 
-  it('whose watchdog was killed is ended by the server when its deadline and its grace are over', async () => {
+  it('is ended by the server when its deadline and its grace are over', async () => {
     await reopen({ usesCgroups, deadlineSlackSeconds: 0 })
     const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600', { maxRunTimeSeconds: 600 }), 1)
     const journal = join(spoolDir, 'runs', handle, 'journal')
@@ -228,19 +228,34 @@ describe.runIf(isRoot)('a job of another account', () => {
 })
 
 describe('a server', () => {
-  it('that is killed after a stop leaves an heir that ends the run after its grace', async () => {
+  const noise = 'i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $$; done'
+  /** Starts it on another server, which is killed after `stop`. */
+  async function orphaned(run: RunSpec, stop?: { stop: string; graceMs: number }): Promise<number> {
     const server = fork(join(import.meta.dirname, 'local-server.ts'), [spoolDir], { execArgv: [] })
     await once(server, 'message')
-    const run = sh('trap "" TERM; i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo $$; done; while :; do sleep 600; done')
     server.send(run)
     const [first] = await once(server, 'message')
-    server.send({ stop: run.runId, graceMs: 500 })
-    await once(server, 'message')
+    if (stop) {
+      server.send(stop)
+      await once(server, 'message')
+    }
     server.kill('SIGKILL')
     await once(server, 'exit')
-    const pid = Number(first.out.split('\n')[0])
+    return Number(first.out.split('\n')[0])
+  }
+
+  it('that is killed after a stop leaves an heir that ends the run after its grace', async () => {
+    const run = sh(`trap "" TERM; ${noise}; while :; do sleep 600; done`)
+    const pid = await orphaned(run, { stop: run.runId, graceMs: 500 })
     await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
+  })
+
+  it('that is killed leaves an heir that ends a run at its fallback deadline', async () => {
+    const run = sh(`${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
+    const pid = await orphaned(run)
+    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
   })
 
   it('adopts a run whose shim is of an earlier kind, in the group of its job', async () => {

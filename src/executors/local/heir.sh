@@ -1,42 +1,70 @@
-# Waits for the end of its server, which holds the other end of standard input, and then sends KILL at the end of each
-# grace that a stop has given. Needs the uptime of the system.
+# Waits for the end of its server, which holds the other end of standard input, and then does what the server would do to runs
+# whose time is over: KILL at the end of a grace that a stop has given; TERM at a fallback deadline, and KILL after its grace.
+# It ends when it waits for no run any more, or when a later server has an heir.
 
 : the heir of a server of Berth
-runs=$1
+spool=$1 grace=$2
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+exec 2>/dev/null
+echo $$ >"$spool/heir"
 
+# Reads a journal: at which uptime (`at`) the run gets TERM, or KILL (`kills`). Fails if it gets none.
 recall() {
-  pid= born= cgroup= session= kill_up=
-  while read -r word first second third rest; do
+  pid= due=- session= at= fired=0 kill_up=
+  while read -r word first second third fourth fifth sixth; do
     case $word in
-      claim) [ "$pid" ] || { pid=$first born=$second cgroup=${rest##* }; } ;;
+      claim) [ "$pid" ] || { pid=$first born=$second due=$fifth cgroup=$sixth; } ;;
       session) session=$first ;;
       stop) kill_up=${second%.*} ;;
+      deadline) fired=1 ;;
       exit) return 1 ;;
     esac
   done <"$1"
-  [ "$kill_up" ] && [ "$pid" != 0 ]
+  case $due in
+    *[!0-9]* | '') ;;
+    *) at=$((due + fired * grace)) kills=$fired ;;
+  esac
+  [ "$kill_up" ] && [ "$kill_up" -lt "${at:-$((kill_up + 1))}" ] && at=$((kill_up + 1)) kills=1
+  [ "$at" ] && [ "$pid" != 0 ]
 }
 
 is_shim_alive() {
   read -r stat <"/proc/$pid/stat" || return
   set -- ${stat##*) }
+  [ "$1" != Z ] || return
   shift 19
   [ "$1" = "$born" ]
 }
 
-kill_at_last() {
-  while read -r up rest </proc/uptime && [ "${up%.*}" -le "$kill_up" ]; do sleep $((kill_up + 1 - ${up%.*})); done
-  recall "$1" || return
-  case $cgroup in
-    /*) printf 1 >"$cgroup/cgroup.kill" ;;
-    *) is_shim_alive && [ "$session" ] && kill -KILL "-$session" ;;
+is_populated() {
+  while read -r word first; do
+    [ "$word $first" = 'populated 1' ] && return
+  done <"$cgroup/cgroup.events"
+}
+
+act() {
+  [ "$kills" = 1 ] || printf 'deadline\n' >>"$1"
+  case $kills$cgroup in
+    1/*) printf 1 >"$cgroup/cgroup.kill" ;;
+    1*) is_shim_alive && [ "$session" ] && kill -KILL "-$session" ;;
+    *) is_shim_alive && [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session" ;;
   esac
 }
 
 while read -r rest; do :; done
-[ -r /proc/uptime ] || exit
-for journal in "$runs"/*/journal; do
-  recall "$journal" && kill_at_last "$journal" &
-done 2>/dev/null
-wait
+while read -r newest <"$spool/heir"; [ "${newest:-$$}" = $$ ]; do
+  pause=
+  for journal in "$spool"/runs/*/journal; do
+    recall "$journal" && { is_shim_alive || is_populated; } || continue
+    read -r up rest </proc/uptime
+    left=$((at - ${up%.*}))
+    if [ "$left" -le 0 ]; then
+      act "$journal"
+      left=1
+    fi
+    [ "$left" -lt "${pause:-60}" ] && pause=$left
+    pause=${pause:-60}
+  done
+  [ "$pause" ] || exit
+  sleep "$pause"
+done

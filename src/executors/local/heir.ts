@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import type { Clock } from '../../platform/clock.ts'
 import { heirScript, shell } from './shell.ts'
 
 /**
- * Outlives this server, and sends the KILL that a stop announced if the server is gone at the end of the grace:
- * heir.sh. It is started at the first such stop and sleeps in a read of a pipe until this process is over.
+ * Outlives this server, and if the server is gone does what it would have done: the KILL that a stop announced, and the
+ * fallback deadlines of runs. One process for all runs: heir.sh. It is started with the first run or stop and sleeps in
+ * a read of a pipe until this process is over.
  */
 
 export interface Heir {
@@ -12,26 +15,45 @@ export interface Heir {
   close(): void
 }
 
-export function createHeir(runsDirectory: string): Heir {
+/** Without it the heir would not know the time. */
+const hasUptime = existsSync('/proc/uptime')
+/** Pause before an heir that was killed is started again. */
+const againMs = 1_000
+
+interface HeirOptions {
+  spoolDir: string
+  /** Between TERM and KILL at a fallback deadline. */
+  graceSeconds: number
+  clock: Clock
+}
+
+export function createHeir({ spoolDir, graceSeconds, clock }: HeirOptions): Heir {
   let heir: ChildProcess | undefined
+  const closed = new AbortController()
 
   function begin(): ChildProcess {
-    const args = ['-c', heirScript, 'berth-heir', runsDirectory]
+    const args = ['-c', heirScript, 'berth-heir', spoolDir, String(graceSeconds)]
     const child = spawn(shell, args, { detached: true, env: {}, cwd: '/', stdio: ['pipe', 'ignore', 'ignore'] })
-    const forget = () => {
-      if (heir === child) heir = undefined
-    }
-    child.once('exit', forget).once('error', forget)
-    child.stdin?.on('error', forget)
+    const again = () => beginAgain(child)
+    child.once('exit', again).once('error', again)
+    child.stdin?.on('error', again)
     child.unref()
     return child
   }
 
+  async function beginAgain(ended: ChildProcess): Promise<void> {
+    if (heir !== ended || closed.signal.aborted) return
+    heir = undefined
+    await clock.sleep(againMs, closed.signal)
+    if (!closed.signal.aborted) heir ??= begin()
+  }
+
   return {
     ensure() {
-      heir ??= begin()
+      if (hasUptime) heir ??= begin()
     },
     close() {
+      closed.abort()
       heir?.stdin?.end()
     },
   }

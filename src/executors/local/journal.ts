@@ -139,7 +139,6 @@ export function recordVoid(path: string, boot: string): void {
   appendFileSync(path, `claim 0 0 ${boot} - - -\n`)
 }
 
-/** Written by the server if the shim did not. */
 export function recordDeadline(path: string): void {
   appendFileSync(path, 'deadline\n')
 }

@@ -14,12 +14,13 @@ import { createHeir } from './heir.ts'
 import { isMissingFile, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
 import { limitNames, noLimits, openLimits } from './limits.ts'
-import { readBootId, signal as send } from './processes.ts'
+import { readBootId } from './processes.ts'
+import { deadlineGraceSeconds } from './spawn.ts'
 import { createSpawner } from './spawner.ts'
 import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { blamed, ofSpool } from './trouble.ts'
 import { verdictOf } from './verdict.ts'
-import { type Claimed, killJob, killStrays, seeShim, type WatchedMachine, type WatchedRun } from './watch.ts'
+import { type Claimed, killJob, killStrays, seeShim, terminate, type WatchedMachine, type WatchedRun } from './watch.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
@@ -28,11 +29,12 @@ import { type Claimed, killJob, killStrays, seeShim, type WatchedMachine, type W
  * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
  *   a run that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once.
  * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace this server or the next
- *   one sends KILL to the whole job (watch.ts), or the heir of the server does (heir.ts).
+ *   one sends KILL to the whole job (watch.ts), or the heir of the server does (heir.ts). The same holds for the
+ *   fallback deadline of a run.
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
  *
- * A job can reach its own processes and the write ends of its two output pipes. The supervisor, its watchdog and the
+ * A job can reach its own processes and the write ends of its two output pipes. The supervisor and the
  * readers of its output are processes of the server's account in another session, and outside of the job's cgroup;
  * spool and journal belong to the server, in folders with mode 0700. So a job of another account cannot touch them. A
  * job of the server's own account can, as it can kill the server itself; this executor then notices it: it continues a
@@ -76,7 +78,8 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
   const { bootId } = machine
   const cgroups = options.usesCgroups === false ? null : openCgroups(spoolDir)
   const limiting = options.usesCgroups === false ? noLimits : openLimits(spoolDir, cgroups)
-  const heir = createHeir(`${spoolDir}/runs`)
+  const heir = createHeir({ spoolDir, graceSeconds: deadlineGraceSeconds, clock })
+  if ((await listRuns(spoolDir)).length > 0) heir.ensure()
   // A cgroup is made after the directory of its run, so one without it is a leftover.
   for (const runId of new Set([...(cgroups?.list() ?? []), ...limiting.list()]))
     if (!existsSync(`${spoolDir}/runs/${runId}`))
@@ -108,6 +111,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     try {
       ofSpool(() => mkdirSync(files.directory, { recursive: true, mode: 0o700 }))
       const launch = await launchOf(run, from)
+      if (launch.limitSeconds > 0) heir.ensure()
       const cgroup = cgroups?.create(run.runId) ?? null
       await spawner.spawn({
         launch,
@@ -219,12 +223,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     if (!journal?.claim || journal.exit) return
     const claimed: Claimed = { ...journal, claim: journal.claim }
     if (graceMs <= 0) return killJob(files.runId, claimed)
-    const leader = claimed.claim.sharesGroup ? claimed.claim.pid : claimed.session?.pid
-    if (leader === undefined) return
-    // The leader gets its group when it gets its session, shortly after it was recorded.
-    if (!send(-leader, 'SIGTERM')) send(leader, 'SIGTERM')
-    // A stopped process receives TERM when it continues.
-    send(-leader, 'SIGCONT')
+    terminate(claimed)
   }
 
   async function* logs(runId: string, from: unknown, signal: AbortSignal) {

@@ -56,7 +56,7 @@ export function beganWith(pid: number, { variable, argument }: { variable: strin
 /** null: the process is gone, or the server may not read it. */
 function readProc(pid: number, file: 'stat' | 'environ' | 'cmdline'): string | null {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'latin1')
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch (error) {
     if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(codeOf(error)))) return null
     throw error

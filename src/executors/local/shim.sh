@@ -2,7 +2,7 @@
 #
 # It belongs to the account of the server and leads a session of its own. The job leads another session and, where there is
 # one, lives in a cgroup of its own, as its own account: no signal that the job sends to its group reaches this process,
-# its watchdog, their sleeps or the readers of the output. Of these descriptors the job gets 0, 1 and 2, nothing else.
+# or the readers of the output. Of these descriptors the job gets 0, 1 and 2, nothing else.
 #
 # Descriptors: 1, 2 the write ends of the two output pipes · 6, 8 their read ends · 3 the journal of the run, append only ·
 # 4 the journal to read · 5 the list of ended runs, append only · 7 closed when the claim is decided; the server waits for
@@ -15,7 +15,7 @@
 #   session PID BORN       the process that becomes the job: leader of its session and of its process group
 #   limited DIRECTORY …    further cgroups of the job, which hold it to limits
 #   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
-#   deadline               the fallback deadline fired
+#   deadline               the fallback deadline fired: by the server, or by its heir
 #   full STREAM SIZE       output was lost when SIZE bytes of the stream were kept: the disk was full
 #   cut STREAM SIZE        likewise, because its reader was killed
 #   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were not kept
@@ -26,7 +26,7 @@
 # All moments are seconds since the boot. No exit record and no shim any more: it was killed, and how the job ended is unknown.
 #
 # The order of the end: exit record, KILL for all that the job left behind, the last bytes of its output, the list of ended
-# runs, and KILL for this process's own group, which ends the watchdog.
+# runs, and KILL for this process's own group.
 #
 # Written for dash and bash alike, no process spent where a builtin does.
 
@@ -95,23 +95,15 @@ kill_job() {
   fi
 }
 
-# Sleeps until an uptime, or for a number of seconds if the system has no uptime. A sleep that ends early was killed.
-sleep_until() {
-  while now; do
-    [ "$up" = - ] && { sleep "$2"; return; }
-    [ "${up%.*}" -lt "$1" ] || return
-    sleep $(($1 - ${up%.*}))
-  done
-}
-
+# Only where the system tells no uptime: elsewhere the server and its heir know when the deadline fires. A sleep that fails
+# was killed.
 watchdog() {
   exec >/dev/null 9>&-
-  sleep_until "$due" "$limit"
+  sleep "$limit" || return
   record deadline
   find_session
   [ "$session" ] && kill -TERM "-$session" && kill -CONT "-$session"
-  sleep_until $((due + grace)) "$grace"
-  kill_job
+  sleep "$grace" && kill_job
 }
 
 # Copies the output of stream $1 from its pipe to its spool file. The job waits only for a full disk: bytes over the
@@ -184,7 +176,7 @@ sum_up() {
 }
 
 claim
-if [ "$limit" -gt 0 ]; then watchdog & fi
+if [ "$limit" -gt 0 ] && [ "$due" = - ]; then watchdog & fi
 keep stdout <&6 &
 readers=$!
 keep stderr <&8 &

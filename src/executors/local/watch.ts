@@ -6,8 +6,8 @@ import { deadlineGraceSeconds, shimNameOf } from './spawn.ts'
 
 /**
  * The server's part of the supervision. While a shim works, the server only looks at it: a job of the same account may
- * have stopped the shim or killed its watchdog. So each look continues a stopped shim, and does what the journal says
- * is overdue: KILL after a grace, KILL after the fallback deadline, and the end of a shim that hangs. All of it follows
+ * have stopped the shim. So each look continues a stopped shim, and does what the journal says is overdue: KILL after a
+ * grace, TERM and KILL at the fallback deadline, and the end of a shim that hangs. All of it follows
  * from the journal alone, so it works after a restart too.
  *
  * If the run has a cgroup, that is the job. If not, the job is what one look at the process table finds: the members of
@@ -39,7 +39,7 @@ export interface WatchedRun {
 /** A run whose parent has said who it is. */
 export type Claimed = Journal & { claim: ShimClaim }
 
-/** Patience with a deadline and with leftovers: the shim and its watchdog act first. */
+/** Patience with leftovers: the shim acts first. */
 const patienceSeconds = 0.5
 /** A shim that has been alone for this long does not end by itself. */
 const aloneSeconds = 10
@@ -65,16 +65,29 @@ export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: Wat
 }
 
 async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<void> {
-  const { claim, exit, stopUp } = journal
+  const { claim, exit, stopUp, deadlineFired } = journal
   const never = Number.POSITIVE_INFINITY
-  const deadlineUp = (claim.due ?? never) + deadlineGraceSeconds + patienceSeconds
-  const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, deadlineUp)
+  const dueUp = claim.due ?? never
+  if (!exit && !deadlineFired && stopUp === null && dueUp <= up) {
+    recordDeadline(run.journalPath)
+    terminate(journal)
+  }
+  const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, dueUp + deadlineGraceSeconds)
   if (up < endsUp) return
-  if (!exit && deadlineUp <= up && !journal.deadlineFired) recordDeadline(run.journalPath)
   await killJob(run.runId, journal)
   if (up < endsUp + aloneSeconds || claim.sharesGroup) return
   recordCuts(run.journalPath, run.sizes())
   signal(-claim.pid, 'SIGKILL')
+}
+
+/** TERM to the group of the job. */
+export function terminate({ claim, session }: Claimed): void {
+  const leader = claim.sharesGroup ? claim.pid : session?.pid
+  if (leader === undefined) return
+  // The leader gets its group when it gets its session, shortly after it was recorded.
+  if (!signal(-leader, 'SIGTERM')) signal(leader, 'SIGTERM')
+  // A stopped process receives TERM when it continues.
+  signal(-leader, 'SIGCONT')
 }
 
 /** KILL to all processes of the job that can be found. */
@@ -105,7 +118,7 @@ async function endJob(runId: string, journal: Claimed, { cleared }: WatchedMachi
   return isLeft
 }
 
-/** What is left of the shim's own group: its readers, which end with the job, and its watchdog, which is sent off. */
+/** What is left of the shim's own group: its readers, which end with the job. */
 async function endGroup({ claim, exit }: Claimed, machine: WatchedMachine): Promise<boolean> {
   if (!signal(-claim.pid, 0)) return false
   const patience = isUnmourned(claim.pid) ? mournedSeconds : dyingSeconds
