@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { traitsOf } from '../../src/domain/executors.ts'
-import type { Executor, Handle, RunSpec } from '../../src/executors/executor.ts'
+import { type Executor, type Handle, isOver, type RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
 import { observe, read, untilEnded, untilState } from './runs.ts'
 
@@ -74,7 +74,10 @@ export function contract(name: string, createBackend: () => Promise<Backend>) {
     })
 
     afterEach(async () => {
-      for (const handle of begun.splice(0)) await executor.stop(handle, 0)
+      const left = begun.splice(0)
+      for (const handle of left) await executor.stop(handle, 0)
+      // A run that still ends would write into what is removed now.
+      await until(async () => (await executor.inspect(left)).every(isOver), { what: 'all runs are over' })
       for (const each of opened.splice(0)) await each.close()
       await backend.remove()
     })

@@ -234,6 +234,22 @@ describe('a run', () => {
       { state: 'gone', cause: 'PREEMPTED' },
     ],
     [
+      'preempted, and over before its script heard of it',
+      { records: records({ exit: exit(143) }), jobs: [job('PREEMPTED')] },
+      { state: 'gone', cause: 'PREEMPTED' },
+    ],
+    ['whose node failed in the middle of its end', { records: records({ exit: exit(143) }) }, { state: 'running' }],
+    [
+      'whose node failed before its script heard of it',
+      { records: records({ exit: exit(137) }), jobs: [job('NODE_FAIL')] },
+      { state: 'gone', info: 'Slurm lost its node (n1): NODE_FAIL' },
+    ],
+    [
+      'whose command ran out of memory',
+      { records: records({ exit: exit(137) }), jobs: [job('OUT_OF_MEMORY')] },
+      { state: 'ended', exitCode: 137, cause: 'OOM_KILLED' },
+    ],
+    [
       'preempted, but done',
       { records: records({ exit: exit(0, 'term') }), jobs: [job('PREEMPTED')] },
       { state: 'ended', exitCode: 0 },

@@ -29,6 +29,20 @@ const TERM = 15
 const KILL = 9
 const awayInfo = 'Slurm does not answer'
 
+/** What its batch script recorded is enough, unless the end may have a reason that Slurm alone knows. */
+export function needsSlurm(records: Records | null): boolean {
+  if (records === null) return true
+  if (records.failed || (records.claim && records.claim.by !== 'job')) return false
+  return records.exit === null || mayBeOfSlurm(records.exit)
+}
+
+/**
+ * Slurm may have ended it: the batch script heard a TERM, or the command died by a TERM or KILL. Signals of Slurm reach
+ * the command and the script in any order, so the script may have recorded the end before it heard anything.
+ */
+const mayBeOfSlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
+  code !== 0 && (why !== null || code === 128 + TERM || code === 128 + KILL)
+
 export function conclude(facts: Facts): Observation | Unsubmitted {
   const { records, jobs, stopped } = facts
   if (records === null) return unseen(facts)
@@ -89,9 +103,7 @@ function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
   const isDone = job === undefined ? jobs !== null : !isAlive(job)
   const known = { nativeId: id, ...timesOf(records, facts), ...placed(records, job) }
   if (records.exit) {
-    // A TERM that Berth did not send came from Slurm, and its state tells why.
-    if (records.exit.why === null || stopped || isDone || records.exit.code === 0)
-      return byRecord(records.exit, { job, stopped, known })
+    if (stopped || isDone || !mayBeOfSlurm(records.exit)) return byRecord(records.exit, { job, stopped, known })
     return { ...known, state: 'running' }
   }
   if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
@@ -108,13 +120,14 @@ interface Ending {
   known: Partial<Ended>
 }
 
-function byRecord({ code, why }: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
+function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
+  const { code, why } = exit
   const phase = job ? jobPhaseOf(job.state) : null
   // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
   const signal = code > 128 && code <= 192 ? code - 128 : null
   const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped }
   if (stopped || code === 0) return ended
-  if (why !== null && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase)
+  if (mayBeOfSlurm(exit) && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   return phase === 'time over' || why === 'late' ? { ...ended, cause: 'MAX_RUN_TIME' } : ended
 }

@@ -8,7 +8,7 @@ import { type Executor, type Handle, isOver, type LogChunk, type Observation } f
 import { follow } from '../follow.ts'
 import { createCluster } from './cluster.ts'
 import { createSlurm } from './commands.ts'
-import { conclude } from './observation.ts'
+import { conclude, needsSlurm } from './observation.ts'
 import {
   directoryOf,
   isVisible,
@@ -291,11 +291,4 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
 const unseen: Observation = {
   state: 'starting',
   info: 'Slurm does not answer, and the shared directory does not have it',
-}
-
-/** What its batch script recorded is enough, unless the end may have a reason that Slurm alone knows. */
-function needsSlurm(records: Records | null): boolean {
-  if (records === null) return true
-  if (records.failed || (records.claim && records.claim.by !== 'job')) return false
-  return records.exit === null || (records.exit.why !== null && records.exit.code !== 0)
 }
