@@ -92,7 +92,7 @@ fi
 
 engine=kubernetes
 PATH=$PATH${BERTH_TEST_KUBERNETES_BINARIES:+:$BERTH_TEST_KUBERNETES_BINARIES}
-if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etcd containerd ctr runc busybox curl openssl; then
+if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etcd containerd ctr runc busybox curl openssl iptables; then
   rootfs >"$directory/rootfs.tar"
   mkdir "$directory/kubernetes"
   bash test/executors/kubernetes-up.sh "$directory/kubernetes" "$directory/rootfs.tar" >"$directory/kubernetes.log" 2>&1 &

@@ -2,9 +2,16 @@ import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { capacityOf } from '../../src/executors/kubernetes/capacity.ts'
-import { handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
+import { annotations, handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { Node, Pod } from '../../src/executors/kubernetes/objects.ts'
-import { type Part, partOf, runObservation, type Surroundings } from '../../src/executors/kubernetes/observation.ts'
+import {
+  addressToBegin,
+  mustEndTogether,
+  type Part,
+  partOf,
+  runObservation,
+  type Surroundings,
+} from '../../src/executors/kubernetes/observation.ts'
 import { logBeginning, outputAfter, type PodPosition } from '../../src/executors/kubernetes/output.ts'
 import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
 import { ceilingOf, floorOf, milli } from '../../src/executors/kubernetes/quantity.ts'
@@ -18,7 +25,8 @@ async function* cutInto(text: string, size: number): AsyncGenerator<Buffer> {
   for (let from = 0; from < whole.length; from += size) yield whole.subarray(from, from + size)
 }
 
-async function readAll(text: string, from: PodPosition, { size = 65_536, follows = false } = {}) {
+/** `plain`: the output without stamps, needed where stamps are in the middle of lines. */
+async function readAll(text: string, from: PodPosition, { size = 65_536, follows = false, plain = '' } = {}) {
   const read = {
     out: '',
     next: from,
@@ -26,7 +34,10 @@ async function readAll(text: string, from: PodPosition, { size = 65_536, follows
     isLost: false,
     hasMoved: false,
   }
-  for await (const chunk of outputAfter(cutInto(text, size), from, { follows })) {
+  for await (const chunk of outputAfter(cutInto(text, size), from, {
+    follows,
+    openPlain: async () => cutInto(plain, size),
+  })) {
     if (chunk === 'LOST') read.isLost = true
     else if (chunk === 'MOVED') read.hasMoved = true
     if (chunk === 'LOST' || chunk === 'MOVED') continue
@@ -71,9 +82,26 @@ describe('output', () => {
 
   it('without a line feed is cut where the runtime cut it, and only there', async () => {
     const text = `${stamp(1)} one ${stamp(2)} two ${stamp(0)} three\n${stamp(3)} end`
-    expect((await readAll(text, logBeginning)).out).toBe(`one two ${stamp(0)} three\nend`)
-    for (const size of [1, 2, 31, 33])
-      expect((await readAll(text, logBeginning, { size })).out).toMatch(/^one two .* three\nend$/)
+    const plain = `one two ${stamp(0)} three\nend`
+    for (const size of [1, 2, 31, 33, 65_536])
+      expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
+  })
+
+  it('keeps stamps that the job writes, between those of the runtime', async () => {
+    const words = ['until ', `${stamp(9)} `, `or ${stamp(8)} `, `${stamp(9)} ${stamp(9)} \n`]
+    const text = words.map((word, i) => `${stamp(i + 1)} ${word}`).join('')
+    const plain = words.join('')
+    for (const size of [1, 2, 31, 33, 65_536]) {
+      const first = await readAll(text, logBeginning, { size, plain })
+      expect(first.out).toBe(plain)
+      for (const { at, length } of first.ways)
+        expect((await readAll(text, at, { follows: true, plain })).out).toBe(plain.slice(length))
+    }
+  })
+
+  it('that was rotated before a doubt was settled is read again', async () => {
+    const text = `${stamp(1)} one ${stamp(2)} two\n`
+    await expect(readAll(text, logBeginning, { plain: 'another file, and its end\n' })).rejects.toThrow(/rotated/)
   })
 
   it('goes on inside of an entry, and behind one of several with the same stamp', async () => {
@@ -245,7 +273,8 @@ describe('states', () => {
   ])('that nobody knows are loud', (pod) => expect(() => partOf(pod, known)).toThrow(/unknown/))
 
   it('of replicas are one: the first failure counts, and a missing pod is gone', () => {
-    const pods = [podOf({})]
+    const begun = podOf({})
+    const pods = [{ ...begun, metadata: { ...begun.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }]
     const over = (exitCode: number, second: number, stopped = false): Part => ({
       kind: 'over',
       ended: { state: 'ended', exitCode, signal: null, stopped, finishedAt: new Date(`2026-01-01T00:00:0${second}Z`) },
@@ -257,14 +286,39 @@ describe('states', () => {
     expect(all([over(0, 1), { kind: 'runs', startedAt: new Date(0) }])).toMatchObject({ state: 'running' })
     expect(all([over(0, 1)], 2)).toMatchObject({ state: 'gone' })
   })
+
+  it('of replicas begin together, and one that is lost or fails ends the others first', () => {
+    const runs: Part = { kind: 'runs', startedAt: new Date(0) }
+    const failed: Part = { kind: 'failed', reason: 'BAD_SPEC', message: 'no such image' }
+    const waits: Part = { kind: 'waits', info: '0/1 nodes' }
+    const pod = podOf({ podIP: '10.0.0.1' })
+    const first = { ...pod, metadata: { ...pod.metadata, labels: { [podLabels.replica]: '0' } } }
+    const told = { ...first, metadata: { ...first.metadata, annotations: { [annotations.begin]: '10.0.0.1' } } }
+    const of = (parts: Part[], pods: Pod[], replicas = 2) => runObservation(parts, { pods, replicas, nativeId: 'p' })
+    expect(addressToBegin([runs, waits], { pods: [first], replicas: 2 })).toBeNull()
+    expect(addressToBegin([runs, runs], { pods: [first], replicas: 2 })).toBe('10.0.0.1')
+    expect(addressToBegin([runs], { pods: [first], replicas: 1 })).toBeNull()
+    expect(of([runs, runs], [first])).toMatchObject({ state: 'starting' })
+    expect(of([runs, runs], [told])).toMatchObject({ state: 'running' })
+    expect(mustEndTogether([runs, failed], 2)).toBe(true)
+    expect(mustEndTogether([waits], 2)).toBe(true)
+    expect(mustEndTogether([runs, waits], 2)).toBe(false)
+    expect(of([runs, failed], [first])).toMatchObject({ state: 'starting', info: 'no such image' })
+    expect(of([runs], [told])).toMatchObject({ state: 'running' })
+    expect(of([failed, failed], [first])).toMatchObject({ state: 'failed', reason: 'BAD_SPEC' })
+  })
 })
 
 describe('the script of a run', () => {
   const output = (run: Parameters<typeof runOf>, environment: Record<string, string> = {}) =>
-    execFileSync('/bin/sh', ['-c', commandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5'], {
-      env: { PATH: '/usr/bin:/bin', ...environment },
-      encoding: 'utf8',
-    })
+    execFileSync(
+      '/bin/sh',
+      ['-c', commandScript(runOf(...run), { passed: { PASSED: 'server $x' } }), 'berth', '5', 'ip'],
+      {
+        env: { PATH: '/usr/bin:/bin', ...environment },
+        encoding: 'utf8',
+      },
+    )
   const command = ['printf', '%s|', "it's", 'a b', '$HOME', '']
 
   it('keeps every argument as it is', () => expect(output([{ command }])).toBe("it's|a b|$HOME||"))
@@ -289,7 +343,7 @@ describe('the script of a run', () => {
   it('without inheritance has the variables of the job alone', () => {
     const environment = [{ name: 'A', value: `x\${IMAGE}` }]
     const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
-    expect(output([given], { IMAGE: 'i' })).toBe('A=x\nBERTH_REPLICA=5\n')
+    expect(output([given], { IMAGE: 'i' })).toBe('A=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
   })
 })
 

@@ -29,6 +29,7 @@ finish() {
     umount "$mount" 2>/dev/null || umount -l "$mount" || true
   done
   ip link del "$bridge" 2>/dev/null || true
+  iptables -D FORWARD -i "$bridge" -o "$bridge" -j ACCEPT 2>/dev/null || true
   ip addr del "$address/32" dev lo 2>/dev/null || true
 }
 trap finish EXIT
@@ -106,6 +107,8 @@ printf '[{"Config":"bb.json","RepoTags":["localhost/bb:1"],"Layers":["layer.tar"
 tar -C "$image" -cf "$directory/image.tar" manifest.json bb.json pause.json layer.tar
 ctr -a "$socket" -n k8s.io images import "$directory/image.tar" >/dev/null
 
+# Docker lets nothing pass between the ports of a bridge but its own.
+iptables -I FORWARD -i "$bridge" -o "$bridge" -j ACCEPT
 # The kubelet refuses an address of 127.0.0.0/8.
 ip addr add "$address/32" dev lo
 cat >"$directory/kubelet.yaml" <<END

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Executor } from '../../src/executors/executor.ts'
+import { type Executor, isOver } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -168,7 +168,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
     it('of each replica knows its number and the first one, and the first failure ends all', async () => {
       const resources = { ...small, replicas: 3, replicaMasterPort: 1234 }
       const text = 'echo $BERTH_REPLICA $MASTER_ADDR:$MASTER_PORT; [ $BERTH_REPLICA != 1 ] || exit 5; sleep 600'
-      const handle = await start(sh(text, { resources }))
+      const handle = await start(sh(text, { resources }), { injected: { MASTER_PORT: '1234' } })
       const [{ out }] = await Promise.all([
         read(executor, handle),
         until(async () => (await observe(executor, handle)).state === 'ended', {
@@ -178,8 +178,65 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       ])
       const { exitCode } = await untilEnded(executor, handle)
       const lines = out.trim().split('\n').toSorted()
-      expect(lines).toEqual([0, 1, 2].map((replica) => `${replica} ${handle}-0.${handle}:1234`))
+      const address = await kubectl('get', 'pod', `${handle}-0`, '-o', 'jsonpath={.status.podIP}')
+      expect(lines).toEqual([0, 1, 2].map((replica) => `${replica} ${address}:1234`))
       expect(exitCode).toBe(5)
+    })
+
+    it('of each replica reaches the first one, and has a name there', async () => {
+      const text = `[ $BERTH_REPLICA = 1 ] || exec nc -l -p $MASTER_PORT -e /bin/echo hello
+        until [ -e /d/named ]; do sleep 0.1; done; until nc $MASTER_ADDR $MASTER_PORT 2>/dev/null; do sleep 0.1; done`
+      const spec = { resources: { ...small, replicas: 2 }, data: ['data:/d'] }
+      const handle = await start(sh(text, spec), { injected: { MASTER_PORT: '1234' } })
+      await untilState(executor, handle, 'running')
+      const path = 'jsonpath={.subsets[*].addresses[*].hostname}'
+      const named = async () => (await kubectl('get', 'endpoints', handle, '-o', path)).split(' ').toSorted().join()
+      await until(async () => (await named()) === `${handle}-0,${handle}-1`, { what: 'both have names' })
+      await writeFile(join(directory, 'named'), '')
+      expect((await read(executor, handle)).out).toBe('hello\n')
+      expect((await untilEnded(executor, handle)).exitCode).toBe(0)
+    })
+
+    it('keeps stamps that its command writes', async () => {
+      const { out } = await finish(
+        sh(
+          'for i in 1 2 3; do echo "until 2999-01-01T00:00:00.000000000Z"; date -u +"%Y-%m-%dT23:59:59.999999999Z|%Y-%m-%dT23:59:59.999999999Z and on"; done',
+        ),
+      )
+      expect(out.match(/23:59:59.999999999Z/g)).toHaveLength(6)
+      expect(out.match(/2999-01-01T00:00:00.000000000Z\n/g)).toHaveLength(3)
+    })
+
+    it('of several nodes begins none of its commands while one pod has no node', async () => {
+      const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
+      const resources = { ...small, nodeCount: nodes + 1 }
+      const handle = await start(sh('echo x >>/d/gang', { resources, data: ['data:/d'] }))
+      await until(async () => (await kubectl('get', 'pod', `${handle}-0`)).includes('Running'), {
+        what: 'one pod is up',
+      })
+      expect(await observe(executor, handle)).toMatchObject({
+        state: 'starting',
+        info: expect.stringContaining('nodes are available'),
+      })
+      await executor.stop(handle, 0)
+      await until(async () => isOver(await observe(executor, handle)), { what: 'no pod is left' })
+      await expect(readFile(join(directory, 'gang'))).rejects.toThrow(/ENOENT/)
+    })
+
+    it('that is lost takes the other replicas with it', async () => {
+      const handle = await start(sh('sleep 600', { resources: { ...small, replicas: 2 } }))
+      await untilState(executor, handle, 'running')
+      await kubectl('delete', 'pod', `${handle}-1`, '--grace-period=0', '--force')
+      expect(await untilState(executor, handle, 'gone')).toMatchObject({ state: 'gone' })
+      const left = await kubectl(
+        'get',
+        'pods',
+        '-l',
+        `berth/handle=${handle}`,
+        '-o',
+        'jsonpath={.items[*].status.phase}',
+      )
+      expect(left).not.toContain('Running')
     })
 
     it('tells the nodes, and what others hold there', async () => {

@@ -3,8 +3,9 @@
  * container runtime. An entry ends with a line feed of the job, or, if the line was longer than the runtime's buffer or
  * went on later, with the stamp of the next entry.
  *
- * A stamp in the middle of a line is one of the runtime if it is not earlier than the entry that it would end, and less
- * than a day later. A job that prints such a stamp itself, in nanoseconds and of its own future, loses these bytes.
+ * A stamp in the middle of a line may be one of the runtime if it is not earlier than the entry that it would end, and
+ * less than a day later. A job may print such a stamp itself; that is a doubt, which the same output without stamps
+ * settles (plain-output.ts).
  */
 
 /** Content of one entry, or a piece of it. */
@@ -21,6 +22,16 @@ const stampAtStart = new RegExp(`^${stamp.source}`)
 const shapes = ['Z ', '+00:00 ', '-00:00 '].map((zone) => `0000-00-00T00:00:00.000000000${zone}`)
 const stampLengthMax = 36
 const dayMs = 86_400_000
+const beforeBytes = 64
+
+/** A stamp in the middle of a line: of the runtime, or of the job. */
+export interface Doubt {
+  /** Bytes of content in front of it, since the first byte of the answer. */
+  offset: number
+  /** The last of them. */
+  before: string
+  text: string
+}
 
 /** The kubelet sent other text than entries: a message of its own, such as that the log file is gone. */
 export class ForeignText extends Error {
@@ -29,9 +40,14 @@ export class ForeignText extends Error {
 
 /** Cuts what arrives into pieces of entries; `latin1` text, so a character is a byte. */
 export class Entries {
+  /** Nothing is read on before it is settled. */
+  doubt: Doubt | null = null
   #rest = ''
   #at = ''
   #inLine = false
+  #taken = 0
+  #last = ''
+  #isOfJob: boolean | null = null
 
   #begin(text: string): Piece {
     this.#at = text.slice(0, -1)
@@ -43,32 +59,57 @@ export class Entries {
   #take(length: number): Piece {
     const content = this.#rest.slice(0, length)
     this.#rest = this.#rest.slice(length)
+    this.#taken += length
+    this.#last = (this.#last + content.slice(-beforeBytes)).slice(-beforeBytes)
     return { at: this.#at, content, isFirst: false }
   }
 
-  *read(arrived: Buffer): Generator<Piece> {
+  add(arrived: Buffer): void {
     this.#rest += arrived.toString('latin1')
+  }
+
+  settle(isOfJob: boolean): void {
+    this.doubt = null
+    this.#isOfJob = isOfJob
+  }
+
+  /** Pieces of what was added, up to its end or to a doubt. */
+  *read(): Generator<Piece> {
     while (this.#rest !== '') {
-      if (!this.#inLine) {
-        const found = this.#rest.match(stampAtStart)?.[0]
-        if (!found && couldBecomeStamp(this.#rest)) return
-        if (!found) throw new ForeignText(this.#rest.slice(0, 500))
-        yield this.#begin(found)
-      }
-      const end = this.#rest.indexOf('\n') + 1
-      const line = end > 0 ? this.#rest.slice(0, end) : this.#rest
-      const cut = this.#nextStamp(line)
-      if (cut) {
-        yield this.#take(cut.index)
-        yield this.#begin(cut.text)
-      } else if (end > 0) {
-        yield this.#take(end)
-        this.#inLine = false
-      } else {
-        yield this.#take(line.length - heldBack(line))
-        return
-      }
+      const piece = this.#inLine ? this.#goOn() : this.#enter()
+      if (!piece) return
+      yield piece
     }
+  }
+
+  #enter(): Piece | null {
+    const found = this.#rest.match(stampAtStart)?.[0]
+    if (found) return this.#begin(found)
+    if (couldBecomeStamp(this.#rest)) return null
+    throw new ForeignText(this.#rest.slice(0, 500))
+  }
+
+  #goOn(): Piece | null {
+    const end = this.#rest.indexOf('\n') + 1
+    const line = end > 0 ? this.#rest.slice(0, end) : this.#rest
+    const cut = this.#nextStamp(line)
+    if (cut) return cut.index > 0 ? this.#take(cut.index) : this.#atStamp(cut.text)
+    if (end > 0) {
+      this.#inLine = false
+      return this.#take(end)
+    }
+    const length = line.length - heldBack(line)
+    return length > 0 ? this.#take(length) : null
+  }
+
+  #atStamp(text: string): Piece | null {
+    const isOfJob = this.#isOfJob
+    this.#isOfJob = null
+    if (isOfJob === null) {
+      this.doubt = { offset: this.#taken, before: this.#last, text }
+      return null
+    }
+    return isOfJob ? this.#take(text.length) : this.#begin(text)
   }
 
   /** What was held back because it could have been the beginning of a stamp. */

@@ -7,6 +7,7 @@ import type { PodName } from './logs.ts'
 import { annotations, isPodHandle, podLabels, selectorOf } from './names.ts'
 import type { Node, Notice, Pod, Secret } from './objects.ts'
 import {
+  addressToBegin,
   codeOf,
   containerOf,
   mustEndTogether,
@@ -17,7 +18,7 @@ import {
   type Surroundings,
   UnknownState,
 } from './observation.ts'
-import type { PodStopper } from './stop.ts'
+import { type PodStopper, unlessGone } from './stop.ts'
 
 /**
  * The present state of runs: one list of pods for all of them. A run without pods was withdrawn before it began, or is
@@ -48,6 +49,13 @@ const awayPauseMs = 1_000
 const peersGraceMs = 30_000
 /** The API has whole seconds, cut off: this is added, so that nothing happens before its cause. */
 const secondMs = 1_000
+
+/** The pods of a run, and what each of them means. */
+interface Together {
+  pods: readonly Pod[]
+  parts: readonly Part[]
+  replicas: number
+}
 
 type PodsByHandle = ReadonlyMap<Handle, readonly Pod[]>
 
@@ -100,11 +108,12 @@ export function createInspector(options: InspectorOptions): Inspector {
     }
   }
 
-  async function observe(handle: Handle, pods: readonly Pod[], known: Surroundings): Promise<Observation> {
+  async function observe(handle: Handle, found: readonly Pod[], known: Surroundings): Promise<Observation> {
     try {
-      const parts = pods.map((pod) => partOf(pod, known))
-      const replicas = Number(pods[0]?.metadata.labels?.[podLabels.replicas] ?? 1)
-      await endWhatMustEnd(handle, pods, parts)
+      const parts = found.map((pod) => partOf(pod, known))
+      const replicas = Number(found[0]?.metadata.labels?.[podLabels.replicas] ?? 1)
+      await endWhatMustEnd(handle, { pods: found, parts, replicas })
+      const pods = await beginTogether(found, addressToBegin(parts, { pods: found, replicas }))
       return runObservation(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
     } catch (err) {
       if (!(err instanceof UnknownState)) throw err
@@ -113,9 +122,21 @@ export function createInspector(options: InspectorOptions): Inspector {
     }
   }
 
-  async function endWhatMustEnd(handle: Handle, pods: readonly Pod[], parts: readonly Part[]): Promise<void> {
+  async function endWhatMustEnd(handle: Handle, { pods, parts, replicas }: Together): Promise<void> {
     for (const pod of pods) if (!podIsOver(pod)) await stopper.enforce(pod)
-    if (mustEndTogether(parts)) await stopper.stop(handle, peersGraceMs)
+    if (mustEndTogether(parts, replicas)) await stopper.stop(handle, peersGraceMs)
+  }
+
+  /** All pods of the run are up: says so to those that were not told yet. null: they are not. */
+  async function beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
+    if (address === null) return pods
+    const begin = { metadata: { annotations: { [annotations.begin]: address } } }
+    return Promise.all(
+      pods.map(async (pod) => {
+        if (pod.metadata.annotations?.[annotations.begin] !== undefined) return pod
+        return (await cluster.patch<Pod>(`pods/${pod.metadata.name}`, begin).catch(unlessGone)) ?? pod
+      }),
+    )
   }
 
   async function readWithdrawn(handles: readonly Handle[]): Promise<ReadonlySet<Handle>> {

@@ -7,10 +7,10 @@ import { capacityOf } from './capacity.ts'
 import { type ClusterApi, ClusterAway, ClusterError, createClusterApi } from './cluster.ts'
 import { createInspector } from './inspect.ts'
 import { logsOf, podPositionsOf } from './logs.ts'
-import { isPodHandle, podLabels, selectorOf } from './names.ts'
+import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
-import { createPodStarter, nullIfNotFound } from './start.ts'
-import { createPodStopper, unlessGone } from './stop.ts'
+import { createPodStarter } from './start.ts'
+import { createPodStopper, removeRun } from './stop.ts'
 import { watchPods } from './watch.ts'
 
 /**
@@ -86,7 +86,7 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     stop: (handle, graceMs) => stopper.stop(handle, graceMs),
     watch: (signal) => watchPods({ cluster, clock, log, signal: either(signal) }),
     async forget(handle) {
-      if (isPodHandle(handle)) await remove(cluster, handle)
+      if (isPodHandle(handle)) await removeRun(cluster, handle)
       inspector.forget(handle)
     },
     async list() {
@@ -109,14 +109,6 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
       cluster.close()
     },
   }
-}
-
-/** The Secret goes last: the rest goes with it, also if this is cut off in the middle. */
-async function remove(cluster: ClusterApi, handle: Handle): Promise<void> {
-  const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
-  for (const { metadata } of pods.items)
-    await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessGone)
-  await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(nullIfNotFound)
 }
 
 async function describeCluster(cluster: ClusterApi): Promise<ExecutorDescription> {

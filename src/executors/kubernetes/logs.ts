@@ -99,11 +99,12 @@ interface Once {
 
 async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): AsyncGenerator<PodChunk, Read> {
   const { cluster, log, signal } = reading
+  const open = (timestamps: boolean) =>
+    cluster.stream(`pods/${pod.name}/log`, signal, { container: containerName, timestamps, follow })
   let now = at
   try {
-    const query = { container: containerName, timestamps: true, follow }
-    const answer = await cluster.stream(`pods/${pod.name}/log`, signal, query)
-    for await (const read of outputAfter(answer, at, { follows: follow })) {
+    const answer = await open(true)
+    for await (const read of outputAfter(answer, at, { follows: follow, openPlain: () => open(false) })) {
       if (read === 'MOVED') return { at, end: 'MOVED' }
       now = read === 'LOST' ? logBeginning : read.next
       if (read === 'LOST') yield { gap: 'LOST', bytes: 0, at: now }

@@ -1,3 +1,4 @@
+import { copiesOf } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { internalName } from '../internal-name.ts'
 import { handleOf, labelsOf, podLabels } from './names.ts'
@@ -25,7 +26,7 @@ export function networkObjectsOf(run: RunSpec, owner: string, secret: Secret): N
   const { spec } = run
   const selector = { [podLabels.run]: run.runId }
   const metadata = { labels: labelsOf(run, owner), ownerReferences: [ownedBy(secret)] }
-  const hasReplicas = spec.resources.replicas > 1
+  const hasReplicas = copiesOf(spec.resources) > 1
   const objects: NetworkObject[] = []
   if (hasReplicas)
     objects.push({

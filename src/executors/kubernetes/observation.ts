@@ -1,4 +1,5 @@
 import type { BackendPlacement, Ended, Observation, StartFailed } from '../executor.ts'
+import { annotations, podLabels } from './names.ts'
 import type { Pod } from './objects.ts'
 import { containerName } from './pod.ts'
 
@@ -232,22 +233,50 @@ export interface Observed {
 }
 
 /** The run ends when all of its pods are over; what one of them lost is lost to all. */
-export function runObservation(parts: readonly Part[], { pods, replicas, nativeId }: Observed): Observation {
+export function runObservation(parts: readonly Part[], observed: Observed): Observation {
+  const { pods, replicas, nativeId } = observed
+  const placements = pods.flatMap((pod) => placementOf(pod))
+  const silent = parts.find((part) => part.kind === 'unreachable')
+  if (silent) return { state: 'unreachable', info: silent.info }
+  const loss = lossOf(parts, replicas)
+  const runs = parts.filter((part) => part.kind === 'runs')
+  const waits = parts.find((part) => part.kind === 'waits')
+  if (loss && !waits && runs.length === 0) return loss
+  // Its peers are being ended.
+  if (loss) return hasBegunTogether(observed) ? { state: 'running', nativeId, placements } : starting(nativeId, loss)
+  if (waits) return starting(nativeId, waits)
+  if (runs.length === 0) return { ...endOfAll(parts), nativeId, placements }
+  if (!hasBegunTogether(observed)) return starting(nativeId, { info: 'Its pods are about to begin together' })
+  const ip = pods[0]?.status.podIP
+  const started = runs.map(({ startedAt }) => startedAt.getTime())
+  return { state: 'running', startedAt: new Date(Math.max(...started)), nativeId, placements, ...(ip && { ip }) }
+}
+
+type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
+
+/** A pod that was lost, or that cannot begin. */
+function lossOf(parts: readonly Part[], replicas: number): Loss | null {
   const failed = parts.find((part) => part.kind === 'failed')
   if (failed) return { state: 'failed', reason: failed.reason, message: failed.message }
   const gone = parts.find((part) => part.kind === 'gone')
   if (gone) return { state: 'gone', info: gone.info, ...(gone.cause && { cause: gone.cause }) }
-  if (parts.length < replicas) return { state: 'gone', info: 'A pod was deleted' }
-  const silent = parts.find((part) => part.kind === 'unreachable')
-  if (silent) return { state: 'unreachable', info: silent.info }
-  const waits = parts.find((part) => part.kind === 'waits')
-  if (waits) return { state: 'starting', nativeId, ...(waits.info && { info: waits.info }) }
-  const placements = pods.flatMap((pod) => placementOf(pod))
-  const runs = parts.filter((part) => part.kind === 'runs')
-  if (runs.length === 0) return { ...endOfAll(parts), nativeId, placements }
-  const ip = pods[0]?.status.podIP
-  const started = runs.map(({ startedAt }) => startedAt.getTime())
-  return { state: 'running', startedAt: new Date(Math.max(...started)), nativeId, placements, ...(ip && { ip }) }
+  return parts.length < replicas ? { state: 'gone', info: 'A pod was deleted' } : null
+}
+
+const starting = (nativeId: string, { info, message }: { info?: string; message?: string }): Observation => {
+  const told = info ?? message
+  return { state: 'starting', nativeId, ...(told && { info: told }) }
+}
+
+/** The commands of a run with several pods begin when this was said to each of them. */
+export const hasBegunTogether = ({ pods, replicas }: Pick<Observed, 'pods' | 'replicas'>): boolean =>
+  replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
+
+/** The address of the first pod, if all pods run and wait for it. */
+export function addressToBegin(parts: readonly Part[], { pods, replicas }: Pick<Observed, 'pods' | 'replicas'>) {
+  const areUp = replicas > 1 && parts.length === replicas && parts.every(({ kind }) => kind === 'runs')
+  const first = pods.find(({ metadata }) => metadata.labels?.[podLabels.replica] === '0')
+  return areUp ? (first?.status.podIP ?? null) : null
 }
 
 const placementOf = ({ spec: { nodeName } }: Pod): BackendPlacement[] =>
@@ -266,6 +295,7 @@ function endOfAll(parts: readonly Part[]): Ended {
 const byEnd = (a: Ended, b: Ended) => (a.finishedAt?.getTime() ?? 0) - (b.finishedAt?.getTime() ?? 0)
 const isFailure = ({ exitCode }: Ended) => exitCode !== 0
 
-/** A replica failed and others run on, waiting for it. */
-export const mustEndTogether = (parts: readonly Part[]): boolean =>
-  parts.some((part) => part.kind === 'over' && part.ended.exitCode !== 0) && parts.some(({ kind }) => kind === 'runs')
+/** A replica failed or is lost, and others wait for it. */
+export const mustEndTogether = (parts: readonly Part[], replicas: number): boolean =>
+  (lossOf(parts, replicas) !== null || parts.some((part) => part.kind === 'over' && part.ended.exitCode !== 0)) &&
+  parts.some(({ kind }) => kind === 'runs' || kind === 'waits')

@@ -1,4 +1,5 @@
 import { Entries, type Piece } from './entries.ts'
+import { PlainOutput } from './plain-output.ts'
 
 /**
  * Finds a position in the output of a pod again. The stamps of entries locate it after a connection was lost and after
@@ -34,16 +35,25 @@ export interface PodChunk {
  */
 export type Resumed = PodChunk | 'MOVED' | 'LOST'
 
+interface Answering {
+  follows: boolean
+  /** The same answer without stamps. */
+  openPlain(): Promise<AsyncIterable<Buffer>>
+}
+
 /** Output after `from`, out of an answer that begins with the first byte that the kubelet has. */
 export async function* outputAfter(
   answer: AsyncIterable<Buffer>,
   from: PodPosition,
-  { follows }: { follows: boolean },
+  { follows, openPlain }: Answering,
 ): AsyncGenerator<Resumed> {
   const entries = new Entries()
+  await using plain = new PlainOutput(openPlain)
   const place = new Place(from)
   for await (const arrived of answer) {
-    yield* place.take(entries.read(arrived))
+    entries.add(arrived)
+    yield* place.take(entries.read())
+    for (; entries.doubt !== null; yield* place.take(entries.read())) entries.settle(await plain.has(entries.doubt))
     if (follows && place.isElsewhere) return yield 'MOVED'
   }
   yield* place.take(entries.finish())

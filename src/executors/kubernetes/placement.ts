@@ -1,5 +1,5 @@
 import { matchesAll, type Shape } from '../../domain/shape.ts'
-import { StartFailed } from '../executor.ts'
+import { type RunSpec, StartFailed } from '../executor.ts'
 import { manager, podLabels } from './names.ts'
 import type { Node } from './objects.ts'
 
@@ -74,15 +74,21 @@ function cudaTerms(version: string | null): Requirement[][] {
   return [[atLeast(nodeLabels.cudaMajor, major + 1)], same]
 }
 
-/** Keeps other runs of Berth away from the nodes of an exclusive one, and it from theirs. */
-export const exclusiveAffinity = (runId: string) => ({
-  requiredDuringSchedulingIgnoredDuringExecution: [
-    {
-      topologyKey: nodeLabels.hostname,
-      labelSelector: {
-        matchLabels: { [podLabels.managedBy]: manager },
-        matchExpressions: [{ key: podLabels.run, operator: 'NotIn', values: [runId] }],
-      },
+/**
+ * Keeps other runs of Berth away from the nodes of an exclusive one, and it from theirs; and the pods of a run that asks
+ * for several nodes from each other.
+ */
+export function podAntiAffinityOf({ runId, spec: { resources } }: RunSpec) {
+  const apart = (operator: 'In' | 'NotIn') => ({
+    topologyKey: nodeLabels.hostname,
+    labelSelector: {
+      matchLabels: { [podLabels.managedBy]: manager },
+      matchExpressions: [{ key: podLabels.run, operator, values: [runId] }],
     },
-  ],
-})
+  })
+  const terms = [
+    ...(resources.exclusiveNodeUse ? [apart('NotIn')] : []),
+    ...((resources.nodeCount ?? 1) > 1 ? [apart('In')] : []),
+  ]
+  return terms.length === 0 ? {} : { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } }
+}

@@ -5,9 +5,9 @@ import { internalName } from '../internal-name.ts'
 import { scriptOf } from '../scripts.ts'
 import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
 import type { Node, Secret } from './objects.ts'
-import { exclusiveAffinity, gpuResource, nodeAffinityOf } from './placement.ts'
+import { gpuResource, nodeAffinityOf, podAntiAffinityOf } from './placement.ts'
 
-/** The pod of one replica of a run. */
+/** The pod of one replica of a run: a copy of its amounts, which is a node of a job with `nodeCount`. */
 
 export interface PodOptions {
   /** Label of all objects of this installation and pool. */
@@ -50,6 +50,8 @@ export function podOf(made: PodParts, replica: number): unknown {
   const limit = limitOf(made)
   const dns = internalName(spec)
   const volumes = volumesOf(made)
+  const { copies } = shapeOf(spec.resources)
+  const own = [limit, fallbackGraceSeconds, replica, copies]
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -58,7 +60,7 @@ export function podOf(made: PodParts, replica: number): unknown {
       labels: {
         ...labelsOf(run, made.owner),
         [podLabels.replica]: String(replica),
-        [podLabels.replicas]: String(spec.resources.replicas),
+        [podLabels.replicas]: String(copies),
         ...(dns !== null && { [podLabels.dns]: dns }),
       },
       ownerReferences: [ownedBy(secret)],
@@ -69,7 +71,7 @@ export function podOf(made: PodParts, replica: number): unknown {
       enableServiceLinks: false,
       terminationGracePeriodSeconds: fallbackGraceSeconds,
       ...(limit > 0 && { activeDeadlineSeconds: limit + pullSecondsMax }),
-      ...(spec.resources.replicas > 1 && { hostname: podNameOf(handle, replica), subdomain: handle }),
+      ...(copies > 1 && { hostname: podNameOf(handle, replica), subdomain: handle }),
       ...(run.queueNative['priorityClass'] && { priorityClassName: run.queueNative['priorityClass'] }),
       imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
       ...placementOf(made),
@@ -78,7 +80,7 @@ export function podOf(made: PodParts, replica: number): unknown {
         {
           name: containerName,
           image: spec.image ?? image,
-          command: ['/bin/sh', '-c', superviseScript, 'berth', ...[limit, fallbackGraceSeconds, replica].map(String)],
+          command: ['/bin/sh', '-c', superviseScript, 'berth', ...own.map(String)],
           resources: resourcesOf(run),
           securityContext: {
             allowPrivilegeEscalation: false,
@@ -114,7 +116,7 @@ function placementOf({ run, nodes }: PodParts) {
   return {
     affinity: {
       ...(nodeAffinity !== null && { nodeAffinity }),
-      ...(shape.exclusive && { podAntiAffinity: exclusiveAffinity(run.runId) }),
+      ...podAntiAffinityOf(run),
     },
     ...(shape.gpu > 0 && { tolerations: [{ key: gpuResource, operator: 'Exists', effect: 'NoSchedule' }] }),
   }
@@ -126,14 +128,17 @@ interface Volume {
 }
 
 function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
-  const order = { path: 'stop', fieldRef: { fieldPath: `metadata.annotations['${annotations.stop}']` } }
+  const items = (['stop', 'begin'] as const).map((path) => ({
+    path,
+    fieldRef: { fieldPath: `metadata.annotations['${annotations[path]}']` },
+  }))
   return [
     {
       volume: { name: 'run', secret: { secretName: secret.metadata.name } },
       mount: { name: 'run', mountPath: runDirectory, readOnly: true },
     },
     {
-      volume: { name: 'orders', downwardAPI: { items: [order] } },
+      volume: { name: 'orders', downwardAPI: { items } },
       mount: { name: 'orders', mountPath: '/berth/orders', readOnly: true },
     },
     ...mounts.map(dataVolume),

@@ -2,7 +2,8 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 
 /**
  * The script that becomes the command of a run, in the run's Secret: arguments and values of variables are not in the
- * pod, which more people may read. Its only argument is the number of the replica.
+ * pod, which more people may read. Its arguments are the number of the replica and the address of the
+ * first one.
  *
  * The variables of the image are known in the pod only, so `${NAME}` becomes the value that the job sets before, or a
  * reference to the variable of the image. `env` sets the variables in the last step: a shell would lose names that are
@@ -10,7 +11,7 @@ import { type RunSpec, StartFailed } from '../executor.ts'
  */
 
 /** Parts of a word of the script. */
-type Part = { text: string } | { variable: string; otherwise?: string } | 'REPLICA'
+type Part = { text: string } | { variable: string; otherwise?: string } | { argument: number }
 type Word = readonly Part[]
 
 const reference = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
@@ -42,7 +43,8 @@ function variablesOf({ spec, injected }: RunSpec, passed: ScriptOptions['passed'
   if (spec.inheritEnvironment)
     for (const [name, value] of Object.entries(passed)) variables.set(name, [{ variable: name, otherwise: value }])
   const fixed = new Map<string, Word>(Object.entries(injected).map(([name, text]) => [name, [{ text }]]))
-  fixed.set('BERTH_REPLICA', ['REPLICA'])
+  fixed.set('BERTH_REPLICA', [{ argument: 1 }])
+  fixed.set('MASTER_ADDR', [{ argument: 2 }])
   const lookUp = (name: string) =>
     fixed.get(name) ?? variables.get(name) ?? (spec.inheritEnvironment ? [{ variable: name }] : [])
   for (const { name, value } of spec.environment) variables.set(name, expand(value, lookUp))
@@ -71,7 +73,7 @@ function expand(text: string, lookUp: (name: string) => Word): Word {
 const quoted = (word: Word): string => word.map(quotedPart).join('') || "''"
 
 function quotedPart(part: Part): string {
-  if (part === 'REPLICA') return '"$1"'
+  if ('argument' in part) return `"$${part.argument}"`
   if ('variable' in part) return `"\${${part.variable}-${(part.otherwise ?? '').replaceAll(/[$`"\\}]/g, '\\$&')}}"`
   return part.text === '' ? '' : `'${part.text.replaceAll("'", "'\\''")}'`
 }

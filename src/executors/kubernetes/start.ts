@@ -1,4 +1,5 @@
 import { shapeOf } from '../../domain/shape.ts'
+import { copiesOf } from '../../domain/spec.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
@@ -9,6 +10,7 @@ import type { Metadata, Node, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
 import { closureKey, commandKey, type PodOptions, podOf, runDirectory } from './pod.ts'
 import { commandScript } from './script.ts'
+import { removeRun, unlessGone } from './stop.ts'
 
 /**
  * Starts a run once, for any number of servers: all names follow from the id of the run, and the API server gives a name
@@ -16,7 +18,7 @@ import { commandScript } from './script.ts'
  * cannot begin without the Secret, so removing the Secret ends a start that is still going on elsewhere.
  *
  * An API server that is away is waited for. Once a pod may have been asked for, there is no other way: a start that is
- * given up could still begin.
+ * given up could still begin. The commands of several pods begin only when all of them run (inspect.ts).
  */
 export interface PodStartOptions extends PodOptions {
   cluster: ClusterApi
@@ -36,7 +38,6 @@ const awayMsMax = 60_000
 const awayPauseMs = 1_000
 /** With a pod that may have been asked for. */
 const unsureMsMax = 600_000
-const masterPortDefault = 29_500
 
 export function createPodStarter(options: PodStartOptions): PodStarter {
   const { cluster, clock, closing } = options
@@ -44,10 +45,10 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
   async function start(run: RunSpec): Promise<Handle> {
     refuseWhatIsNotHonoured(run)
     const handle = handleOf(run.runId)
-    const asked = { pods: false }
+    const asked = { secret: false, pods: false }
     for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs, closing))
       try {
-        await startOnce(run, asked)
+        await startWhole(run, asked)
         return handle
       } catch (error) {
         const waitedMs = clock.monotonicMs() - sinceMs
@@ -56,10 +57,21 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
       }
   }
 
-  async function startOnce(run: RunSpec, asked: { pods: boolean }): Promise<void> {
+  /** Leaves nothing of a run that is refused in the middle. */
+  async function startWhole(run: RunSpec, asked: Asked): Promise<void> {
+    try {
+      await startOnce(run, asked)
+    } catch (error) {
+      if (asked.secret && !(error instanceof ClusterAway)) await removeRun(cluster, handleOf(run.runId))
+      throw error
+    }
+  }
+
+  async function startOnce(run: RunSpec, asked: Asked): Promise<void> {
     const mounts = await mountsOf(run.spec.data, options.data)
     const nodes = asksForLabels(shapeOf(run.spec.resources)) ? (await cluster.list<Node>('/api/v1/nodes')).items : []
     const secret = await make<Secret>('secrets', secretOf(run), run)
+    asked.secret = true
     if (secret.metadata.annotations?.[annotations.withdrawn]) return
     const made = { ...options, run, secret, mounts, nodes }
     const pods = replicasOf(run).map((replica) => podOf(made, replica))
@@ -89,7 +101,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
     type: 'berth/run',
     immutable: true,
     data: {
-      [commandKey]: base64(commandScript(withOwnVariables(run), options)),
+      [commandKey]: base64(commandScript(withClosure(run), options)),
       ...(run.closure !== null && { [closureKey]: base64(run.closure) }),
     },
   })
@@ -111,44 +123,39 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
       if (!isPodHandle(handle)) return null
       const firstPod = `pods/${podNameOf(handle, 0)}`
       if (await has(firstPod)) return handle
-      const secret = await cluster.get<Secret>(`secrets/${handle}`).catch(nullIfNotFound)
+      const secret = await cluster.get<Secret>(`secrets/${handle}`).catch(unlessGone)
       if (secret?.metadata.annotations?.[annotations.withdrawn]) return handle
-      if (secret) await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(nullIfNotFound)
+      if (secret) await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessGone)
       return (await has(firstPod)) ? handle : null
     },
   }
+}
+
+/** What the API server may have by now. */
+interface Asked {
+  secret: boolean
+  pods: boolean
 }
 
 interface Named {
   metadata: { name: string }
 }
 
-const replicasOf = ({ spec }: RunSpec) => Array.from({ length: spec.resources.replicas }, (_, replica) => replica)
+const replicasOf = ({ spec }: RunSpec) => Array.from({ length: copiesOf(spec.resources) }, (_, replica) => replica)
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-/** The first replica is the master of all. */
-function withOwnVariables(run: RunSpec): RunSpec {
-  const { replicas, replicaMasterPort } = run.spec.resources
-  const handle = handleOf(run.runId)
-  const address = replicas > 1 ? `${podNameOf(handle, 0)}.${handle}` : 'localhost'
-  const port = String(replicaMasterPort ?? masterPortDefault)
-  const closure = run.closure === null ? {} : { BERTH_CLOSURE: `${runDirectory}/${closureKey}` }
-  return { ...run, injected: { ...run.injected, ...closure, MASTER_ADDR: address, MASTER_PORT: port } }
+function withClosure(run: RunSpec): RunSpec {
+  if (run.closure === null) return run
+  return { ...run, injected: { ...run.injected, BERTH_CLOSURE: `${runDirectory}/${closureKey}` } }
 }
 
-function refuseWhatIsNotHonoured({ spec, queueNative }: RunSpec): void {
-  const { nodeCount } = spec.resources
+function refuseWhatIsNotHonoured({ queueNative }: RunSpec): void {
   const unknown = Object.keys(queueNative).find((name) => name !== 'priorityClass')
   if (unknown !== undefined)
     throw new StartFailed(
       'BAD_SPEC',
       `native.${unknown} of the queue: the executor kubernetes knows priorityClass only`,
-    )
-  if ((nodeCount ?? 1) > 1)
-    throw new StartFailed(
-      'BAD_SPEC',
-      `resources.nodeCount ${nodeCount}: the executor kubernetes starts one process per replica; use replicas`,
     )
 }
 
@@ -160,9 +167,4 @@ function failureOf(error: unknown): unknown {
   const isRequest = [400, 413, 422].includes(error.status)
   const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
   return new StartFailed(reason, `The cluster refused: ${error.message}`, { cause: error })
-}
-
-export function nullIfNotFound(error: unknown): null {
-  if (isAbsent(error)) return null
-  throw error
 }

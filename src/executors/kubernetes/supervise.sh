@@ -5,19 +5,32 @@
 # The kubelet writes the order to stop into $orders/stop, in milliseconds of grace. TERM and KILL are for all processes
 # of the pod. What happened besides the exit code goes into the termination message, a word per line.
 #
+# A pod of several waits before its command until $orders/begin has the address of the first one, because all of them run.
+#
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
-# TERM and KILL then.
+# TERM and KILL then. copies: pods of the run.
 
-orders=/berth/orders limit=$1 grace=$2 replica=$3
+orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 first=localhost
 say() { echo "$1" >>/dev/termination-log; }
 
-exec 9>&2 2>/dev/null
-trap 'kill -TERM -1' TERM
-if [ -s "$orders/stop" ]; then
+end_if_stopped() {
+  [ -s "$orders/stop" ] || return 0
   say STOPPED
   exit 143
+}
+
+exec 9>&2 2>/dev/null
+trap 'exit 143' TERM
+end_if_stopped
+if [ "$copies" -gt 1 ]; then
+  until [ -s "$orders/begin" ]; do
+    sleep 1
+    end_if_stopped
+  done
+  read -r first <"$orders/begin" || :
 fi
-(exec /bin/sh /berth/run/command "$replica" 2>&9 9>&-) &
+trap 'kill -TERM -1' TERM
+(exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 9>&-) &
 child=$!
 
 # Ignored signals stay ignored in the children, so TERM to all does not end the sleep.

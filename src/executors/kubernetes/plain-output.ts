@@ -1,0 +1,49 @@
+import { type Doubt, ForeignText } from './entries.ts'
+
+/**
+ * The output of a pod without stamps, from the first byte that the kubelet has: opened at the first doubt, and read
+ * forward only.
+ */
+export class PlainOutput {
+  readonly #open: () => Promise<AsyncIterable<Buffer>>
+  #answer: AsyncIterator<Buffer> | null = null
+  /** `latin1`, so a character is a byte. */
+  #text = ''
+  /** Bytes in front of the text. */
+  #passed = 0
+
+  constructor(open: () => Promise<AsyncIterable<Buffer>>) {
+    this.#open = open
+  }
+
+  /** Whether the job wrote the stamp. The bytes in front of it show that both answers are of the same file. */
+  async has({ offset, before, text }: Doubt): Promise<boolean> {
+    const expected = before + text
+    do {
+      this.#passTo(offset - before.length)
+      const known = this.#text.slice(0, expected.length)
+      const hasMore = known.length > before.length
+      if (hasMore && !known.startsWith(before)) throw new ForeignText('The output was rotated meanwhile')
+      if (known === expected) return true
+      if (hasMore && !expected.startsWith(known)) return false
+    } while (await this.#readOn())
+    return false
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#answer?.return?.()
+  }
+
+  #passTo(offset: number): void {
+    const passed = Math.min(this.#text.length, offset - this.#passed)
+    this.#text = this.#text.slice(passed)
+    this.#passed += passed
+  }
+
+  async #readOn(): Promise<boolean> {
+    this.#answer ??= (await this.#open())[Symbol.asyncIterator]()
+    const { value, done } = await this.#answer.next()
+    if (!done) this.#text += value.toString('latin1')
+    return !done
+  }
+}
