@@ -10,7 +10,7 @@ import { logsOf, podPositionsOf } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
 import { createPodStarter } from './start.ts'
-import { createPodStopper, removeRun } from './stop.ts'
+import { createPodStopper, removeObjects } from './stop.ts'
 import { watchPods } from './watch.ts'
 
 /**
@@ -86,7 +86,7 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     stop: (handle, graceMs) => stopper.stop(handle, graceMs),
     watch: (signal) => watchPods({ cluster, clock, log, signal: either(signal) }),
     async forget(handle) {
-      if (isPodHandle(handle)) await removeRun(cluster, handle)
+      if (isPodHandle(handle)) await removeObjects(cluster, handle)
       inspector.forget(handle)
     },
     async list() {

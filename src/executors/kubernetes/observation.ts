@@ -269,7 +269,7 @@ const starting = (nativeId: string, { info, message }: { info?: string; message?
 }
 
 /** The commands of a run with several pods begin when this was said to each of them. */
-export const hasBegunTogether = ({ pods, replicas }: Pick<Observed, 'pods' | 'replicas'>): boolean =>
+const hasBegunTogether = ({ pods, replicas }: Pick<Observed, 'pods' | 'replicas'>): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
 /** The address of the first pod, if all pods run and wait for it. */

@@ -10,7 +10,7 @@ import type { Metadata, Node, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
 import { closureKey, commandKey, type PodOptions, podOf, runDirectory } from './pod.ts'
 import { commandScript } from './script.ts'
-import { removeRun, unlessGone } from './stop.ts'
+import { removeObjects, unlessGone } from './stop.ts'
 
 /**
  * Starts a run once, for any number of servers: all names follow from the id of the run, and the API server gives a name
@@ -62,7 +62,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
     try {
       await startOnce(run, asked)
     } catch (error) {
-      if (asked.secret && !(error instanceof ClusterAway)) await removeRun(cluster, handleOf(run.runId))
+      if (asked.secret && !(error instanceof ClusterAway)) await removeObjects(cluster, handleOf(run.runId))
       throw error
     }
   }

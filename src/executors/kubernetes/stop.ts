@@ -85,7 +85,7 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
 }
 
 /** The Secret goes last: the rest goes with it, also if this is cut off in the middle. */
-export async function removeRun(cluster: ClusterApi, handle: Handle): Promise<void> {
+export async function removeObjects(cluster: ClusterApi, handle: Handle): Promise<void> {
   const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
   for (const { metadata } of pods.items)
     await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessGone)
