@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   InvalidJobException,
   InvalidStateException,
@@ -13,7 +13,7 @@ import {
   TimeInterval,
   TimeUnit,
 } from '../../src/client/psij/index.ts'
-import { type OpenServer, openServer } from '../support/api.ts'
+import { openServer } from '../support/api.ts'
 import { freePort } from '../support/berth-process.ts'
 
 /** The examples of PSI/J's appendix over a simulated pool, and the rules of its objects. */
@@ -26,13 +26,9 @@ pools:
     nodes: [{ name: n1, cpu: 64, memoryGib: 64, gpus: [{ model: "V100", memoryGib: 32, count: 8 }] }]
     limits: { maxConcurrent: 2 }
 `
-let berth: OpenServer
-let jex: JobExecutor
-beforeAll(async () => {
-  berth = await openServer(config)
-  jex = JobExecutor.getInstance('simulated', { url: berth.server.url })
-}, 180_000)
-afterAll(() => jex?.close())
+const berth = await openServer(config)
+const jex = JobExecutor.getInstance('simulated', { url: berth.server.url })
+afterAll(() => jex.close())
 beforeEach(() => jex.setJobStatusCallback(null))
 
 const makeJob = (seconds = '0.05') => {
