@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { lexicographicSortSchema, printSchema } from 'graphql'
-import { buildSchema } from './schema.ts'
+import { schema } from './schema.ts'
 
 /** The published schema as text. Run as a program it rewrites schema.graphql: `npm run schema`. */
-export const printedSchema = () => `${printSchema(lexicographicSortSchema(buildSchema()))}\n`
+export const printedSchema = () => `${printSchema(lexicographicSortSchema(schema))}\n`
 
 if (import.meta.main) writeFileSync(new URL('../../schema.graphql', import.meta.url), printedSchema())

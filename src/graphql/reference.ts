@@ -10,7 +10,7 @@ import {
   isSpecifiedScalarType,
   isUnionType,
 } from 'graphql'
-import { buildSchema } from './schema.ts'
+import { schema } from './schema.ts'
 
 /** `npm run schema` writes docs/schema.md: every type of the schema with its fields and what they mean, for people. */
 
@@ -58,7 +58,6 @@ function kindOf(type: GraphQLNamedType): string {
 }
 
 export function schemaReference(): string {
-  const schema = buildSchema()
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap(
     (type) => type ?? [],
   )
@@ -85,7 +84,6 @@ export function schemaReference(): string {
 
 /** What a normalised cache has to know beside the documents: members of unions and interfaces, and the key of each type. */
 export function cacheFacts(): string {
-  const schema = buildSchema()
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
   const possibleTypes = Object.fromEntries(
     types.flatMap((type) =>

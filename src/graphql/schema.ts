@@ -36,5 +36,5 @@ import './schema/token.ts'
 import './schema/user.ts'
 import './schema/viewer.ts'
 
-/** The schema of all nouns. */
-export const buildSchema = (): GraphQLSchema => builder.toSchema()
+/** The schema of all nouns; every server of the process has the same. */
+export const schema: GraphQLSchema = builder.toSchema()

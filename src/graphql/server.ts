@@ -20,7 +20,7 @@ import { limits } from './limits.ts'
 import { allowOrigin, negotiated } from './negotiation.ts'
 import { partingMs } from './parting.ts'
 import { createPeerCheck } from './peers.ts'
-import { buildSchema } from './schema.ts'
+import { schema } from './schema.ts'
 import { createSockets } from './sockets.ts'
 import { cutWhenStalled } from './stalled.ts'
 import { answerJson, answerText, patientResponse } from './unread.ts'
@@ -81,7 +81,7 @@ export function createServer(options: ServerOptions): Server {
   const documents = createDocuments(config.documents)
   const allowances = createAllowances(config.allowances, rooms.domain.clock)
   const admission = { documents, allowances, introspection: config.introspection }
-  const engine = createGraphqlEngine({ schema: buildSchema(), rooms, admission })
+  const engine = createGraphqlEngine({ schema, rooms, admission })
   const guests = createGuests(rooms.domain)
   const sockets = createSockets({
     engine,

@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Permission, permissionsOf, type TokenScope, tokenScopes, userLevels } from '../../src/domain/access.ts'
 import { applyBootstrapToken } from '../../src/domain/people/tokens.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
+import { schema } from '../../src/graphql/schema.ts'
 import type { Json } from '../support/client.ts'
 import { bearer, mutate, type Person, personWith } from '../support/people.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -115,7 +115,6 @@ const scopeOf = (permission: Permission): TokenScope => {
   return 'ADMIN'
 }
 
-const schema = buildSchema()
 const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()].flatMap((type) =>
   Object.values(type?.getFields() ?? {}).map((field) => ({ name: `${type?.name}.${field.name}`, field })),
 )

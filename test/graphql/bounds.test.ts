@@ -16,7 +16,7 @@ import { anonymous } from '../../src/domain/access.ts'
 import { capOf } from '../../src/graphql/bounds.ts'
 import { errorsMax, withFewErrors } from '../../src/graphql/errors.ts'
 import { limits } from '../../src/graphql/limits.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
+import { schema } from '../../src/graphql/schema.ts'
 import { ask, type Json, type Result, send, transports } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -195,7 +195,6 @@ function listsOf(
 const wantedOf: Record<string, string> = { submitJobs: 'results { ... on Problem { code } }' }
 
 function lists(): List[] {
-  const schema = buildSchema()
   return [schema.getQueryType(), schema.getMutationType()].flatMap((root) =>
     Object.values(root?.getFields() ?? {}).flatMap((field) =>
       field.args.flatMap((arg) =>

@@ -5,7 +5,7 @@ import { isFinal, type JobState, jobStates, stateCategory } from '../../src/doma
 import { readFacts } from '../../src/feed/facts.ts'
 import { compileFilter, type JobFilter, momentOf } from '../../src/feed/filter.ts'
 import { filterSql } from '../../src/graphql/schema/job-filter.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
+import '../../src/graphql/schema.ts' // the module of the filter is a part of it
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addRun, addUser } from '../support/factories.ts'
 
@@ -15,7 +15,6 @@ import { addRun, addUser } from '../support/factories.ts'
  */
 let database: TestDatabase
 beforeAll(async () => {
-  buildSchema() // the module of the filter is a part of it
   database = await createDatabase()
 })
 afterAll(() => database.close())

@@ -1,7 +1,7 @@
 import { getNamedType, isObjectType, isUnionType } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Viewer } from '../../src/domain/access.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
+import { schema } from '../../src/graphql/schema.ts'
 import { type Json, transports } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
@@ -227,7 +227,7 @@ interface Verb {
   members: string[]
 }
 
-const verbs: Verb[] = Object.values(buildSchema().getMutationType()?.getFields() ?? {}).flatMap((field) => {
+const verbs: Verb[] = Object.values(schema.getMutationType()?.getFields() ?? {}).flatMap((field) => {
   const type = getNamedType(field.type)
   const results = isObjectType(type) ? type.getFields()['results'] : undefined
   const union = results ? getNamedType(results.type) : type

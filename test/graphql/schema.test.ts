@@ -13,10 +13,10 @@ import {
 import { describe, expect, it } from 'vitest'
 import { graphiqlPage } from '../../src/graphql/graphiql.ts'
 import { printedSchema } from '../../src/graphql/print.ts'
-import { buildSchema } from '../../src/graphql/schema.ts'
+import { schema } from '../../src/graphql/schema.ts'
 import { root } from '../support/sources.ts'
 
-const types = Object.values(buildSchema().getTypeMap()).filter(
+const types = Object.values(schema.getTypeMap()).filter(
   ({ name }) => !name.startsWith('__') && !['Boolean', 'Float', 'ID', 'Int', 'String'].includes(name),
 )
 
