@@ -177,6 +177,7 @@ export async function startPostmaster(place: Place, { durable, connections }: St
     timezone: 'UTC',
     log_timezone: 'UTC',
     fsync: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
   }
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = await openServerLog(place)

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import pg from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readRoom } from '../../../src/platform/arrival.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
@@ -13,14 +15,30 @@ import { findPostmaster, isPostmaster } from '../../../src/platform/postgres/clu
 import { type Postgres, startPostgres } from '../../../src/platform/postgres/postgres.ts'
 import { until } from '../../support/until.ts'
 
+const run = promisify(execFile)
 const isRoot = process.getuid?.() === 0
+/** Its cluster is copied by tests of what happens after the first start. */
+let initialised: string
 let directory: string
 let running: Postgres[]
 let children: ChildProcess[]
 
+const createDirectory = async () => {
+  const made = await mkdtemp(join(tmpdir(), 'berth-embedded-'))
+  await chmod(made, 0o711)
+  return made
+}
+
+beforeAll(async () => {
+  directory = await createDirectory()
+  initialised = directory
+  running = []
+  const postgres = await startAnew()
+  await postgres.stop()
+})
+afterAll(() => rm(initialised, { recursive: true }))
 beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-embedded-'))
-  await chmod(directory, 0o711)
+  directory = await createDirectory()
   running = []
   children = []
 })
@@ -36,6 +54,19 @@ afterEach(async () => {
 const home = () => join(directory, 'postgres')
 
 async function start(dataDir = directory): Promise<Postgres> {
+  await prepare(dataDir)
+  return startAnew(dataDir)
+}
+
+/** Without it the first start makes the cluster, which takes a second. */
+async function prepare(dataDir = directory) {
+  const target = join(dataDir, 'postgres')
+  if (existsSync(target)) return
+  await mkdir(target, { recursive: true, mode: 0o711 })
+  await run('cp', ['-a', join(initialised, 'postgres/cluster'), target])
+}
+
+async function startAnew(dataDir = directory): Promise<Postgres> {
   const systemDir = join(directory, 'system')
   const log = createLog('silent')
   const options = { dataDir, systemDir, connections: 100, log, clock: systemClock, durable: false }
@@ -86,7 +117,7 @@ const canConnect = (url: string) =>
 
 describe('the first start', () => {
   test('makes a cluster with a password, in UTF-8 and locale C, on the loopback alone', async () => {
-    const postgres = await start()
+    const postgres = await startAnew()
     const { url } = postgres
     expect(await readRoom(postgres)).toEqual({ maxConnections: 400, available: 400 })
     const settings = 'listen_addresses unix_socket_directories server_encoding lc_collate fsync'.split(' ')
@@ -101,12 +132,12 @@ describe('the first start', () => {
   test('after one that was killed half-way begins anew', async () => {
     await mkdir(join(home(), 'cluster.new-999999999/data/base'), { recursive: true })
     await writeFile(join(home(), 'cluster.new-999999999/data/PG_VERSION'), '18\n')
-    await start()
+    await startAnew()
     expect((await readdir(home())).filter((name) => name.startsWith('cluster'))).toEqual(['cluster'])
   })
 
   test('of two processes at once gives both the same server', async () => {
-    const [here, elsewhere] = await Promise.all([start(), startElsewhere()])
+    const [here, elsewhere] = await Promise.all([startAnew(), startElsewhere()])
     expect(elsewhere.url).toBe(here.url)
     await elsewhere.leave()
   })
@@ -124,6 +155,7 @@ describe('a later start', () => {
   })
 
   test('adopts the server whose last user was killed', async () => {
+    await prepare()
     const { url, child } = await startElsewhere()
     const pid = await postmasterPid()
     child.kill('SIGKILL')
@@ -134,6 +166,7 @@ describe('a later start', () => {
   })
 
   test('recovers after server and user were killed', async () => {
+    await prepare()
     const { url, child } = await startElsewhere()
     await query(url, 'CREATE TABLE kept AS SELECT 42 AS n')
     child.kill('SIGKILL')
@@ -206,25 +239,25 @@ describe.skipIf(!isRoot)('as root (skipped for everybody else)', () => {
   test('a directory whose data is kept elsewhere finds it again when it is moved, and a copy gets its own', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
-    const first = await start(join(closed, 'data'))
+    const first = await startAnew(join(closed, 'data'))
     await query(first.url, 'CREATE TABLE kept AS SELECT 42 AS n')
     await cp(join(closed, 'data'), join(closed, 'copy'), { recursive: true })
-    const copy = await start(join(closed, 'copy'))
+    const copy = await startAnew(join(closed, 'copy'))
     expect(await query(copy.url, "SELECT to_regclass('kept')")).toEqual([null])
     await Promise.all([first.stop(), copy.stop()])
     await rename(join(closed, 'data'), join(closed, 'moved'))
-    expect(await query((await start(join(closed, 'moved'))).url, 'SELECT n FROM kept')).toEqual([42])
+    expect(await query((await startAnew(join(closed, 'moved'))).url, 'SELECT n FROM kept')).toEqual([42])
   })
 
   test('what the server’s account cannot reach is kept elsewhere', async () => {
     const closed = join(directory, 'closed')
     await mkdir(closed, { mode: 0o700 })
-    const postgres = await start(join(closed, 'data'))
+    const postgres = await startAnew(join(closed, 'data'))
     const [place] = await query(postgres.url, 'SHOW data_directory')
     expect(place).toContain(join(directory, 'system'))
     await query(postgres.url, 'CREATE TABLE kept AS SELECT 42 AS n')
     await postgres.stop()
-    expect(await query((await start(join(closed, 'data'))).url, 'SELECT n FROM kept')).toEqual([42])
+    expect(await query((await startAnew(join(closed, 'data'))).url, 'SELECT n FROM kept')).toEqual([42])
   })
 })
 
