@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { type Shape, shapeOf } from './shape.ts'
 import type { JobSpec } from './spec.ts'
 
@@ -63,7 +63,7 @@ export function laneOf({ pool, userId, teamId, account, spec, basePriority, over
 
 /** The first 128 bits of SHA-256, written as a UUID. */
 function hashOf(values: readonly unknown[]): string {
-  const hex = createHash('sha256').update(JSON.stringify(values)).digest('hex')
+  const hex = hash('sha256', JSON.stringify(values))
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`
 }
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { advisoryLocks } from '../../platform/advisory-locks.ts'
 import { appendLine, createLines } from '../../platform/lines.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
@@ -41,7 +41,7 @@ export const hashBeforeAll = '0'.repeat(64)
 export function chainedHash(before: string, seq: number, entry: ChainedFields): string {
   const { id, at, actorId, actorName, action, objectId, ip, token, detail } = entry
   const fields = [before, seq, id, at, actorId, actorName, action, objectId, ip, token, detail]
-  return createHash('sha256').update(JSON.stringify(fields)).digest('hex')
+  return hash('sha256', JSON.stringify(fields))
 }
 
 export interface Head {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
@@ -32,11 +32,7 @@ export interface StoredKey {
 export const hashVersion = 1
 
 /** Sorted keys, no nulls, moments as UTC: equal for every spelling of the same payload. */
-export function payloadHash(payload: unknown): string {
-  return createHash('sha256')
-    .update(JSON.stringify(canonical(payload)))
-    .digest('hex')
-}
+export const payloadHash = (payload: unknown): string => hash('sha256', JSON.stringify(canonical(payload)))
 
 function canonical(value: unknown): unknown {
   if (value instanceof Date || typeof value !== 'object' || value === null) return value
