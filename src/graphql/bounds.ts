@@ -76,8 +76,11 @@ function breaches(field: Field, value: unknown, path: readonly string[]): Violat
 function breachesOfOne(type: GraphQLInputType, value: unknown, path: readonly string[]): Violation[] {
   if (value === null || value === undefined) return []
   if (!isInputObjectType(type)) return forbiddenText(value, path)
-  const given = value as Record<string, unknown>
-  return Object.values(type.getFields()).flatMap((field) => breaches(field, given[field.name], [...path, field.name]))
+  const fields = type.getFields()
+  return Object.entries(value).flatMap(([name, given]) => {
+    const field = fields[name]
+    return field ? breaches(field, given, [...path, name]) : []
+  })
 }
 
 declare global {
