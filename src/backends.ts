@@ -53,8 +53,10 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
       ...common(parts),
       sharedDir: parts.pool.sharedDir ?? '',
       pool: parts.pool.name,
-      partitions: parts.config.queues.flatMap(({ pool, name, native }) =>
-        pool === parts.pool.name ? [native['partition'] ?? name] : [],
+      queues: Object.fromEntries(
+        parts.config.queues.flatMap(({ pool, name, native }) =>
+          pool === parts.pool.name ? [[name, native['partition'] ?? name]] : [],
+        ),
       ),
     }),
   kubernetes: (parts) =>

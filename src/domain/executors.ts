@@ -47,6 +47,10 @@ export interface ExecutorTraits {
 export const launchers = ['single', 'multiple', 'mpirun', 'srun'] as const
 export type Launcher = (typeof launchers)[number]
 
+/** Whether a custom attribute can be the value of an option of a command line. */
+export const isOptionValue = (value: unknown): value is string | number | boolean =>
+  typeof value === 'string' ? value !== '' && !/[\0\n]/.test(value) : ['number', 'boolean'].includes(typeof value)
+
 /** Fields of a spec that only some executors honour. */
 export type SpecialField =
   | 'image'

@@ -159,6 +159,10 @@ export interface ExecutorDescription {
   message: string | null
   /** What a job asks for and this executor plans with, but cannot hold a run to. Absent: it holds runs to all of it. */
   unenforced?: readonly Limit[]
+  /** The NAMEs of the custom attributes `<executor>.NAME` that it takes. Absent: it looks at none. */
+  attributes?: readonly string[]
+  /** The longest run time in seconds of each submission queue that has one. */
+  secondsMax?: Readonly<Record<string, number>>
 }
 
 export type Limit = 'memory' | 'cpu' | 'pids'

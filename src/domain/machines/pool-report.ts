@@ -17,6 +17,10 @@ export interface ExecutorReport {
   message: string | null
   /** What jobs ask for, and runs are not held to. */
   unenforced: readonly string[]
+  /** The NAMEs of the custom attributes `<executor>.NAME` that it takes; undefined: it looks at none. */
+  attributes?: readonly string[]
+  /** The longest run time in seconds, by submission queue. */
+  secondsMax?: Readonly<Record<string, number>>
 }
 
 export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, report: PoolReport): Promise<void> {

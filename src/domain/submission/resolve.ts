@@ -15,7 +15,8 @@ import { inWords, type Shape, shapeOf, tooLarge } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { keyName, type StoredKey } from './keys.ts'
 import { normalise } from './normalise.ts'
-import { type Destination, route, unenforcedWarnings } from './routing.ts'
+import { reportWarnings } from './reported.ts'
+import { type Destination, route } from './routing.ts'
 import type { Submission } from './submission.ts'
 
 /** A resolved submission: its pool, executor, team, account and normalised spec, and what it would use. */
@@ -59,7 +60,7 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
   if (violations.length > 0) throw new InvalidInput(violations)
   const asked = { ...input.spec, team: team?.name, workdir: workdirOf(input, way.executor) }
   const { spec, warnings: changes } = normalise(asked, way, account)
-  const warnings = [...changes, ...unenforcedWarnings(input.spec, destination, way.executor)]
+  const warnings = [...changes, ...reportWarnings(input.spec, destination, way)]
   const shape = shapeOf(spec.resources)
   const oversized = tooLarge(shape)
   if (oversized.length > 0) throw new InvalidInput(oversized)

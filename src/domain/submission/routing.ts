@@ -9,6 +9,7 @@ import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import type { FreeNode } from '../machines/placement.ts'
 import type { PoolReport } from '../machines/pool-report.ts'
+import { attributeViolations } from './reported.ts'
 
 /** A submission queue and the pool that it leads to. */
 export interface Destination extends PoolMachines {
@@ -108,6 +109,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
     ...portViolations(spec, executor),
     ...gangViolations(spec, destination),
     ...deviceViolations(spec, destination, executor),
+    ...attributeViolations(spec, destination.reports[executor], executor),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
   return { queue: destination.queue, pool: destination.pool, policy: destination.policy, executor }
@@ -160,26 +162,6 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
     const path = field.split('.')
     return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${value}` }
   })
-}
-
-/** What the job asks for by name, and its run will not be held to. */
-export function unenforcedWarnings(
-  { resources }: SpecInput,
-  destination: Destination | undefined,
-  executor: string,
-): string[] {
-  const unenforced = destination?.reports[executor]?.unenforced ?? []
-  const asked = {
-    memory: resources?.memoryBytes ?? resources?.memoryGib,
-    cpu: resources?.cpu ?? resources?.cpuCoresPerProcess,
-  }
-  return (['memory', 'cpu'] as const)
-    .filter((limit) => asked[limit] !== undefined && asked[limit] !== null)
-    .filter((limit) => unenforced.includes(limit))
-    .map(
-      (limit) =>
-        `${limit} is planned with, not enforced: executor ${executor} of pool ${destination?.pool} cannot limit it`,
-    )
 }
 
 function portViolations({ internalDns }: SpecInput, executor: string): Violation[] {

@@ -3,6 +3,7 @@ import { type AccountRules, separationOf } from '../account.ts'
 import type { BackendNode, ExecutorDescription } from '../executor.ts'
 import { nodesFormat, parseMinutes, parseNodes } from './capacity.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
+import { freeOptions } from './options.ts'
 import { directoryOf, type Layout, readRecords } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import { jobPhaseOf } from './states.ts'
@@ -20,8 +21,8 @@ interface ClusterOptions {
   slurm: Slurm
   queue: Queue
   layout: Layout
-  /** Partitions of the pool; empty: all. */
-  partitions: readonly string[]
+  /** Partition of each submission queue of the pool; empty: all partitions are of the pool. */
+  queues: Readonly<Record<string, string>>
   accounts: AccountRules
   log: Log
 }
@@ -29,7 +30,8 @@ interface ClusterOptions {
 const answerMsMax = 15_000
 
 export async function createCluster(options: ClusterOptions): Promise<Cluster> {
-  const { slurm, queue, layout, partitions, accounts, log } = options
+  const { slurm, queue, layout, queues, accounts, log } = options
+  const partitions = [...new Set(Object.values(queues))]
   const limits = new Map<string, number | null>()
   const sinfo = (args: readonly string[]) => slurm({ command: 'sinfo', args, timeoutMs: answerMsMax })
   const ofPartitions = partitions.length > 0 ? [`--partition=${partitions.join(',')}`] : []
@@ -41,6 +43,14 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       limits.set(name, parseMinutes(limit))
     }
   }
+
+  const secondsMaxOfQueues = () =>
+    Object.fromEntries(
+      Object.entries(queues).flatMap(([name, partition]) => {
+        const minutes = limits.get(partition) ?? null
+        return minutes === null ? [] : [[name, minutes * 60]]
+      }),
+    )
 
   /** Jobs of this pool: their runs have a directory here. */
   async function ownJobs() {
@@ -63,10 +73,16 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       await readLimits()
       const missing = partitions.filter((name) => !limits.has(name))
       const remarks = [missing.length > 0 ? noPartitions(missing) : null, separationOf(accounts)]
-      return { version, available: true, message: remarks.filter((remark) => remark !== null).join('. ') || null }
+      const message = remarks.filter((remark) => remark !== null).join('. ') || null
+      return { version, available: true, message, attributes: freeOptions, secondsMax: secondsMaxOfQueues() }
     } catch (error) {
       if (!(error instanceof SlurmAway || error instanceof SlurmRefused)) throw error
-      return { version: null, available: false, message: `Slurm does not answer: ${error.message}` }
+      return {
+        version: null,
+        available: false,
+        attributes: freeOptions,
+        message: `Slurm does not answer: ${error.message}`,
+      }
     }
   }
 

@@ -1,3 +1,4 @@
+import { isOptionValue } from '../../domain/executors.ts'
 import { processCountOf, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
@@ -20,6 +21,8 @@ const free = new Set(
   threads-per-core tmp use-min-nodes wckey`.split(/\s+/),
 )
 const prefix = 'slurm.'
+/** The names of these options, in order. */
+export const freeOptions: readonly string[] = [...free].toSorted()
 /** The feature of nodes with InfiniBand. */
 export const infinibandFeature = 'infiniband'
 
@@ -65,12 +68,11 @@ export function optionsOf(run: RunSpec, limits: TimeLimits): string[] {
 function given(where: string, name: string, value: unknown): [string, string | true] {
   const isAccount = name === 'account' && where.startsWith('queues[]')
   if (!free.has(name) && !isAccount)
-    throw refused(`${where}: ${name} is no option that a job may set; use one of ${[...free].toSorted().join(', ')}`)
-  if (typeof value === 'boolean') return [name, value ? true : '']
-  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : null
-  if (text === null || text === '' || /[\0\n]/.test(text))
+    throw refused(`${where}: ${name} is no option that a job may set; use one of ${freeOptions.join(', ')}`)
+  if (!isOptionValue(value))
     throw refused(`${where}: ${JSON.stringify(value)} must be one line of text, a number, true or false`)
-  return [name, text]
+  if (typeof value === 'boolean') return [name, value ? true : '']
+  return [name, String(value)]
 }
 
 function amountsOf(r: Resources): [string, string | true][] {

@@ -37,8 +37,8 @@ export interface SlurmOptions {
   /** The same path on the cluster and here. */
   sharedDir: string
   pool: string
-  /** Partitions of the pool's queues; empty: all. */
-  partitions?: readonly string[]
+  /** Partition of each submission queue of the pool; empty: all partitions are of the pool. */
+  queues?: Readonly<Record<string, string>>
   /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
   environment: Readonly<Record<string, string | undefined>>
   inheritNames?: readonly string[]
@@ -62,13 +62,13 @@ const observedMsMax = 10_000
 const pollMsMax = 1_000
 
 export async function createSlurmExecutor(options: SlurmOptions): Promise<Executor> {
-  const { environment, inheritNames = [], accounts = oneUser, partitions = [], clock, time, log } = options
+  const { environment, inheritNames = [], accounts = oneUser, queues = {}, clock, time, log } = options
   const layout = await openLayout(options.sharedDir, options.pool)
   const slurm = createSlurm(environment)
   const queue = createQueue(slurm, clock, log)
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
-  const cluster = await createCluster({ slurm, queue, layout, partitions, accounts, log })
+  const cluster = await createCluster({ slurm, queue, layout, queues, accounts, log })
   const { minutesMax } = cluster
   const submit = createSubmit({
     slurm,

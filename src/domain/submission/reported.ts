@@ -1,0 +1,54 @@
+import type { Violation } from '../errors.ts'
+import { isOptionValue } from '../executors.ts'
+import type { SpecInput } from '../input.ts'
+import type { ExecutorReport } from '../machines/pool-report.ts'
+import type { Destination, Route } from './routing.ts'
+
+/** What the process that runs the jobs of a pool has reported of an executor, applied to a submission. */
+
+/** An executor that reported no attributes looks at none, and those of other executors are not its own. */
+export function attributeViolations(
+  { customAttributes }: SpecInput,
+  report: ExecutorReport | undefined,
+  executor: string,
+): Violation[] {
+  const prefix = `${executor}.`
+  const known = report?.attributes
+  if (!known) return []
+  return Object.entries(customAttributes ?? {}).flatMap(([attribute, value]): Violation[] => {
+    if (!attribute.startsWith(prefix)) return []
+    const path = ['spec', 'customAttributes', attribute]
+    if (!known.includes(attribute.slice(prefix.length)))
+      return [{ path, message: `${attribute} is no option that a job may set; use one of ${known.join(', ')}` }]
+    if (isOptionValue(value)) return []
+    return [{ path, message: `${JSON.stringify(value)} must be one line of text, a number, true or false` }]
+  })
+}
+
+/** What the job asks for by name, and its run will not be held to, or will not have. */
+export function reportWarnings(
+  { resources, maxRunTimeSeconds, durationSeconds }: SpecInput,
+  destination: Destination | undefined,
+  { executor, queue, pool }: Route,
+): string[] {
+  const { unenforced = [], secondsMax = {} }: Partial<ExecutorReport> = destination?.reports[executor] ?? {}
+  const asked = {
+    memory: resources?.memoryBytes ?? resources?.memoryGib,
+    cpu: resources?.cpu ?? resources?.cpuCoresPerProcess,
+  }
+  const limits = (['memory', 'cpu'] as const).filter(
+    (limit) => asked[limit] !== undefined && asked[limit] !== null && unenforced.includes(limit),
+  )
+  const seconds = maxRunTimeSeconds ?? durationSeconds ?? 0
+  const most = secondsMax[queue] ?? Number.POSITIVE_INFINITY
+  return [
+    ...limits.map(
+      (limit) => `${limit} is planned with, not enforced: executor ${executor} of pool ${pool} cannot limit it`,
+    ),
+    ...(seconds > most
+      ? [
+          `maxRunTimeSeconds ${seconds} is over the limit of queue ${queue}: executor ${executor} ends the job after ${most} s`,
+        ]
+      : []),
+  ]
+}

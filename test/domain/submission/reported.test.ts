@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { reportPool } from '../../../src/domain/machines/pool-report.ts'
+import { submitJobs } from '../../../src/domain/submission/submit.ts'
+import { openTestDomain } from '../../support/domain.ts'
+
+const { it } = await openTestDomain()
+
+async function warnings(resources: Record<string, unknown>, more: Record<string, unknown> = {}) {
+  const [outcome] = await submitJobs(it.domain, it.admin, [{ spec: { command: ['true'], resources, ...more } }])
+  if (!outcome || outcome instanceof Error) throw outcome
+  return outcome.warnings
+}
+
+test('a limit that the executor cannot keep has a warning where the job asks for it', async () => {
+  expect(await warnings({ cpu: 1, memoryGib: 1 })).toEqual([])
+  const simulated = { version: null, available: true, message: null, unenforced: ['memory', 'cpu', 'pids'] }
+  await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
+  const told = (what: string) => `${what} is planned with, not enforced: executor simulated of pool sim cannot limit it`
+  expect(await warnings({ memoryGib: 1 })).toEqual([told('memory')])
+  expect(await warnings({ cpu: 1, memoryGib: 1 })).toEqual([told('memory'), told('cpu')])
+  expect(await warnings({})).toEqual([])
+})
+
+test('what the executor would refuse at the start is refused at submission, and a time over its limit has a warning', async () => {
+  const [queue = ''] = (await it.domain.db.sql.query<{ name: string }>('SELECT name FROM submission_queue')).map(
+    ({ name }) => name,
+  )
+  const described = { version: null, available: true, message: null, unenforced: [] }
+  const simulated = { ...described, attributes: ['hold', 'qos'], secondsMax: { [queue]: 300 } }
+  await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
+  const attributes = (customAttributes: Record<string, unknown>) => warnings({}, { customAttributes })
+  expect(await attributes({ 'simulated.hold': true, 'simulated.qos': 'high', 'other.uid': 0 })).toEqual([])
+  await expect(attributes({ 'simulated.uid': '0' })).rejects.toMatchObject({
+    violations: [
+      {
+        path: ['spec', 'customAttributes', 'simulated.uid'],
+        message: 'simulated.uid is no option that a job may set; use one of hold, qos',
+      },
+    ],
+  })
+  for (const value of [{}, [], '', 'a\nb', null])
+    await expect(attributes({ 'simulated.qos': value })).rejects.toThrow(/must be one line of text/)
+  expect(await warnings({}, { maxRunTimeSeconds: 300 })).toEqual([])
+  expect(await warnings({}, { maxRunTimeSeconds: 301 })).toEqual([
+    `maxRunTimeSeconds 301 is over the limit of queue ${queue}: executor simulated ends the job after 300 s`,
+  ])
+  expect(await warnings({})).toEqual([])
+})
