@@ -18,7 +18,7 @@ import type { WatchedJob } from './ring.ts'
 /**
  * The events of one job: first what is stored (REPLAY), beginning after a cursor or with the one event that led to the
  * current state, then what comes (LIVE). It ends with the event that ends the job; what is reported later is not
- * delivered. Progress is no event: it comes as a message without events.
+ * delivered. Progress, and why a run does not begin, are no events: they come as a message without events.
  */
 
 export type JobStatusMessage = Transitions | Reset | Heartbeat
@@ -42,7 +42,7 @@ export interface JobOpening {
   stateSeq: number | null
   /** seq of the oldest event that is kept. */
   firstSeq: number | null
-  progressAt: Date | null
+  toldAt: Date | null
 }
 
 /** Throws NotFound when there is no such job for this viewer. */
@@ -53,7 +53,7 @@ export async function openJob(db: Db, { viewer, jobId }: JobStatusOptions): Prom
 }
 
 const openSql = `
-SELECT job.id AS "jobId", job.user_id AS "userId", job.version, job.state, job.progress_at AS "progressAt",
+SELECT job.id AS "jobId", job.user_id AS "userId", job.version, job.state, job.told_at AS "toldAt",
   (SELECT max(seq) FROM event WHERE job_id = job.id AND to_state = job.state AND from_state IS DISTINCT FROM to_state) AS "stateSeq",
   (SELECT min(seq) FROM event WHERE job_id = job.id) AS "firstSeq"
 FROM job WHERE job.id = $1`
@@ -68,7 +68,7 @@ export class JobStatusReader {
   readonly #begins: boolean
   readonly #beyond: boolean
   #cursor: number
-  #progressMs: number
+  #toldMs: number
   #lastSent: number
   #first = true
   #done = false
@@ -84,7 +84,7 @@ export class JobStatusReader {
     this.#beyond = after !== undefined && after > opening.version
     this.#begins = after === undefined || this.#beyond
     this.#cursor = after === undefined || this.#beyond ? (opening.stateSeq ?? opening.version + 1) - 1 : after
-    this.#progressMs = opening.progressAt?.getTime() ?? 0
+    this.#toldMs = opening.toldAt?.getTime() ?? 0
     this.#lastSent = rooms.clock.monotonicMs()
   }
 
@@ -124,7 +124,7 @@ export class JobStatusReader {
     if (this.#first) return this.#transitions([], false)
     if (this.#hasNews()) return undefined
     if (this.#job.gone) return this.#deleted()
-    return this.#progress() ?? this.#wait(heartbeatMs)
+    return this.#told() ?? this.#wait(heartbeatMs)
   }
 
   /** The job is over, and the reader has its last event. */
@@ -185,7 +185,7 @@ export class JobStatusReader {
   /** undefined: the reader has left. */
   async #withJob(draft: Draft): Promise<Transitions | Reset | undefined> {
     const { rows, log, clock } = this.#rooms
-    const wanted = { version: this.#cursor, progressMs: this.#progressMs }
+    const wanted = { version: this.#cursor, toldMs: this.#toldMs }
     while (!this.#signal.aborted) {
       const job = await steadily(log, () => rows.at(draft.jobId, wanted))
       if (job === null) return this.#deleted()
@@ -195,10 +195,10 @@ export class JobStatusReader {
     return undefined
   }
 
-  #progress(): Draft | undefined {
-    const progressMs = this.#job.progressAt?.getTime() ?? 0
-    if (progressMs <= this.#progressMs) return undefined
-    this.#progressMs = progressMs
+  #told(): Draft | undefined {
+    const toldMs = this.#job.toldAt?.getTime() ?? 0
+    if (toldMs <= this.#toldMs) return undefined
+    this.#toldMs = toldMs
     return this.#transitions([], false)
   }
 

@@ -15,7 +15,7 @@ export const heartbeatMs = 15_000
 export interface Transitions {
   kind: 'transitions'
   jobId: string
-  /** Empty when only progress changed, or nothing is to be replayed. */
+  /** Empty when only progress or stateInfo changed, or nothing is to be replayed. */
   events: readonly FeedEvent[]
   cursor: number
   phase: 'REPLAY' | 'LIVE'

@@ -9,7 +9,7 @@ import type { JobRows } from './rows.ts'
 
 /**
  * The newest events and deletions, read once per process. One loop reads what has a position beyond the last one, at every
- * wake-up `feed` and every `pollMs`; a second one looks once a second which jobs reported progress. What either costs
+ * wake-up `feed` and every `pollMs`; a second one looks once a second of which jobs something else was told. What either costs
  * does not depend on the number of readers or of watched jobs. Readers pull from the ring by cursor, and read pages of their own when they are behind it. The ring begins
  * at the feed's head once the database has told it (`start`): what a reader read before that may lack events that the
  * ring does not have either, so it reads once more.
@@ -30,12 +30,12 @@ export interface EventRing {
 /** What the readers of one job share. */
 export interface WatchedJob {
   readonly jobId: string
-  /** Rung for a new event, for progress, for its deletion. */
+  /** Rung for a new event, for what else is told of it, for its deletion. */
   readonly bell: Bell
   /** Its newest events since the first reader came, by seq. */
   readonly events: FeedEvent[]
-  /** When progress was last reported, as of the last look. */
-  progressAt: Date | null
+  /** When something that is no event was last told of it, as of the last look. */
+  toldAt: Date | null
   gone: boolean
   readers: number
 }
@@ -55,10 +55,10 @@ const ringEventsMax = 4_096
 const readEventsMax = 1_000
 /** Between two reads at least. */
 const readGapMs = 5
-/** Progress may become visible so much later than its time says: the time is taken before the commit. */
-const progressLateMsMax = 5_000
-/** Reports of progress that one look reads, newest first. */
-const progressRowsMax = 10_000
+/** What is told may become visible so much later than its time says: the time is taken before the commit. */
+const toldLateMsMax = 5_000
+/** Jobs that one look reads, newest first. */
+const toldRowsMax = 10_000
 /** Events of a watched job that are kept for its readers. */
 const jobEventsMax = 64
 
@@ -101,7 +101,7 @@ export function createEventRing(options: RingOptions): EventRing {
   }
 
   const reading = createLoop({ name: 'feed', pollMs, runOnce: read, clock, log })
-  const watching = createLoop({ name: 'feed progress', pollMs, runOnce: progressLook(options, jobs), clock, log })
+  const watching = createLoop({ name: 'feed told', pollMs, runOnce: toldLook(options, jobs), clock, log })
   const unlisten = wakeups.on('feed', reading.wake)
   reading.start()
   watching.start()
@@ -121,7 +121,7 @@ export function createEventRing(options: RingOptions): EventRing {
         jobId,
         bell: createBell(clock),
         events: [],
-        progressAt: null,
+        toldAt: null,
         gone: false,
         readers: 0,
       }
@@ -150,27 +150,27 @@ function hand(entry: FeedEntry, job: WatchedJob | undefined): WatchedJob | undef
   return job
 }
 
-function progressLook({ db, time }: RingOptions, jobs: ReadonlyMap<string, WatchedJob>): () => Promise<void> {
+function toldLook({ db, time }: RingOptions, jobs: ReadonlyMap<string, WatchedJob>): () => Promise<void> {
   let lookedMs = time.nowMs()
   return async () => {
     const nowMs = time.nowMs()
     // The clock of the database may have been set back.
-    const since = new Date(Math.min(lookedMs, nowMs) - progressLateMsMax)
+    const since = new Date(Math.min(lookedMs, nowMs) - toldLateMsMax)
     if (jobs.size > 0)
-      for (const { id, progressAt } of await readProgress(db, since)) {
+      for (const { id, toldAt } of await readTold(db, since)) {
         const job = jobs.get(id)
-        if (!job || job.progressAt?.getTime() === progressAt.getTime()) continue
-        job.progressAt = progressAt
+        if (!job || job.toldAt?.getTime() === toldAt.getTime()) continue
+        job.toldAt = toldAt
         job.bell.ring()
       }
     lookedMs = nowMs
   }
 }
 
-const readProgress = (db: Db, since: Date) =>
-  db.sql.query<{ id: string; progressAt: Date }>(
-    `SELECT id, progress_at AS "progressAt" FROM job
-     WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT $2`,
-    [since, progressRowsMax],
-    'feed_progress',
+const readTold = (db: Db, since: Date) =>
+  db.sql.query<{ id: string; toldAt: Date }>(
+    `SELECT id, told_at AS "toldAt" FROM job
+     WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2`,
+    [since, toldRowsMax],
+    'feed_told',
   )

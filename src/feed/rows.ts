@@ -14,8 +14,8 @@ export interface JobRows {
 
 interface WantedRow {
   version: number
-  /** When the progress was reported that the row must have; 0: any. */
-  progressMs?: number
+  /** When the row was told that it must have; 0: any. */
+  toldMs?: number
 }
 
 /** Rows, and ids of deleted jobs, that are remembered; the one that was added first goes first. */
@@ -43,11 +43,11 @@ export function createJobRows(db: Db): JobRows {
   }
 
   return {
-    at(jobId, { version, progressMs = 0 }) {
+    at(jobId, { version, toldMs = 0 }) {
       const known = rows.get(jobId)
-      if (known === null || (known && known.version >= version && progressOf(known) >= progressMs))
+      if (known === null || (known && known.version >= version && toldMsOf(known) >= toldMs))
         return Promise.resolve(known)
-      const key = `${jobId} ${version} ${progressMs}`
+      const key = `${jobId} ${version} ${toldMs}`
       const begun = reading.get(key) ?? read(jobId).finally(() => reading.delete(key))
       reading.set(key, begun)
       return begun
@@ -56,7 +56,7 @@ export function createJobRows(db: Db): JobRows {
   }
 }
 
-const progressOf = ({ progressAt }: JobRow) => progressAt?.getTime() ?? 0
+const toldMsOf = ({ toldAt }: JobRow) => toldAt?.getTime() ?? 0
 
 const isNewer = (one: JobRow, other: JobRow) =>
-  one.version > other.version || (one.version === other.version && progressOf(one) > progressOf(other))
+  one.version > other.version || (one.version === other.version && toldMsOf(one) > toldMsOf(other))

@@ -83,7 +83,7 @@ function nameOf(message: unknown): string | undefined {
   if (!isTransitions(message)) return undefined
   const { jobId, events, cursor, phase, isFinal, job } = message
   const first = events[0]?.seq ?? ''
-  return [jobId, first, events.length, cursor, phase, isFinal, job.version, job.progressAt?.getTime()].join(' ')
+  return [jobId, first, events.length, cursor, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
 }
 
 interface SharedMessage {
@@ -92,7 +92,7 @@ interface SharedMessage {
   cursor: number
   phase: string
   isFinal: boolean
-  job: { version: number; progressAt: Date | null }
+  job: { version: number; toldAt: Date | null }
 }
 
 const isTransitions = (message: unknown): message is SharedMessage =>

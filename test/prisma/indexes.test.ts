@@ -90,9 +90,9 @@ const needs: Readonly<Record<string, Need>> = {
   job_named: need('j.name LIKE ', newest('job', 'created_at', "WHERE name LIKE 'train'")),
   job_of_project: need("project: equals('project')", newest('job', 'created_at', "WHERE project = 'p'")),
   job_of_team: need('EXISTS (SELECT FROM job t WHERE ', 'SELECT EXISTS (SELECT FROM job t WHERE t.team_id = $1)'),
-  job_progress: need(
-    'WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT $2',
-    'SELECT id FROM job WHERE progress_at > $1 AND progress_at IS NOT NULL ORDER BY progress_at DESC LIMIT 20',
+  job_told: need(
+    'WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2',
+    'SELECT id FROM job WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT 20',
   ),
   job_unsuccessful: need('j.state IN (', newest('job', 'created_at', "WHERE state IN ('FAILED')")),
   job_user_id_created_at_id_idx: need('j.created_at', newest('job', 'created_at', 'WHERE user_id = $1')),

@@ -83,6 +83,6 @@ alive AS MATERIALIZED (${aliveRunSql('IN (SELECT "runId" FROM said)')})
 UPDATE job SET
   progress_fraction = CASE WHEN said."setsFraction" THEN said.fraction ELSE job.progress_fraction END,
   progress_message = CASE WHEN said."setsMessage" THEN said.message ELSE job.progress_message END,
-  progress_at = berth_now()
+  progress_at = berth_now(), told_at = berth_now()
 FROM alive JOIN said ON said."runId" = alive.run_id WHERE job.id = alive.id
 RETURNING alive.run_id AS "runId"`

@@ -2,7 +2,8 @@ import type { Sql } from '../../platform/tx.ts'
 
 /**
  * What a backend tells of a run while its state stays the same: why it waits, its name there, its nodes. Stored with the
- * run and, as far as the job shows it, with the job. It is no event: the version of the job stays.
+ * run and, as far as the job shows it, with the job. It is no event: the version of the job stays, and its readers are
+ * told as of progress.
  */
 export interface RunFacts {
   runId: string
@@ -27,7 +28,7 @@ WITH fact AS MATERIALIZED (
   JOIN run r ON r.id = f."runId"
 ),
 shown AS (
-  UPDATE job SET state_info = f.waits FROM fact f JOIN run r ON r.id = f."runId"
+  UPDATE job SET state_info = f.waits, told_at = berth_now() FROM fact f JOIN run r ON r.id = f."runId"
   WHERE job.id = r.job_id AND job.run_number = r.number AND job.state = 'STARTING' AND f.waits IS NOT NULL
     AND job.state_info IS DISTINCT FROM f.waits
 )

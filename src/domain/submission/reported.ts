@@ -2,7 +2,6 @@ import type { Violation } from '../errors.ts'
 import { isOptionValue } from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { ExecutorReport } from '../machines/pool-report.ts'
-import type { Destination, Route } from './routing.ts'
 
 /** What the process that runs the jobs of a pool has reported of an executor, applied to a submission. */
 
@@ -28,10 +27,10 @@ export function attributeViolations(
 /** What the job asks for by name, and its run will not be held to, or will not have. */
 export function reportWarnings(
   { resources, maxRunTimeSeconds, durationSeconds }: SpecInput,
-  destination: Destination | undefined,
-  { executor, queue, pool }: Route,
+  report: ExecutorReport | undefined,
+  { executor, queue, pool }: Record<'executor' | 'queue' | 'pool', string>,
 ): string[] {
-  const { unenforced = [], secondsMax = {} }: Partial<ExecutorReport> = destination?.reports[executor] ?? {}
+  const { unenforced = [], secondsMax = {} }: Partial<ExecutorReport> = report ?? {}
   const asked = {
     memory: resources?.memoryBytes ?? resources?.memoryGib,
     cpu: resources?.cpu ?? resources?.cpuCoresPerProcess,

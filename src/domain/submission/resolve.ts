@@ -60,7 +60,7 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
   if (violations.length > 0) throw new InvalidInput(violations)
   const asked = { ...input.spec, team: team?.name, workdir: workdirOf(input, way.executor) }
   const { spec, warnings: changes } = normalise(asked, way, account)
-  const warnings = [...changes, ...reportWarnings(input.spec, destination, way)]
+  const warnings = [...changes, ...reportWarnings(input.spec, destination?.reports[way.executor], way)]
   const shape = shapeOf(spec.resources)
   const oversized = tooLarge(shape)
   if (oversized.length > 0) throw new InvalidInput(oversized)

@@ -68,6 +68,7 @@ const unbegun = {
   progressFraction: null,
   progressMessage: null,
   progressAt: null,
+  toldAt: null,
   logClosed: false,
   startedAt: null,
   finishedAt: null,

@@ -36,7 +36,7 @@ const StreamPhase = builder.enumType('StreamPhase', {
 const cursorDescription = 'Pass this to `after` to continue from here.'
 
 const JobTransitions = builder.objectRef<Message<JobStatusMessage, 'transitions'>>('JobTransitions').implement({
-  description: 'Consecutive events of one job, at most 200; empty if only the progress changed.',
+  description: 'Consecutive events of one job, at most 200; empty if only progress or stateInfo changed.',
   fields: (t) => ({
     job: t.field({
       type: JobRef,
