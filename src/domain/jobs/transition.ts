@@ -55,7 +55,7 @@ export async function transition(sql: Sql, moves: readonly Move[], nowMs: number
   if (moves.length === 0) return []
   if (new Set(moves.map((move) => move.jobId)).size < moves.length) throw new Error('One move per job and statement')
   const rows = moves.map((move, ord) => ({ ...moveRow(move, nowMs), ord }))
-  return sql.query<Moved>(moveSql, [JSON.stringify(rows)], 'transition')
+  return sql.query<Moved>(moveSql, [JSON.stringify(rows), rows.length], 'transition')
 }
 
 function moveRow(move: Move, nowMs: number) {
@@ -119,7 +119,8 @@ const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now
  * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Dependents
  * of jobs that end are read after that with a snapshot of their own: a submission that was committed during the wait
  * for its lock is found, and a later one reads the end. Starts of one statement are a microsecond apart, in their
- * order.
+ * order. The limit is the number of moves: it tells PostgreSQL that they are few, so that it finds runs by their index
+ * and does not read all of them (a list in JSON counts as 100 rows).
  */
 const moveSql = `
 WITH clock AS MATERIALIZED (SELECT berth_now() AS now),
@@ -130,6 +131,7 @@ move AS MATERIALIZED (
     nodes text[], gpu_ids int[], started_at timestamptz, finished_at timestamptz, native_id text, ip text,
     cpu_seconds float8, max_memory bigint, psij_first text,
     psij_later text, ord int)
+  LIMIT $2
 ),
 locked AS MATERIALIZED (
   SELECT job.id, job.started_at IS NOT NULL AS ran FROM job
