@@ -44,6 +44,8 @@ export function createWakeups<Topic extends string>({
 }: WakeupOptions<Topic>): Wakeups<Topic> {
   const listeners = new Map<string, Set<() => void>>(topics.map((topic) => [topic, new Set()]))
   const pending = new Map<string, 'sent' | 'again'>()
+  /** Sent together, in one transaction, at the end of this turn of the event loop. */
+  let due: string[] = []
   const abort = new AbortController()
   let client: pg.Client | undefined
   /** A connection sends one statement at a time. */
@@ -57,14 +59,20 @@ export function createWakeups<Topic extends string>({
     if (!client) return
     if (pending.has(topic)) return void pending.set(topic, 'again')
     pending.set(topic, 'sent')
-    sending = sending
-      .then(() => client?.query(`NOTIFY berth_${topic}`))
-      .catch((error) => log.debug({ err: error, topic }, 'a notification was lost'))
+    if (due.push(topic) === 1) setImmediate(send)
     void clock.sleep(gapMs, abort.signal).then(() => {
       const again = pending.get(topic) === 'again'
       pending.delete(topic)
       if (again && !abort.signal.aborted) notify(topic)
     })
+  }
+
+  function send() {
+    const sent = due
+    due = []
+    sending = sending
+      .then(() => client?.query(sent.map((topic) => `NOTIFY berth_${topic}`).join(';')))
+      .catch((error) => log.debug({ err: error, topics: sent }, 'notifications were lost'))
   }
 
   async function listen(to: Address) {
