@@ -6,7 +6,6 @@ import { type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript } from '../scripts.ts'
 import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
-import { checkPaths } from './paths.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell } from './shell.ts'
 import type { RunFiles } from './spool.ts'
@@ -19,6 +18,8 @@ export interface Launch {
   cwd: string
   environment: Readonly<Record<string, string>>
   account: Account | null
+  /** Of its streams; '' where the spec names none. */
+  paths: readonly string[]
 }
 
 export interface LaunchOptions {
@@ -50,7 +51,6 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
   const cwd = await workdirOf(spec.workdir, home)
   const path = (given: string | null) => (given === null ? '' : resolve(cwd, given))
   const paths = [path(spec.stdinPath), path(spec.stdoutPath), path(spec.stderrPath)]
-  await checkPaths(paths, account)
   const command = await commandOf(run, environment, path)
   const streams = paths.some((each) => each !== '') ? [shell, '-c', jobScript, 'berth', ...paths] : []
   return {
@@ -59,6 +59,7 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
     cwd,
     environment: command.environment,
     account,
+    paths,
   }
 }
 

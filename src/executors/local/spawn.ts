@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { StartFailed } from '../executor.ts'
 import { readJournal } from './journal.ts'
 import type { Launch } from './launch.ts'
+import { checkPaths } from './paths.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
 import { shell, shim } from './shell.ts'
 
@@ -41,6 +42,7 @@ export async function spawnShim(
   { pipes, onExit }: { pipes: PipeStock; onExit: () => void },
 ): Promise<void> {
   const { launch, files } = order
+  await checkPaths(launch.paths, launch.account)
   const opened: number[] = []
   const descriptor = (path: string, flags: string) => {
     const file = openSync(path, flags, 0o600)
