@@ -261,9 +261,11 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
         'squeue',
         `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
       )
-      const handle = await start(sh('echo up; sleep 1; exit 5'), {}, silent)
+      const seen = join(directory, 'seen')
+      const handle = await start(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`), {}, silent)
       await read(silent, handle, { enough: ({ out }) => out === 'up\n' })
       expect((await observe(silent, handle)).state).toBe('running')
+      await writeFile(seen, '')
       await read(silent, handle)
       expect(await untilEnded(silent, handle)).toMatchObject({ exitCode: 5 })
       await silent.close()
