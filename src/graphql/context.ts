@@ -6,6 +6,7 @@ import type { LogTail } from '../logs/follow.ts'
 import { deferred } from '../platform/deferred.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
+import type { LogTexts } from './log-text.ts'
 import { createSpecs, type Specs } from './specs.ts'
 
 /** What the server knows of itself, told by serverInfo. */
@@ -42,6 +43,8 @@ export interface RequestContext extends Rooms {
    * that is read later repeats at most what its rows show already.
    */
   readonly head: () => Promise<number>
+  /** Takes the text of logs; absent: the result has it. */
+  readonly logTexts?: LogTexts
 }
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {

@@ -15,6 +15,7 @@ import type { GraphqlEngine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
 import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
+import { textsOf, withTexts } from './log-text.ts'
 import { partOneByOne } from './parting.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
@@ -58,6 +59,8 @@ interface Connection {
   /** It has logged in, and is no stranger any more. */
   admitted: () => void
   leave?: () => void
+  /** Texts of the results that are about to be sent. */
+  readonly texts: Map<string, Buffer>
 }
 
 interface SocketArgs extends ExecutionArgs {
@@ -66,6 +69,8 @@ interface SocketArgs extends ExecutionArgs {
 
 const initWaitMs = 3_000
 const closeWaitMs = 1_000
+/** A message up to this size may be on its way while the next one is made. */
+const aheadBytesMax = 524_288
 /** An option of ws that its types do not know yet. */
 const closing = { closeTimeout: closeWaitMs }
 const closeCodes = { restart: 1012, tryAgain: 1013, badMessage: 4400, unauthenticated: 4401, expired: 4403 } as const
@@ -101,7 +106,9 @@ export function createSockets(options: SocketOptions): Sockets {
     execute: (args) => (args as SocketArgs).run.execute(args),
     subscribe: (args) => (args as SocketArgs).run.subscribe(args),
     onError: (_context, _id, _payload, errors) => errors.map((error) => formatError(presented(error))),
-    onNext(_context, _id, _payload, _args, { data = null, errors, extensions }) {
+    onNext({ extra }, _id, _payload, _args, result) {
+      const { data = null, errors, extensions } = result
+      for (const [marker, utf8] of textsOf(result)) extra.texts.set(marker, utf8)
       if (!errors) return undefined
       return { data, errors: errors.map((error) => formatError(presented(error))), ...(extensions && { extensions }) }
     },
@@ -134,7 +141,7 @@ export function createSockets(options: SocketOptions): Sockets {
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: (data) => send(socket, data),
+        send: (data) => send(socket, withTexts(data, connection.texts)),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (receive) =>
           socket.on('message', (data) => {
@@ -166,7 +173,9 @@ export function createSockets(options: SocketOptions): Sockets {
       const admitted = strangers.take(String(ip))
       if (admitted === null) return refuseUpgrade(socket, tooManyStrangers)
       socket.once('close', admitted)
-      server.handleUpgrade(request, socket, head, (accepted) => open({ socket: accepted, ip, admitted }))
+      server.handleUpgrade(request, socket, head, (accepted) =>
+        open({ socket: accepted, ip, admitted, texts: new Map() }),
+      )
     },
     count: () => server.clients.size,
     close: () => partOneByOne([...server.clients], clock, closeForRestart),
@@ -219,7 +228,7 @@ async function enveloped(
   viewer: Viewer,
   params: GraphQLParams,
 ): Promise<SocketArgs | GraphQLError[]> {
-  const run = engine.getEnveloped({ viewer, params })
+  const run = engine.getEnveloped({ viewer, takesLogTexts: true, params })
   const document = run.parse(params.query ?? '')
   const errors: readonly GraphQLError[] = run.validate(run.schema, document)
   if (errors.length > 0) return [...errors]
@@ -237,12 +246,17 @@ async function enveloped(
 const isServersMessage = (error: unknown) =>
   error instanceof Error && error.message.startsWith('Unexpected message of type')
 
-/** Resolves when the bytes are with the kernel, so a slow reader holds back its own subscription and nothing else. */
-const send = (socket: WebSocket, data: string) =>
+/**
+ * Resolves when the kernel has the bytes, or as many as this, so that a slow reader holds back its own subscription and
+ * nothing else, while a fast one finds the next message made when it has taken the last.
+ */
+const send = (socket: WebSocket, data: string | Buffer) =>
   new Promise<void>((resolve) => {
     if (socket.readyState !== socket.OPEN) return resolve()
+    const goesOn = socket.bufferedAmount === 0 && data.length <= aheadBytesMax
     // A peer that left meanwhile is told by 'close', not here.
-    socket.send(data, () => resolve())
+    socket.send(data, { binary: false }, () => resolve())
+    if (goesOn) resolve()
   })
 
 function keepAlive(socket: WebSocket, everyMs: number): () => void {

@@ -9,6 +9,7 @@ import { createCap } from './cap.ts'
 import { createContext, type RequestContext, type Rooms } from './context.ts'
 import { presentError, refusal, saysUnavailable, withFewErrors } from './errors.ts'
 import { limits } from './limits.ts'
+import { createLogTexts, keepTexts } from './log-text.ts'
 import { createSharedResults } from './shared-results.ts'
 
 /**
@@ -32,6 +33,8 @@ import { createSharedResults } from './shared-results.ts'
 export interface Staying {
   /** Called when a stream begins; `end` ends it. Absent: the transport ends its streams by itself. */
   readonly stays?: (end: () => void) => void
+  /** It puts the text of logs into messages by itself (log-text.ts). */
+  readonly takesLogTexts?: boolean
 }
 
 const eventsAtOnceMax = 32
@@ -46,7 +49,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
   const pace = createPacer(eventsPerTurnMax)
 
   async function begin(args: ExecutionArgs, leave: () => void) {
-    const { viewer, stays, cost } = args.contextValue as RequestContext & Staying & Priced
+    const { viewer, stays, takesLogTexts = false, cost } = args.contextValue as RequestContext & Staying & Priced
     const source = await createSourceEventStream({ ...args, contextValue: createContext(live, viewer) })
     if (!(Symbol.asyncIterator in source)) {
       leave()
@@ -54,7 +57,7 @@ export function subscriptionsPlugin(rooms: Rooms): Plugin<RequestContext & Stayi
     }
     let price: Priced | null = cost === undefined ? null : { cost }
     const share = shared.join(args, viewer)
-    const execution = { live, args: { ...args, contextValue: undefined }, viewer, runEvent }
+    const execution = { live, args: { ...args, contextValue: undefined }, viewer, takesLogTexts, runEvent }
     const events = mapEvents(source, {
       async map(message, signal) {
         await pace()
@@ -112,23 +115,24 @@ interface Execution {
   live: Rooms
   args: ExecutionArgs
   viewer: Viewer
+  takesLogTexts: boolean
   runEvent: ReturnType<typeof atMost>
 }
 
 /** A database that is away while an event's fields are read delays the event, as it delays the next one. */
 async function executeEvent(execution: Execution, message: unknown, signal: AbortSignal): Promise<ExecutionResult> {
-  const { live, args, viewer, runEvent } = execution
+  const { live, args, viewer, takesLogTexts, runEvent } = execution
   const { clock, log } = live.domain
   let rootValue: unknown = message
   for (;;) {
-    const result = await runEvent(async () =>
-      execute({ ...args, rootValue, contextValue: createContext(live, viewer) }),
-    )
+    const texts = takesLogTexts ? createLogTexts() : undefined
+    const contextValue = { ...createContext(live, viewer), ...(texts && { logTexts: texts }) }
+    const result = await runEvent(async () => execute({ ...args, rootValue, contextValue }))
     const missed = result.errors?.find(saysUnavailable)
     const ofDeleted =
       !missed && result.errors && isOfJob(rootValue) && (await isGone(live, rootValue)) ? rootValue : null
     if (ofDeleted) rootValue = ofDeleted.instead
-    else if (!missed || signal.aborted) return withFewErrors(result)
+    else if (!missed || signal.aborted) return texts ? keepTexts(withFewErrors(result), texts) : withFewErrors(result)
     else {
       log.warn({ err: missed.originalError ?? missed }, 'waiting for the database to read an event')
       await clock.sleep(retryMs, signal)

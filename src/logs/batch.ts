@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { type Cut, type CutOptions, cutBatch, type Slice, trim } from './cut.ts'
 import { type LinePart, type LogStream, lineParts, logStreams, streamCode, streamOf } from './lines.ts'
 import type { Stored } from './stored.ts'
@@ -18,9 +19,10 @@ export const lineBytesMax = 65_536
 /** A piece ends here, or up to three bytes later, where a character lies across. */
 const pieceBytes = lineBytesMax - 3
 
-/** Text and lines of a stretch of one run's log. Lines cost more than text, and are made on request. */
+/** A stretch of one run's log. Its text is there as bytes; a string and lines are made on request. */
 export interface Passage {
-  text: string
+  utf8: Buffer
+  readonly text: string
   readonly lines: readonly LogLine[]
   start: number
   end: number
@@ -36,10 +38,13 @@ const evenly = 0.98
 
 /** Cuts a passage; its text has at most `bytesMax` bytes too, where invalid ones grew to U+FFFD. */
 export function passage(stored: readonly Stored[], run: number, options: CutOptions): Passage {
-  const { cut, text } = fitting(options, (smaller) => cutText(stored, smaller))
+  const { cut, utf8 } = fitting(options, (smaller) => cutText(stored, smaller))
   let lines: readonly LogLine[] | undefined
   return {
-    text,
+    utf8,
+    get text() {
+      return utf8.toString()
+    },
     get lines() {
       lines ??= collectLines(stored, cut, { ...options, run, linesMax: Number.POSITIVE_INFINITY }).lines
       return lines
@@ -63,35 +68,38 @@ export function passageOfLines(
  * much as it grew, so that Latin-1, which grows by a few percent, comes in about as many batches as UTF-8. A third
  * fits even if every byte is invalid.
  */
-function fitting<Options extends CutOptions, Whole extends { text: string }>(
+function fitting<Options extends CutOptions, Whole extends { utf8: Buffer }>(
   options: Options,
   cut: (smaller: Options) => Whole,
 ): Whole {
   const { bytesMax } = options
   const whole = cut(options)
-  const grown = Buffer.byteLength(whole.text) / bytesMax
+  const grown = whole.utf8.length / bytesMax
   if (grown <= 1) return whole
   const smaller = cut({ ...options, bytesMax: Math.max(bytesMax / replacementBytes, (bytesMax / grown) * evenly) | 0 })
-  if (Buffer.byteLength(smaller.text) <= bytesMax) return smaller
+  if (smaller.utf8.length <= bytesMax) return smaller
   return cut({ ...options, bytesMax: Math.floor(bytesMax / replacementBytes) })
 }
 
-function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; text: string } {
+function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; utf8: Buffer } {
   const cut = cutBatch(stored, options)
-  return { cut, text: decode(cut.slices) }
+  return { cut, utf8: utf8Of(cut.slices) }
 }
 
 function cutLines(stored: readonly Stored[], run: number, options: CutOptions & { linesMax: number }): Passage {
   const cut = cutBatch(stored, options)
   const { lines, end } = collectLines(stored, cut, { ...options, run })
-  return { text: decode(trim(cut.slices, end)), lines, start: options.from, end }
+  const utf8 = utf8Of(trim(cut.slices, end))
+  return { utf8, text: utf8.toString(), lines, start: options.from, end }
 }
 
-const decode = (slices: readonly Slice[]) => textOf(slices.map(({ bytes }) => bytes))
+function utf8Of(slices: readonly Slice[]): Buffer {
+  const bytes = joined(slices.map((slice) => slice.bytes))
+  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())
+}
 
 /** Most texts have one part: then nothing is copied. */
-const textOf = (parts: readonly Buffer[]) =>
-  (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts)).toString('utf8')
+const joined = (parts: readonly Buffer[]) => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
 
 interface OpenLine {
   line: LogLine
@@ -110,7 +118,7 @@ function collectLines(
   const finish = (code: number, truncated: boolean) => {
     const done = open.get(code)
     if (!done) return
-    done.line.text = textOf(done.parts)
+    done.line.text = joined(done.parts).toString()
     done.line.truncated = truncated
     open.delete(code)
   }

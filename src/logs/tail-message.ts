@@ -7,7 +7,8 @@ export type TailMessage =
   | {
       kind: 'batch'
       run: number
-      text: string
+      utf8: Buffer
+      readonly text: string
       readonly lines: readonly LogLine[]
       startOffset: number
       endOffset: number

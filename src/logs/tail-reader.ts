@@ -8,7 +8,6 @@ import {
   type LogCursor,
   logEnd,
   nextRun,
-  pageBytes,
   type RunState,
   readLogStates,
   readStored,
@@ -124,6 +123,7 @@ export class TailReader {
 
   async #content(state: RunState, log: LogState): Promise<TailMessage | undefined> {
     const shared = this.#hub?.chunksFrom(this.#cursor.offset) ?? null
+    if (shared) this.#page = []
     const stored = shared ?? (await steadily(this.#rooms.log, () => this.#ownPage(log)))
     if (!stored) return this.#wait(retryMs)
     const [first] = stored
@@ -141,7 +141,7 @@ export class TailReader {
     const message = this.#batch(part, over)
     this.#cursor = message.cursor
     if (over) return this.#last(message)
-    return part.text === '' ? undefined : message
+    return part.utf8.length === 0 ? undefined : message
   }
 
   #cut(
@@ -165,14 +165,19 @@ export class TailReader {
     return part
   }
 
-  /** Stored chunks from the cursor on: what is left of the last page while it makes a full batch. */
+  /** Stored chunks from the cursor on: what is left of the last page, and the next one if that makes no full batch. */
   async #ownPage({ runId, end }: LogState): Promise<Stored[]> {
+    const { sql } = this.#rooms.db
     const from = this.#cursor.offset
-    this.#page = this.#page.filter((item) => item.end > from)
-    const [first] = this.#page
-    const reach = this.#page.at(-1)?.end ?? 0
-    const full = reach >= end || reach - from >= Math.min(this.#bytesMax, pageBytes)
-    if (!first || first.start > from || !full) this.#page = await readStored(this.#rooms.db.sql, { runId, from, end })
+    const left = this.#page.filter((item) => item.end > from)
+    const kept = (left[0]?.start ?? end) <= from ? left : []
+    const reach = kept.at(-1)?.end ?? from
+    this.#page = kept
+    if (reach >= end || reach - from >= this.#bytesMax) return kept
+    const more = await readStored(sql, { runId, from: reach, end })
+    // Chunks are merged when their run is over: then this page begins inside of the last one.
+    const joins = kept.length === 0 || more[0]?.start === reach
+    this.#page = joins ? [...kept, ...more] : await readStored(sql, { runId, from, end })
     return this.#page
   }
 
@@ -201,7 +206,10 @@ export class TailReader {
     return {
       kind: 'batch',
       run,
-      text: part.text,
+      utf8: part.utf8,
+      get text() {
+        return part.text
+      },
       get lines() {
         return part.lines
       },
@@ -220,7 +228,7 @@ export class TailReader {
   }
 
   #nothing(): Passage {
-    return { text: '', lines: [], start: this.#cursor.offset, end: this.#cursor.offset }
+    return { utf8: Buffer.alloc(0), text: '', lines: [], start: this.#cursor.offset, end: this.#cursor.offset }
   }
 
   #last(message: TailMessage): TailMessage {

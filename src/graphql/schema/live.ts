@@ -84,7 +84,10 @@ const LogBatch = builder.objectRef<Message<TailMessage, 'batch'>>('LogBatch').im
   description: 'Output of one run. Offsets count the bytes of all streams, also of those not requested.',
   fields: (t) => ({
     run: t.exposeInt('run', { description: 'Number of the run.' }),
-    text: t.exposeString('text', { description: 'The output as text.' }),
+    text: t.string({
+      description: 'The output as text.',
+      resolve: (batch, _args, { logTexts }) => logTexts?.markerOf(batch.utf8) ?? batch.text,
+    }),
     lines: t.field({
       type: [LogLineRef],
       description: 'The output split into lines.',

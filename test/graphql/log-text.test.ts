@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { createLogTexts, escapeJson, keepTexts, textsOf, withTexts } from '../../src/graphql/log-text.ts'
+
+test('bytes are escaped as JSON.stringify escapes their text', () => {
+  const check = (text: string) => {
+    expect(String(escapeJson(Buffer.from(text)))).toBe(JSON.stringify(text).slice(1, -1))
+  }
+  const codes = Array.from({ length: 768 }, (_, code) => String.fromCharCode(code))
+  // Each at every place of the four bytes that are looked at together.
+  for (const before of ['', 'x', 'xy', 'xyz']) check(before + codes.map((code) => `abcd${code}`).join(''))
+  for (const text of ['', 'a', codes.join(''), '\u2028日本🚀\u{10ffff}', '"\\\u001b[32m\r\n']) check(text)
+})
+
+test('each message gets its own texts, in whatever order messages are sent', () => {
+  const waiting = new Map<string, Buffer>()
+  const message = (id: string, ...texts: string[]) => {
+    const taken = createLogTexts()
+    const data = texts.map((text) => taken.markerOf(Buffer.from(text)))
+    const result = { ...keepTexts({ data }, taken), id }
+    for (const [marker, utf8] of textsOf(result)) waiting.set(marker, utf8)
+    return JSON.stringify(result)
+  }
+  const [one, none, two] = [message('1', 'a\n'), message('2'), message('3', '"', 'ü')]
+  expect(withTexts(none, waiting)).toBe('{"data":[],"id":"2"}')
+  expect(JSON.parse(String(withTexts(two, waiting)))).toEqual({ data: ['"', 'ü'], id: '3' })
+  expect(JSON.parse(String(withTexts(one, waiting)))).toEqual({ data: ['a\n'], id: '1' })
+  expect(waiting.size).toBe(0)
+})
