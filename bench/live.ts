@@ -157,7 +157,7 @@ async function tail(url: string, jobId: string): Promise<number> {
 async function measureLines(berth: BerthProcess) {
   const api = connectApi(berth.url, secret)
   const script = `use Time::HiRes qw(time sleep); $| = 1; for (1..${size.lines}) { printf "%.4f\\n", time * 1000; sleep 0.1 }`
-  const spec = { command: ['/usr/bin/perl', '-e', script], resources: { cpu: 1, memoryBytes: 1 } }
+  const spec = { command: ['/usr/bin/perl', '-e', script], resources: { cpu: 1, memoryBytes: 64 * 2 ** 20 } }
   const ids = await api.submitAll(Array.from({ length: size.jobs }, () => spec))
   const lateMs: number[] = []
   await Promise.all(

@@ -29,6 +29,7 @@ import { createAuthenticate, createSingleUser } from './graphql/authenticate.ts'
 import { sha256, type TrustedDocuments } from './graphql/documents.ts'
 import { createServer, type Server } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
+import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
 import { arrivalMsMax, awaitDatabase, readRoom } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
@@ -124,9 +125,10 @@ async function build(start: Start): Promise<string> {
   for (const loop of [createSequencer(domain), createChainer(domain)]) startLoop(loop, down)
   const disk = createDiskWatch({ path: config.dataDir, holds: 'the output of jobs', clock, log })
   startLoop(disk.loop, down)
-  const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, running }) : null
+  const fresh = createFreshOutput()
+  const serverUrl = config.server.roles.includes('api') ? await serve({ config, domain, disk, fresh, running }) : null
   const jobUrl = config.server.publicUrl ?? forJobs(serverUrl ?? `http://${config.server.host}:${config.server.port}`)
-  if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, jobUrl }, down)
+  if (config.server.roles.includes('scheduler')) await schedule({ config, domain, machine, fresh, jobUrl }, down)
   running.isStarted = true
   return greeting({ version, url: serverUrl ?? 'the scheduler', port: config.server.port, singleUser })
 }
@@ -148,15 +150,16 @@ interface Serving {
   config: Config
   domain: Domain
   disk: DiskWatch
+  fresh: FreshOutput
   running: Running
 }
 
-async function serve({ config, domain, disk, running }: Serving): Promise<string> {
+async function serve({ config, domain, disk, fresh, running }: Serving): Promise<string> {
   const down = running.parts
   const live = { ...domain, db: liveDb(config, domain) }
   down.push(() => live.db.close())
   const feed = createFeed(live)
-  const logTail = createLogTail(live)
+  const logTail = createLogTail({ ...live, fresh })
   const queueWatch = createQueueWatch(live)
   const { eventsMs, logsMs } = config.retention
   const { oidc } = config.auth
@@ -222,6 +225,7 @@ interface Scheduling {
   config: Config
   domain: Domain
   machine: Machine
+  fresh: FreshOutput
   jobUrl: string
 }
 
@@ -231,7 +235,7 @@ async function hereOf({ dataDir, database }: Config, { machineId }: Machine): Pr
   return { id, place, formerly: `${machineId}:${path}`, holdsDatabase: database.url === null }
 }
 
-async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: Parts): Promise<void> {
+async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts): Promise<void> {
   const { place, ...here } = await hereOf(config, machine)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   const owners = await ownersOf(serverFiles(config))
@@ -261,6 +265,7 @@ async function schedule({ config, domain, machine, jobUrl }: Scheduling, down: P
       nodeLostAfterMs: pool.scheduling.nodeLostAfterMs,
       startAttemptsMax: pool.scheduling.startAttemptsMax,
       logBytesPerRunMax: config.logBytesPerRunMax,
+      fresh,
       jobUrl,
     })
     scheduler.start()

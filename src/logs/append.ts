@@ -1,5 +1,5 @@
 import type { Sql } from '../platform/tx.ts'
-import { type LogPiece, type NewChunk, packChunks } from './chunk.ts'
+import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts'
 import { type LineState, noLines } from './lines.ts'
 
 /**
@@ -63,24 +63,35 @@ export interface Append {
   position: unknown
   /** logBytesPerRunMax of the configuration: what lies beyond becomes one OVER_LIMIT gap that grows. */
   bytesMax: number
+  /** Told what is stored now; nothing if a gap grew. */
+  onStored?: (chunks: Chunk[]) => void
 }
 
-export async function append(sql: Sql, head: LogHead, { pieces, position, bytesMax }: Append): Promise<LogHead> {
+/** Statements that insert so many chunks are prepared; few appends insert more. */
+const preparedChunksMax = 4
+
+export async function append(
+  sql: Sql,
+  head: LogHead,
+  { pieces, position, bytesMax, onStored }: Append,
+): Promise<LogHead> {
   const { kept, over } = cutAtLimit(pieces, Math.max(0, bytesMax - head.end))
   const { chunks, head: last } = packChunks(head, kept)
   const gap = packChunks(last, over === 0 ? [] : [{ gap: 'OVER_LIMIT', bytes: over }])
   const next = { ...head, ...gap.head, position, isStored: true }
-  const moved = await sql.query(appendSql(head, chunks.length + gap.chunks.length), [
-    head.runId,
-    head.end,
-    next.end,
-    next.lineState,
-    JSON.stringify(position ?? null),
-    ...[...chunks, ...gap.chunks].flatMap(chunkValues),
-  ])
-  if (moved.length === 0) throw new LogMoved(`The log of ${head.runId} does not end at ${head.end} any more`)
+  const all = [...chunks, ...gap.chunks]
+  const rows = await sql.query<{ start: number | null; at: Date }>(
+    appendSql(head, all.length),
+    [head.runId, head.end, next.end, next.lineState, JSON.stringify(position ?? null), ...all.flatMap(chunkValues)],
+    all.length > preparedChunksMax ? undefined : `append_log_${head.isStored ? 'more' : 'first'}_${all.length}`,
+  )
+  if (rows.length === 0) throw new LogMoved(`The log of ${head.runId} does not end at ${head.end} any more`)
+  const times = new Map(rows.map(({ start, at }) => [start, at]))
+  onStored?.(all.flatMap((chunk) => storedChunk(chunk, times.get(chunk.start))))
   return next
 }
+
+const storedChunk = (chunk: NewChunk, at: Date | undefined): Chunk[] => (at ? [{ ...chunk, at }] : [])
 
 function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece[]; over: number } {
   const kept: LogPiece[] = []
@@ -110,8 +121,12 @@ function appendSql({ isStored }: LogHead, chunks: number): string {
     ), stored AS (
       INSERT INTO log_chunk (run_id, start_offset, end_offset, line_state, segments, data, gap)
       SELECT moved.run_id, v.* FROM moved, (VALUES ${rows.join(', ')}) AS v WHERE NOT EXISTS (SELECT 1 FROM grown)
+      RETURNING start_offset, at
     )`
-  return `WITH moved AS (${isStored ? moveSql : beginSql})${chunks > 0 ? store : ''} SELECT 1 FROM moved`
+  const moved = `WITH moved AS (${isStored ? moveSql : beginSql})`
+  return chunks === 0
+    ? `${moved} SELECT NULL AS start, NULL AS at FROM moved`
+    : `${moved}${store} SELECT stored.start_offset AS start, stored.at FROM moved LEFT JOIN stored ON true`
 }
 
 const moveSql = `

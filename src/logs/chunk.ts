@@ -1,10 +1,8 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { afterBytes, endLines, type LineState, type LogStream, streamCode } from './lines.ts'
 
-/** Bytes in one stored chunk at most, as appended. */
-export const logChunkBytesMax = 65_536
-/** Bytes in one chunk at most, after small ones were merged. */
-export const mergedChunkBytesMax = 262_144
+/** Bytes in one stored chunk at most. */
+export const logChunkBytesMax = 262_144
 
 export type GapReason = 'LOST' | 'OVER_LIMIT' | 'NOT_VISIBLE' | 'DISK_FULL'
 
@@ -19,7 +17,8 @@ interface Place {
 export interface BytesChunk extends Place {
   at: Date
   segments: readonly number[]
-  bytes: Buffer
+  /** Unpacked when it is first asked for. */
+  readonly bytes: Buffer
   gap: null
 }
 export interface GapChunk extends Place {
@@ -50,10 +49,21 @@ export function readChunk(row: ChunkRow): Chunk {
     lineState: row.line_state.map(Number),
   }
   if (row.data === null) return { ...place, gap: row.gap as GapReason }
-  // The size is known: unpacking into one buffer is twice as fast as growing one.
-  const bytes = zstdDecompressSync(row.data, { chunkSize: Math.max(smallestBuffer, place.end - place.start) })
-  return { ...place, gap: null, segments: row.segments, bytes }
+  const { data, segments } = row
+  let bytes: Buffer | undefined
+  return {
+    ...place,
+    gap: null,
+    segments,
+    get bytes() {
+      bytes ??= unpack(data, place.end - place.start)
+      return bytes
+    },
+  }
 }
+
+/** The size is known: unpacking into one buffer is twice as fast as growing one. */
+const unpack = (data: Buffer, size: number) => zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size) })
 
 /** Node's zlib takes no smaller output buffer. */
 const smallestBuffer = 64
@@ -66,7 +76,7 @@ export const pack = (bytes: Buffer, level: number): Buffer =>
   zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } })
 
 /** A chunk to be written. */
-export type NewChunk = Place & ({ gap: null; segments: number[]; data: Buffer } | { gap: GapReason })
+export type NewChunk = Place & ({ gap: null; segments: number[]; bytes: Buffer; data: Buffer } | { gap: GapReason })
 
 interface LogEnd {
   end: number
@@ -82,7 +92,8 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
   const close = () => {
     if (!open) return
     const { start, lineState, segments, parts } = open
-    chunks.push({ start, end: head.end, lineState, gap: null, segments, data: pack(Buffer.concat(parts), liveLevel) })
+    const bytes = Buffer.concat(parts)
+    chunks.push({ start, end: head.end, lineState, gap: null, segments, bytes, data: pack(bytes, liveLevel) })
     open = undefined
   }
   const add = (code: number, bytes: Uint8Array) => {

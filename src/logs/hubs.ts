@@ -6,6 +6,7 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 import type { Wakeups } from '../platform/wakeup.ts'
 import type { Passage } from './batch.ts'
 import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
+import type { FreshChunks, FreshOutput } from './fresh-output.ts'
 import { type RunState, readLogStates, type Stored } from './stored.ts'
 
 /**
@@ -13,7 +14,7 @@ import { type RunState, readLogStates, type Stored } from './stored.ts'
  * null when the job is gone) and keeps its newest chunks in a ring; readers that follow live take them from there, and
  * those that are behind read pages of their own. One loop looks at all hubs of the process with one statement, and
  * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
- * depend on the number of readers. Chunks are fetched only for runs with a waiting reader; the other rings
+ * depend on the number of readers. What this process stores itself is put into the rings right away (fresh-output.ts), without a look. Chunks are fetched only for runs with a waiting reader; the other rings
  * only move their end. Without readers there is no hub, no loop, no timer.
  */
 
@@ -39,13 +40,16 @@ export interface HubsOptions {
   clock: Clock
   time: Time
   log: Log
+  /** Absent: no writer is in this process. */
+  fresh?: Pick<FreshOutput, 'on'> | undefined
 }
 
 const pollMs = 1_000
 /** Between two looks at least, and as long as the last look took: half of the time at most is spent on looking. */
 const lookGapMs = 5
 /** Unpacked bytes that one run's ring keeps at most. */
-const ringBytesMax = 524_288
+const ringBytesMax = 1_048_576
+const ringChunksMax = 1_024
 /** Chunks that one look fetches per run, and for all runs. */
 const runChunksMax = 16
 const lookChunksMax = 256
@@ -53,17 +57,33 @@ const lookChunksMax = 256
 interface SharedHub extends RunHub {
   readonly key: string
   readers: number
-  ring: { chunks: Chunk[]; end: number; bytes: number } | undefined
+  ring: Ring | undefined
 }
 
-export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
+interface Ring {
+  chunks: Chunk[]
+  end: number
+  bytes: number
+}
+
+export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hubs {
   const hubs = new Map<string, SharedHub>()
   let looking: { loop: Loop; unlisten: () => void } | undefined
 
   function start() {
     const loop = createLoop({ name: 'log tail', pollMs, runOnce: look, clock, log })
-    looking = { loop, unlisten: wakeups.on('log', loop.wake) }
+    const listening = [wakeups.on('log', loop.wake), fresh?.on(take)]
+    const unlisten = () => {
+      for (const leave of listening) leave?.()
+    }
+    looking = { loop, unlisten }
     loop.start()
+  }
+
+  /** The first output of a run concerns the readers of the run before it as well. */
+  function take(output: FreshChunks) {
+    const hub = hubs.get(keyOf(output))
+    if (output.from === 0 || (hub && !joinFresh(hub, output))) looking?.loop.wake()
   }
 
   async function look(signal: AbortSignal) {
@@ -74,19 +94,19 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
     const fetched = await fetchNew(db, looks)
     for (const { hub, state } of looks) {
       const chunks = fetched.get(hub.key) ?? []
+      // Fresh output came during the look.
+      if (state && endOf(state) < endOf(hub.state)) continue
       const before = JSON.stringify(hub.state)
       advanceRing(hub, state, chunks)
       hub.state = state
-      if (JSON.stringify(state) === before) continue
-      hub.passages.clear()
-      hub.bell.ring()
+      if (JSON.stringify(state) !== before) tellReaders(hub)
     }
     await clock.sleep(Math.max(lookGapMs, clock.monotonicMs() - began), signal)
   }
 
   return {
     open(jobId, run) {
-      const key = `${jobId}/${run}`
+      const key = keyOf({ jobId, run })
       const hub = hubs.get(key) ?? createHub(key, { jobId, run, clock })
       hub.readers += 1
       hubs.set(key, hub)
@@ -95,7 +115,7 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
       return hub
     },
     close({ jobId, run }) {
-      const hub = hubs.get(`${jobId}/${run}`)
+      const hub = hubs.get(keyOf({ jobId, run }))
       if (!hub || --hub.readers > 0) return
       hubs.delete(hub.key)
       if (hubs.size > 0 || !looking) return
@@ -104,6 +124,14 @@ export function createHubs({ db, wakeups, clock, log }: HubsOptions): Hubs {
       looking = undefined
     },
   }
+}
+
+const keyOf = ({ jobId, run }: { jobId: string; run: number }) => `${jobId}/${run}`
+const endOf = (state: RunState | null | undefined) => state?.log?.end ?? 0
+
+function tellReaders(hub: SharedHub) {
+  hub.passages.clear()
+  hub.bell.ring()
 }
 
 function createHub(key: string, { jobId, run, clock }: { jobId: string; run: number; clock: Clock }): SharedHub {
@@ -161,11 +189,26 @@ function advanceRing(hub: SharedHub, state: RunState | null, fetched: readonly C
     hub.ring = { chunks: [], end, bytes: 0 }
     return
   }
-  const ring = hub.ring
+  extend(hub.ring, chunks, end)
+}
+
+function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   ring.chunks.push(...chunks)
   ring.bytes += sizeOf(chunks)
   ring.end = end
-  while (ring.bytes > ringBytesMax && ring.chunks.length > 1) ring.bytes -= sizeOf(ring.chunks.splice(0, 1))
+  while ((ring.bytes > ringBytesMax || ring.chunks.length > ringChunksMax) && ring.chunks.length > 1)
+    ring.bytes -= sizeOf(ring.chunks.splice(0, 1))
+}
+
+/** false: the hub has to look, because it does not know what lies before. */
+function joinFresh(hub: SharedHub, { runId, from, chunks }: FreshChunks): boolean {
+  const { state, ring } = hub
+  const end = chunks.at(-1)?.end
+  if (!state || !ring || end === undefined || ring.end !== from || endOf(state) !== from) return false
+  extend(ring, chunks, end)
+  hub.state = { ...state, log: { runId, end, sealed: false } }
+  tellReaders(hub)
+  return true
 }
 
 const sizeOf = (chunks: readonly Chunk[]) =>

@@ -5,7 +5,7 @@ import {
   type Chunk,
   type ChunkRow,
   chunkColumns,
-  mergedChunkBytesMax,
+  logChunkBytesMax,
   mergedLevel,
   pack,
   readChunk,
@@ -75,7 +75,7 @@ function fits(group: readonly BytesChunk[], chunk: BytesChunk): boolean {
   const [first] = group
   return (
     first === undefined ||
-    (chunk.end - first.start <= mergedChunkBytesMax && chunk.at.getTime() - first.at.getTime() < mergedSpanMs)
+    (chunk.end - first.start <= logChunkBytesMax && chunk.at.getTime() - first.at.getTime() < mergedSpanMs)
   )
 }
 

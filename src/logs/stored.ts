@@ -1,8 +1,8 @@
 import type { Sql } from '../platform/tx.ts'
 import { type BytesChunk, type ChunkRow, chunkColumns, type GapChunk, type GapReason, readChunk } from './chunk.ts'
 
-/** Bytes of one read from the database, unpacked; one chunk more may come with it. */
-export const pageBytes = 262_144
+/** Bytes of one read from the database; one chunk more may come with it. They are unpacked chunk by chunk. */
+const pageBytes = 524_288
 /** Chunks of one read at most, however small they are. */
 const pageChunksMax = 1_024
 

@@ -15,6 +15,8 @@ import type { Log } from './log.ts'
 /** `Topic`: the valid names; another one does not compile. */
 export interface Wakeups<Topic extends string> {
   poke(topic: Topic): void
+  /** Wakes other processes only. */
+  tell(topic: Topic): void
   /** Calls `listener` at every wake-up of the topic; returns the function that removes it. */
   on(topic: Topic, listener: () => void): () => void
   stop(): Promise<void>
@@ -108,6 +110,7 @@ export function createWakeups<Topic extends string>({
       wakeLocal(topic)
       if (!localTopics.includes(topic)) notify(topic)
     },
+    tell: notify,
     on(topic, listener) {
       const set = listeners.get(topic)
       if (!set) throw new Error(`Unknown wake-up topic ${topic}`)

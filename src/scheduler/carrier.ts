@@ -12,6 +12,8 @@ import {
   type RunSpec,
   StartFailed,
 } from '../executors/executor.ts'
+import type { Chunk } from '../logs/chunk.ts'
+import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
 import { factsOf, type Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
@@ -37,6 +39,8 @@ export interface Carrying {
   /** A node that does not answer for this long is lost, and its runs with it. */
   nodeLostAfterMs: number
   logBytesPerRunMax: number
+  /** Absent: no reader is in this process. */
+  fresh?: FreshOutput | undefined
   /** Address of this server for jobs. */
   jobUrl: string
 }
@@ -233,14 +237,18 @@ export class Carrier {
   }
 
   async #pump(handle: Handle): Promise<void> {
-    const { domain, logBytesPerRunMax } = this.#carrying
+    const { domain, logBytesPerRunMax, fresh } = this.#carrying
     const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
-    const onStored = () => domain.wakeups.poke('log')
+    const { jobId, number: run, runId } = this.#run
+    const onStored = (from: number, chunks: readonly Chunk[]) => {
+      fresh?.tell({ jobId, run, runId, from, chunks })
+      domain.wakeups.tell('log')
+    }
     const { executor } = this
     const isFresh = this.#isFresh
     this.#isFresh = false
     await pumpLog(
-      { sql: domain.db.sql, executor, runId: this.#run.runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
+      { sql: domain.db.sql, executor, runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
       signal,
     )
   }

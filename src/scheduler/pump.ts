@@ -1,6 +1,6 @@
 import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
 import { append, emptyLog, type LogHead, openLog } from '../logs/append.ts'
-import type { LogPiece } from '../logs/chunk.ts'
+import type { Chunk, LogPiece } from '../logs/chunk.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
@@ -17,7 +17,8 @@ export interface PumpOptions {
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  onStored: () => void
+  /** Told what was stored from an offset on. */
+  onStored: (from: number, chunks: readonly Chunk[]) => void
 }
 
 const gatheredBytesMax = 1024 * 1024
@@ -47,8 +48,13 @@ function createWriter(sql: Sql, first: LogHead, { bytesMax, onStored }: Pick<Pum
       const chunks = gathered
       gathered = []
       gatheredBytes = 0
-      head = await append(sql, head, { pieces: chunks.map(pieceOf), position: chunks.at(-1)?.next, bytesMax })
-      onStored()
+      const from = head.end
+      head = await append(sql, head, {
+        pieces: chunks.map(pieceOf),
+        position: chunks.at(-1)?.next,
+        bytesMax,
+        onStored: (stored) => onStored(from, stored),
+      })
     }
     writing = null
   }

@@ -1,6 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { createLeadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
+import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createCapacityWatch } from './capacity-watch.ts'
 import type { Leader } from './planner.ts'
@@ -34,6 +35,7 @@ export interface SchedulerOptions {
   nodeLostAfterMs: number
   startAttemptsMax: number
   logBytesPerRunMax: number
+  fresh?: FreshOutput | undefined
   jobUrl: string
 }
 

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { append, type LogHead, openLog, seal } from '../../src/logs/append.ts'
 import { lineBytesMax } from '../../src/logs/batch.ts'
-import type { LogPiece } from '../../src/logs/chunk.ts'
+import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { begun } from '../../src/logs/cut.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
+import { createFreshOutput, type FreshOutput } from '../../src/logs/fresh-output.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { type LogPage, readLog } from '../../src/logs/read.ts'
 import type { TailMessage } from '../../src/logs/tail-message.ts'
@@ -26,14 +27,20 @@ afterAll(() => database.close())
 const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 const log = createLog('error')
 
-async function newLog() {
+/** Readers hear of every second write by its output, of the others by looking. */
+async function newLog(fresh?: FreshOutput) {
   const { sql } = database.db
   const { jobId, runId } = await addJob(sql, userId)
   let head: LogHead = await openLog(sql, runId)
+  let writes = 0
   return {
     jobId,
     write: async (pieces: readonly LogPiece[]) => {
-      head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
+      const from = head.end
+      const onStored = (chunks: readonly Chunk[]) => {
+        if (++writes % 2 === 0) fresh?.tell({ jobId, run: 1, runId, from, chunks })
+      }
+      head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34, onStored })
     },
     finish: async () => {
       await seal(sql, [runId])
@@ -172,10 +179,11 @@ describe('whatever was written, wherever it is cut', () => {
 
   test('a tail gives the same from every cursor that it handed out', async () => {
     const wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
-    const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
+    const fresh = createFreshOutput()
+    const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log, fresh })
     await fc.assert(
       fc.asyncProperty(single, async ({ stream, parts }) => {
-        const { jobId, write, finish } = await newLog()
+        const { jobId, write, finish } = await newLog(fresh)
         const read = async (after?: TailMessage['cursor']) => {
           const batches: (TailMessage & { kind: 'batch' })[] = []
           for await (const message of tail.follow({ jobId, after, streams: [stream], maxBatchBytes: 4_096 }))

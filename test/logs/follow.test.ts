@@ -2,8 +2,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { append, type LogHead, openLog, seal } from '../../src/logs/append.ts'
-import type { LogPiece } from '../../src/logs/chunk.ts'
+import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
+import { createFreshOutput } from '../../src/logs/fresh-output.ts'
 import { expireLogs, mergeChunks } from '../../src/logs/keep.ts'
 import type { LogStream } from '../../src/logs/lines.ts'
 import { readLog } from '../../src/logs/read.ts'
@@ -11,6 +12,7 @@ import { logEnd } from '../../src/logs/stored.ts'
 import type { FollowOptions, TailMessage } from '../../src/logs/tail-message.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
+import type { Sql } from '../../src/platform/tx.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -111,6 +113,40 @@ test('replays, follows, changes runs, and ends with exactly one final batch', as
   expect(messages.filter(({ kind }) => kind === 'run')).toMatchObject([{ run: 2, cursor: { run: 2, offset: 0 } }])
   expect(finals(messages)).toBe(1)
   expect(messages.at(-1)).toMatchObject({ kind: 'batch', isFinal: true, phase: 'LIVE' })
+})
+
+test('takes what this process stores without a look, and looks when it missed some', async () => {
+  const fresh = createFreshOutput()
+  const deaf: Pick<Wakeups<'log'>, 'on'> = { on: () => () => true }
+  let looks = 0
+  const sql: Sql = {
+    query: (text, values, name) => {
+      if (name !== 'append_log_more_1') looks += 1
+      return database.db.sql.query(text, values, name)
+    },
+  }
+  const db = { ...database.db, sql }
+  // The poll is far away: only fresh output wakes the reader.
+  const clock: Clock = { ...systemClock, sleep: (ms, signal) => systemClock.sleep(ms === 1_000 ? 60_000 : ms, signal) }
+  const near = createLogTail({ db, wakeups: deaf, clock, time: machineTime, log, fresh })
+  const { jobId, runId } = await addJob(database.db.sql, userId)
+  let head = await append(sql, await openLog(sql, runId), { pieces: [out('one\n')], position: null, bytesMax: 2 ** 30 })
+  const write = async (text: string, isTold = true) => {
+    const from = head.end
+    const onStored = (chunks: readonly Chunk[]) => isTold && fresh.tell({ jobId, run: 1, runId, from, chunks })
+    head = await append(sql, head, { pieces: [out(text)], position: null, bytesMax: 2 ** 30, onStored })
+  }
+  const stream = near.follow({ jobId, streams, maxBatchBytes: 65_536 })
+  expect(await nextBatch(stream)).toMatchObject({ text: 'one\n' })
+  const second = nextBatch(stream)
+  looks = 0
+  await write('two\n')
+  expect(await second).toMatchObject({ text: 'two\n', phase: 'LIVE', startOffset: 4, endOffset: 8 })
+  expect(looks).toBe(0)
+  await write('missed\n', false)
+  await write('three\n')
+  expect(await nextBatch(stream)).toMatchObject({ text: 'missed\nthree\n' })
+  await stream.return()
 })
 
 test('goes on over a byte that is not UTF-8 and much more output, and says what the log says', async () => {
@@ -308,7 +344,7 @@ function countStatements() {
   pool.on('acquire', acquired)
   return {
     count: () => count,
-    quiet: () => performance.now() - lastAt > 100,
+    quiet: () => count > 0 && performance.now() - lastAt > 100,
     stop: () => pool.off('acquire', acquired),
   }
 }
