@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
+import { clients } from './clients.ts'
 import { clocks } from './clocks.ts'
 import { database } from './database.ts'
 import { disk } from './disk.ts'
+import { logs } from './logs.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
 import type { Scenario } from './scenario.ts'
@@ -14,7 +16,16 @@ import { supervision } from './supervision.ts'
  * Each file beside this one exports a list of scenarios; the seconds are shared out among them. Exits with 1 when one
  * of them is red, and prints the command that plays it again.
  */
-const scenarios: readonly Scenario[] = [...clocks, ...database, ...disk, ...migrations, ...streams, ...supervision]
+const scenarios: readonly Scenario[] = [
+  ...clients,
+  ...clocks,
+  ...database,
+  ...disk,
+  ...logs,
+  ...migrations,
+  ...streams,
+  ...supervision,
+]
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +33,8 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** The name of one scenario. */
     only: { type: 'string' },
+    /** Clients and logs in full size: give them an hour. */
+    full: { type: 'boolean', default: false },
   },
 })
 
@@ -58,7 +71,7 @@ function printTable(verdicts: readonly Verdict[]): void {
 const seed = values.seed === undefined ? Math.ceil(Math.random() * seedMax) : wholeNumber('seed', values.seed)
 const seconds = wholeNumber('seconds', values.seconds)
 print(`Seed ${seed}, ${seconds} s`)
-const verdicts = await playScenarios({ scenarios: chosen(), seed, seconds, print })
+const verdicts = await playScenarios({ scenarios: chosen(), seed, seconds, isFull: values.full, print })
 printTable(verdicts)
 const red = verdicts.filter(({ verdict }) => verdict === 'RED')
 for (const { name, share } of red) print(`Again: npm run chaos -- --only ${name} --seed ${seed} --seconds ${share}`)

@@ -17,6 +17,7 @@ interface Play {
   seed: number
   /** In all. */
   seconds: number
+  isFull: boolean
   print(line: string): void
 }
 
@@ -24,14 +25,14 @@ interface Play {
 const graceSeconds = 180
 
 /** One after another; each has an equal share of what is left, so a skipped one gives its share to the others. */
-export async function playScenarios({ scenarios, seed, seconds, print }: Play): Promise<Verdict[]> {
+export async function playScenarios({ scenarios, seed, seconds, isFull, print }: Play): Promise<Verdict[]> {
   const verdicts: Verdict[] = []
   const endsAtMs = performance.now() + seconds * 1_000
   for (const [index, scenario] of scenarios.entries()) {
     const leftSeconds = (endsAtMs - performance.now()) / 1_000
     const share = Math.max(1, Math.round(leftSeconds / (scenarios.length - index)))
     print(`\n${scenario.name}: ${share} s`)
-    const verdict = await play(scenario, { seed, seconds: share, log: (line) => print(`  ${line}`) })
+    const verdict = await play(scenario, { seed, seconds: share, isFull, log: (line) => print(`  ${line}`) })
     print(`${scenario.name}: ${verdict.verdict}`)
     verdicts.push(verdict)
   }

@@ -3,7 +3,13 @@ import { availableParallelism, loadavg } from 'node:os'
 /** One thing that goes wrong, again and again under a seed, and what must hold. It rejects when that did not hold. */
 export interface Scenario {
   name: string
-  run(context: { seed: number; seconds: number; log(line: string): void }): Promise<void>
+  run(context: {
+    seed: number
+    seconds: number
+    /** In the size that is promised; else in one that takes a minute. */
+    isFull: boolean
+    log(line: string): void
+  }): Promise<void>
 }
 
 /** Thrown by a scenario that cannot run here; the message names what is absent. */
