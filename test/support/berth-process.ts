@@ -27,12 +27,12 @@ const startMsMax = 180_000
 
 /** The command that starts it, for tests that do not wait until it is ready. */
 export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOptions) {
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const own = { BERTH_DATA_DIR: dataDir, BERTH_PORT: String(port), BERTH_LOG_LEVEL: 'warn' }
   return {
     file: process.execPath,
     args: [join(root, 'src/main.ts'), ...args],
-    options: { cwd: dataDir, env: { PATH, HOME, ...own, ...env } },
+    options: { cwd: dataDir, env: { PATH, HOME, NODE_COMPILE_CACHE, ...own, ...env } },
   }
 }
 
