@@ -26,14 +26,14 @@ const keys = new WeakMap<Domain, Promise<Uint8Array>>()
 function keyOf(domain: Domain): Promise<Uint8Array> {
   const known = keys.get(domain)
   if (known) return known
-  const reading = readKey(domain.db.sql)
+  const reading = readKey(domain)
   keys.set(domain, reading)
   reading.catch(() => keys.delete(domain))
   return reading
 }
 
-async function readKey(sql: Sql): Promise<Uint8Array> {
-  const [row] = await sql.query<{ key: Buffer }>('SELECT key FROM run_token_key', [], 'run_token_key')
+async function readKey({ db }: Domain): Promise<Uint8Array> {
+  const row = await db.prisma.runTokenKey.findFirst()
   if (!row) throw new Error('The row of run_token_key is missing')
   return row.key
 }

@@ -1,4 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
 import { missing } from '../machines/missing.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place } from '../machines/placement.ts'
@@ -37,12 +38,12 @@ export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<Reado
 }
 
 /** The fit of a job that is not stored. */
-export async function fitOf(sql: Sql, { pool, shape, reservationId }: Unstored): Promise<Fit> {
-  const [nodes, reservations] = await Promise.all([
-    readNodes(sql, pool),
-    sql.query<{ nodes: string[] }>('SELECT nodes FROM capacity_reservation WHERE id = $1', [reservationId]),
+export async function fitOf({ db }: Domain, { pool, shape, reservationId }: Unstored): Promise<Fit> {
+  const [nodes, reservation] = await Promise.all([
+    readNodes(db.sql, pool),
+    reservationId === null ? null : db.prisma.capacityReservation.findUnique({ where: { id: reservationId } }),
   ])
-  const mine = ({ name }: FreeNode) => reservations[0]?.nodes.includes(name) ?? true
+  const mine = ({ name }: FreeNode) => reservation?.nodes.includes(name) ?? true
   return fitOn(shape, nodes.filter(mine))
 }
 

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Sql } from '../../platform/tx.ts'
 import { demand, maySee, type Viewer } from '../access.ts'
 import { accepts, needsOwnEnvironment } from '../actions.ts'
 import type { Domain } from '../domain.ts'
@@ -73,7 +72,7 @@ async function answerOfKey({ db }: Domain, viewer: Viewer, input: RetryInput) {
 /** The submission of the retry. Throws refusals. */
 async function readRetry(domain: Domain, viewer: Viewer, input: RetryInput): Promise<object> {
   const { jobId, overrides, expectedVersion, ...rest } = input
-  const original = await readOriginal(domain.db.sql, jobId)
+  const original = await readOriginal(domain, jobId)
   if (!original || !maySee(viewer, original)) throw jobNotFound(jobId)
   demandVersion(original, expectedVersion)
   if (!accepts('RETRY', original.state))
@@ -100,10 +99,8 @@ interface Original {
   spec: JobSpec
 }
 
-async function readOriginal(sql: Sql, jobId: string): Promise<Original | undefined> {
-  const [row] = await sql.query<Original>(
-    'SELECT id, user_id AS "userId", state, version, spec FROM job WHERE id = $1',
-    [jobId],
-  )
-  return row
+async function readOriginal({ db }: Domain, id: string): Promise<Original | null> {
+  const select = { id: true, userId: true, state: true, version: true, spec: true } as const
+  const job = await db.prisma.job.findUnique({ where: { id }, select })
+  return job && { ...job, version: Number(job.version), spec: job.spec as unknown as JobSpec }
 }

@@ -140,14 +140,14 @@ async function dryRun(domain: Domain, viewer: Viewer, raw: unknown): Promise<Sub
   const found = { warnings, idempotentJobId: null, spec, fit: isThere }
   if (job.approval) {
     const reasons = [approvalPending(job.approval.reason)]
-    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit: await fitOf(domain.db.sql, asking) }
+    return { ...found, wouldBe: 'BLOCKED', ...nowhere, reasons, fit: await fitOf(domain, asking) }
   }
   const { userId, userName, level } = viewer
   const payload: AskedJob = { spec, teamId, shareAccount, userId, userName, level }
   const answer = (await ask(domain, pool, { kind: 'DRY_RUN', payload })) as DryRunAnswer
   if (answer.place) return { ...found, wouldBe: answer.wouldBe, ...startOf(answer.place) }
   const { wouldBe, position } = answer
-  found.fit = await fitOf(domain.db.sql, asking)
+  found.fit = await fitOf(domain, asking)
   const reasons = await shownTo(domain, viewer, answer.reasons)
   if (wouldBe === 'FAILED') return { ...found, wouldBe, ...nowhere, reasons }
   const waiting = { ...(await gatesOfSpec(domain.db.sql, spec)), reasons, position }
