@@ -80,6 +80,15 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
   if (rows.length === 0) throw overEpoch(key, epoch)
 }
 
+/**
+ * The same, for what a leader loses without harm: the commit does not wait for the disk, so a crash of the machine may
+ * undo it.
+ */
+export async function fenceRelaxed(sql: Sql, key: string, epoch: number): Promise<void> {
+  await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
+  await fence(sql, key, epoch)
+}
+
 /** A transaction of the leader, which begins with `fence`. */
 export const asLeader = <T>(
   { db }: { db: Pick<Db, 'transaction'> },

@@ -8,6 +8,7 @@ import { readVisibleQuotas } from '../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
 import type { FeedEvent } from '../feed/event.ts'
+import { logEnds } from '../logs/stored.ts'
 import type { Device, Run } from '../platform/generated/client.ts'
 import { NestedList } from './connection.ts'
 import type { Bind } from './keyset.ts'
@@ -74,7 +75,7 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
       (jobIds) => prisma.dependency.findMany({ where: { jobId: { in: jobIds } }, orderBy: { position: 'asc' } }),
       (dependency) => dependency.jobId,
     ),
-    logEnd: new DataLoader<string, LogEnd>((jobIds) => readLogEnds(domain, jobIds)),
+    logEnd: new DataLoader((jobIds: readonly string[]) => logEnds(domain.db.sql, jobIds)),
     logBytes: new DataLoader<string, number>(async (runIds) => {
       const logs = await prisma.runLog.findMany({
         where: { runId: { in: [...runIds] } },
@@ -243,22 +244,6 @@ async function readCurrentRuns({ db }: Domain, jobs: readonly JobRow[]): Promise
   const runs = await db.prisma.run.findMany({ where: { id: { in: ids.map(({ id }) => id) } } })
   const byJob = new Map(runs.map((run) => [run.jobId, run]))
   return jobs.map((job) => byJob.get(job.id) ?? new Error(`The job ${job.id} was deleted meanwhile`))
-}
-
-interface LogEnd {
-  run: number
-  offset: number
-}
-
-/** Where the output of each job ends now: the end of its newest log, or the beginning of run 1. */
-async function readLogEnds({ db }: Domain, jobIds: readonly string[]): Promise<LogEnd[]> {
-  const rows = await db.sql.query<LogEnd & { jobId: string }>(
-    `SELECT j.id AS "jobId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
-     CROSS JOIN LATERAL (SELECT number, end_offset FROM run_log WHERE job_id = j.id ORDER BY number DESC LIMIT 1) l`,
-    [jobIds],
-  )
-  const ends = new Map(rows.map(({ jobId, run, offset }) => [jobId, { run, offset }]))
-  return jobIds.map((id) => ends.get(id) ?? { run: 1, offset: 0 })
 }
 
 interface HeldDevice {

@@ -100,12 +100,18 @@ export function nextRun(state: RunState, offset: number): number | null {
   return log === null || (log.sealed && offset >= log.end) ? next : null
 }
 
-/** Where the job's log ends now. Before its first byte: the start of run 1. */
-export async function logEnd(sql: Sql, jobId: string): Promise<LogCursor> {
-  const [row] = await sql.query<LogCursor>(
-    'SELECT number AS run, end_offset AS "offset" FROM run_log WHERE job_id = $1 ORDER BY number DESC LIMIT 1',
-    [jobId],
-    'log_end',
+/** Where the output of each job ends now: the end of its newest log. Before its first byte: the start of run 1. */
+export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogCursor[]> {
+  const rows = await sql.query<LogCursor & { jobId: string }>(
+    `SELECT j.id AS "jobId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
+     CROSS JOIN LATERAL (SELECT number, end_offset FROM run_log WHERE job_id = j.id ORDER BY number DESC LIMIT 1) l`,
+    [jobIds],
+    'log_ends',
   )
-  return row ?? { run: 1, offset: 0 }
+  const ends = new Map(rows.map(({ jobId, run, offset }) => [jobId, { run, offset }]))
+  return jobIds.map((id) => ends.get(id) ?? start)
 }
+
+const start: LogCursor = { run: 1, offset: 0 }
+
+export const logEnd = async (sql: Sql, jobId: string): Promise<LogCursor> => (await logEnds(sql, [jobId]))[0] ?? start

@@ -1,3 +1,5 @@
+import type { Sql } from './tx.ts'
+
 /** Classes of advisory locks, the first of the two keys: one list, so that no two uses collide. */
 export const advisoryLocks = {
   /** Second key 0: migrating this database. */
@@ -13,3 +15,9 @@ export const advisoryLocks = {
   /** Second key 0: folding the tally of the queue. */
   tally: 0x62657206,
 } as const
+
+/** Takes the lock until the transaction ends; false: another transaction has it. */
+export async function tryLock(sql: Sql, lock: number): Promise<boolean> {
+  const [row] = await sql.query<{ got: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS got', [lock], 'try_lock')
+  return row?.got === true
+}

@@ -29,6 +29,13 @@ export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<Database
   }
 }
 
+/** The moment, for a statement or an answer that needs the database's own. */
+export async function readNow(sql: Sql): Promise<Date> {
+  const [row] = await sql.query<{ now: Date }>('SELECT berth_now() AS now', [], 'now')
+  if (!row) throw new Error('A query without tables has no row')
+  return row.now
+}
+
 /** Bounds of the offset to the clock's reading. */
 async function ask(sql: Sql, clock: Clock): Promise<{ fromMs: number; toMs: number }> {
   const askedMs = clock.monotonicMs()

@@ -7,6 +7,7 @@ import { foldTally } from '../domain/queue/tally.ts'
 import { findingsOfRuns } from '../domain/selfcheck/selfcheck.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireLogs, mergeChunks, unmergedLogs } from '../logs/keep.ts'
+import { readNow } from '../platform/database-time.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /**
@@ -34,8 +35,8 @@ export const createPruner = (domain: Domain, retention: Retention): Loop =>
   })
 
 async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention, signal?: AbortSignal): Promise<void> {
-  const [row] = await domain.db.sql.query<{ now: Date }>('SELECT berth_now() AS now')
-  const ago = (ms: number) => new Date((row?.now.getTime() ?? 0) - ms)
+  const now = await readNow(domain.db.sql)
+  const ago = (ms: number) => new Date(now.getTime() - ms)
   for (const runId of await unmergedLogs(domain.db.sql, mergesPerPass)) {
     if (signal?.aborted) return
     await mergeChunks(domain.db, runId)

@@ -1,6 +1,6 @@
-import { readNowMs } from '../domain/jobs/lost-runs.ts'
 import { type HoldingRun, readHoldingRuns, readRunsDue } from '../domain/jobs/runs.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
+import { readNow } from '../platform/database-time.ts'
 import { createLoop } from '../platform/loop.ts'
 import type { Sql } from '../platform/tx.ts'
 import { Carrier, type Carrying } from './carrier.ts'
@@ -102,7 +102,7 @@ async function inspect(sql: Sql, executor: Executor, carriers: readonly Carrier[
   const handles = carriers.flatMap((carrier): Handle[] => (carrier.handle === null ? [] : [carrier.handle]))
   const observations: readonly Observation[] = await executor.inspect(handles)
   const isAnySilent = observations.some(({ state }) => state === 'unreachable')
-  const atMs = isAnySilent ? await readNowMs(sql) : 0
+  const atMs = isAnySilent ? (await readNow(sql)).getTime() : 0
   await Promise.all(
     carriers.map((carrier, index) => {
       const observation = observations[index]

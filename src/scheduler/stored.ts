@@ -3,6 +3,7 @@ import { cancelHopeless, gatesMax, openGates } from '../domain/jobs/dependencies
 import { asLeader, fence } from '../domain/leadership.ts'
 import { readNodes } from '../domain/machines/nodes.ts'
 import { memoryMs } from '../domain/scheduling.ts'
+import { readNow } from '../platform/database-time.ts'
 import { type Sql, wholeTableMsMax } from '../platform/tx.ts'
 import type { Snapshot } from './plan/model.ts'
 import type { Leader } from './planner.ts'
@@ -10,15 +11,7 @@ import type { Store } from './store.ts'
 import { commit } from './stored/committing.ts'
 import { createEar } from './stored/hearing.ts'
 import { publish } from './stored/publishing.ts'
-import {
-  readFirst,
-  readHolds,
-  readLanes,
-  readNow,
-  readPreemptions,
-  readRunning,
-  readSettings,
-} from './stored/reading.ts'
+import { readFirst, readHolds, readLanes, readPreemptions, readRunning, readSettings } from './stored/reading.ts'
 
 /** The store of a leader over PostgreSQL, for one term: reading, hearing, committing and publishing under its epoch. */
 export function createStored(domain: Domain, leader: Leader): Store {
@@ -49,7 +42,7 @@ export function createStored(domain: Domain, leader: Leader): Store {
 
 /** Returns until when gates of time are open now. */
 async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
-  const untilMs = await readNow(domain.db.sql)
+  const untilMs = (await readNow(domain.db.sql)).getTime()
   for (let opened = gatesMax; opened === gatesMax; )
     opened = await asLeader(domain, leader, (sql) => openGates(sql, { pool: leader.pool, afterMs: 0, untilMs }))
   return untilMs
@@ -59,7 +52,7 @@ async function openAllDue(domain: Domain, leader: Leader): Promise<number> {
 async function load(sql: Sql, { singleUser }: Domain, { pool, epoch }: Leader): Promise<Snapshot> {
   await fence(sql, pool, epoch)
   await sql.query("DELETE FROM pool_change WHERE pool = $1 AND kind <> 'GATED'", [pool])
-  const nowMs = await readNow(sql)
+  const nowMs = (await readNow(sql)).getTime()
   const settings = await readSettings(sql, pool, singleUser)
   return {
     nowMs,

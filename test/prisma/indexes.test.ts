@@ -70,7 +70,10 @@ const needs: Readonly<Record<string, Need>> = {
     'SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1',
   ),
   // By its foreign key.
-  idempotency_key_job_id_idx: need('DELETE FROM job WHERE id = $1', 'DELETE FROM idempotency_key WHERE job_id = $1'),
+  idempotency_key_job_id_idx: need(
+    'DELETE FROM job WHERE id = ANY($1::text[])',
+    'DELETE FROM idempotency_key WHERE job_id = $1',
+  ),
   job_alive_of_account: need(alive, ofAccount('job', 'NOT t.log_closed')),
   job_alive_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
   job_alive_of_user: need(alive, 'SELECT count(*) FROM job t WHERE t.user_id = $1 AND NOT t.log_closed'),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { advisoryLocks } from '../../platform/advisory-locks.ts'
+import { advisoryLocks, tryLock } from '../../platform/advisory-locks.ts'
 import { appendLine, createLines } from '../../platform/lines.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import type { Sql } from '../../platform/tx.ts'
@@ -109,14 +109,7 @@ export function parseHeadLine(line: string): Head | undefined {
 export async function chainOnce({ db }: Pick<Domain, 'db'>): Promise<Head | undefined> {
   const [waiting] = await db.sql.query('SELECT 1 FROM audit_entry WHERE seq IS NULL LIMIT 1', [], 'audit_waiting')
   if (!waiting) return undefined
-  return db.transaction(async (sql) => {
-    const [lock] = await sql.query<{ mine: boolean }>(
-      'SELECT pg_try_advisory_xact_lock($1, 0) AS mine',
-      [advisoryLocks.auditChain],
-      'audit_lock',
-    )
-    return lock?.mine ? chainBatch(sql) : undefined
-  })
+  return db.transaction(async (sql) => ((await tryLock(sql, advisoryLocks.auditChain)) ? chainBatch(sql) : undefined))
 }
 
 /** The read follows the lock, so it sees everything that an earlier holder of the lock wrote. */

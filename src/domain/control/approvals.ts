@@ -60,12 +60,22 @@ ${jobChangeSql({
 SELECT 1 FROM told`
 
 /** Ends the open requests of jobs that were cancelled by the same transaction. */
-export async function cancelApprovals(sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> {
+export const cancelApprovals = (sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> =>
+  endApprovals(sql, jobIds, { status: 'CANCELLED', byUserId })
+
+/** `byUserId` null: no person ended them. */
+interface End {
+  status: 'CANCELLED' | 'EXPIRED'
+  byUserId: string | null
+}
+
+async function endApprovals(sql: Sql, jobIds: readonly string[], { status, byUserId }: End): Promise<void> {
   if (jobIds.length === 0) return
   await sql.query(
-    `UPDATE approval SET status = 'CANCELLED', decided_by = $2, decided_at = berth_now()
+    `UPDATE approval SET status = $2::approval_status, decided_by = $3, decided_at = berth_now()
      WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
-    [jobIds, byUserId],
+    [jobIds, status, byUserId],
+    'end_approvals',
   )
 }
 
@@ -94,11 +104,8 @@ const sweepMax = 500
 export async function expireApprovals({ db, time, wakeups }: Domain): Promise<number> {
   const moved = await db.transaction(async (sql) => {
     const jobs = await sql.query<{ id: string; run: number }>(overdueSql, [sweepMax], 'overdue_approvals')
-    await sql.query(
-      `UPDATE approval SET status = 'EXPIRED', decided_at = berth_now() WHERE job_id = ANY($1::text[]) AND status = 'PENDING'`,
-      [jobs.map(({ id }) => id)],
-      'expire_approvals',
-    )
+    const ids = jobs.map(({ id }) => id)
+    await endApprovals(sql, ids, { status: 'EXPIRED', byUserId: null })
     const moves = jobs.map(({ id, run }) => ({
       jobId: id,
       run,

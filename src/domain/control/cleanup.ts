@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readNow } from '../../platform/database-time.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
@@ -14,6 +15,7 @@ const range = 'must be 1 … 365'
 const cleanupInput = z.strictObject({ olderThanDays: z.int(range).min(1, range).max(365, range).nullish() })
 const daysByDefault = 30
 const batchesPerCall = 20
+const dayMs = 86_400_000
 
 export async function cleanupJobs(domain: Domain, viewer: Viewer, raw: unknown): Promise<{ deletedCount: number }> {
   demand(viewer, 'queue.cleanup')
@@ -30,11 +32,8 @@ export async function cleanupJobs(domain: Domain, viewer: Viewer, raw: unknown):
   return { deletedCount }
 }
 
-async function daysAgo({ db }: Domain, days: number): Promise<Date> {
-  const [row] = await db.sql.query<{ before: Date }>("SELECT berth_now() - $1 * interval '1 day' AS before", [days])
-  if (!row) throw new Error('The database does not know the time')
-  return row.before
-}
+const daysAgo = async ({ db }: Domain, days: number): Promise<Date> =>
+  new Date((await readNow(db.sql)).getTime() - days * dayMs)
 
 const removeBatch = ({ db, time }: Domain, viewer: Viewer, { before, days }: { before: Date; days: number }) =>
   db.transaction(async (sql) => {

@@ -4,6 +4,7 @@ import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
+import { removeJobs } from '../jobs/retention.ts'
 
 /** Removes a final job with its runs, events and logs; the feed tells that it is gone. */
 export async function deleteJob(
@@ -20,8 +21,7 @@ export async function deleteJob(
       throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
     const [dependent] = await sql.query<{ id: string }>(`${awaitingSql('$1')} LIMIT 1`, [jobId])
     if (dependent) throw new InvalidState(`Job ${dependent.id} depends on it; cancel ${dependent.id} first`, jobId)
-    await sql.query('DELETE FROM dependency WHERE on_job_id = $1', [jobId])
-    await sql.query('DELETE FROM job WHERE id = $1', [jobId])
+    await removeJobs(sql, [jobId])
     await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())
   })
   domain.wakeups.poke('event')

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { jobChangeSql } from './job-change.ts'
+import { lockMoves } from './job-head.ts'
 
 /**
  * Holds, which keep placements for waiting jobs, and the preemption requests that free them; verbs of the leader, in its
@@ -68,11 +69,7 @@ export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: Evi
   const victims = evictions.flatMap(victimRows)
   // Jobs before entries, in id order, as every move does.
   const jobIds = [...evictions.map(({ claimant }) => claimant.jobId), ...victims.map(({ jobId }) => jobId)]
-  await sql.query(
-    'SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE',
-    [jobIds],
-    'lock_evicted',
-  )
+  await lockMoves(sql, jobIds)
   const holds = evictions.map(({ hold }) => hold)
   await putHolds(sql, pool, holds)
   await sql.query(requestSql, [pool, epoch, JSON.stringify(victims)], 'request_evictions')

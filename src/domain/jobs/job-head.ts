@@ -21,6 +21,11 @@ export async function lockJobs(sql: Sql, ids: readonly string[]): Promise<Readon
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+/** Locks against moves, in id order as well; rows that refer to these jobs can still be written. */
+export async function lockMoves(sql: Sql, ids: readonly string[]): Promise<void> {
+  await sql.query('SELECT 1 FROM job WHERE id = ANY($1::text[]) ORDER BY id FOR NO KEY UPDATE', [ids], 'lock_moves')
+}
+
 /** Throws VersionConflict if the caller has seen another version of the job. */
 export function demandVersion(job: { id: string; version: number }, expected: number | null | undefined): void {
   if (expected !== null && expected !== undefined && expected !== job.version)

@@ -1,5 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { jobChangeSql } from './job-change.ts'
+import { lockMoves } from './job-head.ts'
 
 /**
  * The last moment at which a victim of preemption can be spared: the runner asks right before it sends the signal, in a
@@ -9,7 +10,7 @@ import { jobChangeSql } from './job-change.ts'
 export type Leave = 'SIGNAL' | 'SPARED' | 'NOT_ASKED'
 
 export async function takeLeave(sql: Sql, run: { runId: string; jobId: string }): Promise<Leave> {
-  await sql.query('SELECT 1 FROM job WHERE id = $1 FOR NO KEY UPDATE', [run.jobId], 'lock_leaving')
+  await lockMoves(sql, [run.jobId])
   const [asked] = await sql.query<{ claimant: string; wanted: boolean }>(
     `SELECT p.claimant_job_id AS claimant, EXISTS (SELECT FROM hold h WHERE h.job_id = p.claimant_job_id) AS wanted
      FROM run r JOIN preemption p ON p.victim_run_id = r.id

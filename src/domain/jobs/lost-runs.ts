@@ -17,19 +17,16 @@ import { recordLateReport } from './runs.ts'
 export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
   await sql.query('UPDATE run SET lost_at = coalesce(lost_at, berth_now()) WHERE id = $1', [runId])
-  const lost = await sql.query(
-    `UPDATE node SET state_before = state, state = 'LOST'
-     WHERE id IN (SELECT node_id FROM allocation WHERE run_id = $1) AND state <> 'LOST' RETURNING 1`,
-    [runId],
-  )
-  if (lost.length > 0) await tellAll(sql, pool)
+  await lose(sql, pool, { which: 'id IN (SELECT node_id FROM allocation WHERE run_id = $2)', of: runId })
 }
 
-/** Silence is measured by the database's time, like everything that expires. */
-export async function readNowMs(sql: Sql): Promise<number> {
-  const [row] = await sql.query<{ now: Date }>('SELECT berth_now() AS now', [], 'now')
-  if (!row) throw new Error('A query without tables has no row')
-  return row.now.getTime()
+/** `which`: a condition on the nodes of the pool; `of` is its parameter $2. */
+async function lose(sql: Sql, pool: string, { which, of }: { which: string; of: unknown }): Promise<void> {
+  const lost = await sql.query(
+    `UPDATE node SET state_before = state, state = 'LOST' WHERE pool = $1 AND state <> 'LOST' AND ${which} RETURNING 1`,
+    [pool, of],
+  )
+  if (lost.length > 0) await tellAll(sql, pool)
 }
 
 export interface LostRun {
@@ -91,12 +88,7 @@ export async function markSeen(sql: Sql, pool: string, answering: readonly strin
 /** Nodes that have been silent for too long: nothing is placed there until they answer. */
 export async function loseSilentNodes(sql: Sql, pool: string, names: readonly string[]): Promise<void> {
   await lockPool(sql, pool)
-  const lost = await sql.query(
-    `UPDATE node SET state_before = state, state = 'LOST'
-     WHERE pool = $1 AND name = ANY($2::text[]) AND state <> 'LOST' RETURNING 1`,
-    [pool, names],
-  )
-  if (lost.length > 0) await tellAll(sql, pool)
+  await lose(sql, pool, { which: 'name = ANY($2::text[])', of: names })
 }
 
 /** Lost nodes that answer and have no lost run left get their earlier state back. Returns their names. */

@@ -1,3 +1,4 @@
+import { sweep } from '../../platform/sweep.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { holdingSql } from '../state.ts'
@@ -18,7 +19,11 @@ export async function expireJobs({ db }: Domain, before: Date): Promise<number> 
 
 /** Removes one batch in the caller's transaction; fewer than `jobsPerBatch` means that no more are left. */
 export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
-  const ids = await oldJobs(sql, before)
+  return removeJobs(sql, await oldJobs(sql, before))
+}
+
+/** Removes final jobs that the caller has locked, with what names them; returns how many. */
+export async function removeJobs(sql: Sql, ids: readonly string[]): Promise<number> {
   await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
   const rows = await sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
   return rows.length
@@ -70,17 +75,12 @@ export async function expireEvents({ db }: Domain, before: Date): Promise<number
 const slotDaysKept = 31
 
 /** Removes slot reservations that ended long ago; their jobs do not need them. Returns how many. */
-export async function expireSlots({ db }: Domain): Promise<number> {
-  return repeat(async () => {
-    const rows = await db.sql.query(
-      `DELETE FROM slot_reservation WHERE id IN (
-         SELECT id FROM slot_reservation WHERE created_at < berth_now() - $1 * interval '1 day' LIMIT $2)
-       RETURNING 1`,
-      [slotDaysKept, batchMax],
-    )
-    return rows.length
-  })
-}
+export const expireSlots = ({ db }: Domain): Promise<number> => sweep(db.sql, expireSlotsSql, [slotDaysKept])
+
+const expireSlotsSql = `
+DELETE FROM slot_reservation WHERE id IN (
+  SELECT id FROM slot_reservation WHERE created_at < berth_now() - $2 * interval '1 day' LIMIT $1)
+RETURNING 1`
 
 /**
  * Removes lanes in which no job waits and to which no job can come back; a lane is made again when a job needs it.

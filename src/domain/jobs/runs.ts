@@ -61,10 +61,8 @@ export const readRunsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun
   )
 
 /** null: the run was removed with its job. */
-export async function readRunState(sql: Sql, runId: string): Promise<JobState | null> {
-  const [row] = await sql.query<{ state: JobState }>('SELECT state FROM run WHERE id = $1', [runId], 'run_state')
-  return row?.state ?? null
-}
+export const readRunState = async (sql: Sql, runId: string): Promise<JobState | null> =>
+  (await readRunStates(sql, [runId])).get(runId) ?? null
 
 /** Runs that were removed are missing. */
 export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, JobState>> {

@@ -76,26 +76,20 @@ FROM pool p LEFT JOIN pool_limits l ON l.pool = p.name
 WHERE p.name IN (SELECT jsonb_array_elements_text($1::text::jsonb))`
 
 /** Starts and limit changes of a pool take turns by this lock. Foreign keys to the pool do not wait for it. */
-export async function lockPool(sql: Sql, pool: string | null): Promise<string> {
-  const [row] = await sql.query<{ name: string }>(
-    `SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))
-     FOR NO KEY UPDATE`,
-    [pool],
-    'lock_pool',
-  )
+export const lockPool = (sql: Sql, pool: string | null): Promise<string> =>
+  poolBy(sql, pool, { text: `${poolSql} FOR NO KEY UPDATE`, name: 'lock_pool' })
+
+/** The named pool, or the pool of the default queue. */
+export const poolNamed = (sql: Sql, pool: string | null): Promise<string> =>
+  poolBy(sql, pool, { text: poolSql, name: 'pool_named' })
+
+async function poolBy(sql: Sql, pool: string | null, { text, name }: { text: string; name: string }): Promise<string> {
+  const [row] = await sql.query<{ name: string }>(text, [pool], name)
   if (!row) throw noPool(pool)
   return row.name
 }
 
-/** The named pool, or the pool of the default queue. */
-export async function poolNamed(sql: Sql, pool: string | null): Promise<string> {
-  const [row] = await sql.query<{ name: string }>(
-    'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))',
-    [pool],
-  )
-  if (!row) throw noPool(pool)
-  return row.name
-}
+const poolSql = 'SELECT name FROM pool WHERE name = coalesce($1, (SELECT pool FROM submission_queue WHERE is_default))'
 
 const noPool = (pool: string | null) => new NotFound(`There is no pool ${pool?.slice(0, 64) ?? 'of a default queue'}`)
 

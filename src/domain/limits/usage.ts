@@ -1,3 +1,4 @@
+import { sweep } from '../../platform/sweep.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { executorsWhere } from '../executors.ts'
@@ -95,22 +96,14 @@ ${[
 ].join('\n  UNION ALL')}`
 
 const keptDays = 31
-const sweepMax = 1_000
 
 /** Removes rows that are older than every window; returns how many. */
-export async function sweepLedger({ db }: Domain): Promise<number> {
-  let total = 0
-  for (let count = sweepMax; count === sweepMax; total += count) {
-    const rows = await db.sql.query(
-      `DELETE FROM usage_ledger WHERE job_id IN (
-         SELECT job_id FROM usage_ledger WHERE at < berth_now() - $1 * interval '1 day' LIMIT $2)
-       RETURNING 1`,
-      [keptDays, sweepMax],
-    )
-    count = rows.length
-  }
-  return total
-}
+export const sweepLedger = ({ db }: Domain): Promise<number> => sweep(db.sql, sweepSql, [keptDays])
+
+const sweepSql = `
+DELETE FROM usage_ledger WHERE job_id IN (
+  SELECT job_id FROM usage_ledger WHERE at < berth_now() - $2 * interval '1 day' LIMIT $1)
+RETURNING 1`
 
 export const noUsage: Usage = {
   amounts: { CONCURRENT_JOBS: 0, JOBS_PER_HOUR: 0, JOBS_PER_DAY: 0, COST_PER_DAY: 0, COST_PER_MONTH: 0, LOCAL_GPUS: 0 },

@@ -1,6 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
 import { createBatcher } from '../../platform/batch.ts'
+import { readNow } from '../../platform/database-time.ts'
 import type { Prisma } from '../../platform/generated/client.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAllOf, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
@@ -81,9 +82,8 @@ async function demandHolder({ prisma }: Tx, viewer: Viewer, userId: string): Pro
 }
 
 async function demandFuture(sql: Sql, expiresAt: Date | null | undefined): Promise<void> {
-  if (!expiresAt) return
-  const [row] = await sql.query<{ past: boolean }>('SELECT $1::timestamptz <= berth_now() AS past', [expiresAt])
-  if (row?.past) throw new InvalidInput([{ path: ['expiresAt'], message: 'Must be in the future' }])
+  if (expiresAt && expiresAt <= (await readNow(sql)))
+    throw new InvalidInput([{ path: ['expiresAt'], message: 'Must be in the future' }])
 }
 
 interface NewToken {

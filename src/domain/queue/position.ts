@@ -49,11 +49,11 @@ interface Asked {
   nowMs: number
 }
 
+const readAsked = (sql: Sql, jobIds: readonly string[]) =>
+  sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions')
+
 export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Position>> {
-  const [asked, tallies] = await Promise.all([
-    sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions'),
-    readTallies(sql, jobIds),
-  ])
+  const [asked, tallies] = await Promise.all([readAsked(sql, jobIds), readTallies(sql, jobIds)])
   const chunks = Map.groupBy(tallies, ({ pool }) => pool)
   const counted = await Promise.all(
     [...Map.groupBy(asked, ({ pool }) => pool)].map(([pool, jobs]) =>
@@ -68,7 +68,7 @@ export async function positionsOf(sql: Sql, jobIds: readonly string[]): Promise<
 
 /** The priority of each QUEUED job among these, raised by waiting. */
 export async function prioritiesOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const asked = await sql.query<Asked & { priority: number }>(askedSql, [jobIds], 'asked_positions')
+  const asked = await readAsked(sql, jobIds)
   const moment = (job: Asked) => (job.policy === 'PRIORITY' ? job : { ...job, thresholdMs: 0 })
   return new Map(asked.map((job) => [job.jobId, effectivePriority({ ...job, band: job.priority }, moment(job))]))
 }

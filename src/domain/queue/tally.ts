@@ -1,4 +1,4 @@
-import { advisoryLocks } from '../../platform/advisory-locks.ts'
+import { advisoryLocks, tryLock } from '../../platform/advisory-locks.ts'
 import type { Db } from '../../platform/db.ts'
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 
@@ -61,10 +61,7 @@ export async function foldTally(db: Db, rowsMax = foldMax): Promise<void> {
 }
 
 async function foldSome(sql: Sql, text: string, rowsMax: number): Promise<number> {
-  const [lock] = await sql.query<{ got: boolean }>('SELECT pg_try_advisory_xact_lock($1, 0) AS got', [
-    advisoryLocks.tally,
-  ])
-  if (!lock?.got) return 0
+  if (!(await tryLock(sql, advisoryLocks.tally))) return 0
   const [row] = await sql.query<{ folded: number }>(text, [rowsMax])
   return row?.folded ?? 0
 }

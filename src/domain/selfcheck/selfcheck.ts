@@ -1,3 +1,4 @@
+import { readNow } from '../../platform/database-time.ts'
 import { type Sql, wholeTableMsMax } from '../../platform/tx.ts'
 import { demandToRead, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
@@ -150,7 +151,5 @@ export async function selfCheck({ db }: Domain, viewer: Viewer): Promise<SelfChe
   const found = await db.transaction(async (sql) => [...(await findings(sql)), ...(await breaches(sql, inTime))], {
     statementMsMax: wholeTableMsMax,
   })
-  const [row] = await db.sql.query<{ now: Date }>('SELECT berth_now() AS now')
-  if (!row) throw new Error('The database does not know the time')
-  return { ok: found.length === 0, findings: found.slice(0, findingsMax), at: row.now }
+  return { ok: found.length === 0, findings: found.slice(0, findingsMax), at: await readNow(db.sql) }
 }

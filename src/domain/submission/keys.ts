@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { sweep } from '../../platform/sweep.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
@@ -90,19 +91,10 @@ export async function findKey({ db }: Domain, viewer: Viewer, key: string) {
   return row ?? null
 }
 
-const sweepMax = 1_000
-
 /** Removes expired keys; returns how many. */
-export async function sweepKeys({ db }: Domain): Promise<number> {
-  let total = 0
-  for (let count = sweepMax; count === sweepMax; total += count) {
-    const rows = await db.sql.query(
-      `DELETE FROM idempotency_key WHERE (user_id, key) IN (
-         SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1)
-       RETURNING 1`,
-      [sweepMax],
-    )
-    count = rows.length
-  }
-  return total
-}
+export const sweepKeys = ({ db }: Domain): Promise<number> => sweep(db.sql, sweepSql)
+
+const sweepSql = `
+DELETE FROM idempotency_key WHERE (user_id, key) IN (
+  SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1)
+RETURNING 1`

@@ -7,6 +7,7 @@ import {
 } from '../../domain/machines/machine-report.ts'
 import { type ExecutorReport, readExecutors } from '../../domain/machines/pool-report.ts'
 import { holdingStates } from '../../domain/state.ts'
+import { readNow } from '../../platform/database-time.ts'
 import type { Device } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { DeviceRef } from '../refs.ts'
@@ -161,8 +162,7 @@ builder.queryField('system', (t) =>
         }),
         readMachine(db.sql),
       ])
-      const [now] = await db.sql.query<{ at: Date }>('SELECT berth_now() AS at')
-      return { at: now?.at ?? new Date(0), devices, machineGpus, runningLocalJobs, machine }
+      return { at: await readNow(db.sql), devices, machineGpus, runningLocalJobs, machine }
     },
   }),
 )

@@ -1,6 +1,6 @@
 import type { Domain } from '../../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
-import { fence, leadingSql, overEpoch } from '../../domain/leadership.ts'
+import { fenceRelaxed, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
@@ -121,8 +121,7 @@ interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
 }
 
 async function hear(sql: Sql, { domain, leader, lanes, gates, heardXact }: Hearing): Promise<Told> {
-  await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
-  await fence(sql, leader.pool, leader.epoch)
+  await fenceRelaxed(sql, leader.pool, leader.epoch)
   const dueLeft = gates !== null && (await openGates(sql, gates)) === gatesMax
   const rows = await takeRows(sql, leader.pool, heardXact)
   const gated = [...new Set(rows.flatMap(({ kind, jobId }) => (kind === 'GATED' && jobId ? [jobId] : [])))]

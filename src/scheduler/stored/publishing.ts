@@ -1,5 +1,5 @@
 import type { Domain } from '../../domain/domain.ts'
-import { fence } from '../../domain/leadership.ts'
+import { fenceRelaxed } from '../../domain/leadership.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
@@ -21,8 +21,7 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   const isNews = changes.isNews || replaces
   if (!replaces && lanes.size + classes.size + accounts.size === 0) return
   await domain.db.transaction(async (sql) => {
-    await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
-    await fence(sql, leader.pool, leader.epoch)
+    await fenceRelaxed(sql, leader.pool, leader.epoch)
     for (const [table, rows] of [
       [laneView, lanes],
       [classView, classes],

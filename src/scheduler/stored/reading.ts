@@ -175,8 +175,3 @@ export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Prom
      FROM preemption WHERE pool = $1 AND at > berth_now() - $2 * interval '1 millisecond' ORDER BY at, id`,
     [pool, Math.max(quantumMs, rememberedMsMin)],
   )
-
-export async function readNow(sql: Sql): Promise<number> {
-  const [row] = await sql.query<{ nowMs: number }>(`SELECT ${ms('berth_now()')} AS "nowMs"`)
-  return row?.nowMs ?? 0
-}
