@@ -1,8 +1,8 @@
 import { deletionAfter, noSuchJob } from './failure.ts'
 import {
+  type FollowedJobFragment,
   type JobEventRowFragment,
   JobEventsDocument,
-  type JobRowFragment,
   JobStatusDocument,
   type JobStatusSubscription,
 } from './generated/graphql.ts'
@@ -16,7 +16,7 @@ import type { Connection, RequestOptions } from './transport.ts'
 
 type Message = JobStatusSubscription['jobStatus']
 
-/** What `follow` gives: events, or the news that some are gone (RETENTION) or the job is (DELETED, the last one). */
+/** What `follow` gives: events, also none when only the progress of the job changed, or the news that some are gone (RETENTION) or the job is (DELETED, the last one). */
 export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
 
 export interface FollowJobOptions {
@@ -79,17 +79,20 @@ function createNews() {
 }
 
 interface Snapshot {
-  job: JobRowFragment
+  job: FollowedJobFragment
   events: JobEventRowFragment[]
   /** After the newest event of the snapshot. */
   cursor: string
   isFinal: boolean
+  /** There are events, or progress, that no snapshot before had. */
+  isNews: boolean
 }
 
 /** The events of a job by pages. Each read goes on where the one before stopped, also when that one failed. */
 export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
   let unread: JobEventRowFragment[] = []
+  let progressAt: string | undefined
   return {
     async read(options: RequestOptions = {}): Promise<Snapshot> {
       for (;;) {
@@ -102,7 +105,10 @@ export function createHistory(connection: Connection, jobId: string) {
         if (pageInfo.hasNextPage) continue
         const events = unread
         unread = []
-        return { job, events, cursor: job.eventCursor, isFinal: job.stateCategory === 'FINAL' }
+        const isFinal = job.stateCategory === 'FINAL'
+        const isNews = isFinal || events.length > 0 || job.progress?.at !== progressAt
+        progressAt = job.progress?.at
+        return { job, events, cursor: job.eventCursor, isFinal, isNews }
       }
     },
   }
@@ -118,8 +124,7 @@ async function* polled(
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
-    const { job, events, cursor, isFinal } = await history.read({ signal })
-    const isNews = isFinal || events.length > 0
+    const { job, events, cursor, isFinal, isNews } = await history.read({ signal })
     yield {
       jobStatus: isNews
         ? { __typename: 'JobTransitions', job, transitions: events, cursor, isFinal }

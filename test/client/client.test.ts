@@ -144,6 +144,19 @@ it('falls back to polling, and each byte of the log comes once', async () => {
   expect(proxy.passed).toEqual({ websocket: 0, sse: 0 })
 })
 
+it('polling tells a change of progress, without events', async () => {
+  const polling = open(['polling'])
+  const jobId = await server.submit()
+  const updates = polling.follow(jobId)
+  await updates.next()
+  const next = updates.next()
+  const setProgress = 'UPDATE job SET progress_fraction = 0.5, progress_at = berth_now() WHERE id = $1'
+  await server.domain.db.sql.query(setProgress, [jobId])
+  expect((await next).value).toMatchObject({ transitions: [], job: { progress: { fraction: 0.5 } } })
+  await updates.return()
+  await polling.close()
+})
+
 it('goes on at another server over the same database', async () => {
   const jobId = await server.submit()
   const dead = 'http://127.0.0.1:9'

@@ -1065,6 +1065,8 @@ export type RemoveNodeMutation = { removeNode:
 
 export type JobRowFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } };
 
+export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } };
+
 export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
@@ -1176,7 +1178,7 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, user: { name: string } } | null };
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -1202,7 +1204,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
@@ -1757,6 +1759,34 @@ export const JobRowFragmentDoc = new TypedDocumentString(`
   finishedAt
 }
     `, {"fragmentName":"JobRow"}) as unknown as TypedDocumentString<JobRowFragment, unknown>;
+export const FollowedJobFragmentDoc = new TypedDocumentString(`
+    fragment FollowedJob on Job {
+  ...JobRow
+  progress {
+    fraction
+    message
+    at
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}`, {"fragmentName":"FollowedJob"}) as unknown as TypedDocumentString<FollowedJobFragment, unknown>;
 export const JobDetailFragmentDoc = new TypedDocumentString(`
     fragment JobDetail on Job {
   ...JobRow
@@ -2753,7 +2783,7 @@ fragment JobDetail on Job {
 export const JobEventsDocument = new TypedDocumentString(`
     query JobEvents($id: ID!, $first: Int, $after: Cursor) {
   job(id: $id) {
-    ...JobRow
+    ...FollowedJob
     stateCategory
     eventCursor
     events(first: $first, after: $after) {
@@ -2785,6 +2815,14 @@ export const JobEventsDocument = new TypedDocumentString(`
   createdAt
   startedAt
   finishedAt
+}
+fragment FollowedJob on Job {
+  ...JobRow
+  progress {
+    fraction
+    message
+    at
+  }
 }
 fragment JobEventRow on JobEvent {
   seq
@@ -2837,7 +2875,7 @@ export const JobStatusDocument = new TypedDocumentString(`
     __typename
     ... on JobTransitions {
       job {
-        ...JobRow
+        ...FollowedJob
       }
       transitions {
         ...JobEventRow
@@ -2872,6 +2910,14 @@ export const JobStatusDocument = new TypedDocumentString(`
   createdAt
   startedAt
   finishedAt
+}
+fragment FollowedJob on Job {
+  ...JobRow
+  progress {
+    fraction
+    message
+    at
+  }
 }
 fragment JobEventRow on JobEvent {
   seq
