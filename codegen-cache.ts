@@ -6,14 +6,18 @@ export function plugin(schema: GraphQLSchema): string {
   const abstract = types.filter(isAbstractType)
   const possible = abstract.map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)] as const)
   const roots = ['Query', 'Mutation', 'Subscription']
-  const embedded = types.filter((type) => isObjectType(type) && !roots.includes(type.name) && !type.getFields()['id'])
+  // The `id` of the answer to a deletion is that of the object that is gone.
+  const isAnswer = (name: string) => /^Delete\w*Success$/.test(name)
+  const embedded = types.filter(
+    (type) => isObjectType(type) && !roots.includes(type.name) && (isAnswer(type.name) || !('id' in type.getFields())),
+  )
   const lines = possible.map(([name, members]) => `  ${name}: ${JSON.stringify(members)},`)
   return `/** Members of interfaces and unions. */
 export const possibleTypes: Record<string, string[]> = {
 ${lines.join('\n')}
 };
 
-/** Objects without an id: a cache keeps them in the object that has them. */
+/** Objects without an id of their own: a cache keeps them in the object that has them. */
 export const embeddedTypes: readonly string[] = ${JSON.stringify(embedded.map(({ name }) => name))};
 `
 }

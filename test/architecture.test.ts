@@ -299,10 +299,9 @@ describe('documents', () => {
     expect(at('schema.graphql')?.text).toBe(printedSchema())
   })
 
-  it('the reference of the schema and what caches must know are made of it', async () => {
-    const { cacheFacts, schemaReference } = await import('../src/graphql/reference.ts')
+  it('the reference of the schema is made of it', async () => {
+    const { schemaReference } = await import('../src/graphql/reference.ts')
     expect(at('docs/schema.md')?.text).toBe(schemaReference())
-    expect(at('src/client/generated/cache.json')?.text).toBe(cacheFacts())
   })
 
   /** Of the last commit, where there is a repository; a package has none. */

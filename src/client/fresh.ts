@@ -97,9 +97,11 @@ export function deletedIn(data: unknown): string[] {
   if (!isFields(data)) return []
   return Object.values(data).flatMap((field) => {
     if (!isFields(field)) return []
-    if (field['__typename'] === 'DeleteJobSuccess') return [String(field['id'])]
-    const jobIds = field['__typename'] === 'StreamReset' ? field['jobIds'] : undefined
-    return Array.isArray(jobIds) ? jobIds.map(String) : []
+    const ids: Record<string, unknown> = {
+      DeleteJobSuccess: field['deletedId'] ?? field['id'],
+      StreamReset: field['jobIds'],
+    }
+    return [ids[String(field['__typename'])] ?? []].flat().map(String)
   })
 }
 

@@ -82,29 +82,7 @@ export function schemaReference(): string {
     .trimEnd()}\n`
 }
 
-/** What a normalised cache has to know beside the documents: members of unions and interfaces, and the key of each type. */
-export function cacheFacts(): string {
-  const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__'))
-  const possibleTypes = Object.fromEntries(
-    types.flatMap((type) =>
-      isUnionType(type) || isInterfaceType(type)
-        ? [[type.name, schema.getPossibleTypes(type).map(({ name }) => name)]]
-        : [],
-    ),
-  )
-  const isAnswer = (name: string) => /^Delete\w*Success$/.test(name)
-  const keyFields = Object.fromEntries(
-    types.flatMap((type) =>
-      isObjectType(type) && !['Query', 'Mutation', 'Subscription'].includes(type.name)
-        ? [[type.name, 'id' in type.getFields() && !isAnswer(type.name) ? ['id'] : false]]
-        : [],
-    ),
-  )
-  return `${JSON.stringify({ possibleTypes, keyFields }, null, 2)}\n`
-}
-
 if (import.meta.main) {
   const root = join(import.meta.dirname, '../..')
   writeFileSync(join(root, 'docs/schema.md'), schemaReference())
-  writeFileSync(join(root, 'src/client/generated/cache.json'), cacheFacts())
 }

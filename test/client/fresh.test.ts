@@ -34,6 +34,15 @@ it('keeps fields apart by their arguments, and knows them by other names', () =>
   expect(data.jobs.nodes).toEqual([{ ...row, version: 2, state: 'RUNNING' }])
 })
 
+it.each([{ deletedId: 'job_1' }, { id: 'job_1' }])('knows a deleted job by what was selected: %o', (selected) => {
+  const deletion = parse('mutation { deleteJob(input: { jobId: "job_1" }) { __typename deletedId id } }')
+  const { deletedJobIds } = createFresh().of(
+    { query: deletion },
+    { deleteJob: { __typename: 'DeleteJobSuccess', ...selected } },
+  )
+  expect(deletedJobIds).toEqual(['job_1'])
+})
+
 it('takes deleted jobs out of lists that arrive late', () => {
   const fresh = createFresh()
   const reset = { jobUpdates: { __typename: 'StreamReset', reason: 'DELETED', jobIds: ['job_1'] } }
