@@ -96,6 +96,28 @@ test('inside a job', { timeout: 120_000 }, async () => {
   expect(continued).toBe('run 1, step 1\nrun 2, step 2\nrun 2, step 3\n')
 })
 
+test('programs with the client, Apollo and urql', { timeout: 60_000 }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'berth-programs-'))
+  try {
+    for (const target of ['package.json', 'src', 'node_modules'])
+      await symlink(join(root, target), join(directory, target))
+    const programs = blocksOf(await guide('clients.md'), 'ts')
+    const given = `const secret = undefined, location = { origin: '${server.url}' };\n`
+    for (const [i, program] of programs.entries())
+      await writeFile(
+        join(directory, `${i}.ts`),
+        given + program.replace(authority, new URL(server.url).host).replace("'make', 'test'", "'echo', 'tested'"),
+      )
+    const all = programs.map((_, i) => `await import('./${i}.ts');`).join('')
+    const flags = ['--conditions=berth-source', '--input-type=module', '-e', all]
+    const { stdout } = await run(process.execPath, flags, { cwd: directory, env: clientEnv() })
+    expect(programs).toHaveLength(3)
+    expect(stdout).toBe('tested\n')
+  } finally {
+    await rm(directory, { recursive: true, force: true })
+  }
+})
+
 test('the API', { timeout: 60_000 }, async () => {
   await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
