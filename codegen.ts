@@ -1,11 +1,19 @@
 import type { CodegenConfig } from '@graphql-codegen/cli'
 
 /** Typed documents of the client, from the published schema and nothing else. `npm run codegen` writes them. */
+const scalars = {
+  ID: 'string',
+  DateTime: 'string',
+  UInt53: 'number',
+  Cursor: 'string',
+  JSONObject: 'Record<string, unknown>',
+}
+
 const config: CodegenConfig = {
   schema: 'schema.graphql',
-  documents: ['src/client/*.graphql'],
   generates: {
     'src/client/generated/': {
+      documents: ['src/client/*.graphql'],
       preset: 'client',
       presetConfig: { fragmentMasking: false, skipIndexFile: true },
       config: {
@@ -15,16 +23,16 @@ const config: CodegenConfig = {
         useTypeImports: true,
         importExtension: '.ts',
         strictScalars: true,
-        scalars: {
-          ID: 'string',
-          DateTime: 'string',
-          UInt53: 'number',
-          Cursor: 'string',
-          JSONObject: 'Record<string, unknown>',
-        },
+        scalars,
       },
     },
     'src/client/generated/cache.ts': { plugins: ['./codegen-cache.ts'] },
+    // The pages of examples/, as any frontend with Apollo or urql does it.
+    'examples/view/generated/operations.ts': {
+      documents: ['examples/view/*.graphql'],
+      plugins: ['typescript-operations', 'typed-document-node'],
+      config: { enumType: 'string-literal', useTypeImports: true, strictScalars: true, scalars },
+    },
   },
 }
 

@@ -1,0 +1,22 @@
+const pauseMs = 1_000
+
+/** A function that has the list read again: one reading at a time, at most one a second, and again until one succeeds. */
+export function createReread(read: () => Promise<unknown>): () => void {
+  let isReading = false
+  let isWanted = false
+  async function run() {
+    isReading = true
+    while (isWanted) {
+      isWanted = false
+      await read().catch(() => {
+        isWanted = true
+      })
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    }
+    isReading = false
+  }
+  return () => {
+    isWanted = true
+    if (!isReading) void run()
+  }
+}

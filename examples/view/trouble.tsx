@@ -1,0 +1,62 @@
+import { RequestFailed } from 'berth/client'
+
+/** What went wrong, as a person has to read it: what, why, and what to do. */
+export interface Trouble {
+  message: string
+  /** Single fields that are wrong. */
+  details: readonly string[]
+  remedy: string | null
+}
+
+/** A member of `Problem` in the answer of a mutation. */
+interface Problem {
+  message: string
+  retryable: boolean
+  violations?: readonly { path: readonly string[]; message: string }[]
+}
+
+/** Of the answer to a mutation; null: it succeeded. */
+export function troubleOf(answer: object): Trouble | null {
+  if (!isProblem(answer)) return null
+  const { message, retryable, violations = [] } = answer
+  return {
+    message,
+    details: violations
+      .map((each) => `${each.path.join('.')}: ${each.message}`)
+      .filter((detail) => !message.includes(detail)),
+    remedy: retryable ? 'Nothing was changed. Try again in a moment.' : null,
+  }
+}
+
+const isProblem = (answer: object): answer is Problem => 'message' in answer && 'retryable' in answer
+
+/** Of an answer that never came. Apollo and urql wrap what the link and the exchange throw. */
+export function failureOf(error: Error & { networkError?: Error | undefined }): Trouble {
+  const cause = error.networkError ?? error
+  const isPassing = cause instanceof RequestFailed && cause.retryable
+  return { message: cause.message, details: [], remedy: isPassing ? 'The page tries again by itself.' : null }
+}
+
+export function TroubleBox({ trouble, onDismiss }: { trouble: Trouble | null; onDismiss?: () => void }) {
+  if (!trouble) return null
+  return (
+    <div className="trouble" role="alert">
+      <div>
+        <strong>{trouble.message}</strong>
+        {trouble.details.length > 0 && (
+          <ul>
+            {trouble.details.map((detail) => (
+              <li key={detail}>{detail}</li>
+            ))}
+          </ul>
+        )}
+        {trouble.remedy && <p>{trouble.remedy}</p>}
+      </div>
+      {onDismiss && (
+        <button type="button" className="quiet" aria-label="Dismiss" onClick={onDismiss}>
+          ✕
+        </button>
+      )}
+    </div>
+  )
+}

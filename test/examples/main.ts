@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import { createServer, type ViteDevServer } from 'vite'
+import { freePort, startBerth } from '../support/berth-process.ts'
+import { startProxy } from '../support/proxy.ts'
+import { root } from '../support/sources.ts'
+import { drive } from './drive.ts'
+import { storm } from './storm.ts'
+
+/**
+ * The pages of examples/ in a browser, against a real server: `npm run test:examples`. Each page is driven as a person does it;
+ * then both show the truth after the work of others and cuts of their connections. The pages come from another origin than the
+ * API, and their connections go through a proxy that cuts. `BERTH_TEST_SCREENSHOTS` names a folder for pictures.
+ */
+const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
+if (!existsSync(executablePath)) {
+  console.error(
+    `SKIPPED: there is no Chromium at ${executablePath}. Install it, or set BERTH_TEST_CHROMIUM to its path.`,
+  )
+  process.exit(0)
+}
+
+const host = 'pages.example.org'
+const flags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  `--host-resolver-rules=MAP ${host} 127.0.0.1`,
+]
+
+const directory = await mkdtemp(join(tmpdir(), 'berth-examples-'))
+await using stack = new AsyncDisposableStack()
+stack.defer(() => rm(directory, { recursive: true, force: true }))
+
+const ports = { apollo: await freePort(), urql: await freePort() }
+const origins = Object.values(ports).map((port) => `http://${host}:${port}`)
+const config = join(directory, 'berth.yaml')
+await writeFile(config, JSON.stringify({ server: { allowedOrigins: origins } }))
+
+const dataDir = join(directory, 'data')
+const options = { dataDir: directory, port: await freePort(), env: { BERTH_CONFIG: config, BERTH_DATA_DIR: dataDir } }
+let berth = await startBerth(options)
+stack.defer(async () => void (await berth.end()))
+const proxy = await startProxy(berth.url)
+stack.defer(() => proxy.close())
+
+process.env['VITE_BERTH_URL'] = proxy.url
+for (const [name, port] of Object.entries(ports)) {
+  const pages: ViteDevServer = await createServer({
+    root: join(root, 'examples', name),
+    configFile: join(root, 'examples/vite.config.ts'),
+    cacheDir: join(directory, `vite-${name}`),
+    server: { host: '127.0.0.1', port, strictPort: true, allowedHosts: [host], watch: null, hmr: false },
+    logLevel: 'warn',
+  })
+  await pages.listen()
+  stack.defer(() => pages.close())
+}
+
+const browser = await chromium.launch({ executablePath, args: flags })
+stack.defer(() => browser.close())
+const open = (name: keyof typeof ports) => ({ name, url: `http://${host}:${ports[name]}/` })
+
+for (const name of ['apollo', 'urql'] as const) {
+  await drive({ browser, berth, proxy, ...open(name) })
+  console.log(`${name}: submitted, followed, tailed, cancelled, deleted; refusals and outages are shown`)
+}
+const restart = async () => {
+  await berth.end('SIGKILL')
+  berth = await startBerth(options)
+}
+const seconds = await storm({ browser, url: () => berth.url, proxy, restart, pages: [open('apollo'), open('urql')] })
+console.log(`both pages show the truth after 1,000 mutations by others and 100 cuts (${seconds.toFixed(0)} s)`)
