@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Config, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
 import type { ExecutorName } from './domain/executors.ts'
-import type { PoolReport } from './domain/machines/pool-report.ts'
+import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
 import type { Executor } from './executors/executor.ts'
@@ -75,8 +75,25 @@ export async function createExecutors(parts: ExecutorParts): Promise<ReadonlyMap
   return executors
 }
 
-/** What the pool says of its executors in `System.executors`. */
-export async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
+export interface Reporting {
+  domain: Domain
+  pool: string
+  executors: ReadonlyMap<string, Executor>
+  accounts: AccountRules
+}
+
+/** Stores what the pool says of its executors in `System.executors`, if it has changed since the last call. */
+export function reporterOf({ domain, pool, executors, accounts }: Reporting): () => Promise<void> {
+  let stored: string | undefined
+  return async () => {
+    const report = await reportOf(executors, accounts)
+    const text = JSON.stringify(report)
+    if (text !== stored) await reportPool(domain, pool, report)
+    stored = text
+  }
+}
+
+async function reportOf(executors: ReadonlyMap<string, Executor>, accounts: AccountRules): Promise<PoolReport> {
   const described = await Promise.all(
     [...executors].map(async ([name, executor]) => {
       const { unenforced = [], ...described } = await executor.describe()

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
-import { createExecutors, reportOf } from './backends.ts'
+import { createExecutors, reporterOf } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
@@ -16,7 +16,6 @@ import { type Domain, localTopics, topics } from './domain/domain.ts'
 import { isOneMachine } from './domain/executors.ts'
 import { createSequencer } from './domain/jobs/sequence.ts'
 import { applyQuotas } from './domain/limits/quotas.ts'
-import { reportPool } from './domain/machines/pool-report.ts'
 import { applyPools, bindPool, type DeclaredPool, ensureLocalUser, type Here } from './domain/machines/pools.ts'
 import { decideMode, giveUpUsers, localUser, watchSingleUser } from './domain/people/access-mode.ts'
 import { applyBootstrapToken } from './domain/people/tokens.ts'
@@ -61,6 +60,8 @@ const stopMsMax = 7_000
 /** How long a start may go on after the process was told to stop. */
 const startEndMsMax = 1_000
 const startAgainMs = 500
+/** How soon a backend that comes or goes shows in `System.executors`. */
+const reportMs = 30_000
 
 /** What was built so far. */
 interface Running {
@@ -236,6 +237,7 @@ async function hereOf({ dataDir, database }: Config, { machineId }: Machine): Pr
 }
 
 async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, down: Parts): Promise<void> {
+  const { clock, log } = domain
   const { place, ...here } = await hereOf(config, machine)
   const holder = `${machine.host}:${process.pid}:${Math.round(performance.timeOrigin)}`
   const owners = await ownersOf(serverFiles(config))
@@ -243,7 +245,7 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
     const isBound = isOneMachine(pool.executors)
     if (isBound && !(await bindPool(domain, pool.name, here))) {
       const idFile = join(resolve(config.dataDir), 'id')
-      domain.log.warn(
+      log.warn(
         { pool: pool.name },
         `this pool belongs to another data directory, where its jobs run. If that directory is lost for good, write its id (column directory of table pool) into ${idFile}`,
       )
@@ -252,7 +254,9 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
     const accounts = { hasUsers: !domain.singleUser, jobsAsRoot: pool.jobsAsRoot, owners }
     const executors = await createExecutors({ pool, config, domain, accounts })
     for (const executor of executors.values()) down.push(() => executor.close())
-    await reportPool(domain, pool.name, await reportOf(executors, accounts))
+    const report = reporterOf({ domain, pool: pool.name, executors, accounts })
+    await report()
+    startLoop(createLoop({ name: 'executor reports', pollMs: reportMs, runOnce: report, clock, log }), down)
     const scheduler = createScheduler({
       domain,
       pool: pool.name,

@@ -23,7 +23,9 @@ describe('defaults', () => {
     expect(config.server).toMatchObject({ host: '127.0.0.1', port: 4000, roles: ['api', 'scheduler'], publicUrl: null })
     expect(config.database).toEqual({ url: null, notify: true, connections: 24 })
     expect(config.dataDir).toBe(resolve('.berth'))
-    expect(config.pools).toMatchObject([{ name: 'local', policy: 'PRIORITY', executors: ['local'] }])
+    expect(config.pools).toMatchObject([
+      { name: 'local', policy: 'PRIORITY', executors: ['local', 'handler', 'container'] },
+    ])
     expect(config.pools[0].nodes).toBeUndefined()
     expect(config.queues).toEqual([{ name: 'default', pool: 'local', native: {} }])
     expect(config.retention).toEqual({ jobsMs: null, logsMs: 2_592_000_000, eventsMs: 2_592_000_000 })
@@ -276,7 +278,10 @@ describe('refusals', () => {
       /^pools\[0\].executor: cannot be combined with executors/,
     ],
     ['pools: [{ name: a, executor: slurm }]', /^pools\[0\].sharedDir: is missing; name the folder/],
-    ['pools: [{ name: a, sharedDir: /shared }]', /^pools\[0\].sharedDir: is not used by a pool with local; remove it/],
+    [
+      'pools: [{ name: a, sharedDir: /shared }]',
+      /^pools\[0\].sharedDir: is not used by a pool with local, handler, container; remove it/,
+    ],
     [
       'pools: [{ name: a, executor: slurm, sharedDir: shared }]',
       /^pools\[0\].sharedDir: "shared" is not an absolute path/,

@@ -1,11 +1,11 @@
-import { type ExecutorName, executorDefault, traitsOf } from '../domain/executors.ts'
+import { type ExecutorName, executorDefault, executorsDefault, traitsOf } from '../domain/executors.ts'
 import type { ConfigFile, PoolEntry } from './file.ts'
 import type { ConfigProblem } from './value.ts'
 
 /** Rules between the keys of a pool. */
 
 export const executorsOf = (pool: PoolEntry): readonly ExecutorName[] =>
-  pool.executors ?? [pool.executor ?? executorDefault]
+  pool.executors ?? (pool.executor ? [pool.executor] : executorsDefault)
 
 export function duplicates(path: string, items: readonly { name: string }[]): ConfigProblem[] {
   return items.flatMap(({ name }, i) =>

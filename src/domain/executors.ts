@@ -160,8 +160,9 @@ const table = {
   },
 } as const satisfies Record<ExecutorName, ExecutorTraits>
 
-/** The executor of a pool that names none. */
-export const executorDefault: ExecutorName = 'local'
+/** The executors of a pool that names none, in order of preference. */
+export const executorsDefault: readonly [ExecutorName, ...ExecutorName[]] = ['local', 'handler', 'container']
+export const [executorDefault] = executorsDefault
 
 /** An executor that another version wrote into the database: it has no special traits. */
 const unknown: ExecutorTraits = {

@@ -41,6 +41,10 @@ export function reportWarnings(
   const seconds = maxRunTimeSeconds ?? durationSeconds ?? 0
   const most = secondsMax[queue] ?? Number.POSITIVE_INFINITY
   return [
+    // Backends come and go, so a job of one that does not answer is accepted.
+    ...(report?.available === false
+      ? [`Executor ${executor} of pool ${pool} is not available now: ${report.message}`]
+      : []),
     ...limits.map(
       (limit) => `${limit} is planned with, not enforced: executor ${executor} of pool ${pool} cannot limit it`,
     ),

@@ -47,6 +47,8 @@ export interface ContainerOptions {
 }
 
 const pauseMs = 250
+/** Between two tries to hear the events of an engine that is away. */
+const pauseMsMax = 8_000
 const logBytesDefault = 16 * 1024 ** 3
 
 export async function createContainerExecutor(options: ContainerOptions): Promise<Executor> {
@@ -165,9 +167,11 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   async function* watch(given: AbortSignal): AsyncGenerator<Handle> {
     const signal = either(given)
     const filters = JSON.stringify({ type: ['container'], event: ['start', 'die'], label: [ownLabel] })
+    let restMs = pauseMs
     while (!signal.aborted) {
       try {
         const events = await engine.stream('/events', signal, { filters })
+        restMs = pauseMs
         for await (const line of createInterface({ input: events, signal })) {
           const name = JSON.parse(line).Actor?.Attributes?.name
           if (name) yield name
@@ -175,7 +179,8 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       } catch (err) {
         if (!signal.aborted) log.debug({ err }, 'the container engine ended its events; listening again')
       }
-      await clock.sleep(pauseMs, signal)
+      await clock.sleep(restMs, signal)
+      restMs = Math.min(2 * restMs, pauseMsMax)
     }
   }
 
@@ -197,7 +202,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       const all = (await listAll()) ?? new Map<Handle, string>()
       return [...all.keys()].map((handle) => ({ runId: runIdOf(handle), handle }))
     },
-    describe: () => describeEngine(engine),
+    describe: () => describeEngine(engine, clock),
     async close() {
       closing.abort()
       engine.close()
@@ -223,15 +228,29 @@ function unlessGone(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
-async function describeEngine(engine: Engine): Promise<ExecutorDescription> {
+/** A server that starts does not wait for an engine that is frozen. */
+const describeMsMax = 2_000
+
+async function describeEngine(engine: Engine, clock: Clock): Promise<ExecutorDescription> {
+  const late = new AbortController()
+  const silent = clock.sleep(describeMsMax, late.signal).then(() => unavailable(`${engine.address} does not answer`))
+  return Promise.race([askEngine(engine), silent]).finally(() => late.abort())
+}
+
+const unavailable = (why: string) => ({
+  version: null,
+  available: false,
+  message: `No container engine answers: ${why}`,
+})
+
+async function askEngine(engine: Engine): Promise<ExecutorDescription> {
   try {
     const { Version: version } = await engine.get<{ Version: string }>('/version')
     const message = (await readHasInit(engine)) ? null : withoutInit
     return { version, available: true, message }
   } catch (error) {
     if (!(error instanceof EngineAway || error instanceof EngineError)) throw error
-    const message = `No container engine answers: ${error.message}`
-    return { version: null, available: false, message }
+    return unavailable(error.message)
   }
 }
 

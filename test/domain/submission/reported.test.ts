@@ -46,3 +46,9 @@ test('what the executor would refuse at the start is refused at submission, and 
   ])
   expect(await warnings({})).toEqual([])
 })
+
+test('an executor whose backend does not answer has a warning, and the job waits for it', async () => {
+  const simulated = { version: null, available: false, message: 'No engine answers', unenforced: [] }
+  await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })
+  expect(await warnings({})).toEqual(['Executor simulated of pool sim is not available now: No engine answers'])
+})
