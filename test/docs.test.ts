@@ -67,6 +67,10 @@ test('the command line', { timeout: 120_000 }, async () => {
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
 
+test('job files of another system', { timeout: 60_000 }, async () => {
+  expect(await typed('specs.md')).toEqual(['from a job file\noverridden\n'])
+})
+
 test('the step of continuous integration ends as its job, and finds the job of its first try', {
   timeout: 120_000,
 }, async () => {

@@ -1,10 +1,12 @@
 import { parse as parseYaml, YAMLError } from 'yaml'
 import type { JobSpecInput } from '../client/generated/graphql.ts'
+import { fromEai } from './eai.ts'
 import { usage } from './exit.ts'
 
 /**
  * The spec of a submission, made of a YAML file, flags and the command after `--`, in this order: later ones override.
- * The YAML has the names of the schema's JobSpecInput, so `-f` reads what `--print-spec` writes. The server checks it.
+ * The YAML has the names of the schema's JobSpecInput, so `-f` reads what `--print-spec` writes, or those of the EAI
+ * Toolkit (eai.ts). The server checks it.
  */
 
 export interface SpecFlags {
@@ -45,12 +47,14 @@ export interface SpecSources {
   flags: SpecFlags
   command: readonly string[]
   env: Readonly<Record<string, string | undefined>>
+  /** Tells the user something about the file. */
+  warn(text: string): void
 }
 
 const gibBytes = 2 ** 30
 
-export function buildSpec({ yaml, flags, command, env }: SpecSources): JobSpecInput {
-  const file: JobSpecInput = yaml === null ? {} : parseSpec(yaml)
+export function buildSpec({ yaml, flags, command, env, warn }: SpecSources): JobSpecInput {
+  const file = yaml === null ? {} : parseSpec(yaml, warn)
   const spec: JobSpecInput = { ...file, ...fromFlags(flags) }
   const resources = { ...file.resources, ...resourcesFromFlags(flags) }
   if (Object.keys(resources).length > 0) spec.resources = resources
@@ -67,11 +71,13 @@ export function buildSpec({ yaml, flags, command, env }: SpecSources): JobSpecIn
   return spec
 }
 
-function parseSpec(yaml: string): JobSpecInput {
+function parseSpec(yaml: string, warn: SpecSources['warn']): JobSpecInput {
   const parsed = parseValue(yaml, 'the job file')
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw usage('the job file is not a YAML mapping', 'see what "berth submit --print-spec -- command" prints')
-  return parsed as JobSpecInput
+  const { spec, warnings } = fromEai(parsed as Record<string, unknown>)
+  for (const warning of warnings) warn(warning)
+  return spec
 }
 
 function parseValue(yaml: string, what: string): unknown {

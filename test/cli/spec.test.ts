@@ -3,7 +3,7 @@ import { parse, stringify } from 'yaml'
 import { buildSpec, type SpecFlags } from '../../src/cli/spec.ts'
 
 const build = (flags: Partial<SpecFlags>, command: string[] = [], yaml: string | null = null) =>
-  buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' } })
+  buildSpec({ yaml, command, flags: { inheritEnv: true, ...flags }, env: { MINE: 'mine' }, warn: () => undefined })
 
 describe('the spec of a submission', () => {
   it('takes the directory of a flag or the file, and leaves the default to the server', () => {

@@ -15,7 +15,7 @@ export function addRetry(program: Command, cli: Cli): void {
   addSubmissionFlags(addSpecFlags(retry))
     .description('retry a final job as a new job, with changes by flags; prints its id')
     .action(async (jobId: string, command: string[], options: SpecFlags & SubmissionOptions) => {
-      const overrides = buildSpec({ ...cli, command, flags: options, yaml: null })
+      const overrides = buildSpec({ ...cli, command, flags: options, yaml: null, warn: () => undefined })
       const input = { jobId, overrides, ...submissionInput(options) }
       await finish(cli, await cli.connection().retry(input, attemptsOf(options)), options)
     })

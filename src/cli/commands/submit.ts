@@ -35,9 +35,15 @@ export function addSubmit(program: Command, cli: Cli): void {
     .option('--requires-approval', 'require an approval before the job is queued')
     .passThroughOptions()
     .action(async (command: string[], options: SubmitOptions) => {
-      const spec = buildSpec({ ...cli, command, flags: options, yaml: await readSpecFile(cli, options.file) })
+      const spec = buildSpec({
+        ...cli,
+        command,
+        flags: options,
+        yaml: await readSpecFile(cli, options.file),
+        warn: (text) => cli.terminal.say(`berth: ${text}`),
+      })
       if (options.printSpec) return cli.terminal.write(stringify(spec))
-      if (command.length === 0 && options.file === undefined)
+      if ((['command', 'executable', 'handler', 'image'] as const).every((field) => spec[field] == null))
         throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
       await send(cli, spec, options)
     })

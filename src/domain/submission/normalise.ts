@@ -1,5 +1,5 @@
 import type { SpecInput } from '../input.ts'
-import type { JobSpec, Resources } from '../spec.ts'
+import { accountInDns, type JobSpec, type Resources } from '../spec.ts'
 import type { Route } from './routing.ts'
 
 /** Fills in defaults and settles contradictions; every change of a value that the user gave becomes a warning. */
@@ -137,7 +137,13 @@ function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] 
     targetPort: targetPort ?? port,
     protocol: protocol ?? 'TCP',
   }))
-  return { name: `dns-${account}-${dns.name}`, ports }
+  return { name: `dns-${account}-${withoutPrefix(dns.name ?? '', account)}`, ports }
+}
+
+/** The prefix may be given, as DNS has it. */
+function withoutPrefix(name: string, account: string): string {
+  const prefix = `dns-${accountInDns(account)}-`
+  return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 
 function resourcesOf(given: NonNullable<SpecInput['resources']>, warnings: string[]): Resources {

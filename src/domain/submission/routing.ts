@@ -106,6 +106,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
     )
   const violations = [
     ...notHonoured(spec, executor),
+    ...missingField(spec, executor),
     ...portViolations(spec, executor),
     ...gangViolations(spec, destination),
     ...deviceViolations(spec, destination, executor),
@@ -162,6 +163,14 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
     const path = field.split('.')
     return { path: ['spec', ...path], message: `Executor ${executor} does not support ${path.at(-1)}${value}` }
   })
+}
+
+/** An executor that always gets the jobs with a field runs no others. */
+function missingField(spec: SpecInput, executor: string): Violation[] {
+  const { preferredFor } = traitsOf(executor)
+  if (preferredFor?.when !== 'ALWAYS' || asked[preferredFor.field](spec)) return []
+  const { field } = preferredFor
+  return [{ path: ['spec', field], message: `Executor ${executor} runs only jobs with ${field}` }]
 }
 
 function portViolations({ internalDns }: SpecInput, executor: string): Violation[] {

@@ -1,0 +1,140 @@
+import type { JobSpecInput } from '../client/generated/graphql.ts'
+import { usage } from './exit.ts'
+
+/**
+ * Job files in the words of the EAI Toolkit. Each field of theirs that has another name or form here is translated; all
+ * others are names of JobSpecInput already, and the server checks them. docs/specs.md lists every field.
+ */
+
+export interface Translated {
+  spec: JobSpecInput
+  /** What a reader of the file should know. */
+  warnings: string[]
+}
+
+type Fields = Record<string, unknown>
+
+interface Translation {
+  /** Path in their file. */
+  from: string
+  /** Path in the spec. */
+  to: string
+  value?: (value: unknown, from: string, warnings: string[]) => unknown
+}
+
+const translations: readonly Translation[] = [
+  { from: 'environmentVars', to: 'environment', value: variables },
+  { from: 'tags', to: 'labels', value: (tags, from) => texts(tags, from).map((key) => ({ key, value: '' })) },
+  { from: 'maxRunTime', to: 'maxRunTimeSeconds' },
+  { from: 'cpu', to: 'resources.cpu' },
+  { from: 'mem', to: 'resources.memoryGib' },
+  { from: 'gpu', to: 'resources.gpu' },
+  { from: 'resources.gpuMem', to: 'resources.gpuMemoryGib' },
+  { from: 'resources.gpuCudaVersion', to: 'resources.cudaVersion', value: version },
+  // A model such as 6154 is a number in YAML.
+  { from: 'resources.cpuModel', to: 'resources.cpuModel', value: texts },
+  { from: 'resources.gpuModel', to: 'resources.gpuModel', value: texts },
+  { from: 'options.infiniband', to: 'resources.infiniband' },
+  { from: 'options.alphabits.network-isolation', to: 'networkIsolation', value: upper },
+  { from: 'options.sidecars.x11', to: 'x11' },
+  { from: 'options.sidecars.internal-dns', to: 'internalDns', value: internalDns },
+  { from: 'options.internal-dns', to: 'internalDns', value: internalDns },
+]
+
+export function fromEai(file: Fields): Translated {
+  const rest = structuredClone(file)
+  const warnings: string[] = []
+  const found = translations.flatMap(({ from, to, value = (same) => same }) => {
+    const theirs = take(rest, from.split('.'))
+    return theirs === undefined ? [] : [{ from, to, ours: value(theirs, from, warnings) }]
+  })
+  const left = pathsOf(rest['options'], 'options')[0]
+  if (left) throw usage(`the job file: ${left} is not an option of a job`, 'docs/specs.md lists them')
+  delete rest['options']
+  for (const { from, to, ours } of found) put(rest, { from, path: to.split('.'), ours })
+  masterPort(rest, warnings)
+  return { spec: rest, warnings }
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Removes a value; undefined: there is none. */
+function take(fields: Fields, [key = '', ...more]: readonly string[]): unknown {
+  const value = fields[key]
+  if (more.length > 0) return isFields(value) ? take(value, more) : undefined
+  delete fields[key]
+  return value
+}
+
+interface Put {
+  from: string
+  path: readonly string[]
+  ours: unknown
+}
+
+function put(fields: Fields, { from, path: [key = '', ...more], ours }: Put): void {
+  const there = fields[key]
+  if (more.length > 0) {
+    if (there != null && !isFields(there)) throw usage(`the job file: ${key} is not a YAML mapping`)
+    const inner = there ?? {}
+    fields[key] = inner
+    put(inner, { from, path: more, ours })
+  } else {
+    if (there !== undefined) throw usage(`the job file: ${from} and ${key} are the same field`, 'remove one of them')
+    fields[key] = ours
+  }
+}
+
+const pathsOf = (value: unknown, path: string): string[] =>
+  isFields(value)
+    ? Object.entries(value).flatMap(([key, inner]) => pathsOf(inner, `${path}.${key}`))
+    : value == null
+      ? []
+      : [path]
+
+function texts(value: unknown, from: string): string[] {
+  const all = Array.isArray(value) ? value : [value]
+  if (all.some((each) => typeof each !== 'string' && typeof each !== 'number'))
+    throw usage(`the job file: ${from} must be a list of texts`)
+  return all.map(String)
+}
+
+function variables(value: unknown, from: string) {
+  return texts(value, from).map((assignment) => {
+    const at = assignment.indexOf('=')
+    if (at < 1) throw usage(`the job file: ${from}: ${assignment} is not NAME=value`)
+    return { name: assignment.slice(0, at), value: assignment.slice(at + 1) }
+  })
+}
+
+function version(value: unknown, from: string, warnings: string[]): unknown {
+  if (typeof value !== 'number') return value
+  warnings.push(`${from} ${value} is read as version "${value}"; write it in quotes, because 11.10 is the number 11.1`)
+  return String(value)
+}
+
+function upper(value: unknown): unknown {
+  return typeof value === 'string' ? value.toUpperCase() : value
+}
+
+function internalDns(value: unknown): unknown {
+  if (!isFields(value) || !Array.isArray(value['ports'])) return value
+  const ports = value['ports'].map((port) => {
+    if (!isFields(port) || port['target-port'] === undefined) return port
+    const { 'target-port': targetPort, ...rest } = port
+    return { ...rest, targetPort }
+  })
+  return { ...value, ports }
+}
+
+/** Replicas name a port without a name of their own: the first replica is reached by MASTER_ADDR. */
+function masterPort(spec: Fields, warnings: string[]): void {
+  const { internalDns: dns, resources } = spec
+  if (!isFields(dns) || dns['name'] !== '' || !isFields(resources) || resources['replicas'] === undefined) return
+  const [first, ...others] = Array.isArray(dns['ports']) ? dns['ports'] : []
+  if (!isFields(first) || others.length > 0) return
+  resources['replicaMasterPort'] ??= first['port']
+  delete spec['internalDns']
+  warnings.push(`options.internal-dns without a name is read as resources.replicaMasterPort ${first['port']}`)
+}

@@ -1,0 +1,211 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildSchema, isObjectType } from 'graphql'
+import { describe, expect, it } from 'vitest'
+import { parse, stringify } from 'yaml'
+import { fromEai } from '../../src/cli/eai.ts'
+import { buildSpec } from '../../src/cli/spec.ts'
+import { JobAttributes, JobSpec, ResourceSpecV1 } from '../../src/client/psij/job-spec.ts'
+import { specInputOf } from '../../src/client/psij/spec-input.ts'
+import { TimeInterval } from '../../src/client/psij/time-interval.ts'
+import { InvalidInput } from '../../src/domain/errors.ts'
+import { executorNames } from '../../src/domain/executors.ts'
+import { parseSubmission } from '../../src/domain/input.ts'
+import { normalise } from '../../src/domain/submission/normalise.ts'
+import { type Destination, route } from '../../src/domain/submission/routing.ts'
+import { brokenRules } from '../../src/domain/submission/rules.ts'
+import { root } from '../support/sources.ts'
+
+/** The tables of docs/specs.md, row by row. */
+const page = readFileSync(join(root, 'docs/specs.md'), 'utf8')
+
+/** Rows of the table whose first title this is, without backquotes. */
+function rowsOf(title: string): string[][] {
+  const lines = page.split('\n')
+  const begin = lines.findIndex((line) => line.startsWith(`| ${title} |`))
+  const rows = lines.slice(begin).slice(
+    2,
+    lines.slice(begin).findIndex((line) => !line.startsWith('|')),
+  )
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  )
+}
+
+const destination = (executor: string): Destination => ({
+  queue: 'default',
+  isDefault: true,
+  pool: 'pool',
+  policy: 'PRIORITY',
+  executors: [executor],
+  relaxReplicas: true,
+  reports: {},
+  rates: null,
+  weights: {},
+  unixUserRequired: false,
+  reservedUnixUsers: [],
+  refuses: false,
+  nodes: [],
+  deviceIds: [0],
+})
+
+describe('fields and executors', () => {
+  const samples: Record<string, object> = {
+    image: { image: 'a' },
+    data: { data: ['/a:/b'] },
+    networkIsolation: { networkIsolation: 'IN' },
+    internalDns: { internalDns: { name: 'a', ports: [{ port: 80 }] } },
+    'internalDns.ports.targetPort': { internalDns: { name: 'a', ports: [{ port: 80, targetPort: 81 }] } },
+    x11: { x11: { gpu: false } },
+    'resources.replicas': { resources: { replicas: 2 } },
+    'resources.gpuIds': { resources: { gpu: 1, gpuIds: [0] } },
+    preLaunch: { preLaunch: 'a' },
+    postLaunch: { postLaunch: 'a' },
+    'launcher: multiple': { launcher: 'multiple' },
+    'launcher: mpirun': { launcher: 'mpirun' },
+    'launcher: srun': { launcher: 'srun' },
+    stdinPath: { stdinPath: 'a' },
+    stdoutPath: { stdoutPath: 'a' },
+    stderrPath: { stderrPath: 'a' },
+    handler: { handler: 'a.ts' },
+    input: { handler: 'a.ts', input: { a: 1 } },
+    command: { command: ['true'] },
+  }
+
+  /** What the executor says to the field; null: it takes it. */
+  function refusal(executor: string, sample: object): InvalidInput | null {
+    const how = 'handler' in sample || executor === 'handler' ? { handler: 'a.ts' } : { command: ['true'] }
+    const { spec } = parseSubmission({ spec: { ...('command' in sample ? {} : how), ...sample, executor } })
+    expect(brokenRules(spec, 0)).toEqual([])
+    try {
+      route(spec, [destination(executor)])
+      return null
+    } catch (error) {
+      if (error instanceof InvalidInput) return error
+      throw error
+    }
+  }
+
+  const rows = rowsOf('field')
+  const names = ['local', 'container', 'slurm', 'kubernetes', 'handler', 'simulated']
+
+  it('has every executor and every sample', () => {
+    expect(page).toContain(`| field | ${names.join(' | ')} |`)
+    expect([...executorNames].toSorted()).toEqual(names.toSorted())
+    expect(rows.map(([field]) => field)).toEqual(Object.keys(samples))
+  })
+
+  it.each(rows)('%s is taken, or refused by its name and that of the executor', (field = '', ...cells) => {
+    const told = names.map((name) => refusal(name, samples[field] ?? {}))
+    expect(told.map((refused) => (refused ? '' : '✓'))).toEqual(cells)
+    const [last = ''] = (field.split(':')[0] ?? '').split('.').slice(-1)
+    for (const [index, refused] of told.entries()) {
+      if (!refused) continue
+      const texts = refused.violations.map(({ path, message }) => `${path.join('.')} ${message}`)
+      const isNamed = (text: string) => text.includes(field === 'command' ? 'handler' : last)
+      expect(texts.filter(isNamed)).not.toEqual([])
+      expect(texts.join()).toContain(`xecutor ${names[index]}`)
+    }
+  })
+})
+
+describe('job files of the EAI Toolkit', () => {
+  const build = (yaml: string) =>
+    buildSpec({ yaml, flags: { inheritEnv: true }, command: [], env: {}, warn: () => undefined })
+
+  it.each(rowsOf('their field'))('%s is %s', (theirs = '', here = '', remark = '') => {
+    const { spec, warnings } = fromEai(parse(theirs))
+    expect(spec).toEqual(parse(here))
+    expect(warnings).toHaveLength(remark.startsWith('warning') ? 1 : 0)
+    const input = parseSubmission({ spec: { command: ['true'], ...spec } })
+    expect(brokenRules(input.spec, 0)).toEqual([])
+    expect(build(stringify(build(theirs)))).toEqual(build(theirs))
+  })
+
+  it.each([
+    ['{ mem: 1, resources: { memoryGib: 2 } }', 'mem and memoryGib are the same field'],
+    ['options: { alphabits: { speed: 9 } }', 'options.alphabits.speed is not an option of a job'],
+    ['{ mem: 1, resources: 5 }', 'resources is not a YAML mapping'],
+    ['options: fast', 'options is not an option of a job'],
+    ['environmentVars: [A]', 'environmentVars: A is not NAME=value'],
+    ['environmentVars: { A: b }', 'environmentVars must be a list of texts'],
+  ])('%s is refused', (file, told) => {
+    expect(() => fromEai(parse(file))).toThrow(told)
+  })
+
+  it('keeps the fields of the server as they are, the unknown ones too', () => {
+    const spec = {
+      command: ['x'],
+      resources: { gpuModel: ['a'], colour: 1 },
+      internalDns: { name: '', ports: [] },
+      a: 1,
+    }
+    expect(fromEai(structuredClone(spec))).toEqual({ spec, warnings: [] })
+  })
+
+  it('puts the prefix of an internal name in front once', () => {
+    const name = (given: string) => {
+      const { spec } = parseSubmission({
+        spec: { command: ['true'], internalDns: { name: given, ports: [{ port: 80 }] } },
+      })
+      return normalise(spec, { queue: 'q', pool: 'p', policy: 'PRIORITY', executor: 'container' }, 'users.ann-b').spec
+        .internalDns?.name
+    }
+    expect([name('web'), name('dns-users-ann--b-web'), name('dns-users-bob-web')]).toEqual([
+      'dns-users.ann-b-web',
+      'dns-users.ann-b-web',
+      'dns-users.ann-b-dns-users-bob-web',
+    ])
+  })
+})
+
+describe('PSI/J', () => {
+  const input = (fields: object) =>
+    specInputOf(new JobSpec({ executable: 'x', ...fields }), undefined) as Record<string, unknown>
+
+  it.each(rowsOf('JobSpec'))('JobSpec %s is %s', (theirs = '', here = '') => {
+    expect(input(parse(theirs))).toMatchObject(parse(here))
+  })
+
+  it.each(rowsOf('ResourceSpecV1'))('ResourceSpecV1 %s is %s', (theirs = '', here = '') => {
+    const spec = input({ resources: new ResourceSpecV1(parse(theirs)) })
+    expect(spec['resources']).toEqual(parse(here))
+    expect(() => parseSubmission({ spec })).not.toThrow()
+  })
+
+  it.each(rowsOf('JobAttributes'))('JobAttributes %s is %s', (theirs = '', here = '') => {
+    expect(input({ attributes: new JobAttributes(parse(theirs)) })).toMatchObject({
+      ...parse(here),
+      durationSeconds: 600,
+    })
+  })
+
+  it('duration is durationSeconds', () => {
+    const attributes = new JobAttributes({ duration: new TimeInterval(90) })
+    expect(input({ attributes })).toMatchObject({ durationSeconds: 90 })
+  })
+
+  it('has every field of their classes in the tables', () => {
+    const first = (title: string) => rowsOf(title).flatMap(([theirs = '']) => Object.keys(parse(theirs)))
+    expect(first('JobSpec').toSorted()).toEqual(
+      Object.keys(new JobSpec())
+        .filter((name) => name !== 'resources' && name !== 'attributes')
+        .toSorted(),
+    )
+    const resources = Object.getOwnPropertyNames(ResourceSpecV1.prototype).filter((name) => name !== 'constructor')
+    expect([...new Set(first('ResourceSpecV1'))].toSorted()).toEqual(resources.toSorted())
+    expect([...first('JobAttributes'), 'duration'].toSorted()).toEqual(Object.keys(new JobAttributes()).toSorted())
+  })
+
+  it('JobStatus is a JobEvent', () => {
+    const schema = buildSchema(readFileSync(join(root, 'schema.graphql'), 'utf8'))
+    for (const [, here = ''] of rowsOf('JobStatus')) {
+      const [type = '', field = ''] = here.split('.')
+      const found = schema.getType(type)
+      expect(isObjectType(found) && found.getFields()[field], here).toBeTruthy()
+    }
+  })
+})
