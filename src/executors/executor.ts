@@ -84,7 +84,7 @@ export type Observation =
    * The run has ended without an end of its own: the machine restarted, the container was removed, the backend lost its
    * node. PREEMPTED: the backend took its nodes away for another job.
    */
-  | { state: 'gone'; info?: string; cause?: 'PREEMPTED' }
+  | { state: 'gone'; info?: string; cause?: 'PREEMPTED'; unsentClosure?: string }
   /** Its command never began and will not: a StartFailed that the backend noticed after `start`. Final. */
   | { state: 'failed'; reason: StartFailed['reason']; message: string }
 
@@ -111,6 +111,8 @@ export interface Ended {
   nativeId?: string
   placements?: readonly BackendPlacement[]
   usage?: RunUsage
+  /** A closure as the text of its JSON that the job saved, and that was not sent when it ended. */
+  unsentClosure?: string
   /** What else a user should know of the end. */
   info?: string
 }

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import type { Inside } from '../client/inside.ts'
 import type { Handler, JobContext, Json } from './define-job.ts'
 import { createReports } from './reports.ts'
+import { createUnsent } from './unsent.ts'
 
 /**
  * The process of a run of the executor `handler`: `node host.ts MODULE`, with everything else in the environment. It
@@ -30,7 +31,7 @@ async function main(): Promise<number> {
   const path = resolve((argv[2] ?? '').replace(/^~(?=\/)/, env['HOME'] ?? '/'))
   const handler = await load(path)
   if (typeof handler === 'number') return handler
-  const reports = createReports(openInside, complain)
+  const reports = createReports(openInside, complain, createUnsent(env['BERTH_UNSENT_CLOSURE'], complain))
   const context = { ...(await facts()), ...reports, log: (line: string) => void stdout.write(`${line}\n`) }
   const code = await outcome(handler, context)
   await reports.settled()

@@ -1,5 +1,6 @@
 import type { Inside, ProgressReport } from '../client/inside.ts'
 import type { JobContext, Json } from './define-job.ts'
+import type { Unsent } from './unsent.ts'
 
 /**
  * What a handler reports, in the background: progress and closures one after the other and the newest only, artifacts in
@@ -9,7 +10,7 @@ export type Reports = Pick<JobContext, 'status' | 'progress' | 'artifact' | 'sav
   settled(): Promise<void>
 }
 
-export function createReports(open: () => Promise<Inside>, complain: (text: string) => void): Reports {
+export function createReports(open: () => Promise<Inside>, complain: (text: string) => void, unsent: Unsent): Reports {
   let opening: Promise<Inside> | undefined
   const inside = () => {
     opening ??= open()
@@ -30,8 +31,12 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
     async (report: ProgressReport) => (await inside()).reportProgress(report),
     (older, newer) => ({ ...older, ...newer }),
   )
+  let newest: Json | undefined
   const closures = newestOf(
-    async (closure: Json) => (await inside()).saveClosure(closure),
+    async (closure: Json) => {
+      await (await inside()).saveClosure(closure)
+      if (closure === newest) unsent.clear()
+    },
     (_older, newer) => newer,
   )
   let published: Promise<unknown> = Promise.resolve()
@@ -45,8 +50,13 @@ export function createReports(open: () => Promise<Inside>, complain: (text: stri
       published = sent.catch(() => undefined)
       return kept(`artifact ${artifact.name}`, sent)
     },
-    // A copy: the handler may change the object before it is sent.
-    saveClosure: (closure) => kept('saveClosure', closures(JSON.parse(JSON.stringify(closure)))),
+    saveClosure(closure) {
+      const text = JSON.stringify(closure)
+      // A copy: the handler may change the object before it is sent.
+      newest = JSON.parse(text) as Json
+      unsent.keep(text)
+      return kept('saveClosure', closures(newest))
+    },
     async settled() {
       while (unsettled.size > 0) await Promise.all(unsettled)
     },

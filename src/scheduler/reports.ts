@@ -1,4 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
+import { storeUnsent } from '../domain/inside/closures.ts'
 import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
@@ -78,6 +79,7 @@ async function writeRound(
     sql,
     reports.map(({ jobId }) => jobId),
   )
+  for (const jobId of await storeUnsent(sql, reports.flatMap(unsentOf))) Object.assign(jobs.get(jobId) ?? {}, saved)
   await saveHandles(
     sql,
     reports.flatMap(({ runId, handle }) => (handle ? [{ runId, handle }] : [])),
@@ -107,6 +109,15 @@ async function writeRound(
     moves.flatMap((steps) => steps[1] ?? []),
     domain.time.nowMs(),
   )
+}
+
+const saved = { hasClosure: true } satisfies Partial<ReportedJob>
+
+function unsentOf({ runId, report }: RunReport): { runId: string; text: string }[] {
+  if (report.kind !== 'seen') return []
+  const { observation } = report
+  const hasEnded = observation.state === 'ended' || observation.state === 'gone'
+  return hasEnded && observation.unsentClosure !== undefined ? [{ runId, text: observation.unsentClosure }] : []
 }
 
 const endsRun = ({ to }: Move): boolean => to === 'QUEUED' || isFinal(to)

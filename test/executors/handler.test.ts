@@ -1,10 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createHandlerExecutor } from '../../src/executors/handler/handler.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { readUnsent } from '../../src/executors/local/unsent.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
@@ -118,4 +119,44 @@ it('a TypeScript module with the types of berth/handler runs as it is', async ()
   await until(async () => (await executor.inspect([handle]))[0]?.state === 'running', { what: 'it runs' })
   await executor.stop(handle, 0)
   expect((await read(executor, handle)).err).toBe('')
+})
+
+const saving = `export default {
+  async run(_, { log, saveClosure }) {
+    for (let step = 1; step <= 3; step++) saveClosure({ step })
+    log('saved')
+    await new Promise(() => setInterval(() => undefined, 60_000))
+  },
+}`
+
+it('what a handler saved while no server answered is kept when it is killed', async () => {
+  await writeFile(join(directory, 'saving.mjs'), saving)
+  const run = runOf({ handler: 'saving.mjs', workdir: directory })
+  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+  const file = join(directory, 'spool/runs', run.runId, 'unsent')
+  await until(async () => (await readFile(file, 'utf8')).includes('"step":3'), { what: 'it saved' })
+  const [seen] = await executor.inspect([handle])
+  expect(seen).not.toHaveProperty('unsentClosure')
+  await executor.stop(handle, 0)
+  expect(await untilEnded(executor, handle)).toMatchObject({ signal: 9, unsentClosure: '{"step":3}' })
+  await executor.forget?.(handle)
+  expect(await readdir(join(directory, 'spool/runs'))).not.toContain(run.runId)
+})
+
+it.each([
+  ['a line that was cut off', '{"a":1}\n{"a":2', '{"a":1}'],
+  ['lines that are no closures', '{"a":1}\n[2]\nx\n"\n', '{"a":1}'],
+  ['what the database cannot store', '{"a":1}\n{"a":"\\u0000"}\n{"\\ud800":1}\n', '{"a":1}'],
+  ['one that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
+  ['a large one before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
+  ['an empty file', '', null],
+])('%s is left out', async (_, text, closure) => {
+  const unsentFile = join(directory, 'unsent')
+  await writeFile(unsentFile, text)
+  expect(readUnsent({ unsentFile })).toBe(closure)
+})
+
+it('a file of the job that is no plain file is not read', async () => {
+  expect(readUnsent({ unsentFile: join(directory, 'nothing') })).toBeNull()
+  expect(readUnsent({ unsentFile: directory })).toBeNull()
 })

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { readClosure } from '../../src/domain/inside/closures.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Observation } from '../../src/executors/executor.ts'
 import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
@@ -72,4 +73,18 @@ test('76: an end that is reported twice, at once or later, ends it once', async 
   const ends = await sql("SELECT 1 FROM event WHERE job_id = $1 AND to_state = 'SUCCEEDED'", [id])
   expect(ends).toHaveLength(1)
   expect(await cancelJob(it.domain, it.admin, { jobId: id })).toMatchObject({ changed: false })
+})
+
+test('a closure that a lost run could not send is stored with its end, and its next run has it', async () => {
+  const id = await it.submit({ resumable: true })
+  await leader.tick()
+  await report(id, 1, { state: 'running' })
+  expect(await report(id, 1, { state: 'gone', unsentClosure: '{"step":3}' })).toBe('QUEUED')
+  expect(await readClosure(database.db.sql, id)).toBe('{"step":3}')
+  await leader.tick()
+  await report(id, 1, { state: 'gone', unsentClosure: '{"step":1}' })
+  expect(await readClosure(database.db.sql, id)).toBe('{"step":3}')
+  await report(id, 2, { state: 'running' })
+  expect(await report(id, 2, { ...succeeded, unsentClosure: '{"step":4}' })).toBe('SUCCEEDED')
+  expect(await readClosure(database.db.sql, id)).toBe('{"step":4}')
 })

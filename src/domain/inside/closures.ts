@@ -41,6 +41,21 @@ WITH alive AS MATERIALIZED (${aliveRunSql('= $1')})
 INSERT INTO closure (job_id, run, body) SELECT id, number, $2::text::json FROM alive
 ON CONFLICT (job_id) DO UPDATE SET run = excluded.run, body = excluded.body, saved_at = berth_now() RETURNING 1`
 
+/** What ended runs of the present saved and could not send. The jobs are locked. Returns those whose closure it is now. */
+export async function storeUnsent(sql: Sql, unsent: readonly { runId: string; text: string }[]): Promise<string[]> {
+  if (unsent.length === 0) return []
+  const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)
+  const rows = await sql.query<{ jobId: string }>(
+    `WITH alive AS MATERIALIZED (${aliveRunSql('= ANY($1::text[])')})
+     INSERT INTO closure (job_id, run, body)
+     SELECT alive.id, alive.number, u.body::json FROM alive JOIN unnest($1::text[], $2::text[]) AS u(run_id, body) USING (run_id)
+     ON CONFLICT (job_id) DO UPDATE SET run = excluded.run, body = excluded.body, saved_at = berth_now() RETURNING job_id AS "jobId"`,
+    [fitting.map(({ runId }) => runId), fitting.map(({ text }) => text)],
+    'store_unsent',
+  )
+  return rows.map(({ jobId }) => jobId)
+}
+
 /** The newest closure of a job as the text of its JSON; null: it saved none. */
 export async function readClosure(sql: Sql, jobId: string): Promise<string | null> {
   const [row] = await sql.query<{ body: string }>(

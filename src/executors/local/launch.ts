@@ -9,6 +9,7 @@ import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell } from './shell.ts'
 import type { RunFiles } from './spool.ts'
+import { unsentVariable } from './unsent.ts'
 
 /** The process that a shim starts as the job of a run. */
 export interface Launch {
@@ -30,7 +31,7 @@ export interface LaunchOptions {
   /** The pool has GPUs: a job without GPUs must not see any. */
   hasGpus: boolean
   /** Where the files are that the job reads. */
-  files: Pick<RunFiles, 'nodeFile' | 'closureFile' | 'inputFile'>
+  files: Pick<RunFiles, 'nodeFile' | 'closureFile' | 'inputFile' | 'unsentFile'>
   /** Time after its deadline at which a run is ended by its own shim, if no server did it. */
   deadlineSlackSeconds: number
 }
@@ -66,7 +67,7 @@ export async function launchOf(run: RunSpec, options: LaunchOptions): Promise<La
 async function withInjected(run: RunSpec, account: Account | null, options: LaunchOptions): Promise<RunSpec> {
   const { files } = options
   const { closure } = run
-  const { input } = run.spec
+  const { input, handler } = run.spec
   const hasNodeFile = processCountOf(run.spec.resources) > 1
   const injected = {
     ...run.injected,
@@ -76,6 +77,7 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
     ...(hasNodeFile ? { PSIJ_NODEFILE: await writeNodeFile(files.nodeFile, run, account) } : {}),
     ...(closure === null ? {} : { BERTH_CLOSURE: await writeSecretFile(files.closureFile, closure, account) }),
     ...(input === null ? {} : { BERTH_INPUT: await writeSecretFile(files.inputFile, JSON.stringify(input), account) }),
+    ...(handler === null ? {} : { [unsentVariable]: await writeSecretFile(files.unsentFile, '', account) }),
   }
   return { ...run, injected }
 }

@@ -19,6 +19,7 @@ import { deadlineGraceSeconds } from './spawn.ts'
 import { createSpawner } from './spawner.ts'
 import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, sizesOf } from './spool.ts'
 import { blamed, ofSpool } from './trouble.ts'
+import { readUnsent } from './unsent.ts'
 import { verdictOf } from './verdict.ts'
 import { type Claimed, killJob, killStrays, seeShim, terminate, type WatchedMachine, type WatchedRun } from './watch.ts'
 
@@ -190,7 +191,13 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
 
   async function inspectOne(runId: string): Promise<Observation> {
     const files = filesOf(spoolDir, runId)
-    return files ? observe(files) : { state: 'gone' }
+    return files ? withUnsent(files, await observe(files)) : { state: 'gone' }
+  }
+
+  function withUnsent(files: RunFiles, observation: Observation): Observation {
+    if (observation.state !== 'ended' && observation.state !== 'gone') return observation
+    const unsentClosure = readUnsent(files)
+    return unsentClosure === null ? observation : { ...observation, unsentClosure }
   }
 
   async function observe(files: RunFiles): Promise<Observation> {

@@ -20,6 +20,8 @@ export interface RunFiles {
   /** The same for the closure of an earlier run, and for the input of a handler. */
   closureFile: string
   inputFile: string
+  /** The same for what a handler has saved and not sent (unsent.ts). */
+  unsentFile: string
 }
 
 /** null: not a valid run id. Ids become paths only here. */
@@ -36,6 +38,7 @@ export function filesOf(spoolDir: string, runId: string): RunFiles | null {
     nodeFile: join(directory, 'nodes'),
     closureFile: join(directory, 'closure.json'),
     inputFile: join(directory, 'input.json'),
+    unsentFile: join(directory, 'unsent'),
   }
 }
 
@@ -43,7 +46,7 @@ export const endedList = (spoolDir: string) => join(spoolDir, 'ended')
 
 export async function removeFiles(files: RunFiles): Promise<void> {
   if (removesPlainFiles(files)) return
-  for (const link of [files.nodeFile, files.closureFile, files.inputFile]) await removeLinked(link)
+  for (const link of [files.nodeFile, files.closureFile, files.inputFile, files.unsentFile]) await removeLinked(link)
   await rm(files.directory, { recursive: true, force: true })
 }
 
