@@ -9,7 +9,8 @@ import { readSubmission } from '../../../src/domain/submission/submission.ts'
 const viewer = viewerOf({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
 
 function workdir(executor: string, input: Record<string, unknown> = {}, spec: Record<string, unknown> = {}) {
-  const raw = { spec: { command: ['true'], executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
+  const runs = executor === 'handler' ? { handler: 'job.ts' } : { command: ['true'] }
+  const raw = { spec: { ...runs, executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
   const destination = {
     queue: 'default',
     isDefault: true,
