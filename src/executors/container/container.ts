@@ -229,7 +229,7 @@ function unlessGone(error: unknown): void {
 }
 
 /** A server that starts does not wait for an engine that is frozen. */
-const describeMsMax = 2_000
+const describeMsMax = 5_000
 
 async function describeEngine(engine: Engine, clock: Clock): Promise<ExecutorDescription> {
   const late = new AbortController()
