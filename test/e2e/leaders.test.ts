@@ -83,13 +83,13 @@ const ledBeyond = (epoch: number) =>
     timeoutMs: 12_000,
   })
 
-/** From here on every row says which server wrote it: in which table, and under which epoch of the pool. */
+/** From here on every row says which server wrote it: in which table, and who led the pool then, in which epoch. */
 async function trace() {
   const client = new pg.Client({ connectionString: database.url })
   await client.connect()
-  await client.query(`CREATE TABLE traced (server text, name text, epoch bigint);
+  await client.query(`CREATE TABLE traced (server text, name text, epoch bigint, holder text);
     CREATE FUNCTION trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      INSERT INTO traced SELECT current_setting('traced.server', true), TG_TABLE_NAME, max(epoch) FROM scheduler_leader;
+      INSERT INTO traced SELECT current_setting('traced.server', true), TG_TABLE_NAME, epoch, holder FROM scheduler_leader;
       RETURN NULL; END $$;
     DO $$ DECLARE name text; BEGIN
       FOR name IN SELECT quote_ident(relname) FROM pg_class
@@ -99,13 +99,14 @@ async function trace() {
   await client.end()
 }
 
-/** Tables that this server wrote to after somebody else had taken over. */
-const writtenBeyond = async (server: BerthProcess, epoch: number) =>
+/** Tables that this server wrote to after another had taken over from `epoch`, while it led itself or while it did not. */
+const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: number; leading: boolean }) =>
   (
-    await sql<{ name: string }>('SELECT DISTINCT name FROM traced WHERE server = $1 AND epoch > $2 ORDER BY name', [
-      String(servers.indexOf(server)),
-      epoch,
-    ])
+    await sql<{ name: string }>(
+      `SELECT DISTINCT name FROM traced
+       WHERE server = $1 AND epoch > $2 AND (strpos(coalesce(holder, ''), $3) > 0) = $4 ORDER BY name`,
+      [String(servers.indexOf(server)), epoch, `:${server.pid}:`, leading],
+    )
   ).map(({ name }) => name)
 
 /** What every process does, whoever leads: events are numbered, and what is recorded is chained. */
@@ -113,10 +114,11 @@ const everybody = ['audit_entry', 'audit_head', 'event', 'feed_head']
 
 /** Is the leader's alone, and is not done by one that leads no more. */
 async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; epoch: number }) {
-  const written = await writtenBeyond(server, epoch)
+  const written = await writtenBeyond(server, { epoch, leading: false })
   expect(written.filter((name) => !everybody.includes(name))).toEqual([])
   const other = servers.find((each) => each !== server) as BerthProcess
-  expect(await writtenBeyond(other, epoch)).toEqual(expect.arrayContaining(['job', 'pool_change', 'run']))
+  const byOther = await writtenBeyond(other, { epoch, leading: true })
+  expect(byOther).toEqual(expect.arrayContaining(['job', 'pool_change', 'run']))
 }
 
 /** Frozen since `since`; for as long as was asked for. */
