@@ -125,7 +125,7 @@ function appendSql({ isStored }: LogHead, chunks: number): string {
     )`
   const moved = `WITH moved AS (${isStored ? moveSql : beginSql})`
   return chunks === 0
-    ? `${moved} SELECT NULL AS start, NULL AS at FROM moved`
+    ? `${moved} SELECT NULL::bigint AS start, NULL::timestamptz AS at FROM moved`
     : `${moved}${store} SELECT stored.start_offset AS start, stored.at FROM moved LEFT JOIN stored ON true`
 }
 
