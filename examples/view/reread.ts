@@ -1,6 +1,6 @@
 const pauseMs = 1_000
 
-/** A function that has the list read again: one reading at a time, at most one a second, and again until one succeeds. */
+/** A function that reads the list again: once at a time, at most once a second, and until it succeeds. */
 export function createReread(read: () => Promise<unknown>): () => void {
   let isReading = false
   let isWanted = false

@@ -290,7 +290,7 @@ function useAction<Args extends unknown[]>(action: (...args: Args) => Promise<Tr
   return { run, isBusy, trouble, dismiss: () => setTrouble(null) }
 }
 
-/** The job that the address names: links, the keyboard, and the way back work by themselves. */
+/** The job that the address of the page names, so links, the keyboard and the back button need no code. */
 export function useSelectedId(): string | null {
   const hash = useSyncExternalStore(
     (changed) => {

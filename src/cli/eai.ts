@@ -2,8 +2,8 @@ import type { JobSpecInput } from '../client/generated/graphql.ts'
 import { usage } from './exit.ts'
 
 /**
- * Job files in the words of the EAI Toolkit. Each field of theirs that has another name or form here is translated; all
- * others are names of JobSpecInput already, and the server checks them. docs/specs.md lists every field.
+ * Job files of the EAI Toolkit. A field that has another name or form in JobSpecInput is translated; all others stay, and
+ * the server checks them. docs/specs.md lists every field.
  */
 
 export interface Translated {
@@ -128,7 +128,7 @@ function internalDns(value: unknown): unknown {
   return { ...value, ports }
 }
 
-/** Replicas name a port without a name of their own: the first replica is reached by MASTER_ADDR. */
+/** An internal-dns without a name, beside replicas, only names the port of the first replica, which MASTER_ADDR reaches. */
 function masterPort(spec: Fields, warnings: string[]): void {
   const { internalDns: dns, resources } = spec
   if (!isFields(dns) || dns['name'] !== '' || !isFields(resources) || resources['replicas'] === undefined) return

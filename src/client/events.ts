@@ -16,7 +16,10 @@ import type { Connection, RequestOptions } from './transport.ts'
 
 type Message = JobStatusSubscription['jobStatus']
 
-/** What `follow` gives: events, also none when only the progress of the job changed, or the news that some are gone (RETENTION) or the job is (DELETED, the last one). */
+/**
+ * What `follow` gives: events (none if only the progress of the job changed), or a reset: events are gone (RETENTION), or
+ * the job is (DELETED, the last message).
+ */
 export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
 
 export interface FollowJobOptions {

@@ -4,7 +4,7 @@ import type { RequestFailed } from './failure.ts'
 export interface Outages {
   /** The outages of one stream. */
   ofStream(): StreamOutage
-  /** Of any stream, the newest failure; null: every stream is connected. */
+  /** The newest failure of a stream without a connection; null: every stream is connected. */
   current(): RequestFailed | null
   /** Calls the listener after every change, until the function that it answers is called. */
   onChange(listener: () => void): () => void

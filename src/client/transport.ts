@@ -35,7 +35,7 @@ export interface Connection {
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
   /** As `subscribe`, with the whole answers: for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
-  /** Why streams are without a connection at the moment; null: each has one. They come back by themselves. */
+  /** Why a stream has no connection at the moment; null: every stream has one. Streams reconnect by themselves. */
   outage(): RequestFailed | null
   /** Calls the listener when `outage` has changed; the function that it answers ends that. */
   onOutage(listener: () => void): () => void

@@ -16,9 +16,7 @@ export interface ExecutorTraits {
   needsSharedDir: boolean
   /** Its runs are processes that the server starts on its own machine. */
   startsProcesses: boolean
-  /**
-   * Its jobs see the files of the machine where people submit, so the directory of the caller means something to them.
-   */
+  /** Its jobs see the files of the caller's machine, so the caller's directory is a default for `workdir`. */
   sharesFiles: boolean
   /**
    * Its runs are processes of the account `User.unixUser`. Without that account they would run as root if the server

@@ -81,8 +81,8 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
 }
 
 /**
- * The same, for what a leader loses without harm: the commit does not wait for the disk, so a crash of the machine may
- * undo it.
+ * As `fence`, for a transaction that a leader may lose without harm: its commit does not wait for the disk, so a crash of
+ * the machine may undo it.
  */
 export async function fenceRelaxed(sql: Sql, key: string, epoch: number): Promise<void> {
   await sql.query("SELECT set_config('synchronous_commit', 'off', true)")

@@ -111,7 +111,7 @@ export interface Ended {
   nativeId?: string
   placements?: readonly BackendPlacement[]
   usage?: RunUsage
-  /** A closure as the text of its JSON that the job saved, and that was not sent when it ended. */
+  /** The newest closure that the job saved but had not sent when it ended, as the text of its JSON. */
   unsentClosure?: string
   /** What else a user should know of the end. */
   info?: string

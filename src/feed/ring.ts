@@ -9,10 +9,11 @@ import type { JobRows } from './rows.ts'
 
 /**
  * The newest events and deletions, read once per process. One loop reads what has a position beyond the last one, at every
- * wake-up `feed` and every `pollMs`; a second one looks once a second of which jobs something else was told. What either costs
- * does not depend on the number of readers or of watched jobs. Readers pull from the ring by cursor, and read pages of their own when they are behind it. The ring begins
- * at the feed's head once the database has told it (`start`): what a reader read before that may lack events that the
- * ring does not have either, so it reads once more.
+ * wake-up `feed` and every `pollMs`; a second one looks once a second which jobs have a new `told_at`: a change without an
+ * event, of the progress or of the reason why a run does not begin. What either costs does not depend on the number of
+ * readers or of watched jobs. Readers pull from the ring by cursor, and read pages of their own when they are behind it.
+ * The ring begins at the feed's head once the database has told it (`start`): what a reader read before that may lack
+ * events that the ring does not have either, so it reads once more.
  */
 
 export interface EventRing {
@@ -30,11 +31,11 @@ export interface EventRing {
 /** What the readers of one job share. */
 export interface WatchedJob {
   readonly jobId: string
-  /** Rung for a new event, for what else is told of it, for its deletion. */
+  /** Rung for a new event, a new `toldAt`, and the deletion of the job. */
   readonly bell: Bell
   /** Its newest events since the first reader came, by seq. */
   readonly events: FeedEvent[]
-  /** When something that is no event was last told of it, as of the last look. */
+  /** Time of the newest change without an event, as of the last look. */
   toldAt: Date | null
   gone: boolean
   readers: number
@@ -55,9 +56,9 @@ const ringEventsMax = 4_096
 const readEventsMax = 1_000
 /** Between two reads at least. */
 const readGapMs = 5
-/** What is told may become visible so much later than its time says: the time is taken before the commit. */
+/** A change may become visible so much later than its `told_at`, which is taken before the commit. */
 const toldLateMsMax = 5_000
-/** Jobs that one look reads, newest first. */
+/** Jobs that one look reads, newest `told_at` first. */
 const toldRowsMax = 10_000
 /** Events of a watched job that are kept for its readers. */
 const jobEventsMax = 64

@@ -14,7 +14,7 @@ export interface JobRows {
 
 interface WantedRow {
   version: number
-  /** When the row was told that it must have; 0: any. */
+  /** The row must have this `toldAt` or a later one; 0: any. */
   toldMs?: number
 }
 

@@ -43,7 +43,7 @@ export interface RequestContext extends Rooms {
    * that is read later repeats at most what its rows show already.
    */
   readonly head: () => Promise<number>
-  /** Takes the text of logs; absent: the result has it. */
+  /** Keeps the text of logs apart from the result, which has markers; absent: the result has the text. */
   readonly logTexts?: LogTexts
 }
 

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 
 /**
  * The text of a log in a message of a WebSocket. As a string it would be decoded, escaped and encoded, which costs more than
- * all else that is done for a byte of output. So the result of an event has a marker in its place, and the connection that
- * sends the message puts the bytes there, escaped as they are.
+ * all else that is done for a byte of output. So the result of an event has a marker instead of the text, and the
+ * connection that sends the message replaces the marker by the escaped bytes.
  */
 export interface LogTexts {
-  /** Takes the place of text, as UTF-8, in the result of this event. */
+  /** Keeps a text, and answers the marker that stands for it in the result of this event. */
   markerOf(utf8: Buffer): string
   readonly byMarker: ReadonlyMap<string, Buffer>
 }
@@ -16,7 +16,7 @@ export function createLogTexts(): LogTexts {
   return {
     byMarker,
     markerOf(utf8) {
-      // No output of a job can have it.
+      // Random, so that no job can write it.
       const marker = randomUUID()
       byMarker.set(marker, utf8)
       return marker
@@ -49,7 +49,7 @@ export function withTexts(message: string, waiting: Map<string, Buffer>): string
 
 const known = new WeakMap<Buffer, Buffer>()
 
-/** Readers at the same place of a log share it. */
+/** Escaped once for all readers that get the same batch. */
 function escaped(utf8: Buffer): Buffer {
   const made = known.get(utf8) ?? escapeJson(utf8)
   known.set(utf8, made)

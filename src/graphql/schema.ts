@@ -36,5 +36,5 @@ import './schema/token.ts'
 import './schema/user.ts'
 import './schema/viewer.ts'
 
-/** The schema of all nouns; every server of the process has the same. */
+/** The schema of all nouns, built once: all servers of a process share it. */
 export const schema: GraphQLSchema = builder.toSchema()

@@ -25,7 +25,7 @@ import { refuseUpgrade } from './upgrade.ts'
  *
  * Close codes decide whether the stock client comes back: 1012 the server restarts and 1013 the database is away (it comes
  * back), 4403 the token has expired or its user may other things than before (it comes back, with a fresh one), 4401 no
- * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4400 no message that a client may send,
+ * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4400 a message that no client may send,
  * 4408 no `connection_init`. Nothing may throw in onConnect: that would close with 4500, which is fatal to the client.
  *
  * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that; one that does
@@ -247,8 +247,8 @@ const isServersMessage = (error: unknown) =>
   error instanceof Error && error.message.startsWith('Unexpected message of type')
 
 /**
- * Resolves when the kernel has the bytes, or as many as this, so that a slow reader holds back its own subscription and
- * nothing else, while a fast one finds the next message made when it has taken the last.
+ * Resolves when the kernel has the bytes, so a slow reader holds back its own subscription and nothing else. One message of
+ * up to `aheadBytesMax` is not waited for: the next one is made meanwhile.
  */
 const send = (socket: WebSocket, data: string | Buffer) =>
   new Promise<void>((resolve) => {

@@ -5,13 +5,13 @@ import { appendFileSync, statSync, truncateSync } from 'node:fs'
  * (src/executors/local/unsent.ts): one closure a line. A line that is cut off by the kill does not count.
  */
 export interface Unsent {
-  /** Before a closure is sent. */
+  /** To be called before the closure is sent. */
   keep(closure: string): void
-  /** The newest closure is stored. */
+  /** To be called when the newest closure is stored. */
   clear(): void
 }
 
-/** Of a server that does not answer; then the file begins anew. */
+/** A larger file, which grows while no server answers, is emptied before the next closure. */
 const bytesMax = 4 * 1024 * 1024
 
 export function createUnsent(path: string | undefined, complain: (text: string) => void): Unsent {

@@ -63,7 +63,7 @@ export interface Append {
   position: unknown
   /** logBytesPerRunMax of the configuration: what lies beyond becomes one OVER_LIMIT gap that grows. */
   bytesMax: number
-  /** Told what is stored now; nothing if a gap grew. */
+  /** Gets the chunks that were stored; none if a stored gap grew instead. */
   onStored?: (chunks: Chunk[]) => void
 }
 

@@ -14,8 +14,9 @@ import { type RunState, readLogStates, type Stored } from './stored.ts'
  * null when the job is gone) and keeps its newest chunks in a ring; readers that follow live take them from there, and
  * those that are behind read pages of their own. One loop looks at all hubs of the process with one statement, and
  * fetches new chunks of all with one more, at every wake-up `log` and every `pollMs`: the number of statements does not
- * depend on the number of readers. What this process stores itself is put into the rings right away (fresh-output.ts), without a look. Chunks are fetched only for runs with a waiting reader; the other rings
- * only move their end. Without readers there is no hub, no loop, no timer.
+ * depend on the number of readers. Output that this process stores is put into the rings without a look (fresh-output.ts).
+ * Chunks are fetched only for runs with a waiting reader; the other rings only move their end. Without readers there is no
+ * hub, no loop, no timer.
  */
 
 export interface RunHub {
@@ -40,7 +41,7 @@ export interface HubsOptions {
   clock: Clock
   time: Time
   log: Log
-  /** Absent: no writer is in this process. */
+  /** Absent: this process stores no output. */
   fresh?: Pick<FreshOutput, 'on'> | undefined
 }
 

@@ -29,7 +29,7 @@ export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<Database
   }
 }
 
-/** The moment, for a statement or an answer that needs the database's own. */
+/** The database's own time by a query, where an estimate would not do. */
 export async function readNow(sql: Sql): Promise<Date> {
   const [row] = await sql.query<{ now: Date }>('SELECT berth_now() AS now', [], 'now')
   if (!row) throw new Error('A query without tables has no row')

@@ -39,7 +39,7 @@ export interface Carrying {
   /** A node that does not answer for this long is lost, and its runs with it. */
   nodeLostAfterMs: number
   logBytesPerRunMax: number
-  /** Absent: no reader is in this process. */
+  /** Absent: this process has no readers. */
   fresh?: FreshOutput | undefined
   /** Address of this server for jobs. */
   jobUrl: string

@@ -17,7 +17,7 @@ export interface PumpOptions {
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  /** Told what was stored from an offset on. */
+  /** Gets the chunks that were stored from an offset on. */
   onStored: (from: number, chunks: readonly Chunk[]) => void
 }
 

@@ -26,7 +26,7 @@ const foundMax = 20
 /** A peer that has sent everything reads for so long, then ends its half, and waits for the server to end its own. */
 const readMs = 10
 const endMsMax = 10_000
-/** Somebody else asks now and then, and is answered within this. */
+/** Another client asks now and then, and is answered within this. */
 const bystanderEvery = 100
 const bystanderMsMax = 5_000
 

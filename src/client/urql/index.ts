@@ -53,7 +53,7 @@ const removeDeleted: UpdateResolver = (result, _args, cache: Cache) => {
   for (const id of deletedIn(result)) cache.invalidate({ __typename: 'Job', id })
 }
 
-/** For `cacheExchange(graphcacheOptions)` of Graphcache: members of unions and interfaces are known, so `... on Problem` matches. */
+/** For `cacheExchange(graphcacheOptions)` of Graphcache, which needs `possibleTypes` to match `... on Problem`. */
 export const graphcacheOptions: Partial<CacheExchangeOpts> = {
   possibleTypes,
   keys: Object.fromEntries(embeddedTypes.map((name) => [name, () => null])),

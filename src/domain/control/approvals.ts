@@ -63,7 +63,7 @@ SELECT 1 FROM told`
 export const cancelApprovals = (sql: Sql, jobIds: readonly string[], byUserId: string): Promise<void> =>
   endApprovals(sql, jobIds, { status: 'CANCELLED', byUserId })
 
-/** `byUserId` null: no person ended them. */
+/** `byUserId` null: the requests expired. */
 interface End {
   status: 'CANCELLED' | 'EXPIRED'
   byUserId: string | null

@@ -41,7 +41,10 @@ WITH alive AS MATERIALIZED (${aliveRunSql('= $1')})
 INSERT INTO closure (job_id, run, body) SELECT id, number, $2::text::json FROM alive
 ON CONFLICT (job_id) DO UPDATE SET run = excluded.run, body = excluded.body, saved_at = berth_now() RETURNING 1`
 
-/** What ended runs of the present saved and could not send. The jobs are locked. Returns those whose closure it is now. */
+/**
+ * Stores closures that runs saved but had not sent when they ended, unless the job has moved on since. Returns the ids of
+ * the jobs that got one.
+ */
 export async function storeUnsent(sql: Sql, unsent: readonly { runId: string; text: string }[]): Promise<string[]> {
   if (unsent.length === 0) return []
   const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)

@@ -140,7 +140,7 @@ function internalDns(input: SpecInput, account: string): JobSpec['internalDns'] 
   return { name: `dns-${account}-${withoutPrefix(dns.name ?? '', account)}`, ports }
 }
 
-/** The prefix may be given, as DNS has it. */
+/** A name may already have its prefix, in the form that DNS shows. */
 function withoutPrefix(name: string, account: string): string {
   const prefix = `dns-${accountInDns(account)}-`
   return name.startsWith(prefix) ? name.slice(prefix.length) : name

@@ -5,7 +5,7 @@ import type { ExecutorReport } from '../machines/pool-report.ts'
 
 /** What the process that runs the jobs of a pool has reported of an executor, applied to a submission. */
 
-/** An executor that reported no attributes looks at none, and those of other executors are not its own. */
+/** An executor that reported no attributes ignores all; attributes with the prefix of another executor are ignored too. */
 export function attributeViolations(
   { customAttributes }: SpecInput,
   report: ExecutorReport | undefined,
@@ -24,7 +24,7 @@ export function attributeViolations(
   })
 }
 
-/** What the job asks for by name, and its run will not be held to, or will not have. */
+/** Limits that cannot be enforced, a run time that is cut short, and an executor that is not available now. */
 export function reportWarnings(
   { resources, maxRunTimeSeconds, durationSeconds }: SpecInput,
   report: ExecutorReport | undefined,
@@ -41,7 +41,7 @@ export function reportWarnings(
   const seconds = maxRunTimeSeconds ?? durationSeconds ?? 0
   const most = secondsMax[queue] ?? Number.POSITIVE_INFINITY
   return [
-    // Backends come and go, so a job of one that does not answer is accepted.
+    // The backend may be back when the job starts, so the job is accepted.
     ...(report?.available === false
       ? [`Executor ${executor} of pool ${pool} is not available now: ${report.message}`]
       : []),

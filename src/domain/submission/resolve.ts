@@ -100,7 +100,7 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
   }
 }
 
-/** The directory of the caller means nothing to a container, which begins in that of its image. */
+/** A container does not have the caller's directory, and begins in that of its image. */
 const workdirOf = ({ spec, defaultWorkdir }: SubmissionInput, executor: string) =>
   spec.workdir ?? (traitsOf(executor).sharesFiles ? defaultWorkdir : null)
 

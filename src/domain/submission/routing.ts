@@ -165,7 +165,7 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
   })
 }
 
-/** An executor that always gets the jobs with a field runs no others. */
+/** An executor that gets every job with a certain field runs no job without it. */
 function missingField(spec: SpecInput, executor: string): Violation[] {
   const { preferredFor } = traitsOf(executor)
   if (preferredFor?.when !== 'ALWAYS' || asked[preferredFor.field](spec)) return []

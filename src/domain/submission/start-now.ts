@@ -75,7 +75,7 @@ export type SubmissionOutcome = SubmitOutcome | DryRun
 
 const atOnceMax = 8
 const looksMax = 3
-/** One call asks leaders for so long. */
+/** After this one call asks leaders no further questions. */
 const askingMsMax = 15_000
 
 /**

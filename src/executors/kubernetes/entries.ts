@@ -4,8 +4,8 @@
  * went on later, with the stamp of the next entry.
  *
  * A stamp in the middle of a line may be one of the runtime if it is not earlier than the entry that it would end, and
- * less than a day later. A job may print such a stamp itself; that is a doubt, which the same output without stamps
- * settles (plain-output.ts).
+ * less than a day later. But a job may print such a stamp itself. So it is a doubt until the same output without stamps
+ * shows whether the job wrote it (plain-output.ts).
  */
 
 /** Content of one entry, or a piece of it. */
@@ -28,7 +28,7 @@ const beforeBytes = 64
 export interface Doubt {
   /** Bytes of content in front of it, since the first byte of the answer. */
   offset: number
-  /** The last of them. */
+  /** The last bytes in front of it. */
   before: string
   text: string
 }
@@ -40,7 +40,7 @@ export class ForeignText extends Error {
 
 /** Cuts what arrives into pieces of entries; `latin1` text, so a character is a byte. */
 export class Entries {
-  /** Nothing is read on before it is settled. */
+  /** Nothing more is read until it is settled. */
   doubt: Doubt | null = null
   #rest = ''
   #at = ''

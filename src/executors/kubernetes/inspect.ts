@@ -127,7 +127,7 @@ export function createInspector(options: InspectorOptions): Inspector {
     if (mustEndTogether(parts, replicas)) await stopper.stop(handle, peersGraceMs)
   }
 
-  /** All pods of the run are up: says so to those that were not told yet. null: they are not. */
+  /** Lets the commands begin in pods that have not been told to; `address` null: not all pods of the run are up. */
   async function beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
     if (address === null) return pods
     const begin = { metadata: { annotations: { [annotations.begin]: address } } }

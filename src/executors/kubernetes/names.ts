@@ -25,7 +25,7 @@ export const annotations = {
   stop: 'berth/stop',
   /** On a pod: database time after which it is deleted if it still runs. */
   stopBy: 'berth/stop-by',
-  /** On a pod of several: the address of the first of them. All of them run, so their commands may begin. */
+  /** On each pod of a run with several: the address of the first one. Set when all of them run: the commands may begin. */
   begin: 'berth/begin',
   /** On a Secret: the run was stopped before its command began. */
   withdrawn: 'berth/withdrawn',

@@ -268,7 +268,7 @@ const starting = (nativeId: string, { info, message }: { info?: string; message?
   return { state: 'starting', nativeId, ...(told && { info: told }) }
 }
 
-/** The commands of a run with several pods begin when this was said to each of them. */
+/** Whether a command may have begun: with several pods, one of them has been told to begin. */
 const hasBegunTogether = ({ pods, replicas }: Pick<Observed, 'pods' | 'replicas'>): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 

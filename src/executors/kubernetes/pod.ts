@@ -7,7 +7,7 @@ import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.t
 import type { Node, Secret } from './objects.ts'
 import { gpuResource, nodeAffinityOf, podAntiAffinityOf } from './placement.ts'
 
-/** The pod of one replica of a run: a copy of its amounts, which is a node of a job with `nodeCount`. */
+/** One pod of a run: a replica, or one of the nodes of a job with `nodeCount`. */
 
 export interface PodOptions {
   /** Label of all objects of this installation and pool. */

@@ -2,8 +2,7 @@ import { type RunSpec, StartFailed } from '../executor.ts'
 
 /**
  * The script that becomes the command of a run, in the run's Secret: arguments and values of variables are not in the
- * pod, which more people may read. Its arguments are the number of the replica and the address of the
- * first one.
+ * pod, which more people may read. Its arguments are the number of the replica and the address of the first one.
  *
  * The variables of the image are known in the pod only, so `${NAME}` becomes the value that the job sets before, or a
  * reference to the variable of the image. `env` sets the variables in the last step: a shell would lose names that are

@@ -57,7 +57,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
       }
   }
 
-  /** Leaves nothing of a run that is refused in the middle. */
+  /** If the cluster refuses an object of the run, those that were made before are removed. */
   async function startWhole(run: RunSpec, asked: Asked): Promise<void> {
     try {
       await startOnce(run, asked)

@@ -5,7 +5,7 @@
 # The kubelet writes the order to stop into $orders/stop, in milliseconds of grace. TERM and KILL are for all processes
 # of the pod. What happened besides the exit code goes into the termination message, a word per line.
 #
-# A pod of several waits before its command until $orders/begin has the address of the first one, because all of them run.
+# With several pods the command waits for $orders/begin, which has the address of the first pod as soon as all of them run.
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
 # TERM and KILL then. copies: pods of the run.

@@ -8,7 +8,7 @@ PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec 2>/dev/null
 echo $$ >"$spool/heir"
 
-# Reads a journal: at which uptime (`at`) the run gets TERM, or KILL (`kills`). Fails if it gets none.
+# Reads a journal. at: uptime of the next signal to the run. kills: 1 for KILL, 0 for TERM. Fails if none is planned.
 recall() {
   pid= due=- session= at= fired=0 kill_up=
   while read -r word first second third fourth fifth sixth; do

@@ -4,9 +4,9 @@ import type { Clock } from '../../platform/clock.ts'
 import { heirScript, shell } from './shell.ts'
 
 /**
- * Outlives this server, and if the server is gone does what it would have done: the KILL that a stop announced, and the
- * fallback deadlines of runs. One process for all runs: heir.sh. It is started with the first run or stop and sleeps in
- * a read of a pipe until this process is over.
+ * Outlives this server and then does for all runs what the server would have done (heir.sh): the KILL that a stop
+ * announced, and the fallback deadlines. It is started when it may be needed: for runs that were found, for a run with a
+ * deadline, for a stop. Until this process is over it sleeps in a read of a pipe.
  */
 
 export interface Heir {

@@ -1,7 +1,7 @@
 # The supervisor of one run: it outlives the server, and everything it knows it writes down.
 #
 # It belongs to the account of the server and leads a session of its own. The job leads another session and, where there is
-# one, lives in a cgroup of its own, as its own account: no signal that the job sends to its group reaches this process,
+# one, lives in a cgroup of its own, as its own account: no signal that the job sends to its group reaches this process
 # or the readers of the output. Of these descriptors the job gets 0, 1 and 2, nothing else.
 #
 # Descriptors: 1, 2 the write ends of the two output pipes · 6, 8 their read ends · 3 the journal of the run, append only ·

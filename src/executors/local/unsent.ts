@@ -4,8 +4,8 @@ import type { RunFiles } from './spool.ts'
 
 /**
  * Closures that a handler has saved and that no server has stored, one a line, the newest last. The host appends a line
- * before it sends, and empties the file when the newest is stored, so what a killed handler leaves here is news. The file
- * belongs to the account of the job: what it holds is only believed as far as a closure that the job sends itself.
+ * before it sends, and empties the file when the newest is stored, so what a killed handler leaves here is not stored yet.
+ * The file belongs to the account of the job, so its content is checked like a closure that the job sends.
  */
 
 /** Names the file to the host of a handler (src/handler/unsent.ts). */
@@ -16,7 +16,7 @@ const tailBytesMax = 2 * closureBytesMax + 2
 
 /** null: everything was sent. */
 export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string | null {
-  // What follows the last line feed was cut off, or is nothing.
+  // After the last line feed there is nothing, or a line that was cut off.
   const lines = readTail(unsentFile)?.split('\n').slice(0, -1) ?? []
   return lines.findLast((line) => Buffer.byteLength(line) <= closureBytesMax && isClosure(line)) ?? null
 }

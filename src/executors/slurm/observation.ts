@@ -29,7 +29,7 @@ const TERM = 15
 const KILL = 9
 const awayInfo = 'Slurm does not answer'
 
-/** What its batch script recorded is enough, unless the end may have a reason that Slurm alone knows. */
+/** The records of the batch script are enough, unless Slurm may have ended the run and has to tell why. */
 export function needsSlurm(records: Records | null): boolean {
   if (records === null) return true
   if (records.failed || (records.claim && records.claim.by !== 'job')) return false
@@ -37,8 +37,8 @@ export function needsSlurm(records: Records | null): boolean {
 }
 
 /**
- * Slurm may have ended it: the batch script heard a TERM, or the command died by a TERM or KILL. Signals of Slurm reach
- * the command and the script in any order, so the script may have recorded the end before it heard anything.
+ * Slurm may have ended the run: the batch script got a TERM, or the command died by a TERM or KILL. Signals of Slurm reach
+ * the command and the script in any order, so the script may have recorded the end before it got one.
  */
 const mayBeOfSlurm = ({ code, why }: NonNullable<Records['exit']>): boolean =>
   code !== 0 && (why !== null || code === 128 + TERM || code === 128 + KILL)

@@ -4,7 +4,7 @@ import { executorNames } from '../../../src/domain/executors.ts'
 import { resolveSubmission } from '../../../src/domain/submission/resolve.ts'
 import { readSubmission } from '../../../src/domain/submission/submission.ts'
 
-/** Which directory a job gets that names none, when its caller says where it stands. */
+/** The working directory of a job whose spec names none, when the caller sends its own. */
 
 const viewer = viewerOf({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], deny: [] })
 
