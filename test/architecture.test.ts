@@ -55,6 +55,7 @@ const walls: Record<string, Wall> = {
     may: [
       'platform/clock',
       'platform/log.',
+      'platform/loop',
       'platform/stoppable',
       'platform/troubles',
       'domain/spec.',

@@ -251,6 +251,14 @@ describe('a server', () => {
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 137, stopped: true })
   })
 
+  it('that looks at no run ends it at its fallback deadline, as one does whose database is away', async () => {
+    await reopen({ deadlineSlackSeconds: 0 })
+    const handle = await executor.start(sh('exec sleep 600', { maxRunTimeSeconds: 0.5 }))
+    const journal = join(spoolDir, 'runs', handle, 'journal')
+    await until(() => /^exit 143 /m.test(readFileSync(journal, 'utf8')), { what: 'it was ended' })
+    expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
+  })
+
   it('that is killed leaves an heir that ends a run at its fallback deadline', async () => {
     const run = sh(`${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
     const pid = await orphaned(run)

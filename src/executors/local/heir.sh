@@ -1,6 +1,6 @@
 # Waits for the end of its server, which holds the other end of standard input, and then does what the server would do to runs
 # whose time is over: KILL at the end of a grace that a stop has given; TERM at a fallback deadline, and KILL after its grace.
-# It ends when it waits for no run any more, or when a later server has an heir.
+# It ends when it waits for no run any more, or when a later server has an heir that lives.
 
 : the heir of a server of Berth
 spool=$1 grace=$2
@@ -9,20 +9,25 @@ exec 2>/dev/null
 echo $$ >"$spool/heir"
 
 # Reads a journal. at: uptime of the next signal to the run. kills: 1 for KILL, 0 for TERM. Fails if none is planned.
+# sent: PID:UPTIME of each TERM, since a full disk takes no record.
 recall() {
-  pid= due=- session= at= fired=0 kill_up=
+  pid= due=- session= at= fired= kill_up=
   while read -r word first second third fourth fifth sixth; do
     case $word in
       claim) [ "$pid" ] || { pid=$first born=$second due=$fifth cgroup=$sixth; } ;;
       session) session=$first ;;
       stop) kill_up=${second%.*} ;;
-      deadline) fired=1 ;;
+      deadline) [ "$fired" ] || fired=${first%.*} ;;
       exit) return 1 ;;
     esac
   done <"$1"
   case $due in
     *[!0-9]* | '') ;;
-    *) at=$((due + fired * grace)) kills=$fired ;;
+    *)
+      case $sent in *" $pid:"*) fired=${sent##* "$pid":} fired=${fired%% *} ;; esac
+      at=$due kills=0
+      [ "$fired" ] && at=$((fired + grace)) kills=1
+      ;;
   esac
   [ "$kill_up" ] && [ "$kill_up" -lt "${at:-$((kill_up + 1))}" ] && at=$((kill_up + 1)) kills=1
   [ "$at" ] && [ "$pid" != 0 ]
@@ -43,7 +48,7 @@ is_populated() {
 }
 
 act() {
-  [ "$kills" = 1 ] || printf 'deadline\n' >>"$1"
+  [ "$kills" = 1 ] || { sent="$sent$pid:${up%.*} "; printf 'deadline %s\n' "$up" >>"$1"; }
   case $kills$cgroup in
     1/*) printf 1 >"$cgroup/cgroup.kill" ;;
     1*) is_shim_alive && [ "$session" ] && kill -KILL "-$session" ;;
@@ -52,7 +57,8 @@ act() {
 }
 
 while read -r rest; do :; done
-while read -r newest <"$spool/heir"; [ "${newest:-$$}" = $$ ]; do
+sent=' '
+while read -r newest <"$spool/heir"; [ "${newest:-$$}" = $$ ] || ! kill -0 "$newest"; do
   pause=
   for journal in "$spool"/runs/*/journal; do
     recall "$journal" && { is_shim_alive || is_populated; } || continue

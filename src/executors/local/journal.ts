@@ -14,7 +14,8 @@ export interface Journal {
   session: { pid: number; born: string } | null
   /** Seconds of uptime at which the grace of the earliest stop ends; null: no stop came before the end of the run. */
   stopUp: number | null
-  deadlineFired: boolean
+  /** The fallback deadline fired before any stop: TERM was sent at this uptime (null: it is not told). */
+  deadline: { up: number | null } | null
   exit: { code: number; up: number | null } | null
   /** Further cgroups of the job. */
   limited: readonly string[]
@@ -69,7 +70,7 @@ function parseJournal(text: string): Journal {
     claim: null,
     session: null,
     stopUp: null,
-    deadlineFired: false,
+    deadline: null,
     exit: null,
     limited: [],
     used: null,
@@ -97,7 +98,7 @@ function takeFact(journal: Journal, { word, fields, line }: { word: string; fiel
 function takeStep(journal: Journal, word: string, fields: readonly string[]): void {
   if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
   if (word === 'stop') journal.stopUp = Math.min(journal.stopUp ?? Number.POSITIVE_INFINITY, Number(fields[1]))
-  if (word === 'deadline') journal.deadlineFired = journal.stopUp === null
+  if (word === 'deadline' && journal.stopUp === null) journal.deadline ??= { up: amount(fields[0]) }
   if (word === 'exit') journal.exit = { code: Number(fields[0]), up: amount(fields[1]) }
 }
 
@@ -139,8 +140,8 @@ export function recordVoid(path: string, boot: string): void {
   appendFileSync(path, `claim 0 0 ${boot} - - -\n`)
 }
 
-export function recordDeadline(path: string): void {
-  appendFileSync(path, 'deadline\n')
+export function recordDeadline(path: string, up: number): void {
+  appendFileSync(path, `deadline ${up.toFixed(2)}\n`)
 }
 
 /** Records that the readers of the output end before they have read all. */

@@ -4,6 +4,7 @@ import { networkInterfaces, release, uptime } from 'node:os'
 import { basename } from 'node:path'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
+import { createLoop } from '../../platform/loop.ts'
 import { type AccountRules, oneUser, separationOf } from '../account.ts'
 import { type Alarm, Alarms } from '../alarms.ts'
 import { type Executor, type Observation, type RunSpec, StartFailed } from '../executor.ts'
@@ -21,7 +22,16 @@ import { endedList, filesOf, listRuns, openSpool, type RunFiles, removeFiles, si
 import { blamed, ofSpool } from './trouble.ts'
 import { readUnsent } from './unsent.ts'
 import { verdictOf } from './verdict.ts'
-import { type Claimed, killJob, killStrays, seeShim, terminate, type WatchedMachine, type WatchedRun } from './watch.ts'
+import {
+  type Claimed,
+  isOverdue,
+  killJob,
+  killStrays,
+  seeShim,
+  terminate,
+  type WatchedMachine,
+  type WatchedRun,
+} from './watch.ts'
 
 /**
  * Runs as processes of this machine. They outlive the server: shim.sh is their parent and its specification, and the
@@ -30,8 +40,8 @@ import { type Claimed, killJob, killStrays, seeShim, terminate, type WatchedMach
  * - start: makes the directory and starts a shim, which takes the claim or finds it taken. A crash at any point leaves
  *   a run that is claimed, or one that is unclaimed and that the next start starts. So it runs at most once.
  * - stop: writes the record, then sends TERM to the group of the job. At the end of the grace this server or the next
- *   one sends KILL to the whole job (watch.ts), or the heir of the server does (heir.ts). The same holds for the
- *   fallback deadline of a run.
+ *   one sends KILL to the whole job (watch.ts), whether it leads or not, or the heir of the server does (heir.ts). The
+ *   same holds for the fallback deadline of a run.
  *
  * A run without a claim is voided by a claim of the server: at a stop, and after `claimMs`.
  *
@@ -51,7 +61,7 @@ export interface LocalOptions {
   accounts?: AccountRules
   /** The pool has GPUs: a job without GPUs sees none. */
   hasGpus?: boolean
-  /** Time after its maximum run time at which a run is ended by its own shim, if no server did it. */
+  /** Time after its maximum run time at which a run is ended also without a leader. */
   deadlineSlackSeconds?: number
   /** How much of each output stream is kept on disk; the rest is counted and dropped. */
   logBytesMax?: number
@@ -69,6 +79,8 @@ const claimMs = 30_000
 const logPollMs = 250
 /** Pause between two searches for processes of a run that lost its directory. */
 const strayPauseMs = 20
+/** How often a server that follows no run, since it does not lead, looks for runs whose time is over. */
+const overdueLookMs = 2_000
 /** The shim kills its group right after its exit record. */
 const lastActMs = 5
 
@@ -211,6 +223,16 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     return verdictOf(watched(files), machine)
   }
 
+  async function endOverdue(): Promise<void> {
+    for (const runId of await listRuns(spoolDir)) {
+      const files = filesOf(spoolDir, runId)
+      const journal = files && readJournal(files.journal)
+      if (files && journal && isOverdue(journal, machine.uptimeSeconds())) await observe(files)
+    }
+  }
+  const overdue = createLoop({ name: 'overdue runs', pollMs: overdueLookMs, runOnce: endOverdue, clock, log })
+  overdue.start()
+
   async function stop(runId: string, graceMs: number): Promise<void> {
     const files = filesOf(spoolDir, runId)
     const found = files && readJournal(files.journal)
@@ -295,6 +317,7 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     }),
     async close() {
       closing.abort()
+      await overdue.stop()
       spawner.close()
       heir.close()
       limiting.close()

@@ -15,7 +15,7 @@
 #   session PID BORN       the process that becomes the job: leader of its session and of its process group
 #   limited DIRECTORY …    further cgroups of the job, which hold it to limits
 #   stop GRACE UP          by the server, before it sends TERM: KILL comes at UP
-#   deadline               the fallback deadline fired: by the server, or by its heir
+#   deadline UP            TERM was sent at the fallback deadline: by the server, or by its heir
 #   full STREAM SIZE       output was lost when SIZE bytes of the stream were kept: the disk was full
 #   cut STREAM SIZE        likewise, because its reader was killed
 #   over STREAM BYTES      the stream was over its limit, and at least so many bytes of it were not kept

@@ -33,11 +33,11 @@ export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promi
 }
 
 /** The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals. */
-function outcomeOf({ exit, stopUp, deadlineFired, used }: Journal): Ended {
+function outcomeOf({ exit, stopUp, deadline, used }: Journal): Ended {
   const exitCode = exit?.code ?? 128 + KILL
   const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
   const ended: Ended = { state: 'ended', exitCode, signal, stopped: stopUp !== null, ...usageOf(used) }
-  if (deadlineFired) return { ...ended, cause: 'MAX_RUN_TIME' }
+  if (deadline) return { ...ended, cause: 'MAX_RUN_TIME' }
   if (!exit) return { ...ended, cause: 'SUPERVISOR_KILLED' }
   return used && used.oomKills > 0 && exitCode !== 0 && !ended.stopped ? { ...ended, cause: 'OOM_KILLED' } : ended
 }

@@ -48,6 +48,11 @@ const dyingSeconds = 0.1
 /** The parent of a dead shim takes note of its death sooner than this, however busy the machine is. */
 const mournedSeconds = 10
 const ticksPerSecond = 100
+const never = Number.POSITIVE_INFINITY
+
+/** Something has to be done to the run by now, if it is still alive. */
+export const isOverdue = ({ claim, exit, stopUp }: Journal, up: number): boolean =>
+  claim !== null && exit === null && Math.min(stopUp ?? never, claim.due ?? never) <= up
 
 /** The living shim of this claim. */
 export async function seeShim({ pid, born }: ShimClaim): Promise<ProcessSeen | null> {
@@ -65,19 +70,28 @@ export async function isUnderWay(run: WatchedRun, journal: Claimed, machine: Wat
 }
 
 async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<void> {
-  const { claim, exit, stopUp, deadlineFired } = journal
-  const never = Number.POSITIVE_INFINITY
-  const dueUp = claim.due ?? never
-  if (!exit && !deadlineFired && stopUp === null && dueUp <= up) {
-    recordDeadline(run.journalPath)
-    terminate(journal)
-  }
-  const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, dueUp + deadlineGraceSeconds)
+  const { claim, exit, stopUp, deadline } = journal
+  const firedUp = deadline?.up ?? fireDeadline(run, journal, up)
+  const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, firedUp + deadlineGraceSeconds)
   if (up < endsUp) return
   await killJob(run.runId, journal)
   if (up < endsUp + aloneSeconds || claim.sharesGroup) return
   recordCuts(run.journalPath, run.sizes())
   signal(-claim.pid, 'SIGKILL')
+}
+
+/** Sends TERM if the fallback deadline is over; answers the uptime at which the grace of the deadline begins. */
+function fireDeadline({ journalPath }: WatchedRun, journal: Claimed, up: number): number {
+  const dueUp = journal.claim.due ?? never
+  if (journal.exit || journal.deadline || journal.stopUp !== null || up < dueUp) return dueUp
+  terminate(journal)
+  try {
+    recordDeadline(journalPath, up)
+    return up
+  } catch {
+    // A full disk takes no record, and must not keep the job alive: KILL follows as if it had been recorded in time.
+    return dueUp
+  }
 }
 
 /** TERM to the group of the job. */
