@@ -91,7 +91,17 @@ export async function append(
   return next
 }
 
-const storedChunk = (chunk: NewChunk, at: Date | undefined): Chunk[] => (at ? [{ ...chunk, at }] : [])
+/** Without the packed bytes, which no reader needs. */
+function storedChunk(chunk: NewChunk, at: Date | undefined): Chunk[] {
+  if (!at) return []
+  const { start, end, lineState } = chunk
+  const place = { start, end, lineState, at }
+  return [
+    chunk.gap === null
+      ? { ...place, gap: null, segments: chunk.segments, bytes: chunk.bytes }
+      : { ...place, gap: chunk.gap },
+  ]
+}
 
 function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece[]; over: number } {
   const kept: LogPiece[] = []

@@ -213,5 +213,5 @@ function joinFresh(hub: SharedHub, { runId, from, chunks }: FreshChunks): boolea
 }
 
 const sizeOf = (chunks: readonly Chunk[]) =>
-  chunks.reduce((sum, chunk) => sum + (isBytes(chunk) ? chunk.bytes.length : 0), 0)
+  chunks.reduce((sum, chunk) => sum + (isBytes(chunk) ? chunk.end - chunk.start : 0), 0)
 const isBytes = (chunk: Chunk): chunk is BytesChunk => chunk.gap === null
