@@ -190,12 +190,30 @@ describe('states', () => {
     expect(addressToBegin([runs], { pods: [first], replicas: 1 })).toBeNull()
     expect(of([runs, runs], [first])).toMatchObject({ state: 'starting' })
     expect(of([runs, runs], [told])).toMatchObject({ state: 'running' })
-    expect(mustEndTogether([runs, failed], 2)).toBe(true)
-    expect(mustEndTogether([waits], 2)).toBe(true)
-    expect(mustEndTogether([runs, waits], 2)).toBe(false)
+    const mustEnd = (parts: Part[], pod: Pod) => mustEndTogether(parts, { pods: [pod], replicas: 2 })
+    expect(mustEnd([runs, failed], first)).toBe(true)
+    expect(mustEnd([runs, waits], first)).toBe(false)
+    expect(mustEnd([waits], told)).toBe(true)
     expect(of([runs, failed], [first])).toMatchObject({ state: 'starting', info: 'no such image' })
     expect(of([runs], [told])).toMatchObject({ state: 'running' })
     expect(of([failed, failed], [first])).toMatchObject({ state: 'failed', reason: 'BAD_SPEC' })
+  })
+
+  const failed: Part = { kind: 'failed', reason: 'BAD_SPEC', message: 'no such image' }
+  const gone: Part = { kind: 'gone', info: 'drained' }
+  const waits: Part = { kind: 'waits' }
+  it.each<[string, Part[], object]>([
+    ['waits, failed', [waits, failed], { state: 'failed', reason: 'BAD_SPEC', message: 'no such image' }],
+    ['failed, waits', [failed, waits], { state: 'failed', reason: 'BAD_SPEC', message: 'no such image' }],
+    ['waits, gone', [waits, gone], { state: 'gone', info: 'drained' }],
+    ['waits, deleted', [waits], { state: 'gone', info: 'A pod was deleted' }],
+  ])('of replicas that cannot begin are a loss at once, which ends no peer first: %s', (_, parts, expected) => {
+    const pod = podOf({})
+    const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stop]: '0' } } }
+    expect(mustEndTogether(parts, { pods: [pod], replicas: 2 })).toBe(false)
+    expect(runObservation(parts, { pods: [pod], replicas: 2, nativeId: 'p' })).toMatchObject(expected)
+    expect(mustEndTogether(parts, { pods: [stopped], replicas: 2 })).toBe(true)
+    expect(runObservation(parts, { pods: [stopped], replicas: 2, nativeId: 'p' })).toMatchObject({ state: 'starting' })
   })
 })
 

@@ -1,6 +1,6 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import type { Handle, Observation } from '../executor.ts'
+import { type Handle, isOver, type Observation } from '../executor.ts'
 import { isReady } from './capacity.ts'
 import { type ClusterApi, ClusterAway } from './cluster.ts'
 import type { PodName } from './logs.ts'
@@ -50,7 +50,7 @@ const peersGraceMs = 30_000
 /** The API has whole seconds, cut off: this is added, so that nothing happens before its cause. */
 const secondMs = 1_000
 
-/** The pods of a run, and what each of them means. */
+/** The pods of a run, and in the same order what each of them means. */
 interface Together {
   pods: readonly Pod[]
   parts: readonly Part[]
@@ -110,11 +110,9 @@ export function createInspector(options: InspectorOptions): Inspector {
 
   async function observe(handle: Handle, found: readonly Pod[], known: Surroundings): Promise<Observation> {
     try {
-      const parts = found.map((pod) => partOf(pod, known))
-      const replicas = Number(found[0]?.metadata.labels?.[podLabels.replicas] ?? 1)
-      await endWhatMustEnd(handle, { pods: found, parts, replicas })
-      const pods = await beginTogether(found, addressToBegin(parts, { pods: found, replicas }))
-      return runObservation(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
+      const together = togetherOf(found, known)
+      await endWhatMustEnd(handle, together)
+      return observationOf({ ...together, pods: await beginTogether(found, addressToBegin(together.parts, together)) })
     } catch (err) {
       if (!(err instanceof UnknownState)) throw err
       log.error({ err, run: handle }, 'the cluster shows a state that this version does not know; nothing is concluded')
@@ -124,7 +122,10 @@ export function createInspector(options: InspectorOptions): Inspector {
 
   async function endWhatMustEnd(handle: Handle, { pods, parts, replicas }: Together): Promise<void> {
     for (const pod of pods) if (!podIsOver(pod)) await stopper.enforce(pod)
-    if (mustEndTogether(parts, replicas)) await stopper.stop(handle, peersGraceMs)
+    if (!mustEndTogether(parts, { pods, replicas })) return
+    // The pod that failed stays, because it tells why.
+    const peers = pods.filter((_, index) => parts[index]?.kind === 'runs' || parts[index]?.kind === 'waits')
+    await stopper.stopPods(handle, peers, peersGraceMs)
   }
 
   /** Lets the commands begin in pods that have not been told to; `address` null: not all pods of the run are up. */
@@ -163,9 +164,8 @@ export function createInspector(options: InspectorOptions): Inspector {
     },
     async outputState(handle, replica) {
       try {
-        const pods = await readPods([handle])
-        const pod = pods.get(handle)?.find(({ metadata }) => metadata.labels?.[podLabels.replica] === String(replica))
-        return pod ? outputOf(pod, partOf(pod, await readKnown([pod]))) : 'GONE'
+        const pods = (await readPods([handle])).get(handle) ?? []
+        return outputOf(togetherOf(pods, await readKnown(pods)), replica)
       } catch (error) {
         if (error instanceof ClusterAway || error instanceof UnknownState) return 'GOES_ON'
         throw error
@@ -182,9 +182,20 @@ const stoppedBeforeItBegan: Observation = { state: 'ended', ...codeOf(143), stop
 /** It cannot change any more. */
 const isKept = (observation: Observation | undefined) => observation?.state === 'ended'
 
-/** Whether more output may come. A command that never began has none. */
-function outputOf(pod: Pod, { kind }: Part): 'GOES_ON' | 'OVER' | 'GONE' {
-  if (kind === 'failed') return 'GONE'
+function togetherOf(pods: readonly Pod[], known: Surroundings): Together {
+  const replicas = Number(pods[0]?.metadata.labels?.[podLabels.replicas] ?? 1)
+  return { pods, parts: pods.map((pod) => partOf(pod, known)), replicas }
+}
+
+const observationOf = ({ pods, parts, replicas }: Together): Observation =>
+  runObservation(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
+
+/** Whether more output may come. A command that never began has none, nor has one that waits for a pod that is lost. */
+function outputOf(together: Together, replica: number): 'GOES_ON' | 'OVER' | 'GONE' {
+  const { pods, parts } = together
+  const index = pods.findIndex(({ metadata }) => metadata.labels?.[podLabels.replica] === String(replica))
+  const [pod, kind] = [pods[index], parts[index]?.kind]
+  if (!pod || kind === 'failed' || (kind === 'waits' && isOver(observationOf(together)))) return 'GONE'
   if (kind === 'over' || kind === 'gone') return containerOf(pod)?.terminated ? 'OVER' : 'GONE'
   return 'GOES_ON'
 }

@@ -241,7 +241,7 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
   const loss = lossOf(parts, replicas)
   const runs = parts.filter((part) => part.kind === 'runs')
   const waits = parts.find((part) => part.kind === 'waits')
-  if (loss && !waits && runs.length === 0) return loss
+  if (loss && !mustEndTogether(parts, observed)) return loss
   // Its peers are being ended.
   if (loss) return hasBegunTogether(observed) ? { state: 'running', nativeId, placements } : starting(nativeId, loss)
   if (waits) return starting(nativeId, waits)
@@ -268,12 +268,14 @@ const starting = (nativeId: string, { info, message }: { info?: string; message?
   return { state: 'starting', nativeId, ...(told && { info: told }) }
 }
 
+type Gang = Pick<Observed, 'pods' | 'replicas'>
+
 /** Whether a command may have begun: with several pods, one of them has been told to begin. */
-const hasBegunTogether = ({ pods, replicas }: Pick<Observed, 'pods' | 'replicas'>): boolean =>
+const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
 /** The address of the first pod, if all pods run and wait for it. */
-export function addressToBegin(parts: readonly Part[], { pods, replicas }: Pick<Observed, 'pods' | 'replicas'>) {
+export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
   const areUp = replicas > 1 && parts.length === replicas && parts.every(({ kind }) => kind === 'runs')
   const first = pods.find(({ metadata }) => metadata.labels?.[podLabels.replica] === '0')
   return areUp ? (first?.status.podIP ?? null) : null
@@ -295,7 +297,18 @@ function endOfAll(parts: readonly Part[]): Ended {
 const byEnd = (a: Ended, b: Ended) => (a.finishedAt?.getTime() ?? 0) - (b.finishedAt?.getTime() ?? 0)
 const isFailure = ({ exitCode }: Ended) => exitCode !== 0
 
-/** A replica failed or is lost, and others wait for it. */
-export const mustEndTogether = (parts: readonly Part[], replicas: number): boolean =>
-  (lossOf(parts, replicas) !== null || parts.some((part) => part.kind === 'over' && part.ended.exitCode !== 0)) &&
-  parts.some(({ kind }) => kind === 'runs' || kind === 'waits')
+/**
+ * A replica failed or is lost, and others must end before the run is over. If nothing runs and no command was told to
+ * begin, none can begin any more, so the loss is told at once: to end pods that wait would mark the run as stopped, and
+ * its cause would be lost. A run whose stop was ordered keeps that mark as its end.
+ */
+export function mustEndTogether(parts: readonly Part[], gang: Gang): boolean {
+  const runs = parts.some(({ kind }) => kind === 'runs')
+  const waits = parts.some(({ kind }) => kind === 'waits')
+  if (lossOf(parts, gang.replicas)) return runs || (waits && (hasBegunTogether(gang) || isStopOrdered(gang)))
+  return (runs || waits) && parts.some(isOverWithFailure)
+}
+
+const isStopOrdered = ({ pods }: Gang) =>
+  pods.some(({ metadata }) => metadata.annotations?.[annotations.stop] !== undefined)
+const isOverWithFailure = (part: Part) => part.kind === 'over' && isFailure(part.ended)

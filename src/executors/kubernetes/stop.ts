@@ -16,6 +16,8 @@ import { cannotBegin, hasBegun, podIsOver } from './observation.ts'
 
 export interface PodStopper {
   stop(handle: Handle, graceMs: number): Promise<void>
+  /** Some of the pods of the run. */
+  stopPods(handle: Handle, pods: readonly Pod[], graceMs: number): Promise<void>
   /** Deletes the pod if it should have ended long ago. */
   enforce(pod: Pod): Promise<void>
 }
@@ -69,11 +71,16 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
     await cluster.delete(`pods/${name}`, { gracePeriodSeconds, preconditions: { uid, resourceVersion } })
   }
 
+  async function stopPods(handle: Handle, pods: readonly Pod[], graceMs: number): Promise<void> {
+    for (const { metadata } of pods) await stopPod(handle, metadata.name, graceMs)
+  }
+
   return {
+    stopPods,
     async stop(handle, graceMs) {
       if (!isPodHandle(handle)) return
       const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
-      for (const { metadata } of pods.items) await stopPod(handle, metadata.name, graceMs)
+      await stopPods(handle, pods.items, graceMs)
     },
     async enforce({ metadata }) {
       const by = metadata.annotations?.[annotations.stopBy]
