@@ -4,9 +4,9 @@ import type { Clock } from '../../platform/clock.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { type ClusterApi, ClusterAway, ClusterError, isAbsent, isAlreadyThere, type Path } from './cluster.ts'
-import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf } from './names.ts'
+import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf, selectorOf } from './names.ts'
 import { networkObjectsOf } from './network.ts'
-import type { Metadata, Node, Secret } from './objects.ts'
+import type { Metadata, Node, Pod, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
 import { closureKey, commandKey, type PodOptions, podOf, runDirectory } from './pod.ts'
 import { commandScript } from './script.ts'
@@ -57,14 +57,26 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
       }
   }
 
-  /** If the cluster refuses an object of the run, those that were made before are removed. */
+  /**
+   * If the cluster refuses an object of the run, those that were made before are removed. A run that was started all the
+   * same stays: a quota, for example, refuses also what is there already.
+   */
   async function startWhole(run: RunSpec, asked: Asked): Promise<void> {
     try {
       await startOnce(run, asked)
     } catch (error) {
-      if (asked.secret && !(error instanceof ClusterAway)) await removeObjects(cluster, handleOf(run.runId))
+      if (error instanceof ClusterAway) throw error
+      if (await isStarted(run)) return
+      if (asked.secret) await removeObjects(cluster, handleOf(run.runId))
       throw error
     }
+  }
+
+  /** By an attempt whose answer was lost, or by another server: all its pods are there, or its commands have begun. */
+  async function isStarted(run: RunSpec): Promise<boolean> {
+    const { items } = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handleOf(run.runId)]) })
+    const hasBegun = items.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
+    return hasBegun || items.length === copiesOf(run.spec.resources)
   }
 
   async function startOnce(run: RunSpec, asked: Asked): Promise<void> {
