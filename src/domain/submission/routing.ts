@@ -165,6 +165,12 @@ function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violat
   })
 }
 
+/** Whether a job with these fields may go to an executor whose jobs see the files of the caller. */
+export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
+  executorsWhere(({ sharesFiles }) => sharesFiles).some(
+    (name) => (spec.executor ?? name) === name && notHonoured(spec, name).length === 0,
+  )
+
 /** An executor that gets every job with a certain field runs no job without it. */
 function missingField(spec: SpecInput, executor: string): Violation[] {
   const { preferredFor } = traitsOf(executor)

@@ -2,6 +2,7 @@ import { demand, type Viewer } from '../access.ts'
 import { InvalidInput } from '../errors.ts'
 import { parseSubmission, type SubmissionInput } from '../input.ts'
 import { payloadHash, type SubmissionKey } from './keys.ts'
+import { maySeeFilesOfCaller } from './routing.ts'
 import { brokenRules } from './rules.ts'
 
 /** A submission that was checked by itself, without the database. */
@@ -21,13 +22,21 @@ export function readSubmission(viewer: Viewer, raw: unknown, nowMs: number): Sub
   const input = parseSubmission(raw)
   const violations = brokenRules(input.spec, nowMs)
   if (violations.length > 0) throw new InvalidInput(violations)
-  const { spec, requiresApproval, defaultWorkdir, retried } = input
   return {
     viewer,
     input,
-    key: keyOf(input, retried ?? { spec, requiresApproval, defaultWorkdir }),
-    retryOf: retried?.retryOf ?? null,
+    key: keyOf(input, input.retried ?? payloadOf(input)),
+    retryOf: input.retried?.retryOf ?? null,
   }
+}
+
+/**
+ * The directory of the caller counts only for a job that could begin in it. The command line sends it with every job, and
+ * a repetition may come from another directory.
+ */
+function payloadOf({ spec, requiresApproval, defaultWorkdir }: SubmissionInput): unknown {
+  const counts = spec.workdir == null && maySeeFilesOfCaller(spec)
+  return { spec, requiresApproval, ...(counts && { defaultWorkdir }) }
 }
 
 /** `payload`: what the client sent; the same key with another payload is a conflict. */

@@ -60,10 +60,25 @@ describe('the directory of the caller', () => {
     expect(() => workdir('container', { defaultWorkdir: 'here' })).toThrow(/defaultWorkdir/)
   })
 
-  it('is a part of what an idempotency key stands for', () => {
-    const keyed = (defaultWorkdir?: string) =>
-      readSubmission(viewer, { spec: { command: ['true'] }, idempotencyKey: 'k', defaultWorkdir }, 0).key?.hash
-    expect(keyed('/a')).toBe(keyed('/a'))
-    expect(new Set([keyed('/a'), keyed('/b'), keyed()]).size).toBe(3)
+  const keyed = (defaultWorkdir?: string, spec: Record<string, unknown> = {}) =>
+    readSubmission(viewer, { spec: { command: ['true'], ...spec }, idempotencyKey: 'k', defaultWorkdir }, 0).key?.hash
+
+  it.each([[{}], [{ executor: 'local' }], [{ executor: 'slurm' }], [{ preLaunch: '/data/setup.sh' }]])(
+    'is a part of what the idempotency key of %o stands for',
+    (spec) => {
+      expect(keyed('/a', spec)).toBe(keyed('/a', spec))
+      expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(3)
+    },
+  )
+
+  it.each([
+    [{ workdir: '/data' }],
+    [{ image: 'alpine' }],
+    [{ networkIsolation: 'ALL' }],
+    [{ resources: { replicas: 2 } }],
+    [{ executor: 'kubernetes' }],
+    [{ executor: 'simulated' }],
+  ])('does not count for the idempotency key of %o, which cannot begin in it', (spec) => {
+    expect(new Set([keyed('/a', spec), keyed('/b', spec), keyed(undefined, spec)]).size).toBe(1)
   })
 })
