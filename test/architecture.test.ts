@@ -61,6 +61,7 @@ const walls: Record<string, Wall> = {
       'domain/spec.',
       'domain/shape.',
       'domain/executors.',
+      'domain/closure.',
     ],
     never: databasePackages,
   },

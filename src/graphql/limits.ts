@@ -42,7 +42,6 @@ export const limits = {
   /** Specs that one request shows, unless it is a single one. */
   specBytesMax: 1024 * 1024,
   decisionsMax: 100,
-  jsonDepthMax: 64,
 } as const
 
 /** One page of output may be 1 MiB: twenty of them are all that one request gets. */

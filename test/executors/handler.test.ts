@@ -143,12 +143,29 @@ it('what a handler saved while no server answered is kept when it is killed', as
   expect(await readdir(join(directory, 'spool/runs'))).not.toContain(run.runId)
 })
 
+/** An object that is so many levels deep. */
+const nested = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
+
+it.each([65, 100_000])('a closure of %i levels in the file is not taken, and the run ends normally', async (depth) => {
+  const forging = `import { appendFileSync } from 'node:fs'
+    export default { async run() { appendFileSync(process.env.BERTH_UNSENT_CLOSURE, '${nested(depth)}\\n') } }`
+  await writeFile(join(directory, 'forging.mjs'), forging)
+  const run = runOf({ handler: 'forging.mjs', workdir: directory })
+  const handle = await executor.start({ ...run, injected: { BERTH_URL: 'http://127.0.0.1:1', BERTH_TOKEN: 'none' } })
+  const ended = await untilEnded(executor, handle)
+  expect(ended).toMatchObject({ exitCode: 0 })
+  expect(ended).not.toHaveProperty('unsentClosure')
+})
+
 it.each([
   ['a line that was cut off', '{"a":1}\n{"a":2', '{"a":1}'],
   ['lines that are no closures', '{"a":1}\n[2]\nx\n"\n', '{"a":1}'],
   ['what the database cannot store', '{"a":1}\n{"a":"\\u0000"}\n{"\\ud800":1}\n', '{"a":1}'],
   ['one that is too large', `{"a":1}\n{"a":"${'x'.repeat(256 * 1024)}"}\n`, '{"a":1}'],
   ['a large one before the newest', `{"a":"${'x'.repeat(900_000)}"}\n{"a":2}\n`, '{"a":2}'],
+  ['one that is nested too deeply', `{"a":1}\n${nested(65)}\n${nested(100_000)}\n`, '{"a":1}'],
+  ['nothing of the deepest object that the API takes', `${nested(64)}\n`, nested(64)],
+  ['a value that another of the same name replaces', `{"a":${nested(10_000)},"a":2}\n`, '{"a":2}'],
   ['an empty file', '', null],
 ])('%s is left out', async (_, text, closure) => {
   const unsentFile = join(directory, 'unsent')

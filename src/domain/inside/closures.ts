@@ -1,6 +1,7 @@
 import { createNewest } from '../../platform/newest.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Viewer } from '../access.ts'
+import { closureBytesMax } from '../closure.ts'
 import { type Domain, perDomain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
 import { aliveRunSql, runIsOver } from './alive-run.ts'
@@ -10,8 +11,6 @@ import { demandRun } from './run-tokens.ts'
  * Closures: JSON that a job saves so that a later run continues from it. A job has one, the newest. A run has one write
  * under way; those that come meanwhile become the newest of them, and all are answered when that one is stored.
  */
-
-export const closureBytesMax = 256 * 1024
 
 export async function saveClosure(domain: Domain, viewer: Viewer, closure: Record<string, unknown>): Promise<void> {
   const { runId } = demandRun(viewer)

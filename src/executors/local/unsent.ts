@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { closureBytesMax, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
 import type { RunFiles } from './spool.ts'
 
 /**
@@ -11,14 +12,17 @@ import type { RunFiles } from './spool.ts'
 /** Names the file to the host of a handler (src/handler/unsent.ts). */
 export const unsentVariable = 'BERTH_UNSENT_CLOSURE'
 
-const closureBytesMax = 256 * 1024
 const tailBytesMax = 2 * closureBytesMax + 2
 
 /** null: everything was sent. */
 export function readUnsent({ unsentFile }: Pick<RunFiles, 'unsentFile'>): string | null {
   // After the last line feed there is nothing, or a line that was cut off.
   const lines = readTail(unsentFile)?.split('\n').slice(0, -1) ?? []
-  return lines.findLast((line) => Buffer.byteLength(line) <= closureBytesMax && isClosure(line)) ?? null
+  for (const line of lines.toReversed()) {
+    const closure = Buffer.byteLength(line) <= closureBytesMax ? closureIn(line) : null
+    if (closure !== null) return closure
+  }
+  return null
 }
 
 /** null: there is no such plain file, or it is empty. */
@@ -56,13 +60,15 @@ function targetOf(path: string): string {
   }
 }
 
-/** An object that the database can store. */
-function isClosure(line: string): boolean {
+/** The text of an object that the API would take and the database can store; null: the line has none. */
+function closureIn(line: string): string | null {
   try {
     const value: unknown = JSON.parse(line, demandStorable)
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    // Written anew: of a name that comes twice the line also has the first value, which was not checked.
+    return isObject && !isDeeper(value, jsonDepthMax) ? JSON.stringify(value) : null
   } catch {
-    return false
+    return null
   }
 }
 

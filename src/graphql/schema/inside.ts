@@ -1,5 +1,6 @@
+import { closureBytesMax } from '../../domain/closure.ts'
 import { artifactBodyBytesMax, artifactMetadataBytesMax, publishArtifact } from '../../domain/inside/artifacts.ts'
-import { closureBytesMax, saveClosure } from '../../domain/inside/closures.ts'
+import { saveClosure } from '../../domain/inside/closures.ts'
 import { reportProgress } from '../../domain/inside/progress.ts'
 import { builder } from '../builder.ts'
 import { ArtifactRef } from '../refs.ts'

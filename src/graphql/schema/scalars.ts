@@ -1,6 +1,6 @@
 import { GraphQLError } from 'graphql'
+import { isDeeper, jsonDepthMax } from '../../domain/closure.ts'
 import { builder } from '../builder.ts'
-import { limits } from '../limits.ts'
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
@@ -31,8 +31,7 @@ builder.scalarType('JSONObject', {
   parseValue(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new GraphQLError('JSONObject must be an object')
-    if (isDeeper(value, limits.jsonDepthMax))
-      throw new GraphQLError(`JSONObject may be at most ${limits.jsonDepthMax} levels deep`)
+    if (isDeeper(value, jsonDepthMax)) throw new GraphQLError(`JSONObject may be at most ${jsonDepthMax} levels deep`)
     return Object.fromEntries(Object.entries(value))
   },
 })
@@ -45,13 +44,3 @@ builder.scalarType('Cursor', {
     return value
   },
 })
-
-/** Level by level, not by recursion: a body of 4 MiB can nest deeper than any stack. */
-function isDeeper(value: object, max: number): boolean {
-  let level: object[] = [value]
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > max) return true
-    level = level.flatMap((each) => Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null))
-  }
-  return false
-}

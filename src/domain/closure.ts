@@ -1,0 +1,19 @@
+/**
+ * Bounds of closures and of other JSON objects that the API takes. The executors check by them what a job leaves on disk,
+ * so that a report of a run never carries what the database would refuse.
+ */
+
+export const closureBytesMax = 256 * 1024
+
+/** PostgreSQL refuses JSON that is nested deeper than its stack, which holds some ten thousand levels. */
+export const jsonDepthMax = 64
+
+/** Level by level, not by recursion: a body of 4 MiB can nest deeper than any stack. */
+export function isDeeper(value: object, max: number): boolean {
+  let level: object[] = [value]
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > max) return true
+    level = level.flatMap((each) => Object.values(each).filter((inner) => typeof inner === 'object' && inner !== null))
+  }
+  return false
+}
