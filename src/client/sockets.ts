@@ -93,8 +93,8 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
           error: (error) => inbox.end(failureFrom(error)),
           complete: () => inbox.end(),
         })
-        if (isWelcome) onOpen()
-        else unopened.add(onOpen)
+        // On a connection that is open already, only an answer says that the server accepts the operation.
+        if (!isWelcome) unopened.add(onOpen)
         try {
           yield* inbox.taken()
         } finally {

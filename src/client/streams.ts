@@ -18,7 +18,10 @@ import type { Tokens } from './tokens.ts'
 export const transports = ['websocket', 'sse', 'polling'] as const
 export type Transport = (typeof transports)[number]
 
-/** One connection: messages until the server completes, else a RequestFailed. Calls `onOpen` when the server has accepted it. */
+/**
+ * One connection: messages until the server completes, else a RequestFailed. Calls `onOpen` when a connection was made for
+ * it; a stream on one that was open already is known to be open by its first message.
+ */
 export type Open = <Result>(
   operation: Operation,
   signal: AbortSignal,
