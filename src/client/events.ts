@@ -17,8 +17,8 @@ import type { Connection, RequestOptions } from './transport.ts'
 type Message = JobStatusSubscription['jobStatus']
 
 /**
- * What `follow` gives: events (none if only the progress of the job changed), or a reset: events are gone (RETENTION), or
- * the job is (DELETED, the last message).
+ * What `follow` gives: events (none if only `progress` or `stateInfo` of the job changed), or a reset: events are gone
+ * (RETENTION), or the job is (DELETED, the last message).
  */
 export type JobUpdate = Exclude<Message, { __typename: 'StreamHeartbeat' }>
 
@@ -87,7 +87,7 @@ interface Snapshot {
   /** After the newest event of the snapshot. */
   cursor: string
   isFinal: boolean
-  /** There are events, or progress, that no snapshot before had. */
+  /** There are events, or a `progress` or `stateInfo`, that no snapshot before had. */
   isNews: boolean
 }
 
@@ -96,6 +96,7 @@ export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
   let unread: JobEventRowFragment[] = []
   let progressAt: string | undefined
+  let stateInfo: string | null = null
   return {
     async read(options: RequestOptions = {}): Promise<Snapshot> {
       for (;;) {
@@ -109,8 +110,10 @@ export function createHistory(connection: Connection, jobId: string) {
         const events = unread
         unread = []
         const isFinal = job.stateCategory === 'FINAL'
-        const isNews = isFinal || events.length > 0 || job.progress?.at !== progressAt
+        const isChanged = job.progress?.at !== progressAt || job.stateInfo !== stateInfo
+        const isNews = isFinal || events.length > 0 || isChanged
         progressAt = job.progress?.at
+        stateInfo = job.stateInfo
         return { job, events, cursor: job.eventCursor, isFinal, isNews }
       }
     },

@@ -144,15 +144,17 @@ it('falls back to polling, and each byte of the log comes once', async () => {
   expect(proxy.passed).toEqual({ websocket: 0, sse: 0 })
 })
 
-it('polling tells a change of progress, without events', async () => {
+it.each([
+  ['progress', 'progress_fraction = 0.5, progress_at = berth_now()', { progress: { fraction: 0.5 } }],
+  ['stateInfo', `state_info = 'pulling the image'`, { stateInfo: 'pulling the image' }],
+])('polling tells a change of %s, without events', async (_, change, job) => {
   const polling = open(['polling'])
   const jobId = await server.submit()
   const updates = polling.follow(jobId)
   await updates.next()
   const next = updates.next()
-  const setProgress = 'UPDATE job SET progress_fraction = 0.5, progress_at = berth_now() WHERE id = $1'
-  await server.domain.db.sql.query(setProgress, [jobId])
-  expect((await next).value).toMatchObject({ transitions: [], job: { progress: { fraction: 0.5 } } })
+  await server.domain.db.sql.query(`UPDATE job SET ${change} WHERE id = $1`, [jobId])
+  expect((await next).value).toMatchObject({ transitions: [], job })
   await updates.return()
   await polling.close()
 })
