@@ -90,8 +90,8 @@ export async function submit(domain: Domain, viewer: Viewer, inputs: readonly un
   const submitted = Promise.all(readings.map((read) => answered(submitOne(domain, read))))
   const asking = wishes.flatMap(({ verb, input }) => (verb ? [() => answered(verb(domain, viewer, input))] : []))
   const asked: SubmissionOutcome[] = []
-  const untilMs = domain.time.nowMs() + askingMsMax
-  while (asked.length < asking.length && domain.time.nowMs() < untilMs)
+  const untilMs = domain.clock.monotonicMs() + askingMsMax
+  while (asked.length < asking.length && domain.clock.monotonicMs() < untilMs)
     asked.push(...(await Promise.all(asking.slice(asked.length, asked.length + atOnceMax).map((one) => one()))))
   while (asked.length < asking.length) asked.push(notAsked(asking.length))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
@@ -109,7 +109,7 @@ async function amongOthers({ log }: Domain, work: Promise<SubmissionOutcome>): P
 
 const notAsked = (count: number) =>
   new Unavailable(
-    `Of the ${count} submissions with dryRun or noWait in this call, the scheduler did not come to this one within ${askingMsMax / 1_000} s; send it again`,
+    `The scheduler did not reach this submission within ${askingMsMax / 1_000} s of the ${count} with dryRun or noWait in this call; send it again`,
   )
 
 type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
