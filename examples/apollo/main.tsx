@@ -77,7 +77,10 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   )
 }
 
-/** Keeps a job in the cache up to date. */
+/**
+ * Keeps a job in the cache up to date, until its stream ends after the last event. The list may know the end before the events are
+ * here, so the state does not decide.
+ */
 function Follow({ id }: { id: string }) {
   useSubscription(FollowJobDocument, { variables: { id }, ignoreResults: true })
   return null
@@ -96,7 +99,7 @@ function Job({ id }: { id: string }) {
       onCancel={() => cancel().then(({ data }) => troubleOf(data?.cancelJob ?? {}), failureOf)}
       onDelete={() => remove().then(({ data }) => troubleOf(data?.deleteJob ?? {}), failureOf)}
     >
-      {data.job.stateCategory !== 'FINAL' && <Follow id={id} />}
+      <Follow id={id} />
       <Output client={client} jobId={id} />
     </JobPanel>
   )

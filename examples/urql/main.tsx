@@ -73,7 +73,10 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   )
 }
 
-/** Keeps a job in the cache up to date. */
+/**
+ * Keeps a job in the cache up to date, until its stream ends after the last event. The list may know the end before the events are
+ * here, so the state does not decide.
+ */
 function Follow({ id }: { id: string }) {
   useSubscription({ query: FollowJobDocument, variables: { id } })
   return null
@@ -96,7 +99,7 @@ function Job({ id }: { id: string }) {
         remove({ id }).then(({ data, error }) => (error ? failureOf(error) : troubleOf(data?.deleteJob ?? {})))
       }
     >
-      {data.job.stateCategory !== 'FINAL' && <Follow id={id} />}
+      <Follow id={id} />
       <Output client={client} jobId={id} />
     </JobPanel>
   )

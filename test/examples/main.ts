@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
-import { createServer, type ViteDevServer } from 'vite'
+import { build, preview } from 'vite'
 import { freePort, startBerth } from '../support/berth-process.ts'
 import { startProxy } from '../support/proxy.ts'
 import { root } from '../support/sources.ts'
@@ -53,14 +53,17 @@ stack.defer(() => proxy.close())
 
 process.env['VITE_BERTH_URL'] = proxy.url
 for (const [name, port] of Object.entries(ports)) {
-  const pages: ViteDevServer = await createServer({
+  const page = {
     root: join(root, 'examples', name),
     configFile: join(root, 'examples/vite.config.ts'),
-    cacheDir: join(directory, `vite-${name}`),
-    server: { host: '127.0.0.1', port, strictPort: true, allowedHosts: [host], watch: null, hmr: false },
     logLevel: 'warn',
+  } as const
+  const built = { ...page, build: { outDir: join(directory, name) } }
+  await build(built)
+  const pages = await preview({
+    ...built,
+    preview: { host: '127.0.0.1', port, strictPort: true, allowedHosts: [host] },
   })
-  await pages.listen()
   stack.defer(() => pages.close())
 }
 
