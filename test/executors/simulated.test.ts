@@ -7,6 +7,7 @@ import { createSimulatedExecutor } from '../../src/executors/simulated/simulated
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createFakeClock, machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
 import { type Behaviour, contract } from './contract.ts'
 import { observe, read, runOf } from './runs.ts'
 
@@ -91,8 +92,13 @@ describe('simulated', () => {
     expect(await observe(executor, handle)).toMatchObject({ state: 'unreachable' })
     await rm(join(dataDir, 'sim-silent'))
     expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 0, stopped: false })
-    await clock.advance(5_000)
-    expect((await reading).out).toBe('line 1\nline 2\n')
+    let out = ''
+    void reading.then((all) => {
+      out = all.out
+    })
+    // The reader looks at files, so the pause of its last look in vain may begin at any time.
+    await until(() => clock.advance(5_000).then(() => out), { what: 'the reader looks again' })
+    expect(out).toBe('line 1\nline 2\n')
     await executor.close()
   })
 
