@@ -12,8 +12,9 @@ import { InvalidInput } from '../../src/domain/errors.ts'
 import { executorNames } from '../../src/domain/executors.ts'
 import { parseSubmission } from '../../src/domain/input.ts'
 import { normalise } from '../../src/domain/submission/normalise.ts'
-import { type Destination, route } from '../../src/domain/submission/routing.ts'
+import { route } from '../../src/domain/submission/routing.ts'
 import { brokenRules } from '../../src/domain/submission/rules.ts'
+import { destinationOf } from '../support/destination.ts'
 import { root } from '../support/sources.ts'
 
 /** The tables of docs/specs.md, row by row. */
@@ -35,22 +36,7 @@ function rowsOf(title: string): string[][] {
   )
 }
 
-const destination = (executor: string): Destination => ({
-  queue: 'default',
-  isDefault: true,
-  pool: 'pool',
-  policy: 'PRIORITY',
-  executors: [executor],
-  relaxReplicas: true,
-  reports: {},
-  rates: null,
-  weights: {},
-  unixUserRequired: false,
-  reservedUnixUsers: [],
-  refuses: false,
-  nodes: [],
-  deviceIds: [0],
-})
+const destination = (executor: string) => destinationOf(executor, { relaxReplicas: true, deviceIds: [0] })
 
 describe('fields and executors', () => {
   const samples: Record<string, object> = {

@@ -3,6 +3,7 @@ import { viewerOf } from '../../../src/domain/access.ts'
 import { executorNames } from '../../../src/domain/executors.ts'
 import { resolveSubmission } from '../../../src/domain/submission/resolve.ts'
 import { readSubmission } from '../../../src/domain/submission/submission.ts'
+import { destinationOf } from '../../support/destination.ts'
 
 /** The working directory of a job whose spec names none, when the caller sends its own. */
 
@@ -11,24 +12,8 @@ const viewer = viewerOf({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], 
 function workdir(executor: string, input: Record<string, unknown> = {}, spec: Record<string, unknown> = {}) {
   const runs = executor === 'handler' ? { handler: 'job.ts' } : { command: ['true'] }
   const raw = { spec: { ...runs, executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
-  const destination = {
-    queue: 'default',
-    isDefault: true,
-    pool: 'pool',
-    policy: 'PRIORITY',
-    executors: [executor],
-    relaxReplicas: false,
-    reports: {},
-    rates: null,
-    weights: {},
-    unixUserRequired: false,
-    reservedUnixUsers: [],
-    refuses: false,
-    nodes: [],
-    deviceIds: [],
-  } as const
   const places = {
-    destinations: [destination],
+    destinations: [destinationOf(executor)],
     named: new Map(),
     memberships: new Map(),
     keys: new Map(),

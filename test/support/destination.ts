@@ -1,0 +1,20 @@
+import type { Destination } from '../../src/domain/submission/routing.ts'
+
+/** The default submission queue, over a pool with this executor alone and no node. */
+export const destinationOf = (executor: string, more: Partial<Destination> = {}): Destination => ({
+  queue: 'default',
+  isDefault: true,
+  pool: 'pool',
+  policy: 'PRIORITY',
+  executors: [executor],
+  relaxReplicas: false,
+  reports: {},
+  rates: null,
+  weights: {},
+  unixUserRequired: false,
+  reservedUnixUsers: [],
+  refuses: false,
+  nodes: [],
+  deviceIds: [],
+  ...more,
+})
