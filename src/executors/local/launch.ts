@@ -32,7 +32,7 @@ export interface LaunchOptions {
   hasGpus: boolean
   /** Where the files are that the job reads. */
   files: Pick<RunFiles, 'nodeFile' | 'closureFile' | 'inputFile' | 'unsentFile'>
-  /** Time after its deadline at which a run is ended by its own shim, if no server did it. */
+  /** Time after its maximum run time at which a run is ended also without a leader. */
   deadlineSlackSeconds: number
 }
 
