@@ -734,7 +734,7 @@ export const StateCategory = {
 export type StateCategory = typeof StateCategory[keyof typeof StateCategory];
 /** A submission. */
 export type SubmitJobInput = {
-  /** Directory of the caller: the workdir of a spec without one, where the executor shares the files of the caller (local, handler, slurm). Containers and pods begin in the directory of their image. */
+  /** Used as workdir if the spec has none and the executor sees the files of the machine that submits (local, handler, slurm). Containers and pods begin in the directory of their image. */
   defaultWorkdir?: string | null | undefined;
   /** Only predict the outcome. The result is a DryRun, and nothing is stored. */
   dryRun?: boolean | null | undefined;

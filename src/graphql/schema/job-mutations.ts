@@ -71,7 +71,7 @@ const SubmitJobInput = builder.inputType('SubmitJobInput', {
     }),
     defaultWorkdir: t.string({
       description:
-        'Directory of the caller: the workdir of a spec without one, where the executor shares the files of the caller (local, handler, slurm). Containers and pods begin in the directory of their image.',
+        'Used as workdir if the spec has none and the executor sees the files of the machine that submits (local, handler, slurm). Containers and pods begin in the directory of their image.',
     }),
     requiresApproval: t.boolean({ description: 'Require an approval in any case.' }),
     idempotencyTtlSeconds: t.int({ description: 'Lifetime of the key in seconds, 60 … 2,592,000; default: one day.' }),
