@@ -85,6 +85,7 @@ function createProgram(): Command {
           `${message
             .replace(/^error: /, 'berth: ')
             .trim()
+            .replace(/\.$/, '')
             .replaceAll('\n', ' ')}; see "berth --help"\n`,
         ),
     })

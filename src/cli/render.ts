@@ -1,3 +1,4 @@
+import stringWidth from 'string-width'
 import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
 import { printable, type Style, styled, type Terminal, unprintable } from './terminal.ts'
@@ -36,8 +37,11 @@ const gap = '  '
 
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))))
-  const widths = columns.map(({ title }, i) => Math.max(title.length, ...cells.map((line) => line[i]?.length ?? 0)))
-  const pad = (text: string, i: number) => (i === columns.length - 1 ? text : text.padEnd(widths[i] ?? 0))
+  const widths = columns.map(({ title }, i) =>
+    cells.reduce((widest, line) => Math.max(widest, stringWidth(line[i] ?? '')), title.length),
+  )
+  const pad = (text: string, i: number) =>
+    i === columns.length - 1 ? text : `${text}${' '.repeat((widths[i] ?? 0) - stringWidth(text))}`
   const head = columns.map(({ title }, i) => styled(terminal, 'bold', pad(title, i))).join(gap)
   const body = rows.map((row, r) =>
     columns

@@ -8,30 +8,48 @@ export interface Terminal {
   /** A line for a person. It may contain texts of other people, so control characters are replaced. */
   say(line: string): void
   readonly colour: boolean
-  /** A person is watching: earlier output can be replaced in its place. */
-  readonly live: boolean
+  /** Replaces what a person sees on the screen. What does not fit is cut off. `null`: the output is not a screen. */
+  readonly replaceScreen: ((view: string) => Promise<void>) | null
 }
 
 export type Style = Parameters<typeof styleText>[0]
 
 export interface Streams {
-  stdout: Writable & { isTTY?: boolean }
+  stdout: Writable & { isTTY?: boolean; rows?: number | undefined }
   stderr: Writable
   noColour: boolean
 }
 
 export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal {
+  const write = (text: string) =>
+    new Promise<void>((resolve) => {
+      if (text === '' || stdout.write(text)) resolve()
+      else stdout.once('drain', resolve)
+    })
   return {
     colour: Boolean(stdout.isTTY) && !noColour,
-    live: Boolean(stdout.isTTY),
+    replaceScreen: stdout.isTTY
+      ? (view) => write(`${clearScreen}${wrapOff}${firstLines(view, stdout.rows)}${wrapOn}`)
+      : null,
     say: (line) => void stderr.write(`${printable(line)}\n`),
-    write: (text) =>
-      new Promise((resolve) => {
-        if (text === '' || stdout.write(text)) resolve()
-        else stdout.once('drain', resolve)
-      }),
+    write,
   }
 }
+
+/** Moves the cursor to the top left and clears the screen. */
+const clearScreen = '\u001B[H\u001B[J'
+/** Without wrapping, a terminal cuts long lines at its right edge. */
+const wrapOff = '\u001B[?7l'
+const wrapOn = '\u001B[?7h'
+
+/** The last row stays empty for the cursor. A terminal that does not know its size says 0 rows. */
+const firstLines = (view: string, rows: number | undefined) =>
+  rows
+    ? view
+        .split('\n')
+        .slice(0, rows - 1)
+        .join('\n')
+    : view
 
 /**
  * Characters that texts of other people must not bring to a terminal: control characters, which move the cursor or ring

@@ -26,6 +26,17 @@ describe('a table', () => {
     expect(table(terminal(false), rows, columns)).toBe('ID      NAME\na       one\nlonger  two\n')
   })
 
+  it('is aligned by the columns that a terminal gives to a text', () => {
+    const names = [
+      ['訓練 🚀', 'wide'],
+      ['cafe\u0301', 'combining'],
+      ['plain', 'narrow'],
+    ]
+    expect(table(terminal(false), names, columns)).toBe(
+      'ID       NAME\n訓練 🚀  wide\ncafe\u0301     combining\nplain    narrow\n',
+    )
+  })
+
   it('has colour on a terminal only, and not with NO_COLOR', () => {
     expect(table(terminal(true), rows, columns)).toContain('\u001b[31mone')
     expect(table(terminal(true, true), rows, columns)).not.toContain('\u001b')
@@ -34,6 +45,35 @@ describe('a table', () => {
 
   it('shows control characters of others as what they are not', () => {
     expect(table(terminal(false), [['a', 'x\u001b[2J\n\u0007']], columns)).toBe('ID  NAME\na   x�[2J��\n')
+  })
+})
+
+describe('a view that is replaced', () => {
+  const shown = async (rows: number | undefined, view: string) => {
+    let text = ''
+    const screen = Object.assign(
+      new Writable({
+        write(chunk, _encoding, done) {
+          text += String(chunk)
+          done()
+        },
+      }),
+      { isTTY: true, rows },
+    )
+    await createTerminal({ stdout: screen, stderr: stream(false), noColour: true }).replaceScreen?.(view)
+    return text
+  }
+
+  it('is cut at the last row but one and, by the terminal, at the right edge', async () => {
+    expect(await shown(3, 'one\ntwo\nthree\n')).toBe('\u001b[H\u001b[J\u001b[?7lone\ntwo\u001b[?7h')
+  })
+
+  it.each([0, undefined])('is whole on a terminal of %s rows', async (rows) => {
+    expect(await shown(rows, 'one\ntwo\nthree\n')).toContain('three\n')
+  })
+
+  it('does not exist in a pipe', () => {
+    expect(terminal(false).replaceScreen).toBeNull()
   })
 })
 
