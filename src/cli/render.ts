@@ -1,4 +1,4 @@
-import stringWidth from 'string-width'
+import stringWidth from 'fast-string-width'
 import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
 import { printable, type Style, styled, type Terminal, unprintable } from './terminal.ts'

@@ -43,7 +43,8 @@ export function addSubmit(program: Command, cli: Cli): void {
         warn: (text) => cli.terminal.say(`berth: ${text}`),
       })
       if (options.printSpec) return cli.terminal.write(stringify(spec))
-      if ((['command', 'executable', 'handler', 'image'] as const).every((field) => spec[field] == null))
+      const named = (['command', 'executable', 'handler', 'image'] as const).some((field) => spec[field] != null)
+      if (!named && options.file === undefined)
         throw usage('nothing to run', 'write "berth submit -- command", or -f job.yaml')
       await send(cli, spec, options)
     })
