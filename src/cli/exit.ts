@@ -40,8 +40,10 @@ export function stopFor(problem: ProblemFragment): Stop {
 
 /** The Stop for a request without data. */
 export function stopForFailure(failure: RequestFailed): Stop {
-  const log = failure.requestId ? `see request id ${failure.requestId} in the log of the server` : undefined
-  return new Stop(exitCodeOf(failure.code, failure.retryable), failure.message, nextSteps[failure.code] ?? log)
+  const { code, retryable, message, requestId } = failure
+  const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
+  const next = isLogged ? `see request id ${requestId} in the log of the server` : nextSteps[code]
+  return new Stop(exitCodeOf(code, retryable), message, next)
 }
 
 function exitCodeOf(code: string, retryable: boolean): number {

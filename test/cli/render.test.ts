@@ -137,6 +137,13 @@ describe('exit codes', () => {
     expect(stopForFailure(new RequestFailed(code, 'no')).exitCode).toBe(exitCode)
   })
 
+  it.each([
+    ['INTERNAL_SERVER_ERROR', 'see request id r1 in the log of the server'],
+    ['GRAPHQL_VALIDATION_FAILED', undefined],
+  ])('%s is found in the log of the server or not: %s', (code, next) => {
+    expect(stopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
+  })
+
   it('a refusal names every violation', () => {
     const stop = stopFor({
       __typename: 'InvalidInputProblem',
