@@ -8,8 +8,12 @@ import type { JobSpec } from '../domain/spec.ts'
 
 export interface Executor {
   readonly name: string
-  /** Starts the run, or finds it: a second call with the same run id does not start it twice. Throws StartFailed. */
-  start(run: RunSpec): Promise<Handle>
+  /**
+   * Starts the run, or finds it: a second call with the same run id does not start it twice. Throws StartFailed. After
+   * `unwanted` it need not wait for anything more, such as an image: it returns the handle, or throws StartFailed if
+   * nothing of the run exists, or another error if it does not know.
+   */
+  start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle>
   /**
    * The handle of a run that was started, if the handle was not stored; null: nothing of the run exists, and a start
    * that was begun will not go on. Starts nothing.

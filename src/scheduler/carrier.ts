@@ -65,6 +65,8 @@ export class Carrier {
   readonly #dropped: AbortSignal
   readonly #over = new AbortController()
   readonly #lost = new AbortController()
+  /** Its job was cancelled. */
+  readonly #cancelled = new AbortController()
   #gone: Observation | null = null
   #silent = false
   #silentSince: number | null = null
@@ -94,6 +96,7 @@ export class Carrier {
   /** The job is CANCELLING: requests the end of the run as soon as it exists. */
   cancel(): void {
     this.#ends = true
+    this.#cancelled.abort()
     void this.#stop()
   }
 
@@ -184,10 +187,12 @@ export class Carrier {
 
   async #startOrFail(order: RunSpec): Promise<Handle | null> {
     const { domain } = this.#carrying
+    const cancelled = this.#cancelled.signal
     try {
-      return await this.executor.start(order)
+      return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]))
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
+      if (cancelled.aborted) return this.#settleCancelled(error)
       // Trouble of the node is logged once for the node, when it is counted (node-troubles.ts).
       if (!(error instanceof StartFailed)) domain.log.error({ err: error, run: this.#run.runId }, 'a start failed')
       const { reason, message } = startFailure(error)
@@ -195,6 +200,13 @@ export class Carrier {
       await this.#report({ kind: 'startFailed', reason, message, cause })
       return null
     }
+  }
+
+  /** A start that was given up may have begun the run unless it says that it did not. */
+  async #settleCancelled(error: unknown): Promise<Handle | null> {
+    if (!(error instanceof StartFailed)) return this.#findStarted()
+    await this.#report({ kind: 'neverStarted' })
+    return null
   }
 
   /** false: another process led before the start could be stored. */

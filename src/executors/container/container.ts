@@ -9,6 +9,7 @@ import { isHandle, look, runIdOf } from './handle.ts'
 import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
 import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
+import { forgetOrder } from './orders.ts'
 import { bytePositionOf, payload } from './output.ts'
 import { createStarter, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
@@ -197,6 +198,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       seen.delete(handle)
       await stopper.forget(handle)
       await removeClosure(directory, handle)
+      await forgetOrder(directory, handle)
     },
     async list() {
       const all = (await listAll()) ?? new Map<Handle, string>()

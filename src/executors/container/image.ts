@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../platform/clock.ts'
 import { StartFailed } from '../executor.ts'
-import { type Engine, EngineError, isNotFound } from './engine.ts'
+import { type Engine, EngineAway, EngineError, isNotFound } from './engine.ts'
 
 /** The facts of an image that decide on its containers. */
 export interface Image {
@@ -35,12 +35,19 @@ const imagesMax = 1_000
 
 export interface Images {
   /** The image of this name; pulled if the engine does not have it. Throws StartFailed. */
-  find(name: string): Promise<Image>
+  find(name: string, unwanted?: AbortSignal): Promise<Image>
+}
+
+interface Pull {
+  done: Promise<void>
+  /** How many runs wait for it. */
+  waiting: number
+  end(): void
 }
 
 export function createImages(engine: Engine, clock: Clock): Images {
   const shells = new Map<string, readonly string[] | null>()
-  const pulls = new Map<string, Promise<void>>()
+  const pulls = new Map<string, Pull>()
 
   async function inspect(name: string): Promise<InspectedImage | null> {
     try {
@@ -51,11 +58,30 @@ export function createImages(engine: Engine, clock: Clock): Images {
     }
   }
 
-  /** One pull at a time, for any number of runs that wait for it. */
-  function pull(name: string): Promise<void> {
-    const known = pulls.get(name)
-    if (known) return known
-    const pulling = pullImage(engine, clock, name).finally(() => pulls.delete(name))
+  /** One pull at a time, for any number of runs that wait for it; it ends when none waits any more. */
+  async function pull(name: string, unwanted: AbortSignal | undefined): Promise<void> {
+    unwanted?.throwIfAborted()
+    const pulling = pulls.get(name) ?? beginPull(name)
+    pulling.waiting += 1
+    const leave = () => {
+      pulling.waiting -= 1
+      if (pulling.waiting === 0) pulling.end()
+    }
+    unwanted?.addEventListener('abort', leave, { once: true })
+    await pulling.done.finally(() => unwanted?.removeEventListener('abort', leave))
+  }
+
+  function beginPull(name: string): Pull {
+    const abort = new AbortController()
+    const isOver = () => pulls.get(name) === pulling && pulls.delete(name)
+    const pulling: Pull = {
+      done: pullImage(engine, clock, name, abort.signal).finally(isOver),
+      waiting: 0,
+      end() {
+        isOver()
+        abort.abort()
+      },
+    }
     pulls.set(name, pulling)
     return pulling
   }
@@ -70,10 +96,10 @@ export function createImages(engine: Engine, clock: Clock): Images {
   }
 
   return {
-    async find(name) {
+    async find(name, unwanted) {
       let found = await inspect(name)
       if (!found) {
-        await pull(name)
+        await pull(name, unwanted)
         found = await inspect(name)
       }
       if (!found) throw new StartFailed('START_FAILED', `The container engine pulled ${name}, and does not have it`)
@@ -101,18 +127,20 @@ export function pullQueryOf(name: string): { fromImage: string; tag?: string } {
   return hasTag ? { fromImage: name } : { fromImage: name, tag: 'latest' }
 }
 
-async function pullImage(engine: Engine, clock: Clock, name: string): Promise<void> {
+async function pullImage(engine: Engine, clock: Clock, name: string, unwanted: AbortSignal): Promise<void> {
   const silence = new AbortController()
   const refuse = (why: string, cause?: unknown) =>
     new StartFailed('START_FAILED', `The image ${name} cannot be pulled: ${why}`, { cause })
   try {
-    const response = await engine.work('/images/create', silence.signal, pullQueryOf(name))
+    const signal = AbortSignal.any([silence.signal, unwanted])
+    const response = await engine.work('/images/create', signal, pullQueryOf(name))
     const problem = await lastProblem(response, clock, silence)
     if (problem) throw refuse(problem)
   } catch (error) {
     if (silence.signal.aborted) throw refuse(`no progress for ${silenceMsMax / 1000} s`, error)
     if (error instanceof EngineError) throw refuse(error.message, error)
-    throw error
+    if (error instanceof EngineAway || error instanceof StartFailed) throw error
+    throw new EngineAway(`${engine.address} left in the middle of a pull`, { cause: error })
   }
 }
 

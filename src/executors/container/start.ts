@@ -10,7 +10,8 @@ import { containerNameOf, isHandle, look } from './handle.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
 import { ensureNetworks } from './network.ts'
-import { isUnstarted } from './observation.ts'
+import { type Inspected, isUnstarted } from './observation.ts'
+import { forgetOrder, isOrdered, noteOrder } from './orders.ts'
 
 /**
  * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
@@ -18,6 +19,9 @@ import { isUnstarted } from './observation.ts'
  * made again: its creator is gone. The engine does not start a removed container, so a creator that comes back late
  * starts nothing. (Not covered: it starts the container between the last look and the removal; the command ends within
  * that moment.)
+ *
+ * Before the engine is asked to create a container, a file notes that (orders.ts). While the engine does not answer, a
+ * run without that file has no container, and a run with it may have one.
  */
 export interface StartOptions {
   engine: Engine
@@ -40,10 +44,18 @@ export interface StartOptions {
 }
 
 export interface Starter {
-  start(run: RunSpec): Promise<Handle>
+  start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle>
   find(runId: string): Promise<Handle | null>
 }
 
+interface Order {
+  run: RunSpec
+  handle: Handle
+  account: Account | null
+  unwanted: AbortSignal | undefined
+}
+
+const notWanted = 'Its start was given up'
 const startMsMax = 60_000
 const lookMs = 100
 /** An engine that starts again is waited for; jobs of the machine that need none must not wait for it. */
@@ -51,26 +63,50 @@ const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
 export function createStarter(options: StartOptions): Starter {
-  const { engine, clock, accounts } = options
+  const { engine, clock, accounts, directory } = options
   const images = createImages(engine, clock)
   let hasInit: boolean | null = null
 
-  async function start(run: RunSpec): Promise<Handle> {
+  async function start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle> {
     const handle = containerNameOf(run.runId)
     if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     const account = await accountOf(run.unixUser, accounts)
-    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs))
+    const starting = startPatiently({ run, handle, account, unwanted })
+    return unwanted ? Promise.race([starting, givenUp(handle, unwanted)]) : starting
+  }
+
+  /** Fails after `unwanted`, without waiting for the engine, unless the engine was asked for a container. */
+  function givenUp(handle: Handle, unwanted: AbortSignal): Promise<never> {
+    return new Promise((_, reject) => {
+      const giveUp = () =>
+        isOrdered(directory, handle).then((is) => is || reject(new StartFailed('START_FAILED', notWanted)), reject)
+      if (unwanted.aborted) void giveUp()
+      else unwanted.addEventListener('abort', () => void giveUp(), { once: true })
+    })
+  }
+
+  async function startPatiently(order: Order): Promise<Handle> {
+    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs, order.unwanted))
       try {
-        return await startOnce(run, handle, account)
+        return await startOnce(order)
       } catch (error) {
-        const isPatient = clock.monotonicMs() - sinceMs < awayMsMax
-        if (!(error instanceof EngineAway) || !isPatient) throw failureOf(error)
+        await demandHope(error, order, sinceMs)
       }
   }
 
-  async function startOnce(run: RunSpec, handle: Handle, account: Account | null): Promise<Handle> {
-    while (!(await startedByAnother(handle))) if (await make(run, handle, account)) return handle
-    return handle
+  /** Throws unless another try may help. Only the engine can tell what became of an order that it has. */
+  async function demandHope(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
+    if (!(error instanceof EngineAway)) {
+      await forgetOrder(directory, handle)
+      throw failureOf(error)
+    }
+    if (await isOrdered(directory, handle)) unwanted?.throwIfAborted()
+    else if (unwanted?.aborted || clock.monotonicMs() - sinceMs > awayMsMax) throw failureOf(error)
+  }
+
+  async function startOnce(order: Order): Promise<Handle> {
+    while (!(await startedByAnother(order.handle))) if (await make(order)) break
+    return order.handle
   }
 
   /** false: there is no such container, or its creator left it and it is removed. */
@@ -85,12 +121,14 @@ export function createStarter(options: StartOptions): Starter {
   }
 
   /** false: another server created it first. */
-  async function make(run: RunSpec, handle: Handle, account: Account | null): Promise<boolean> {
-    const image = await images.find(run.spec.image ?? options.image)
+  async function make({ run, handle, account, unwanted }: Order): Promise<boolean> {
+    const image = await images.find(run.spec.image ?? options.image, unwanted)
     hasInit ??= await readHasInit(engine)
-    const closure = await writeClosure(options.directory, handle, { run, account })
+    const closure = await writeClosure(directory, handle, { run, account })
     const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
     await ensureNetworks(engine)
+    await noteOrder(directory, handle)
+    if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
     if (!(await create(handle, made))) return false
     try {
       await demandWorkdir(handle, made)
@@ -142,13 +180,24 @@ export function createStarter(options: StartOptions): Starter {
     }
   }
 
+  /** null also while the engine does not answer, if it was never asked for the container. */
+  async function lookIfOrdered(handle: Handle): Promise<Inspected | null> {
+    try {
+      return await look(engine, handle)
+    } catch (error) {
+      if (error instanceof EngineAway && !(await isOrdered(directory, handle))) return null
+      throw error
+    }
+  }
+
   return {
     start,
     async find(runId) {
       const handle = containerNameOf(runId)
-      const found = await look(engine, handle)
-      if (!found) return null
-      return isUnstarted(found) && (await removeUnstarted(handle)) ? null : handle
+      const found = await lookIfOrdered(handle)
+      if (found && !(isUnstarted(found) && (await removeUnstarted(handle)))) return handle
+      await forgetOrder(directory, handle)
+      return null
     },
   }
 }

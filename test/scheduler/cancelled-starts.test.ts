@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { type Executor, StartFailed } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { startScheduler } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+/** Jobs that are cancelled while their backend starts them, for example while it pulls an image. */
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let inner: Executor
+let scheduler: Scheduler
+/** Resolves when a start was begun. */
+let begun: PromiseWithResolvers<void>
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db)
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-cancelled-starts-'))
+  inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  begun = Promise.withResolvers()
+})
+afterEach(async () => {
+  await scheduler.stop()
+  await inner.close()
+  expect(await findings(database.db.sql)).toEqual([])
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+function lead(start: Executor['start']): void {
+  const simulated: Executor = {
+    ...inner,
+    start(run, unwanted) {
+      begun.resolve()
+      return start(run, unwanted)
+    },
+  }
+  scheduler = startScheduler(it.domain, { simulated }, { holder: 'a' })
+}
+
+async function submitAndCancel(): Promise<string> {
+  const id = await it.submit({ environment: [{ name: 'SIM_RUN_SECONDS', value: '3600' }] })
+  await begun.promise
+  await cancelJob(it.domain, it.admin, { jobId: id })
+  return id
+}
+
+const ends = (id: string) =>
+  until(
+    async () => {
+      const [row] = await database.db.sql.query<{ info: string }>(
+        "SELECT state_info AS info FROM job WHERE id = $1 AND state = 'CANCELLED'",
+        [id],
+      )
+      return row
+    },
+    { what: `${id} is over` },
+  )
+
+/** Waits for an image that never comes. */
+const untilUnwanted = (unwanted: AbortSignal | undefined) =>
+  new Promise<void>((resolve) => unwanted?.addEventListener('abort', () => resolve(), { once: true }))
+
+test('a start that is given up before anything exists ends the job at once', async () => {
+  lead(async (_, unwanted) => {
+    await untilUnwanted(unwanted)
+    throw new StartFailed('START_FAILED', 'Its start was given up')
+  })
+  expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Cancelled before it was started' })
+})
+
+test('a start that does not know what exists is looked for, and what was started is stopped', async () => {
+  lead(async (run, unwanted) => {
+    await untilUnwanted(unwanted)
+    await inner.start(run)
+    throw new Error('The answer was lost')
+  })
+  expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Signal 15 ended it' })
+})
+
+test('a leader that stops gives up its starts', async () => {
+  const given = Promise.withResolvers<void>()
+  lead(async (_, unwanted) => {
+    await untilUnwanted(unwanted)
+    given.resolve()
+    throw new Error('dropped')
+  })
+  await it.submit({})
+  await begun.promise
+  await scheduler.stop()
+  await given.promise
+})
