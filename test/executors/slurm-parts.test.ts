@@ -94,7 +94,11 @@ it('words that are not known conclude nothing', () => {
 })
 
 describe('options', () => {
-  const limits = { deadlineSlackSeconds: 10, minutesMax: (name: string) => (name === 'short' ? 5 : null) }
+  const limits = {
+    deadlineSlackSeconds: 10,
+    minutesMax: (name: string) => (name === 'short' ? 5 : null),
+    gpuTypes: () => ['a100', 'a30', 'v100'],
+  }
   const optionsFor = (...run: Parameters<typeof runOf>) => optionsOf(runOf(...run), limits)
 
   it('say what the job asks for, and that Slurm does not requeue it', () => {
@@ -136,6 +140,23 @@ describe('options', () => {
   })
 
   it.each([
+    [[], '--gres=gpu:2'],
+    [['V100'], '--gres=gpu:v100:2'],
+    [['a', '!100'], '--gres=gpu:a30:2'],
+    [['!h100'], '--gres=gpu:2'],
+    [['h100'], '--gres=gpu:h100:2'],
+  ])('for GPUs like %j are %s', (gpuModel, option) => {
+    expect(optionsFor({ resources: resourcesOf({ gpu: 2, gpuModel }) })).toContain(option)
+  })
+
+  it.each([
+    [['100'], /Slurm takes one type of GPU, and of a100, a30, v100 this matches a100, v100/],
+    [['a', 'h'], /this matches none/],
+  ])('for GPUs like %j are refused', (gpuModel, message) => {
+    expect(() => optionsFor({ resources: resourcesOf({ gpu: 1, gpuModel }) })).toThrow(message)
+  })
+
+  it.each([
     [{ processCount: 5 }, { total: 5, perNode: 5, nodes: 1 }],
     [
       { processCount: 5, processesPerNode: 2 },
@@ -161,7 +182,7 @@ describe('options', () => {
 })
 
 describe('the batch script', () => {
-  const limits = { deadlineSlackSeconds: 10, minutesMax: () => null }
+  const limits = { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => [] }
   const commanding = { directory: '/s/run', account: null, environment: {}, inheritNames: [], limits }
 
   it('has no secret, and any text of the job arrives as it is', () => {

@@ -15,6 +15,8 @@ export interface Cluster {
   describe(): Promise<ExecutorDescription>
   /** The longest time of a partition; null: it has no limit, or it is not known yet. */
   minutesMax(partition: string): number | null
+  /** Of its nodes as they were last told. */
+  gpuTypes(): readonly string[]
 }
 
 interface ClusterOptions {
@@ -33,6 +35,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const { slurm, queue, layout, queues, accounts, log } = options
   const partitions = [...new Set(Object.values(queues))]
   const limits = new Map<string, number | null>()
+  let gpuTypes: readonly string[] = []
   const sinfo = (args: readonly string[]) => slurm({ command: 'sinfo', args, timeoutMs: answerMsMax })
   const ofPartitions = partitions.length > 0 ? [`--partition=${partitions.join(',')}`] : []
 
@@ -96,9 +99,12 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         sinfo(['--noheader', '--Node', ...ofPartitions, `--Format=${nodesFormat}`]),
         ownJobs(),
       ])
-      return parseNodes(text, ours, log)
+      const nodes = parseNodes(text, ours, log)
+      gpuTypes = [...new Set(nodes.flatMap(({ gpus }) => gpus.map(({ model }) => model)))]
+      return nodes
     },
     describe,
+    gpuTypes: () => gpuTypes,
     minutesMax: (partition) => limits.get(partition) ?? null,
   }
 }

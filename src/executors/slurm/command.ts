@@ -3,7 +3,7 @@ import type { Account } from '../account.ts'
 import { argvOf, carry, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript, pathCheck, rankLauncher } from '../scripts.ts'
-import { cpusPerTaskOf, minutesOf, type TimeLimits, tasksOf } from './options.ts'
+import { type ClusterLimits, cpusPerTaskOf, minutesOf, tasksOf } from './options.ts'
 import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
 
 /** What Slurm runs for a run: the batch script, and the file `job` that it reads in the directory of the run. */
@@ -13,7 +13,7 @@ export interface Commanding {
   account: Account | null
   environment: Readonly<Record<string, string | undefined>>
   inheritNames: readonly string[]
-  limits: TimeLimits
+  limits: ClusterLimits
 }
 
 const blockBytes = 512

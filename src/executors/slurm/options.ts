@@ -1,14 +1,18 @@
 import { isOptionValue } from '../../domain/executors.ts'
+import { matchesAll } from '../../domain/shape.ts'
 import { processCountOf, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
 /** The options of sbatch for a run. None of them has a secret: everybody can read them. */
 
-export interface TimeLimits {
+/** What decides about them beside the run. */
+export interface ClusterLimits {
   /** Time after its maximum run time at which a run is ended by Slurm, if no server did it. */
   deadlineSlackSeconds: number
   /** The longest time of a partition in minutes; null: it has no limit, or is not known. */
   minutesMax(partition: string): number | null
+  /** The types of the GPUs of the pool; empty: it has none, or they are not known. */
+  gpuTypes(): readonly string[]
 }
 
 /** Options that a job may set by custom attributes `slurm.NAME`, and an operator by `queues[].native`. */
@@ -41,7 +45,7 @@ export function tasksOf(r: Resources): Tasks {
 
 export const partitionOf = ({ queueNative, spec }: RunSpec) => queueNative['partition'] ?? spec.queue
 
-export function optionsOf(run: RunSpec, limits: TimeLimits): string[] {
+export function optionsOf(run: RunSpec, limits: ClusterLimits): string[] {
   const { spec, queueNative, reservationNativeId } = run
   const own = new Map<string, string | true>([
     ['job-name', spec.name ?? run.jobId],
@@ -55,7 +59,7 @@ export function optionsOf(run: RunSpec, limits: TimeLimits): string[] {
     ['time', String(minutesOf(run, limits))],
     ...(spec.project === null ? [] : [['account', spec.project] as const]),
     ...(reservationNativeId === null ? [] : [['reservation', reservationNativeId] as const]),
-    ...amountsOf(spec.resources),
+    ...amountsOf(spec.resources, limits.gpuTypes()),
   ])
   const operator = Object.entries(queueNative).filter(([name]) => name !== 'partition')
   for (const [name, value] of operator) own.set(...given(`queues[].native.${name}`, name, value))
@@ -75,7 +79,7 @@ function given(where: string, name: string, value: unknown): [string, string | t
   return [name, String(value)]
 }
 
-function amountsOf(r: Resources): [string, string | true][] {
+function amountsOf(r: Resources, gpuTypes: readonly string[]): [string, string | true][] {
   const { total, perNode, nodes } = tasksOf(r)
   const isPerProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
   const gpus = isPerProcess ? perNode * (r.gpuCoresPerProcess ?? 0) : r.gpu
@@ -86,7 +90,7 @@ function amountsOf(r: Resources): [string, string | true][] {
     ['mem', `${Math.ceil(r.memoryBytes / 1024 ** 2)}M`],
   ]
   if (nodes > 1) options.push(['ntasks-per-node', String(perNode)])
-  if (gpus > 0) options.push(['gres', gresOf(r, gpus)])
+  if (gpus > 0) options.push(['gres', gpusOf(r.gpuModel, gpuTypes, gpus)])
   if (r.infiniband) options.push(['constraint', infinibandFeature])
   if (r.exclusiveNodeUse) options.push(['exclusive', true])
   return options
@@ -98,19 +102,24 @@ export function cpusPerTaskOf(r: Resources): number {
   return Math.max(1, Math.ceil(r.cpu / tasksOf(r).perNode))
 }
 
-/** The type of a GPU of Slurm is what Berth calls its model. */
-function gresOf({ gpuModel }: Resources, count: number): string {
-  const [model, ...others] = gpuModel
-  if (model === undefined) return `gpu:${count}`
-  if (others.length === 0 && /^[\w.-]+$/.test(model)) return `gpu:${model}:${count}`
-  throw refused(`resources.gpuModel: Slurm takes the name of one type of GPU, not ${gpuModel.join(', ')}`)
+/** The type of a GPU of Slurm is what Berth calls its model. A job names one type, or takes any. */
+function gpusOf(filters: readonly string[], types: readonly string[], count: number): string {
+  const matching = types.filter((type) => matchesAll(filters, type))
+  const [type = filters[0] ?? '', ...others] = matching
+  if (filters.length === 0 || (types.length > 0 && matching.length === types.length)) return `gpu:${count}`
+  const isOne = others.length === 0 && (matching.length === 1 || filters.length === 1)
+  if (isOne && /^[\w.-]+$/.test(type)) return `gpu:${type}:${count}`
+  const found = matching.length > 0 ? matching.join(', ') : 'none'
+  throw refused(
+    `resources.gpuModel ${filters.join(', ')}: Slurm takes one type of GPU, and of ${types.join(', ')} this matches ${found}`,
+  )
 }
 
 /**
  * Minutes, rounded up. Only a fallback: the server ends the run exactly. A partition never starts a job that asks for
  * more than its limit, so the limit of the partition is the most that is asked for. 0: no limit.
  */
-export function minutesOf(run: RunSpec, { deadlineSlackSeconds, minutesMax }: TimeLimits): number {
+export function minutesOf(run: RunSpec, { deadlineSlackSeconds, minutesMax }: ClusterLimits): number {
   const { maxRunTimeSeconds } = run.spec
   const asked = maxRunTimeSeconds > 0 ? Math.ceil((maxRunTimeSeconds + deadlineSlackSeconds) / 60) : 0
   const most = minutesMax(partitionOf(run))

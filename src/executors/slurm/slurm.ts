@@ -69,7 +69,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
   const cluster = await createCluster({ slurm, queue, layout, queues, accounts, log })
-  const { minutesMax } = cluster
+  const { minutesMax, gpuTypes } = cluster
   const submit = createSubmit({
     slurm,
     queue,
@@ -77,7 +77,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     accounts,
     environment,
     inheritNames,
-    limits: { deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10, minutesMax },
+    limits: { deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10, minutesMax, gpuTypes },
     streamBytesMax: options.logBytesMax ?? streamBytesDefault,
     clock,
   })

@@ -5,7 +5,7 @@ import { type Account, type AccountRules, accountOf, changeTo } from '../account
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
-import { optionsOf, type TimeLimits } from './options.ts'
+import { type ClusterLimits, optionsOf } from './options.ts'
 import { directoryOf, type Layout, type RunDirectory, readRecords, removeRun, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 
@@ -24,7 +24,7 @@ export interface SubmitOptions {
   accounts: AccountRules
   environment: Readonly<Record<string, string | undefined>>
   inheritNames: readonly string[]
-  limits: TimeLimits
+  limits: ClusterLimits
   streamBytesMax: number
   clock: Clock
 }
