@@ -222,7 +222,7 @@ describe('a run', () => {
     held: { cpus: 1, memoryBytes: 0, gpus: 0 },
     ...more,
   })
-  const exit = (code: number, why: 'term' | 'late' | null = null) => ({ atMs: 2, code, why })
+  const exit = (code: number, why: 'term' | 'late' | null = null, usage = {}) => ({ atMs: 2, code, why, usage })
   const base: Facts = {
     records: records(),
     jobs: [job('RUNNING')],
@@ -247,6 +247,11 @@ describe('a run', () => {
       { state: 'ended', exitCode: 143, stopped: true },
     ],
     ['that ended', { records: records({ exit: exit(7) }) }, { state: 'ended', exitCode: 7, signal: null }],
+    [
+      'that says what it used',
+      { records: records({ exit: exit(0, null, { cpuSeconds: 2 }) }) },
+      { state: 'ended', usage: { cpuSeconds: 2 } },
+    ],
     ['forgotten by Slurm', { records: records({ exit: exit(7) }), jobs: [] }, { state: 'ended', exitCode: 7 }],
     ['that ended by a TERM of Slurm', { records: records({ exit: exit(143, 'term') }) }, { state: 'running' }],
     [

@@ -1,7 +1,8 @@
 #!/bin/bash
 # A Slurm cluster of two nodes on this machine, for tests: slurm.sh up DIRECTORY, slurm.sh down DIRECTORY. Needs root and the
-# packages slurm-wlm and munge. Nodes n1 and n2 are two slurmd with host names of their own; there is no accounting and
-# no cgroup. Prints the path of slurm.conf. SLURM_PORT: the first of three ports.
+# packages slurm-wlm and munge. Nodes n1 and n2 are two slurmd with host names of their own and two GPUs each, which are
+# terminals in truth; there is no accounting. Jobs have cgroups, so that their memory is bounded, where those of version 1
+# may be made. Prints the path of slurm.conf. SLURM_PORT: the first of three ports.
 set -euo pipefail
 verb=$1 directory=$2 port=${SLURM_PORT:-16917}
 nodes="n1 n2"
@@ -24,7 +25,10 @@ down() {
     for _ in $(seq 50); do is_alive "$pid_file" || break; sleep 0.1; done
     ! is_alive "$pid_file" || kill -KILL "$(cat "$pid_file")"
   done
+  find /sys/fs/cgroup/*/slurm_n[12] -depth -type d -exec rmdir {} \; 2>/dev/null || true
 }
+
+has_cgroups() { [ -w /sys/fs/cgroup/memory/cgroup.procs ] && [ -w /sys/fs/cgroup/freezer/cgroup.procs ]; }
 
 write_conf() {
   cat <<CONF
@@ -39,8 +43,11 @@ SlurmctldPidFile=$directory/slurmctld.pid
 SlurmdPidFile=$directory/slurmd-%n.own
 SlurmdSpoolDir=$directory/spool-%n
 StateSaveLocation=$directory/state
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
+$(has_cgroups && printf '%s\n' ProctrackType=proctrack/cgroup TaskPlugin=task/cgroup JobAcctGatherType=jobacct_gather/cgroup ||
+    printf '%s\n' ProctrackType=proctrack/linuxproc TaskPlugin=task/none)
+GresTypes=gpu
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core_Memory
 SlurmdParameters=config_overrides
@@ -48,10 +55,11 @@ ReturnToService=2
 KillWait=2
 MpiDefault=none
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=2,sched_interval=5
-NodeName=n1 NodeAddr=127.0.0.1 NodeHostname=$(hostname -s) Port=$((port + 1)) CPUs=4 RealMemory=4000
-NodeName=n2 NodeAddr=127.0.0.1 NodeHostname=$(hostname -s) Port=$((port + 2)) CPUs=4 RealMemory=4000
+NodeName=n1 NodeAddr=127.0.0.1 NodeHostname=$(hostname -s) Port=$((port + 1)) CPUs=4 RealMemory=4000 Gres=gpu:a100:2
+NodeName=n2 NodeAddr=127.0.0.1 NodeHostname=$(hostname -s) Port=$((port + 2)) CPUs=4 RealMemory=4000 Gres=gpu:v100:2
 PartitionName=main Nodes=ALL Default=YES MaxTime=24:00:00 DefaultTime=10
 PartitionName=short Nodes=ALL MaxTime=5 DefaultTime=1
+PartitionName=urgent Nodes=ALL MaxTime=5 PriorityTier=10
 CONF
 }
 
@@ -63,6 +71,8 @@ up() {
   # The daemons look for each other by name.
   for name in "$(hostname -s)" $nodes; do getent hosts "$name" >/dev/null || echo "127.0.0.1 $name" >>/etc/hosts; done
   write_conf >"$directory/slurm.conf"
+  printf 'NodeName=%s Name=gpu Type=%s File=/dev/tty[%s]\n' n1 a100 0-1 n2 v100 2-3 >"$directory/gres.conf"
+  ! has_cgroups || printf '%s\n' CgroupPlugin=cgroup/v1 CgroupMountpoint=/sys/fs/cgroup ConstrainRAMSpace=yes >"$directory/cgroup.conf"
   export SLURM_CONF=$directory/slurm.conf
   launch munged munged --foreground --force --key-file="$directory/munge/key" --socket="$directory/munge/socket" \
     --pid-file="$directory/munge/pid" --log-file="$directory/munge/log" --seed-file="$directory/munge/seed"

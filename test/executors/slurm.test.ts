@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
@@ -19,6 +20,9 @@ import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './run
 const conf = process.env['BERTH_TEST_SLURM']
 if (conf === undefined)
   process.stderr.write('SKIPPED: the executor slurm; "npm run test:executors" runs it with a real cluster\n')
+
+/** Slurm gives each job a cgroup. */
+const hasCgroups = conf !== undefined && existsSync(join(dirname(conf), 'cgroup.conf'))
 
 const open = (directory: string, more: Partial<SlurmOptions> = {}) =>
   createSlurmExecutor({
@@ -97,6 +101,33 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       const { nativeId, placements } = await finish(sh('true'))
       expect(nativeId).toMatch(/^\d+$/)
       expect(placements).toEqual([{ node: expect.stringMatching(/^n[12]$/), gpuIds: [] }])
+    })
+
+    it('has GPUs of the type that it asks for, and tells which they are', async () => {
+      const resources = tasks({ gpu: 1, gpuModel: ['v100'] })
+      const first = await start(sh('echo up; sleep 60', { resources }))
+      await read(executor, first, { enough: ({ out }) => out === 'up\n' })
+      const { out, placements } = await finish(sh('echo $CUDA_VISIBLE_DEVICES $NVIDIA_VISIBLE_DEVICES', { resources }))
+      await executor.stop(first, 0)
+      expect(out).toBe('1 1\n')
+      expect(placements).toEqual([{ node: 'n2', gpuIds: [1] }])
+    })
+
+    it('tells the GPUs of its nodes', async () => {
+      const nodes = await executor.capacity?.()
+      expect(nodes?.map(({ name, gpus }) => [name, gpus.map(({ model }) => model)])).toEqual([
+        ['n1', ['a100', 'a100']],
+        ['n2', ['v100', 'v100']],
+      ])
+    })
+
+    it('tells the processor time of its processes, on several nodes not', async () => {
+      const busy = 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
+      const { usage } = await finish(sh(`sh -c '${busy}'; true`))
+      expect(usage?.cpuSeconds).toBeGreaterThan(0.05)
+      expect(usage?.cpuSeconds).toBeLessThan(10)
+      const gang = await finish(sh(busy, { launcher: 'srun', resources: tasks({ nodeCount: 2 }) }))
+      expect(gang.usage).toEqual({})
     })
 
     it('keeps bytes of any kind', async () => {
@@ -269,6 +300,27 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       await read(silent, handle)
       expect(await untilEnded(silent, handle)).toMatchObject({ exitCode: 5 })
       await silent.close()
+    })
+
+    it('is told from another end when Slurm takes its node for a job of a higher partition', async () => {
+      const resources = tasks({ exclusiveNodeUse: true })
+      const customAttributes = { 'slurm.nodelist': 'n1' }
+      const low = await start(sh('echo up; sleep 60', { resources, customAttributes }))
+      await read(executor, low, { enough: ({ out }) => out === 'up\n' })
+      const high = await start(sh('true', { resources, customAttributes }), { queueNative: { partition: 'urgent' } })
+      expect(await untilState(executor, low, 'gone')).toMatchObject({ cause: 'PREEMPTED' })
+      expect(await untilEnded(executor, high)).toMatchObject({ exitCode: 0 })
+    })
+
+    it.skipIf(!hasCgroups)('with too much memory ends for that, and tells how much it had', async () => {
+      const memory = 32 * 2 ** 20
+      const fill = sh('head -c 200000000 /dev/zero | tail -c 200000000 >/dev/null', {
+        resources: tasks({ memoryBytes: memory }),
+      })
+      const ended = await finish(fill)
+      expect(ended).toMatchObject({ exitCode: 137, cause: 'OOM_KILLED' })
+      expect(ended.usage?.maxMemoryBytes).toBeGreaterThan(memory / 2)
+      expect(ended.usage?.maxMemoryBytes).toBeLessThanOrEqual(memory)
     })
 
     it('that Slurm has forgotten keeps its end', async () => {

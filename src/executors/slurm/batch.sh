@@ -9,15 +9,16 @@
 #   begun NODES GPUS      the command begins now
 #   full.STREAM.N SIZE    output was lost when SIZE bytes of the stream were kept: the disk was full
 #   over.STREAM BYTES     the stream was over its limit, and so many bytes of it were not kept
-#   exit CODE WHY         the command is over, and its output is in the files; WHY: `term`, a TERM came before, `late`, it
-#                         came when the time of the Slurm job was over, or -
+#   exit CODE WHY USED    the command is over, and its output is in the files; WHY: `term`, a TERM came before, `late`, it
+#                         came when the time of the Slurm job was over, or -. USED: microseconds of processor time and
+#                         the peak of memory in bytes, each - if it is not known
 #   exit failed REASON …  the command cannot begin
 #
 # TERM is a request to end: it goes on to the command. USR1 asks for its KILL. Both come from `scancel --batch`, which
 # leaves the readers of the output alone, so the last bytes are kept.
 
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:$PATH
-pid='' term=- caught='' killed='' started=0 limit=0 forward=yes
+pid='' term=- caught='' killed='' started=0 limit=0 forward=yes cpu=- memory=- ticks=0
 trap 'caught=yes; asked_to_end' TERM
 trap 'caught=yes killed=yes; signal_command KILL' USR1
 trap '' HUP INT XFSZ
@@ -40,6 +41,30 @@ asked_to_end() {
 signal_command() {
   [ "$pid" ] || return 0
   kill -s "$1" -- "-$pid" || kill -s "$1" "$pid"
+}
+
+# Processor time of the children of this script that are over, in hundredths of a second.
+children() {
+  read -r stat </proc/$$/stat || return
+  set -- ${stat##*) }
+  ticks=$((${14} + ${15} - ticks))
+}
+
+# What the job used. Its cgroup knows, if Slurm made one; without it the time of the command and of what it waited for is
+# known, unless srun started it elsewhere. This script sees one node only.
+measure() {
+  [ "${SLURM_JOB_NUM_NODES:-2}" -eq 1 ] || return 0
+  [ -z "$forward" ] || { children && cpu=$((ticks * 10000)); }
+  while IFS=: read -r hierarchy controllers path; do
+    group=${path%%/"job_$SLURM_JOB_ID/"*}
+    [ "$group" != "$path" ] || continue
+    group=$group/job_$SLURM_JOB_ID
+    case ,$controllers, in
+      ,,) read -r name cpu <"/sys/fs/cgroup$group/cpu.stat"; read -r memory <"/sys/fs/cgroup$group/memory.peak" ;;
+      *,cpuacct,*) read -r cpu <"/sys/fs/cgroup/cpuacct$group/cpuacct.usage" && cpu=$((cpu / 1000)) ;;
+      *,memory,*) read -r memory <"/sys/fs/cgroup/memory$group/memory.max_usage_in_bytes" ;;
+    esac
+  done </proc/self/cgroup
 }
 
 # A directory that was removed takes no record any more.
@@ -114,6 +139,7 @@ rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err"
 [ -z "$killed" ] || end '137 -'
 uptime
 started=$up
+children
 record begun "$SLURM_JOB_NODELIST ${SLURM_JOB_GPUS:-${GPU_DEVICE_ORDINAL:-}}"
 setsid "$@" </dev/null >&3 2>&4 3>&- 4>&- &
 pid=$!
@@ -126,8 +152,9 @@ while :; do
   code=$?
   [ "$caught" ] || break
 done
+measure
 signal_command KILL
 # What the command left behind may hold the pipes open: it gets two seconds.
 { sleep 2; kill -KILL $readers; } &
 wait $readers
-end "$code $term" "$code"
+end "$code $term $cpu $memory" "$code"

@@ -121,11 +121,11 @@ interface Ending {
 }
 
 function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: Ending): Observation {
-  const { code, why } = exit
+  const { code, why, usage } = exit
   const phase = job ? jobPhaseOf(job.state) : null
   // The wait status of a shell does not tell `exit 143` from a death by TERM: 129 to 192 count as signals.
   const signal = code > 128 && code <= 192 ? code - 128 : null
-  const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped }
+  const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage }
   if (stopped || code === 0) return ended
   if (mayBeOfSlurm(exit) && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }

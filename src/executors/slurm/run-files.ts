@@ -4,7 +4,7 @@ import { type FileHandle, lstat, mkdir, open, readdir, readlink, rm, rmdir, syml
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { changeToOwner } from '../account.ts'
-import type { Handle, StartFailed } from '../executor.ts'
+import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import type { Loss, Spool } from '../follow.ts'
 import { expandHostlist } from './hostlist.ts'
 
@@ -51,7 +51,7 @@ export interface Records {
   uid: number
   claim: RunClaim | null
   begun: { atMs: number; nodes: readonly string[]; gpuIds: readonly number[] } | null
-  exit: { atMs: number; code: number; why: 'term' | 'late' | null } | null
+  exit: { atMs: number; code: number; why: 'term' | 'late' | null; usage: RunUsage } | null
   /** Why the command did not begin. */
   failed: { reason: StartFailed['reason']; message: string } | null
   losses: readonly Loss[]
@@ -96,8 +96,17 @@ function parseBegun(text: string) {
 const whys = ['term', 'late'] as const
 
 function parseExit(text: string) {
-  const [code, why] = text.split(' ')
-  return { code: Number(code), why: whys.find((known) => known === why) ?? null }
+  const [code, why, cpu, memory] = text.split(' ')
+  return { code: Number(code), why: whys.find((known) => known === why) ?? null, usage: usageOf(cpu, memory) }
+}
+
+/** What is not a number was not known. */
+function usageOf(cpu = '-', memory = '-'): RunUsage {
+  const isKnown = (amount: string) => /^\d+$/.test(amount)
+  return {
+    ...(isKnown(cpu) && { cpuSeconds: Number(cpu) / 1e6 }),
+    ...(isKnown(memory) && { maxMemoryBytes: Number(memory) }),
+  }
 }
 
 const textAfter = (text: string, words: number) => text.split(' ').slice(words).join(' ')
