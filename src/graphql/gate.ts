@@ -60,7 +60,7 @@ function isAllowedOrigin(origin: string, host: string, { allowedOrigins, publicU
 
 /** The name in a Host header, without its port; null when it is no host. */
 function hostName(host: string): string | null {
-  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(host)) return null
+  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i.test(host) || !URL.canParse(`http://${host}`)) return null
   return host.replace(/:\d+$/, '').toLowerCase()
 }
 

@@ -34,6 +34,11 @@ describe('who may speak to the server', () => {
     [false, { host: '127.0.0.1@evil.example' }, rules],
     [false, { host: '' }, rules],
     [false, {}, many],
+    [false, { host: '127.0..1:4000' }, many],
+    [false, { host: '1127.0.0.1:4000' }, many],
+    [false, { host: 'any.lab:65536' }, many],
+    [false, { host: '[::1::]' }, many],
+    [false, { host: '127.0.0.256:4000' }, rules],
     [false, { host: '127.0.0.1:4000', origin: 'https://evil.example' }, rules],
     [false, { host: '127.0.0.1:4000', origin: 'null' }, rules],
     [false, { host: '127.0.0.1:4000', origin: '' }, rules],
@@ -66,6 +71,7 @@ describe('the gate of the server', () => {
 
   it.each([
     [403, { ...json, host: 'evil.example' }],
+    [403, { ...json, host: '127.0.0.256' }],
     [403, { ...json, origin: 'https://evil.example' }],
     [403, { ...json, origin: 'null' }],
     [415, {}],
