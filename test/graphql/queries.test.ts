@@ -260,6 +260,19 @@ describe('mutations', () => {
     expect(JSON.parse(text).errors[0].extensions.code).toBe('BAD_REQUEST')
   })
 
+  it('refuse JSON with a number that could not be stored as given', async () => {
+    const beyond = '{ "a": [1, { "b": -1e999 }] }'
+    const body = `{"query":${JSON.stringify(submit)},"variables":{"spec":{"command":["true"],"customAttributes":${beyond}}}}`
+    const { text } = await send(server.url, { headers: { 'content-type': 'application/json' }, body })
+    expect(JSON.parse(text).errors[0].message).toContain('must not contain numbers above 1.8e308')
+    const literal =
+      'mutation { submitJob(input: { spec: { command: ["true"], customAttributes: { a: 1e999 } } }) { __typename } }'
+    const { errors } = await ask(server.url, literal)
+    expect(errors?.[0]).toMatchObject({
+      extensions: { code: expect.stringMatching(/^(BAD_REQUEST|GRAPHQL_VALIDATION_FAILED)$/) },
+    })
+  })
+
   it('answer per item, in order', async () => {
     const query = `mutation ($inputs: [SubmitJobInput!]!) { submitJobs(inputs: $inputs) { results { __typename } } }`
     const inputs = [{ spec: { command: ['true'] } }, { spec: { command: [] } }, { spec: { command: ['true'] } }]

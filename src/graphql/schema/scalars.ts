@@ -1,5 +1,5 @@
 import { GraphQLError } from 'graphql'
-import { isDeeper, jsonDepthMax } from '../../domain/closure.ts'
+import { hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
 import { builder } from '../builder.ts'
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
@@ -32,6 +32,7 @@ builder.scalarType('JSONObject', {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new GraphQLError('JSONObject must be an object')
     if (isDeeper(value, jsonDepthMax)) throw new GraphQLError(`JSONObject may be at most ${jsonDepthMax} levels deep`)
+    if (hasInfinite(value)) throw new GraphQLError('JSONObject must not contain numbers above 1.8e308')
     return Object.fromEntries(Object.entries(value))
   },
 })
