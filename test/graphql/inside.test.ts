@@ -225,6 +225,8 @@ describe('an artifact', () => {
     ['name', { name: 'a\nb' }, 'name: Must have 1 … 255 characters'],
     ['mediaType', { mediaType: 'text' }, 'mediaType: Must be a media type'],
     ['uri', { body: null, uri: 'no scheme' }, 'uri: Must be an absolute URI'],
+    ['uri', { body: null, uri: 'https://x/gnp.\u202efdp' }, 'uri: Must be an absolute URI'],
+    ['uri', { body: null, uri: 'https://x/\x1b[2J' }, 'uri: Must be an absolute URI'],
     ['uri', { body: null, uri: 'javascript:alert(1)' }, 'uri: Must not be a javascript:'],
     ['uri', { body: null, uri: `http://${'x'.repeat(2_048)}` }, 'uri: Must have at most 2,048 characters'],
     ['uri and body', { uri: 'http://x' }, 'uri: Give either uri or body'],

@@ -38,7 +38,10 @@ const publication = z
     uri: z
       .string()
       .max(uriCharactersMax, `must have at most ${number(uriCharactersMax)} characters`)
-      .regex(/^[a-z][a-z0-9+.-]*:[^\s\p{Cc}]+$/iu, 'must be an absolute URI without white space')
+      .regex(
+        /^[a-z][a-z0-9+.-]*:[^\s\p{Cc}\p{Cf}]+$/iu,
+        'must be an absolute URI without white space and invisible characters',
+      )
       .refine((uri) => !executedSchemes.test(uri), 'must not be a javascript:, vbscript: or data: URI')
       .nullish(),
     body: z
