@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import {
@@ -134,6 +135,29 @@ test('sessions that PostgreSQL ends again and again cost nothing but time', { ti
   )
   expect(row?.ok).toBe(all.length)
   expect(await findings(sql)).toEqual([])
+})
+
+/** Nothing of a break this short outlives a lease: the leader loses its lock, and leads again at once. */
+const shortBreakMs = 400
+
+test('a leader that is cut off for a moment leads again, and starts all that waits', { timeout: 60_000 }, async () => {
+  const leads = 'SELECT epoch::int AS epoch FROM scheduler_leader'
+  const specs = Array.from({ length: 18 }, () => ({
+    command: ['sleep', '0.2'],
+    resources: { cpu: 1, memoryBytes: 2 ** 24 },
+  }))
+  const ids = await api.submitAll(specs)
+  const [before] = await database.db.sql.query<{ epoch: number }>(leads)
+  await door.shut()
+  await sleep(shortBreakMs)
+  await door.open()
+  const waiting = "SELECT id FROM job WHERE id = ANY($1) AND state <> 'SUCCEEDED'"
+  await until(async () => (await database.db.sql.query(waiting, [ids])).length === 0, {
+    what: 'all have ended',
+    timeoutMs: 40_000,
+  })
+  const [after] = await database.db.sql.query<{ epoch: number }>(leads)
+  expect(after?.epoch).toBeGreaterThan(before?.epoch ?? 0)
 })
 
 /** Parts of the server that meet an outage, each with a line at its begin, and one at its end. */

@@ -54,8 +54,8 @@ test('graceSeconds: how long after TERM a run is killed', { timeout: 60_000 }, a
 test('maxStartAttempts: how often a start is tried', { timeout: 60_000 }, async () => {
   const ids = await inBoth({ SIM_START_FAILURES: 2 })
   const [strict, patient] = await reach(ids, ['FAILED', 'FAILED'])
-  expect(strict).toMatchObject({ reason: 'START_FAILED' })
-  expect(patient).toMatchObject({ reason: 'START_FAILED' })
+  expect(strict).toMatchObject({ reason: 'START_FAILED', info: 'Start 1 of 1 failed: SIM_START_FAILURES' })
+  expect(patient).toMatchObject({ reason: 'START_FAILED', info: 'Start 2 of 2 failed: SIM_START_FAILURES' })
   const runs = await database.db.sql.query<{ number: number }>(
     'SELECT count(*)::int AS number FROM run WHERE job_id = ANY($1::text[]) GROUP BY job_id ORDER BY array_position($1::text[], job_id)',
     [ids],

@@ -10,10 +10,12 @@ import type { Executor } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler, SchedulerOptions } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
+import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
@@ -54,10 +56,13 @@ const sim = (environment: Record<string, string>, more: Record<string, unknown> 
 
 const row = async (id: string) =>
   (
-    await database.db.sql.query<{ state: JobState; state_reason: string; exit_code: number; run_number: number }>(
-      'SELECT state, state_reason, exit_code, run_number FROM job WHERE id = $1',
-      [id],
-    )
+    await database.db.sql.query<{
+      state: JobState
+      state_reason: string
+      state_info: string
+      exit_code: number
+      run_number: number
+    }>('SELECT state, state_reason, state_info, exit_code, run_number FROM job WHERE id = $1', [id])
   )[0]
 const reaches = (id: string, state: JobState) =>
   until(async () => (await row(id))?.state === state, { what: `${id} is ${state}` })
@@ -66,7 +71,7 @@ test('a job runs from submission to its end: four events, one run, its log seale
   start('a')
   const id = await sim({ SIM_EXIT_CODE: '3', SIM_LOG_LINES: '2' })
   await reaches(id, 'FAILED')
-  expect(await row(id)).toEqual({ state: 'FAILED', state_reason: 'EXIT_CODE', exit_code: 3, run_number: 1 })
+  expect(await row(id)).toMatchObject({ state: 'FAILED', state_reason: 'EXIT_CODE', exit_code: 3, run_number: 1 })
   const events = await database.db.sql.query<{ to_state: string }>(
     'SELECT to_state FROM event WHERE job_id = $1 ORDER BY seq',
     [id],
@@ -74,6 +79,28 @@ test('a job runs from submission to its end: four events, one run, its log seale
   expect(events.map((event) => event.to_state)).toEqual(['QUEUED', 'STARTING', 'RUNNING', 'FAILED'])
   const log = await readLog(database.db.sql, { jobId: id, streams: ['STDOUT'], linesMax: 10 })
   expect(log).toMatchObject({ text: 'line 1\nline 2\n', isFinal: true })
+})
+
+test('a start that fails by a defect says where its cause is, and the log has it', async () => {
+  const { lines, destination } = recordLines()
+  const cause = new TypeError('spawn is not a function')
+  const broken: Executor = { ...executor, start: () => Promise.reject(cause) }
+  const domain = { ...it.domain, log: createLog('error', { destination }) }
+  const scheduler = startScheduler(domain, { simulated: broken }, { holder: 'a', startAttemptsMax: 1 })
+  stops.unshift(() => scheduler.stop())
+  const id = await sim({})
+  await reaches(id, 'FAILED')
+  expect(await row(id)).toMatchObject({
+    state_reason: 'START_FAILED',
+    state_info: 'Start 1 of 1 failed: The executor failed; the log of the server says why',
+  })
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      msg: 'a start failed',
+      run: expect.any(String),
+      err: expect.objectContaining({ message: cause.message }),
+    }),
+  )
 })
 
 describe('cancelling', () => {
