@@ -16,6 +16,7 @@ import {
   valueFromAST,
 } from 'graphql'
 import { inSlices } from '../platform/slices.ts'
+import { coercerOf } from './coercer.ts'
 import { errorsMax } from './errors.ts'
 
 /**
@@ -69,11 +70,17 @@ async function coerced(type: GraphQLInputType, { name, value }: Given, report: R
   return inSlices(value, (item, index) => coercedOne(itemType, { name: `${name}[${index}]`, value: item }, report))
 }
 
-const coercedOne = (type: GraphQLInputType, { name, value }: Given, report: Report): unknown =>
-  coerceInputValue(value, type, (path, _value, { message }) => {
-    const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
-    report(`Variable "$${name}${place}": ${message}`)
-  })
+function coercedOne(type: GraphQLInputType, { name, value }: Given, report: Report): unknown {
+  try {
+    return coercerOf(type)(value)
+  } catch {
+    // graphql-js says what is wrong.
+    return coerceInputValue(value, type, (path, _value, { message }) => {
+      const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
+      report(`Variable "$${name}${place}": ${message}`)
+    })
+  }
+}
 
 /** A scalar that takes every value as it is, under a name that no document has. */
 const coercedType = new GraphQLScalarType({ name: 'Coerced', parseValue: (value) => value })

@@ -1,0 +1,101 @@
+import {
+  type GraphQLInputField,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLNonNull,
+  type GraphQLNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+} from 'graphql'
+
+/**
+ * Coercion of values that are valid. graphql-js visits every field of an input type for every value, and a submission
+ * leaves nearly all of its 60 fields out. Here a type is read once, and only the fields of a value are visited. A value
+ * that is not valid is thrown back: graphql-js then coerces it again and says what is wrong.
+ */
+export type Coerce = (value: unknown) => unknown
+
+class Unusual extends Error {}
+
+const coercers = new WeakMap<GraphQLInputType, Coerce>()
+
+export function coercerOf(type: GraphQLInputType): Coerce {
+  const known = coercers.get(type)
+  if (known) return known
+  const made = isNonNullType(type) ? nonNull(coercerOf(type.ofType)) : nullable(type)
+  coercers.set(type, made)
+  return made
+}
+
+const nonNull =
+  (coerce: Coerce): Coerce =>
+  (value) => {
+    if (value === null || value === undefined) throw new Unusual()
+    return coerce(value)
+  }
+
+function nullable(type: Exclude<GraphQLInputType, GraphQLNonNull<GraphQLNullableType>>): Coerce {
+  const coerce = isListType(type)
+    ? list(coercerOf(type.ofType))
+    : isInputObjectType(type)
+      ? object(type)
+      : leaf((value) => type.parseValue(value))
+  return (value) => (value === null || value === undefined ? null : coerce(value))
+}
+
+/** A value that is no list stands for a list of one. */
+const list =
+  (item: Coerce): Coerce =>
+  (value) =>
+    Array.isArray(value) ? value.map(item) : [item(value)]
+
+const leaf =
+  (parse: Coerce): Coerce =>
+  (value) => {
+    const parsed = parse(value)
+    if (parsed === undefined) throw new Unusual()
+    return parsed
+  }
+
+interface Fields {
+  coercers: ReadonlyMap<string, Coerce>
+  defaults: readonly GraphQLInputField[]
+  required: readonly string[]
+}
+
+function object(type: GraphQLInputObjectType): Coerce {
+  let fields: Fields | undefined // read at the first value: a type may contain itself
+  return (value) => {
+    if (typeof value !== 'object' || Array.isArray(value)) throw new Unusual()
+    fields ??= fieldsOf(type)
+    const values = coercedFields(fields, value as Readonly<Record<string, unknown>>)
+    if (type.isOneOf && !isOne(Object.values(values))) throw new Unusual()
+    return values
+  }
+}
+
+const isOne = (values: readonly unknown[]) => values.length === 1 && values[0] !== null
+
+function fieldsOf(type: GraphQLInputObjectType): Fields {
+  const fields = Object.values(type.getFields())
+  return {
+    coercers: new Map(fields.map((field) => [field.name, coercerOf(field.type)])),
+    defaults: fields.filter(({ defaultValue }) => defaultValue !== undefined),
+    required: fields
+      .filter(({ type, defaultValue }) => isNonNullType(type) && defaultValue === undefined)
+      .map(({ name }) => name),
+  }
+}
+
+function coercedFields({ coercers, defaults, required }: Fields, given: Readonly<Record<string, unknown>>) {
+  const values: Record<string, unknown> = Object.create(null)
+  for (const { name, defaultValue } of defaults) values[name] = defaultValue
+  for (const name of Object.keys(given)) {
+    const coerce = coercers.get(name)
+    if (!coerce) throw new Unusual()
+    if (given[name] !== undefined) values[name] = coerce(given[name])
+  }
+  for (const name of required) if (values[name] === undefined) throw new Unusual()
+  return values
+}
