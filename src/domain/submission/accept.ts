@@ -16,6 +16,8 @@ import {
   judge,
   type MetQuota,
   metQuotas,
+  type Payer,
+  type QuotaRule,
   type Subject,
   scopeText,
   subjectKey,
@@ -34,7 +36,7 @@ import { readUnixUsers } from '../people/unix-users.ts'
 import { shapeOf } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
-import { type Placed, type Places, resolveSubmission } from './resolve.ts'
+import { type Placed, type Places, payerOf, resolveSubmission } from './resolve.ts'
 import { machineMemoryOf, readDestinations } from './routing.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
@@ -59,6 +61,8 @@ export interface Accepted {
 
 interface World extends Places {
   rules: readonly ApprovalRule[]
+  /** The quotas that a payer meets, where a user of the pool may have this many jobs. */
+  quotasFor: (payer: Payer, maxActive: number | null) => readonly MetQuota[]
   /** Of the pools of the destinations. */
   limits: ReadonlyMap<string, Limits>
   /** Hardware of these pools; empty if no rule needs it. */
@@ -68,8 +72,6 @@ interface World extends Places {
   slots: Set<string>
   usage: Map<string, Usage>
 }
-
-type Candidate = { placed: Placed; quotas: MetQuota[] } | { refusal: Refusal }
 
 export interface Deciding {
   domain: Domain
@@ -83,61 +85,66 @@ export async function decideGroup(deciding: Deciding, items: readonly Submission
   return items.map(decideNext)
 }
 
-/** Reads what the group needs. The returned function decides the items, which must be given one by one and in order. */
+/**
+ * Reads what the group needs. The returned function decides the items, which must be given one by one and in order. All
+ * the work for an item is in it, so the first of a group are written while the others are decided.
+ */
 export async function openGroup(
   deciding: Deciding,
   items: readonly Submission[],
-): Promise<(item: Submission, index: number) => Decision> {
+): Promise<(item: Submission) => Decision> {
   const { domain, sql } = deciding
   const world = await readWorld(domain, sql, items)
   const nowMs = domain.time.nowMs()
-  const placed = items.map((item) =>
-    settle<Placed | { hit: string } | { refusal: Refusal }>(
-      () => answeredByKey(item, world.keys) ?? resolveSubmission(item, world, nowMs),
-    ),
-  )
-  const candidates = await failClosed(domain, () => measure(deciding, world, { items, placed }))
-  return (item, index) => settle(() => decide(item, candidates[index] ?? missing(), world))
+  await failClosed(domain, () => measure(deciding, world, items))
+  return (item) => settle(() => decide(item, world, nowMs))
 }
 
-interface Measuring {
-  items: readonly Submission[]
-  placed: readonly (Placed | Decision)[]
-}
-
-/** The quotas that apply to each submission, and what is used of them already. */
-async function measure(
-  { domain, sql, memory }: Deciding,
-  world: World,
-  { items, placed }: Measuring,
-): Promise<(Candidate | Decision)[]> {
-  const payers = placed.flatMap((one) => ('payer' in one ? [one.payer] : []))
+/** Adds to the world the quotas that may apply to the submissions, and what is used of them already. */
+async function measure({ domain, sql, memory }: Deciding, world: World, items: readonly Submission[]): Promise<void> {
+  const payers = payersOf(items, world)
   const pools = new Set(world.destinations.map(({ pool }) => pool))
-  const users = payers.map(({ userId }) => userId)
   const reads = together(sql)
   const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
   const asksHardware = world.rules.some(({ condition }) => condition.hardware != null)
-  const [quotas, limits, standing, blocked, hardware] = await Promise.all([
+  const [rules, limits, standing, blocked, hardware] = await Promise.all([
     readQuotasOf(reads, payers),
     limitsOf(reads, [...pools], domain.singleUser),
-    readStanding(reads, users),
+    readStanding(
+      reads,
+      payers.map(({ userId }) => userId),
+    ),
     mayBlock ? readBlocked(reads) : null,
     asksHardware ? readHardware(reads, [...pools]) : [],
   ])
-  const candidates = placed.map((one): Candidate | Decision => {
-    if (!('payer' in one)) return one
-    const maxActive = limits.get(one.job.pool)?.userMaxActive ?? null
-    return { placed: one, quotas: metQuotas(quotas, one.payer, maxActive) }
-  })
-  const compared = comparisonsOf(items, candidates, world.rules)
+  world.quotasFor = rememberedQuotas(rules)
   world.limits = limits
   world.hardware = hardware
+  const compared = payers.flatMap((payer) => comparisonsOf(payer, world, mayBlock))
   world.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
-  return candidates
 }
 
-function missing(): never {
-  throw new Error('A submission was left out')
+/** Each once. A payer that is refused is refused again when its submission is decided. */
+function payersOf(items: readonly Submission[], world: World): Payer[] {
+  const payers = new Map<string, Payer>()
+  for (const item of items) {
+    const payer = answeredByKey(item, world.keys) ? null : orRefusal(() => payerOf(item, world))
+    if (payer && !(payer instanceof Refusal)) payers.set(payerName(payer), payer)
+  }
+  return [...payers.values()]
+}
+
+const payerName = ({ userId, team, account }: Payer) => `${userId} ${team?.id} ${account}`
+
+/** A group of a thousand has few payers. */
+function rememberedQuotas(rules: readonly QuotaRule[]): World['quotasFor'] {
+  const known = new Map<string, readonly MetQuota[]>()
+  return (payer, maxActive) => {
+    const name = `${payerName(payer)} ${maxActive}`
+    const quotas = known.get(name) ?? metQuotas(rules, payer, maxActive)
+    known.set(name, quotas)
+    return quotas
+  }
 }
 
 async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<World> {
@@ -172,6 +179,7 @@ async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[])
     slots,
     reservations,
     roots,
+    quotasFor: () => [],
     limits: new Map(),
     hardware: [],
     usage: new Map(),
@@ -196,23 +204,18 @@ export function answeredByKey(
   return typeof answer === 'string' ? { hit: answer } : { refusal: answer }
 }
 
-/** The subjects whose usage is needed to decide the group. */
-function comparisonsOf(
-  items: readonly Submission[],
-  candidates: readonly (Candidate | Decision)[],
-  rules: readonly ApprovalRule[],
-): Comparison[] {
-  return candidates.flatMap((candidate, index): Comparison[] => {
-    if (!('placed' in candidate)) return []
-    const { placed, quotas } = candidate
-    const subject = userSubject(placed.payer)
-    const mayBlock = rules.length > 0 || items[index]?.input.requiresApproval || quotas.some(asksApproval)
-    return [
-      ...quotas,
-      ...(mayBlock ? [blockedJobs, ...rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
-    ]
-  })
+/** What the submissions of a payer may be compared with, in every pool that they may go to. */
+function comparisonsOf(payer: Payer, world: World, mayBlock: boolean): Comparison[] {
+  const quotas = world.destinations.flatMap(({ pool }) => world.quotasFor(payer, maxActiveIn(world, pool)))
+  const subject = userSubject(payer)
+  const asks = mayBlock || quotas.some(asksApproval)
+  return [
+    ...quotas,
+    ...(asks ? [blockedJobs, ...world.rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
+  ]
 }
+
+const maxActiveIn = ({ limits }: World, pool: string) => limits.get(pool)?.userMaxActive ?? null
 
 const blockedJobs = { type: 'BLOCKED', limit: Number.POSITIVE_INFINITY } as const
 
@@ -221,12 +224,12 @@ const comparedBy = ({ condition: { jobsPerDayAbove: limit } }: ApprovalRule) =>
 
 const asksApproval = ({ action }: MetQuota) => action === 'REQUIRE_APPROVAL'
 
-function decide(item: Submission, candidate: Candidate | Decision, world: World): Decision {
+function decide(item: Submission, world: World, nowMs: number): Decision {
   const { viewer, key } = item
   const answered = answeredByKey(item, world.keys)
   if (answered) return answered
-  if (!('placed' in candidate)) return candidate
-  const { placed, quotas } = candidate
+  const placed = resolveSubmission(item, world, nowMs)
+  const quotas = world.quotasFor(placed.payer, maxActiveIn(world, placed.job.pool))
   const slotId = slotOf(item, world)
   const isDefault = world.destinations.find((destination) => destination.isDefault)?.pool === placed.job.pool
   const { warnings, approvals } = judge(

@@ -42,13 +42,25 @@ export interface Places {
   unixUsers: UnixUsers
 }
 
+/** Whom the job would count for. Throws InvalidInput. */
+export function payerOf(
+  { viewer: { userId, userName, level }, input: { spec } }: Submission,
+  { memberships: all }: Pick<Places, 'memberships'>,
+): Payer {
+  const memberships = all.get(userId) ?? noMemberships
+  const team = teamFor(spec.team, memberships)
+  const account = accountFor({ asked: spec.account, viewer: { userName, level }, memberships, team })
+  return { userId, userName, level, team, account }
+}
+
 /** Throws InvalidInput, and Rejected for a job that can never run in a pool that refuses such jobs. */
-export function resolveSubmission({ viewer, input, key, retryOf }: Submission, places: Places, nowMs: number): Placed {
+export function resolveSubmission(submission: Submission, places: Places, nowMs: number): Placed {
+  const { viewer, input, key, retryOf } = submission
   const way = route(input.spec, places.destinations)
   const destination = places.destinations.find(({ queue }) => queue === way.queue)
   const memberships = places.memberships.get(viewer.userId) ?? noMemberships
-  const team = teamFor(input.spec.team, memberships)
-  const account = accountFor({ asked: input.spec.account, viewer, memberships, team })
+  const payer = payerOf(submission, places)
+  const { team, account } = payer
   const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...places.roots])
   const unixUser = places.unixUsers.get(viewer.userId) ?? null
   const violations = [
@@ -87,9 +99,7 @@ export function resolveSubmission({ viewer, input, key, retryOf }: Submission, p
     retryOf,
     opensMs: reservation?.startsMs ?? null,
   }
-  const { userId, userName, level } = viewer
   const isLocal = startsProcesses(destination?.executors ?? [])
-  const payer = { userId, userName, level, team, account }
   return {
     job,
     warnings: never ? [...warnings, `${never.message}; the job waits until the pool changes`] : warnings,

@@ -1,3 +1,4 @@
+import { setImmediate as otherTurn } from 'node:timers/promises'
 import { createBatcher } from '../../platform/batch.ts'
 import { inSlices } from '../../platform/slices.ts'
 import {
@@ -149,8 +150,8 @@ async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submissi
   const decided: Decision[] = []
   const writes: Promise<void>[] = []
   while (decided.length < items.length) {
-    const begin = decided.length
-    const part = items.slice(begin, begin + partMax).map((item, index) => decideNext(item, begin + index))
+    if (decided.length > 0) await otherTurn()
+    const part = items.slice(decided.length, decided.length + partMax).map(decideNext)
     decided.push(...part)
     const stored = store(domain, sql, part)
     stored.catch(() => undefined) // If a later part fails, this one is not awaited.
