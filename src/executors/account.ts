@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
+import { entryOf } from './account-table.ts'
 import type { Environment } from './environment.ts'
 import { StartFailed } from './executor.ts'
-import { entryOf, type Owner } from './owners.ts'
+import type { Owner } from './owners.ts'
 import { loginPath } from './search-path.ts'
 
 /** An account of the machine. */

@@ -1,6 +1,5 @@
-import { execFile } from 'node:child_process'
 import { stat } from 'node:fs/promises'
-import { promisify } from 'node:util'
+import { entryOf } from './account-table.ts'
 
 /** An account that owns files of the server: a job that ran as it could change the server, or read its secrets. */
 export interface Owner {
@@ -9,8 +8,6 @@ export interface Owner {
   /** The path that it owns, for people. */
   path: string
 }
-
-const run = promisify(execFile)
 
 /** The owners of these files, and the account named `postgres` if it exists, because it may own a database. */
 export async function ownersOf(paths: readonly string[]): Promise<Owner[]> {
@@ -32,15 +29,3 @@ async function ownerOf(path: string): Promise<number | null> {
 
 /** An account may be removed while its files are left. */
 const nameOf = async (uid: number) => (await entryOf(String(uid)))?.[0] ?? String(uid)
-
-/** A line of the system's table of accounts; null: there is none. `getent` exits with 2 then; macOS has no `getent`. */
-export async function entryOf(account: string): Promise<string[] | null> {
-  try {
-    const { stdout } = await run('getent', ['passwd', account])
-    return stdout.trimEnd().split(':')
-  } catch (error) {
-    const { code } = error as { code?: unknown }
-    if (code === 2 || code === 'ENOENT') return null
-    throw error
-  }
-}

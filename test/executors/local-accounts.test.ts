@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AccountRules, accountOf, needsAccount, separationOf } from '../../src/executors/account.ts'
-import { entryOf, ownersOf } from '../../src/executors/owners.ts'
+import { createAccountTable, entryOf } from '../../src/executors/account-table.ts'
+import { ownersOf } from '../../src/executors/owners.ts'
 
 const isRoot = process.getuid?.() === 0
 const users: AccountRules = { hasUsers: true, jobsAsRoot: false, owners: [] }
@@ -45,4 +46,47 @@ it('says what holds between users, and nothing where there is one', () => {
 it('knows the owners of files, and passes over those that are not there', async () => {
   const owners = await ownersOf(['/', '/no/such/file'])
   expect(owners).toContainEqual({ uid: 0, name: 'root', path: '/' })
+})
+
+describe('the table of accounts', () => {
+  const asked: string[] = []
+  const system = { nowMs: 0, version: 'a', uid: '7' }
+  const open = () =>
+    createAccountTable({
+      ask: async (account) => {
+        asked.push(account)
+        return account === 'nobody' ? [account, 'x', system.uid] : null
+      },
+      version: () => system.version,
+      monotonicMs: () => system.nowMs,
+    })
+  const uidOf = async (table: ReturnType<typeof open>) => (await table('nobody'))?.[2]
+
+  it('is asked once for starts at the same time, and again after 10 s', async () => {
+    asked.length = 0
+    const table = open()
+    await Promise.all([table('nobody'), table('nobody')])
+    system.nowMs += 9_999
+    await table('nobody')
+    expect(asked).toEqual(['nobody'])
+    system.nowMs += 1
+    system.uid = '8'
+    expect(await uidOf(table)).toBe('8')
+  })
+
+  it('is asked again when an account of the machine was changed', async () => {
+    const table = open()
+    await table('nobody')
+    system.uid = '9'
+    expect(await uidOf(table)).toBe('8')
+    system.version = 'b'
+    expect(await uidOf(table)).toBe('9')
+  })
+
+  it('is asked again for an account that was not there', async () => {
+    asked.length = 0
+    const table = open()
+    expect([await table('new'), await table('new')]).toEqual([null, null])
+    expect(asked).toEqual(['new', 'new'])
+  })
 })
