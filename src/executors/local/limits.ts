@@ -52,10 +52,8 @@ const filesV1: Files = {
     ['memory.limit_in_bytes', memoryBytes],
     ['memory.memsw.limit_in_bytes', memoryBytes],
   ],
-  cpu: (amounts) => [
-    ['cpu.cfs_quota_us', quotaUs(amounts)],
-    ['cpu.cfs_period_us', periodUs],
-  ],
+  // The quota is of the kernel's default period, which is `periodUs`: to write that as well costs a millisecond.
+  cpu: (amounts) => [['cpu.cfs_quota_us', quotaUs(amounts)]],
   pids: () => [['pids.max', pidsMax]],
 }
 
