@@ -164,5 +164,6 @@ export async function seal(sql: Sql, runIds: readonly string[]): Promise<void> {
   await sql.query(
     'UPDATE run_log SET sealed = true, line_state = ARRAY[line_state[1], 0, 0, 0] WHERE run_id = ANY($1::text[]) AND NOT sealed',
     [runIds],
+    'seal_logs',
   )
 }
