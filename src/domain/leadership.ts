@@ -37,6 +37,10 @@ import type { Sql } from '../platform/tx.ts'
  * of the original then leaves no gap in which a copy could take its runs. A copy beside a living original logs a
  * warning.
  *
+ * **A process that cannot serve the key** (`canServe`: it does not reach the backend of the pool) leaves a free key to
+ * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if there
+ * are others: it hands over and competes again on these terms.
+ *
  * The lease also stores the state of the leader's machine, at no extra cost.
  */
 export interface Leadership {
@@ -44,6 +48,8 @@ export interface Leadership {
   start(): void
   /** The epoch in which this process leads; null: it does not lead. */
   readonly epoch: number | null
+  /** Soon lets another process lead if there is one; leads again if none of them takes the key. */
+  giveWay(): void
   /** Hands over; all work of the leader must have ended before. Another process takes over within its poll. */
   stop(): Promise<void>
 }
@@ -60,6 +66,8 @@ export interface LeadershipOptions {
   direct: boolean
   clock: Clock
   log: Log
+  /** Asked before it takes the key. Absent: it always can. */
+  canServe?: (() => Promise<boolean>) | undefined
   onGained(epoch: number): void
   /** Called once after every `onGained`, also on a clean stop. */
   onLost(): void
@@ -76,7 +84,7 @@ export const leadingSql = (key: string, epoch: string) =>
 
 /** First statement of every decision of a leader; throws Fenced when it no longer leads. */
 export async function fence(sql: Sql, key: string, epoch: number): Promise<void> {
-  const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE`, [key, epoch])
+  const rows = await sql.query(`SELECT 1 ${leadingSql('$1', '$2')} FOR SHARE`, [key, epoch], 'fence')
   if (rows.length === 0) throw overEpoch(key, epoch)
 }
 
@@ -135,15 +143,20 @@ export const renewMs = 2_000
 /** How often a contender checks whether it may take over. */
 const competeMs = 250
 const reconnectMs = 500
+/** How long a free key is left to processes that can serve it. */
+const courtesyMs = 5_000
 /**
  * Together with `renewMs` less than the lease: a leader cut off from the database steps down before another takes over.
  */
 const queryMsMax = 4_500
 
 export function createLeadership(options: LeadershipOptions): Leadership {
-  const { clock, log, key, onGained, onLost } = options
+  const { clock, log, key, canServe, onGained, onLost } = options
   const stopping = new AbortController()
   let epoch: number | null = null
+  let givesWay = false
+  /** null: another process leads. */
+  let freeSinceMs: number | null = null
   let running: Promise<void> | undefined
   let copyLeads = false
 
@@ -160,17 +173,20 @@ export function createLeadership(options: LeadershipOptions): Leadership {
       }
       const led = epoch
       stepDown()
-      if (led !== null && stopping.signal.aborted) await handOver(client, led)
+      if (led !== null && (stopping.signal.aborted || givesWay)) await handOver(client, led)
+      givesWay = false
       await disconnect(client)
       await clock.sleep(reconnectMs, stopping.signal)
     }
   }
 
-  /** Returns when told to stop, or when another leads in our place. */
+  /** Returns when told to stop or to give way, or when another leads in our place. */
   async function compete(client: pg.Client, signal: AbortSignal) {
     await ensureRows(client, key)
     while (!signal.aborted) {
       if (epoch !== null) {
+        if (givesWay && (await hasRivals(client, key))) return log.info({ key, epoch }, 'gives way')
+        givesWay = false
         if (!(await renew(client, key, epoch))) return log.warn({ key, epoch }, 'another process leads now')
       } else await takeOver(client)
       await clock.sleep(epoch === null ? competeMs : renewMs, signal)
@@ -178,12 +194,24 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   }
 
   async function takeOver(client: pg.Client) {
-    const taken = await tryTakeOver(client, options)
+    let isFree = false
+    const taken = await tryTakeOver(client, options, () => {
+      isFree = true
+      return mayTake()
+    })
+    if (!isFree) freeSinceMs = null
     tellCopy(taken === 'COPY')
     if (typeof taken !== 'number') return
     epoch = taken
+    freeSinceMs = null
     log.info({ key, epoch }, 'leads')
     onGained(epoch)
+  }
+
+  async function mayTake(): Promise<boolean> {
+    freeSinceMs ??= clock.monotonicMs()
+    if (canServe === undefined || clock.monotonicMs() - freeSinceMs >= courtesyMs) return true
+    return canServe()
   }
 
   function tellCopy(leads: boolean) {
@@ -216,6 +244,9 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     get epoch() {
       return epoch
     },
+    giveWay() {
+      givesWay = epoch !== null
+    },
     async stop() {
       stopping.abort()
       await running
@@ -223,8 +254,10 @@ export function createLeadership(options: LeadershipOptions): Leadership {
   }
 }
 
+const connectionName = (key: string) => `berth leadership ${key}`
+
 function connection({ address, direct, key }: LeadershipOptions, lost: AbortController): pg.Client {
-  const client = createPgClient({ address, name: `berth leadership ${key}`, statementMsMax: queryMsMax, direct })
+  const client = createPgClient({ address, name: connectionName(key), statementMsMax: queryMsMax, direct })
   client.on('error', (error) => lost.abort(error))
   client.on('end', () => lost.abort(new Error('The connection ended')))
   return client
@@ -247,6 +280,16 @@ async function renew(client: pg.Client, key: string, epoch: number): Promise<boo
   return rowCount === 1
 }
 
+/** Whether other processes compete for the key, as far as this account of the database sees them. */
+async function hasRivals(client: pg.Client, key: string): Promise<boolean> {
+  const { rows } = await client.query(
+    `SELECT 1 FROM pg_stat_activity
+     WHERE application_name = left($1, 63) AND datname = current_database() AND pid <> pg_backend_pid() LIMIT 1`,
+    [connectionName(key)],
+  )
+  return rows.length > 0
+}
+
 /** Load average of five minutes, and memory in use in per cent. */
 const machineNow = (): [load5: number, memory: number] => [
   loadavg()[1] ?? 0,
@@ -262,8 +305,12 @@ interface Standing {
   age_ms: number
 }
 
-/** The new epoch. null: another process leads or is taking over. COPY: a copy of this directory leads. */
-async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promise<number | 'COPY' | null> {
+/** The new epoch. null: another process leads or shall lead. COPY: a copy of this directory leads. */
+async function tryTakeOver(
+  client: pg.Client,
+  options: LeadershipOptions,
+  mayTake: () => Promise<boolean>,
+): Promise<number | 'COPY' | null> {
   const { key, holder, host, place, direct } = options
   const { rows } = await client.query<Standing>(
     `SELECT leader.epoch, leader.holder IS NOT NULL AS held, leader.host, leader.place,
@@ -279,6 +326,7 @@ async function tryTakeOver(client: pg.Client, options: LeadershipOptions): Promi
     standing.age_ms > leaseTtlMs ||
     (!isFromElsewhere && (!standing.held || (direct && (await isLockFree(client, key, epoch)))))
   if (!free) return isFromElsewhere && standing.held ? 'COPY' : null
+  if (!(await mayTake())) return null
   const contended = direct && !(await takeLock(client, key, epoch + 1))
   if (contended && standing.age_ms <= 2 * leaseTtlMs) return null
   const { rowCount } = await client.query(

@@ -3,7 +3,7 @@ import { createLeadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
-import { createCapacityWatch } from './capacity-watch.ts'
+import { canServe, createCapacityWatch } from './capacity-watch.ts'
 import type { Leader } from './planner.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
@@ -12,7 +12,8 @@ import { createTicker } from './ticker.ts'
 import { createWithdrawals, type Withdrawals } from './withdrawals.ts'
 
 /**
- * The scheduler of one pool in this process: competes for the leadership, and while it leads, plans and carries runs.
+ * The scheduler of one pool in this process: competes for the leadership, and while it leads, plans and carries runs. If it
+ * does not reach the backend of the pool, it gives way to a process that does.
  * It holds nothing that a restart cannot rebuild from the database and from the executors.
  */
 export interface Scheduler {
@@ -62,8 +63,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     direct,
     clock,
     log,
+    canServe: () => canServe(options.executors, clock),
     onGained(epoch) {
-      const mine = createTerm({ pool, epoch }, options, withdrawals)
+      const mine = createTerm({ pool, epoch }, { ...options, giveWay: () => leadership.giveWay() }, withdrawals)
       term = mine
       void Promise.race([ending, clock.sleep(endMsMax)]).then(mine.start)
     },
@@ -91,14 +93,14 @@ interface Term {
 
 function createTerm(
   leader: Leader,
-  { domain, executors, startAttemptsMax, ...options }: SchedulerOptions,
+  { domain, executors, startAttemptsMax, giveWay, ...options }: SchedulerOptions & { giveWay(): void },
   { withdraw }: Withdrawals,
 ): Term {
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
-  const capacity = createCapacityWatch(domain, leader, executors)
+  const capacity = createCapacityWatch(domain, leader, executors, giveWay)
   const ticks = createLoop({
     name: `scheduler ${leader.pool}`,
     pollMs: ticker.pauseMs,

@@ -32,10 +32,11 @@ interface Contending {
   direct?: boolean
   place?: string
   log?: Log
+  canServe?: () => Promise<boolean>
 }
 
 function contend(holder: string, more: Contending = {}) {
-  const { clock = systemClock, direct = true, place = null, log = createLog('silent') } = more
+  const { clock = systemClock, direct = true, place = null, log = createLog('silent'), canServe } = more
   const history: (number | null)[] = []
   const leadership = createLeadership({
     address: database,
@@ -46,6 +47,7 @@ function contend(holder: string, more: Contending = {}) {
     direct,
     clock,
     log,
+    canServe,
     onGained: (epoch) => history.push(epoch),
     onLost: () => history.push(null),
   })
@@ -80,6 +82,61 @@ async function frozenLeader(epoch: number) {
   await client.query('INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, berth_now())', [key])
   await client.query('SELECT pg_advisory_lock($1, hashtext($2))', [advisoryLocks.leadership, `${key}:${epoch}`])
   return client
+}
+
+/** Waits pass twenty times as fast; the lease is the database's, and is renewed as often. */
+const hasty: Clock = {
+  monotonicMs: () => systemClock.monotonicMs() * 20,
+  sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
+}
+
+describe('a process that cannot serve the key', () => {
+  test('leaves it to another one that can', async () => {
+    const asked = Promise.withResolvers<void>()
+    const canServe = async () => {
+      asked.resolve()
+      return false
+    }
+    const unable = contend('a', { clock: { ...systemClock, monotonicMs: () => 0 }, canServe })
+    await asked.promise
+    const able = contend('b', { canServe: async () => true })
+    await until(() => leads(able), { what: 'the second leads' })
+    expect(unable.history).toEqual([])
+  })
+
+  test('leads if there is no other', async () => {
+    const unable = contend('a', { clock: hasty, canServe: async () => false })
+    await until(() => leads(unable), { what: 'it leads' })
+  })
+
+  test('gives way while it leads, and only to another process', async () => {
+    let isAble = true
+    const first = contend('a', { clock: hasty, canServe: async () => isAble })
+    await leader()
+    isAble = false
+    first.leadership.giveWay()
+    const renewed = async () => String((await lease())?.at)
+    const before = await renewed()
+    await until(async () => (await renewed()) !== before, { what: 'it renews its lease' })
+    expect(first.history).toEqual([1])
+    const second = contend('b', { clock: hasty, canServe: async () => true })
+    await until(competesTwice, { what: 'another one competes' })
+    first.leadership.giveWay()
+    await until(() => leads(second), { what: 'the second leads' })
+    expect(first.history).toEqual([1, null])
+    expect(await row()).toEqual({ epoch: 2, holder: 'b' })
+  })
+})
+
+const lease = async () =>
+  (await database.db.sql.query<{ at: Date }>('SELECT renewed_at AS at FROM scheduler_lease WHERE pool = $1', [key]))[0]
+
+async function competesTwice() {
+  const found = await database.db.sql.query(
+    'SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+    [`berth leadership ${key}`],
+  )
+  return found.length === 2
 }
 
 describe('of two contenders', () => {

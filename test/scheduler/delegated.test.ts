@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
+import { setJobPriority } from '../../src/domain/control/priority.ts'
+import { Rejected } from '../../src/domain/errors.ts'
+import { applyPools } from '../../src/domain/machines/pools.ts'
 import { waitingOf } from '../../src/domain/queue/explain.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { submit as submitNow } from '../../src/domain/submission/start-now.ts'
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createCapacityWatch, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
@@ -186,6 +190,7 @@ test('the same report writes nothing; a backend that is away changes nothing, an
     },
     { pool: 'sim', epoch: await epoch() },
     new Map([['simulated', backend]]),
+    () => undefined,
   )
   backend.answers = false
   let asked = 0
@@ -260,6 +265,121 @@ test('a backend that starts nothing fails no job: the whole pool backs off and t
   await database.moveTime(5_000)
   it.domain.wakeups.poke('queue')
   await isGiven(...jobs)
+})
+
+/** The pool of the tests with these settings. */
+const schedule = (scheduling: Record<string, unknown>) =>
+  applyPools(it.domain, {
+    pools: [{ name: 'sim', policy: 'PRIORITY', executors: ['simulated'], relaxReplicas: true, nodes: [], scheduling }],
+    queues: [{ name: 'default', pool: 'sim', native: {} }],
+  })
+
+test('noWait hands over what fits by amounts, and refuses the rest', async () => {
+  const now = (cpu: number) =>
+    submitNow(it.domain, it.admin, [
+      { noWait: true, spec: { command: ['true'], resources: { cpu, memoryBytes: 1 } } },
+    ]).then(([outcome]) => outcome)
+  expect(await now(3)).toMatchObject({ jobId: expect.any(String) })
+  expect(await now(4)).toMatchObject({ jobId: expect.any(String) })
+  expect(await now(2)).toBeInstanceOf(Rejected)
+  await until(() => backend.given.size === 2, { what: 'the backend has both' })
+})
+
+test('an exclusive job takes a whole node: the one that was guessed, then the one that was chosen', async () => {
+  const alone = await submit(1, { resources: { exclusiveNodeUse: true } })
+  const beside = await submit(3)
+  await isGiven(alone, beside)
+  expect((await runOf(alone)).counted).toEqual(['n1?'])
+  const third = await submit(2)
+  await until(async () => (await wait(third)) === 'NO_CAPACITY', { what: 'no node is free' })
+  await backend.place()
+  await becomes(alone, { state: 'RUNNING', counted: ['n2'], nodes: ['n2'] })
+  await becomes(beside, { state: 'RUNNING', counted: ['n1'] })
+  expect(await nodes()).toMatchObject([{ free: 1_000 }, { free: 0 }])
+  expect(await wait(third)).toBe('NO_CAPACITY')
+})
+
+test('a gang is handed over once, when there is a node for each of its parts', async () => {
+  const first = await submit(3)
+  await isGiven(first)
+  const gang = await submit(3, { resources: { nodeCount: 2 } })
+  await until(async () => (await wait(gang)) === 'NO_CAPACITY', { what: 'one node is not enough' })
+  await cancelJob(it.domain, it.admin, { jobId: first })
+  await isGiven(gang)
+  expect((await runOf(gang)).counted).toEqual(['n1?', 'n2?'])
+  await backend.place()
+  await becomes(gang, { state: 'RUNNING', counted: ['n2', 'n1'], nodes: ['n2', 'n1'] })
+})
+
+test('Berth preempts for a higher priority: what runs in the backend is stopped there, what waits there as well', async () => {
+  await schedule({ preemptLowerPriority: true })
+  const running = await submit(4, { preemptable: true })
+  await isGiven(running)
+  await backend.place()
+  await becomes(running, { state: 'RUNNING', counted: ['n2'] })
+  const waiting = await submit(4, { preemptable: true, restartable: true })
+  await isGiven(waiting)
+  const urgent = await Promise.all(Array.from({ length: 2 }, () => submit(4)))
+  for (const jobId of urgent) await setJobPriority(it.domain, it.admin, { jobId, priority: 50 })
+  await becomes(running, { state: 'INTERRUPTED', reason: 'PREEMPTED' })
+  await until(async () => (await sql('SELECT 1 FROM job WHERE id = $1 AND run_number = 2', [waiting])).length === 1, {
+    what: 'it is queued again',
+  })
+  await isGiven(...urgent)
+  await backend.place()
+  for (const id of urgent) await becomes(id, { state: 'RUNNING' })
+  expect(await sql('SELECT 1 FROM hold')).toEqual([])
+})
+
+test('a node that is held for a large job stays held when the backend puts a small one there', async () => {
+  const long = await Promise.all([submit(3), submit(3)])
+  await isGiven(...long)
+  await backend.place()
+  for (const id of long) await becomes(id, { state: 'RUNNING' })
+  await schedule({ holdAfterMs: 0 })
+  const large = await submit(4)
+  const held = () =>
+    sql<{ node: string }>(
+      "SELECT p->>'node' AS node FROM hold, jsonb_array_elements(placements) p WHERE job_id = $1 AND kind = 'DRAIN'",
+      [large],
+    )
+  await until(async () => (await held()).length === 1, { what: 'a node is held' })
+  const [{ node = '' } = {}] = await held()
+  const small = await submit(1)
+  await isGiven(small)
+  const [other] = ['n1', 'n2'].filter((name) => name !== node)
+  expect((await runOf(small)).counted).toEqual([`${other}?`])
+  backend.nodes = backend.nodes.toSorted((a) => (a.name === node ? 1 : -1))
+  await backend.place()
+  await becomes(small, { state: 'RUNNING', counted: [node] })
+  expect(await held()).toEqual([{ node }])
+  for (const id of [...long, small]) await cancelJob(it.domain, it.admin, { jobId: id })
+  await isGiven(large)
+  await backend.place()
+  await becomes(large, { state: 'RUNNING' })
+})
+
+/** Waits pass twenty times as fast. */
+const hasty: Clock = {
+  monotonicMs: () => systemClock.monotonicMs() * 20,
+  sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
+}
+
+test('a process that its backend does not answer gives the pool to one that it answers', async () => {
+  await scheduler.stop()
+  const away = { ...backend, answers: true, capacity: async () => (away.answers ? backend.nodes : Promise.reject()) }
+  const first = startScheduler({ ...it.domain, clock: hasty }, { simulated: away }, { holder: 'away' })
+  const holder = async () => (await sql<{ holder: string | null }>('SELECT holder FROM scheduler_leader'))[0]?.holder
+  await until(async () => (await holder()) === 'away', { what: 'the first one leads' })
+  scheduler = startScheduler({ ...it.domain, clock: hasty }, { simulated: backend }, { holder: 'near' })
+  away.answers = false
+  const id = await submit(3)
+  await until(async () => (await holder()) === 'near', { what: 'the other one leads' })
+  await isGiven(id)
+  await backend.place()
+  await becomes(id, { state: 'RUNNING', counted: ['n2'] })
+  expect(await holder()).toBe('near')
+  await first.stop()
 })
 
 test('another leader goes on: what it is told moves the allocation that the last one did not', async () => {

@@ -1,4 +1,5 @@
 import { EventEmitter, on, once } from 'node:events'
+import { copiesOf } from '../../src/domain/spec.ts'
 import type { BackendNode, Executor, Handle, Observation, RunSpec } from '../../src/executors/executor.ts'
 
 /**
@@ -20,8 +21,8 @@ export interface FakeBackend extends Executor {
 interface GivenRun {
   run: RunSpec
   handle: Handle | null
-  /** null: it waits. */
-  node: string | null
+  /** Of each copy; none: it waits. */
+  nodes: readonly string[]
   isPreempted: boolean
   isStopped: boolean
 }
@@ -41,16 +42,20 @@ export const backendNode = (name: string, more: Partial<BackendNode> = {}): Back
 export function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
   const given = new Map<string, GivenRun>()
   const changes = new EventEmitter()
-  /** The last node first: never the one that Berth would take. */
-  const roomFor = ({ spec: { resources } }: RunSpec) => {
-    const used = (name: string) =>
-      [...given.values()]
-        .filter(({ node, isPreempted }) => node === name && !isPreempted)
-        .reduce((sum, { run }) => sum + run.spec.resources.cpu * 1_000, 0)
-    return fake.nodes.findLast(
-      ({ name, state, cpuMillis, heldByOthers }) =>
-        state === 'READY' && used(name) + heldByOthers.cpuMillis + resources.cpu * 1_000 <= cpuMillis,
-    )
+  const usedOn = (name: string) =>
+    [...given.values()]
+      .filter(({ isPreempted }) => !isPreempted)
+      .flatMap(({ run, nodes: chosen }) => chosen.filter((each) => each === name).map(() => run.spec.resources))
+      .reduce((sum, { cpu, exclusiveNodeUse }) => sum + (exclusiveNodeUse ? Number.POSITIVE_INFINITY : cpu * 1_000), 0)
+  /** A node for each copy, the last node first: never the one that Berth would take. None: there is no room for all. */
+  function nodesFor({ spec: { resources } }: RunSpec): readonly string[] {
+    const isFree = ({ name, state, cpuMillis, heldByOthers }: BackendNode) =>
+      state === 'READY' &&
+      (resources.exclusiveNodeUse ? usedOn(name) === 0 : true) &&
+      usedOn(name) + heldByOthers.cpuMillis + resources.cpu * 1_000 <= cpuMillis
+    const free = fake.nodes.filter(isFree).map(({ name }) => name)
+    const copies = copiesOf(resources)
+    return free.length < copies ? [] : free.slice(-copies).toReversed()
   }
   const demandAnswer = () => {
     if (!fake.answers) throw new Error('The backend is away')
@@ -64,8 +69,8 @@ export function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBa
     if (one.handle === null && one.isStopped) return { state: 'ended', exitCode: 143, signal: 15, stopped: true }
     if (one.handle === null) return { state: 'starting', info: 'Resources', nativeId: `native ${runId}` }
     const [now] = await inner.inspect([one.handle])
-    if (now?.state === 'ended') one.node = null
-    const placements = [{ node: one.node ?? '', gpuIds: [5] }]
+    if (now?.state === 'ended') one.nodes = []
+    const placements = one.nodes.map((node) => ({ node, gpuIds: [5] }))
     if (now?.state === 'running') return { ...now, nativeId: `native ${runId}`, ip: '10.0.0.7', placements }
     return now ?? { state: 'gone' }
   }
@@ -78,7 +83,7 @@ export function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBa
     async start(run) {
       demandAnswer()
       if (!given.has(run.runId))
-        given.set(run.runId, { run, handle: null, node: null, isPreempted: false, isStopped: false })
+        given.set(run.runId, { run, handle: null, nodes: [], isPreempted: false, isStopped: false })
       return `fake ${run.runId}`
     },
     find: async (runId) => (given.has(runId) ? `fake ${runId}` : null),
@@ -112,9 +117,9 @@ export function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBa
     },
     async place() {
       for (const one of given.values()) {
-        const node = one.node === null && one.handle === null && !one.isStopped ? roomFor(one.run) : undefined
-        if (!node) continue
-        one.node = node.name
+        const chosen = one.handle === null && !one.isStopped ? nodesFor(one.run) : []
+        if (chosen.length === 0) continue
+        one.nodes = chosen
         one.handle = await inner.start(one.run)
         changes.emit('changed', `fake ${one.run.runId}`)
       }
