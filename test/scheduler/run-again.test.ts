@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { readHoldingRuns } from '../../src/domain/jobs/runs.ts'
+import { waitingOf } from '../../src/domain/queue/explain.ts'
+import type { Ended } from '../../src/executors/executor.ts'
+import type { Report } from '../../src/scheduler/outcome.ts'
+import { createReporter } from '../../src/scheduler/reports.ts'
+import { readRunAids } from '../../src/scheduler/run-spec.ts'
+import { openTestDomain } from '../support/domain.ts'
+import { createLeader } from '../support/leader.ts'
+
+/** The runs of one job: what makes a further one, what counts against which number, and what each finds of the last. */
+const { database, it } = await openTestDomain()
+const leader = await createLeader(it.domain, 'sim')
+const reporter = createReporter(it.domain, leader, 3)
+
+const exited: Ended = { state: 'ended', exitCode: 3, signal: null, stopped: false }
+const saved = '{"step":1}'
+const lost: Report = { kind: 'seen', observation: { state: 'gone', unsentClosure: saved } }
+const failedToStart: Report = { kind: 'startFailed', reason: 'START_FAILED', message: 'no answer' }
+const exits: Report = { kind: 'seen', observation: exited }
+
+/** Starts the next run of the job and reports of it; what it was given, and what became of the job. */
+async function runOnce(jobId: string, report: Report) {
+  await leader.tick()
+  const run = (await readHoldingRuns(it.domain.db.sql, leader)).find((each) => each.jobId === jobId)
+  if (!run) throw new Error('It was not started')
+  const { closure } = await readRunAids(it.domain, run, 'http://127.0.0.1')
+  return { closure, state: await reporter({ runId: run.runId, jobId, number: run.number, report }) }
+}
+const runsOf = (id: string) =>
+  database.db.sql.query<{ state: string; reason: string }>(
+    'SELECT state::text, state_reason AS reason FROM run WHERE job_id = $1 ORDER BY number',
+    [id],
+  )
+const waitsFor = async (id: string) => (await waitingOf(it.domain, [id])).get(id)?.reasons[0]?.code
+
+test('losses, failed starts and exit codes are counted apart, and every later run has the closure', async () => {
+  const id = await it.submit({ restartable: true, retry: { maxAttempts: 2 } })
+  expect(await runOnce(id, lost)).toEqual({ closure: null, state: 'QUEUED' })
+  for (const backOffMs of [1_000, 2_000]) {
+    expect(await runOnce(id, failedToStart)).toEqual({ closure: saved, state: 'QUEUED' })
+    expect(await waitsFor(id)).toBe('RESTART_BACKOFF')
+    await expect(runOnce(id, failedToStart)).rejects.toThrow('It was not started')
+    await database.moveTime(backOffMs)
+  }
+  expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'QUEUED' })
+  expect(await runOnce(id, lost)).toEqual({ closure: saved, state: 'QUEUED' })
+  expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'FAILED' })
+  expect(await runsOf(id)).toEqual([
+    { state: 'INTERRUPTED', reason: 'NODE_LOST' },
+    { state: 'FAILED', reason: 'START_FAILED' },
+    { state: 'FAILED', reason: 'START_FAILED' },
+    { state: 'FAILED', reason: 'EXIT_CODE' },
+    { state: 'INTERRUPTED', reason: 'NODE_LOST' },
+    { state: 'FAILED', reason: 'EXIT_CODE' },
+  ])
+})
+
+test('without retry an exit code is final, also of a job that is restartable and resumable with a closure', async () => {
+  const id = await it.submit({ restartable: true, resumable: true })
+  expect(await runOnce(id, lost)).toEqual({ closure: null, state: 'QUEUED' })
+  expect(await runOnce(id, exits)).toEqual({ closure: saved, state: 'FAILED' })
+})
+
+test('a job that cannot be started has as many runs as it had starts', async () => {
+  const id = await it.submit({ resumable: true })
+  for (const state of ['QUEUED', 'QUEUED', 'FAILED']) {
+    expect(await runOnce(id, failedToStart)).toMatchObject({ state })
+    await database.moveTime(5_000)
+  }
+  expect(await runsOf(id)).toHaveLength(3)
+})
