@@ -41,11 +41,13 @@ export function phaseOf(status: string): Phase {
   return phase
 }
 
-/** Created, and no process of it ever began. */
-export const isUnstarted = ({ State: state }: Inspected) => phaseOf(state.Status) === 'waits' && state.Error === ''
-
 /** Exit codes of a command that could not be executed; the engine knows them before any process ran. */
 const notExecuted: readonly number[] = [126, 127]
+const hasNoCommand = ({ Error: error, ExitCode: code }: Inspected['State']) =>
+  error !== '' && notExecuted.includes(code)
+
+/** Created, and no process of it ever began: it was not started yet, or the engine could not start it. */
+export const isUnstarted = ({ State: state }: Inspected) => phaseOf(state.Status) === 'waits' && !hasNoCommand(state)
 
 export interface Known {
   /** A signal of `stop` was sent before it ended. */
@@ -63,7 +65,7 @@ export function observationOf(inspected: Inspected, known: Known): Observation {
   const { State: state, Id: nativeId } = inspected
   switch (phaseOf(state.Status)) {
     case 'waits':
-      if (state.Error !== '' && notExecuted.includes(state.ExitCode)) return endOf(inspected, known)
+      if (hasNoCommand(state)) return endOf(inspected, known)
       return { state: 'starting', ...(state.Error !== '' && { info: state.Error }) }
     case 'runs':
       return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected) }
