@@ -12,6 +12,7 @@ import {
   type Surroundings,
 } from '../../src/executors/kubernetes/observation.ts'
 import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
+import { podOf as describedPod } from '../../src/executors/kubernetes/pod.ts'
 import { ceilingOf, floorOf, milli } from '../../src/executors/kubernetes/quantity.ts'
 import { commandScript } from '../../src/executors/kubernetes/script.ts'
 import { runOf } from './runs.ts'
@@ -252,6 +253,31 @@ describe('the script of a run', () => {
     const environment = [{ name: 'A', value: `x\${IMAGE}` }]
     const given = { command: ['/usr/bin/env'], environment, inheritEnvironment: false }
     expect(output([given], { IMAGE: 'i' })).toBe('A=x\nBERTH_REPLICA=5\nMASTER_ADDR=ip\n')
+  })
+})
+
+describe('the description of a pod', () => {
+  it('has neither the command nor a value of a variable or the closure, and no privileges', () => {
+    const text = 'known to the Secret alone'
+    const run = runOf({ command: [text], environment: [{ name: 'A', value: text }] })
+    const parts = {
+      run: { ...run, injected: { BERTH_TOKEN: text }, closure: JSON.stringify({ text }) },
+      secret: { metadata: { name: 's', uid: 'u', resourceVersion: '1' } },
+      owner: 'us',
+      image: 'i',
+      imagePullSecrets: [],
+      deadlineSlackSeconds: 1,
+      mounts: [],
+      nodes: [],
+    }
+    const described = describedPod(parts, 0)
+    expect(JSON.stringify(described)).not.toContain(text)
+    expect(described).toMatchObject({
+      spec: {
+        automountServiceAccountToken: false,
+        containers: [{ securityContext: { allowPrivilegeEscalation: false } }],
+      },
+    })
   })
 })
 
