@@ -3,6 +3,7 @@ import { clients } from './clients.ts'
 import { clocks } from './clocks.ts'
 import { database } from './database.ts'
 import { disk } from './disk.ts'
+import { handlerAway } from './handler-away.ts'
 import { logs } from './logs.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
@@ -21,6 +22,7 @@ const scenarios: readonly Scenario[] = [
   ...clocks,
   ...database,
   ...disk,
+  ...handlerAway,
   ...logs,
   ...migrations,
   ...streams,
@@ -33,7 +35,7 @@ const { values } = parseArgs({
     seed: { type: 'string' },
     /** The name of one scenario. */
     only: { type: 'string' },
-    /** Clients and logs in full size: give them an hour. */
+    /** Clients, handlers and logs in full size: give them an hour. */
     full: { type: 'boolean', default: false },
   },
 })
