@@ -1,0 +1,20 @@
+import { writeFileSync } from 'node:fs'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+
+/**
+ * Preloaded into a server that is measured (delays.ts). A first SIGUSR2 starts to measure how late the event loop is; the next
+ * one writes p99 and maximum, in milliseconds, to the file BENCH_DELAYS and stops.
+ */
+const resolutionMs = 10
+const delays = monitorEventLoopDelay({ resolution: resolutionMs })
+const late = (nanoseconds: number) => Math.max(0, nanoseconds / 1e6 - resolutionMs)
+let isMeasuring = false
+
+process.on('SIGUSR2', () => {
+  isMeasuring = !isMeasuring
+  if (isMeasuring) return void delays.enable()
+  delays.disable()
+  const { BENCH_DELAYS = '' } = process.env
+  writeFileSync(BENCH_DELAYS, JSON.stringify({ p99: late(delays.percentile(99)), max: late(delays.max) }))
+  delays.reset()
+})

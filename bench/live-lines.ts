@@ -1,0 +1,32 @@
+import { connectApi } from '../test/support/api.ts'
+import { type Contest, secret } from './contest.ts'
+import { percentile, printLatencies } from './harness.ts'
+
+const linesPerSecond = 10
+
+/** How late the lines of many jobs are. Each line says when it was written. */
+export async function measureLines({ berth, size }: Contest): Promise<void> {
+  const api = connectApi(berth.url, secret)
+  const script = `use Time::HiRes qw(time sleep); $| = 1; for (1..${size.lines}) { printf "%.4f\\n", time * 1000; sleep ${1 / linesPerSecond} }`
+  const spec = { command: ['/usr/bin/perl', '-e', script], resources: { cpu: 1, memoryBytes: 64 * 2 ** 20 } }
+  const ids = await api.submitAll(Array.from({ length: size.jobs }, () => spec))
+  const lateMs: number[] = []
+  const query =
+    'subscription ($jobId: ID!, $after: Cursor) { tail(jobId: $jobId, after: $after) { ... on LogBatch { text phase cursor } } }'
+  const read = async (jobId: string) => {
+    for await (const { text = '', phase } of api.stream<Batch>('tail', query, { jobId })) {
+      const now = performance.timeOrigin + performance.now()
+      const lines = phase === 'LIVE' ? text.split('\n').filter(Boolean) : []
+      lateMs.push(...lines.map((line) => now - Number(line)))
+    }
+  }
+  await Promise.all(ids.map(read))
+  await api.close()
+  printLatencies(`lines of ${size.jobs} jobs, ${size.jobs * linesPerSecond} a second`, { 'written → read': lateMs })
+  if (percentile(lateMs, 0.5) < 0) throw new Error('The clocks of this machine disagree')
+}
+
+interface Batch {
+  text?: string
+  phase?: string
+}

@@ -1,0 +1,151 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import { mutate, type Person, personWith } from '../test/support/people.ts'
+import { type Contest, type Measured, mib, secret, submit } from './contest.ts'
+import { type Delays, delaysDuring } from './delays.ts'
+import { printLatencies, printLines } from './harness.ts'
+import { cpuShare, memoryOf } from './process-load.ts'
+import { openSocket, type Subscribers, subscribeAll } from './subscribers.ts'
+
+const perSocket = 100
+const socketsPerPerson = 10
+/** Shorter than twice the keep-alive: then they are cut. */
+const stalledMs = 10_000
+const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) {
+  ... on JobTransitions { job { id state version } transitions { seq to } cursor } } }`
+const tail = 'subscription ($jobId: ID!) { tail(jobId: $jobId) { ... on LogBatch { text cursor } } }'
+
+interface Contestant extends Measured {
+  name: string
+  tokenOf?: (socket: number) => string
+  tell(): Promise<unknown>
+}
+
+/** What many idle subscribers cost, how fast a transition reaches them, and what readers cost beside them that take nothing. */
+export async function measureSubscribers(contest: Contest): Promise<void> {
+  const { berth, bare, databaseUrl, size } = contest
+  const admin = personWith(berth.url, secret)
+  const tokens = await Promise.all(Array.from({ length: size.sockets / socketsPerPerson }, (_, n) => addLead(admin, n)))
+  const notBefore = new Date(Date.now() + 86_400_000).toISOString()
+  const jobId = await submit(admin, { command: ['/bin/true'], notBefore })
+  let priority = 0
+  const tell = () => mutate(admin, 'setJobPriority', { input: { jobId, priority: ++priority }, wanted: 'job { id }' })
+  const contestants: readonly Contestant[] = [
+    { name: 'bare graphql-ws', ...bare, tell: async () => bare.tell() },
+    { name: 'berth', ...berth, tell, tokenOf: (n) => tokens[Math.floor(n / socketsPerPerson)] ?? '' },
+  ]
+  const costs: string[][] = []
+  const latencies: Record<string, number[]> = {}
+  const fanOut: string[][] = []
+  for (const contestant of contestants) {
+    const { name, pid } = contestant
+    const without = await idleCost(pid, databaseUrl, size.idleSeconds)
+    const subscribers = await subscribeAll({
+      ...contestant,
+      ...size,
+      perSocket,
+      payload: { query: jobStatus, variables: { jobId } },
+    })
+    const idle = await idleCost(pid, databaseUrl, size.idleSeconds)
+    const each = (idle.bytes - without.bytes) / (size.sockets * perSocket)
+    costs.push([name, ...costOf(without), ...costOf(idle), `${Math.round(each / 1_024)} KiB`])
+    const told = await spread(contestant, subscribers, size.rounds)
+    latencies[name] = told.tookMs
+    fanOut.push([
+      name,
+      `${Math.round(told.perSecond)}/s`,
+      `${told.late.p99.toFixed(1)} ms`,
+      `${told.late.max.toFixed(1)} ms`,
+    ])
+    if (contestant.tokenOf) {
+      const { bytes, close } = await stall(contest, admin)
+      const beside = await spread(contestant, subscribers, size.rounds)
+      latencies[`${name}, ${size.stalled} stalled readers of ${mib(bytes / size.stalled)} each`] = beside.tookMs
+      close()
+    }
+    subscribers.close()
+  }
+  const cost = ['RSS', 'CPU', 'transactions', 'LISTEN']
+  printLines(`${size.sockets * perSocket} idle jobStatus subscribers, ${size.sockets} sockets`, [
+    ['', ...cost, ...cost.map((each) => `${each} with`), 'each'],
+    ...costs,
+  ])
+  printLines('messages to all of them', [['', 'rate', 'event loop p99', 'max'], ...fanOut])
+  printLatencies('one transition → all of them', latencies)
+}
+
+async function addLead(admin: Person, n: number): Promise<string> {
+  const input = { name: `lead${n}`, level: 'LEAD' }
+  const { user } = await mutate(admin, 'createUser', { input, wanted: 'user { id }' })
+  const token = { name: 'bench', userId: user.id }
+  return (await mutate(admin, 'createToken', { input: token, wanted: 'secret' })).secret
+}
+
+interface Cost {
+  bytes: number
+  cpu: number
+  /** A second. */
+  transactions: number
+  listening: number
+}
+
+async function idleCost(pid: number, databaseUrl: string, seconds: number): Promise<Cost> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  await client.connect()
+  const look = async () => (await client.query<{ transactions: string; listening: number }>(databaseSql)).rows[0]
+  const before = await look()
+  const cpu = await cpuShare(pid, seconds)
+  const after = await look()
+  await client.end()
+  const transactions = (Number(after?.transactions) - Number(before?.transactions)) / seconds
+  return { bytes: await memoryOf(pid), cpu, transactions, listening: after?.listening ?? 0 }
+}
+
+const databaseSql = `
+SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()) AS transactions,
+  (SELECT count(*)::int FROM pg_stat_activity WHERE query ILIKE 'LISTEN%') AS listening`
+
+const costOf = ({ bytes, cpu, transactions, listening }: Cost) => [
+  mib(bytes),
+  `${(cpu * 100).toFixed(1)} %`,
+  `${transactions.toFixed(1)}/s`,
+  String(listening),
+]
+
+interface Spread {
+  tookMs: number[]
+  perSecond: number
+  late: Delays
+}
+
+async function spread({ pid, delays, tell }: Contestant, subscribers: Subscribers, rounds: number): Promise<Spread> {
+  const tookMs: number[] = []
+  const began = performance.now()
+  const late = await delaysDuring(pid, delays, async () => {
+    for (let round = 0; round < rounds; round++) tookMs.push(...(await subscribers.spread(tell)))
+  })
+  return { tookMs, perSecond: (tookMs.length * 1_000) / (performance.now() - began), late }
+}
+
+/** Readers of a long log that read nothing: what they cost together, and how to let go of them. */
+async function stall({ berth, file, size }: Contest, admin: Person): Promise<{ bytes: number; close(): void }> {
+  const jobId = await submit(admin, { command: ['/bin/cat', file] })
+  await ended(admin, jobId)
+  const before = await memoryOf(berth.pid)
+  const sockets = await Promise.all(Array.from({ length: size.stalled }, () => openSocket(berth.url, secret)))
+  for (const socket of sockets) {
+    socket.pause()
+    socket.send(JSON.stringify({ id: '1', type: 'subscribe', payload: { query: tail, variables: { jobId } } }))
+  }
+  await pause(stalledMs)
+  const bytes = (await memoryOf(berth.pid)) - before
+  return { bytes, close: () => sockets.forEach((socket) => void socket.terminate()) }
+}
+
+async function ended(admin: Person, jobId: string): Promise<void> {
+  for (;;) {
+    const { job } = await admin.data('query ($jobId: ID!) { job(id: $jobId) { isFinal: finishedAt } }', { jobId })
+    if (job.isFinal) return
+    await pause(200)
+  }
+}
