@@ -10,6 +10,7 @@ import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import type { Authenticate } from './authenticate.ts'
 import { type Cap, createCap } from './cap.ts'
+import { createCork } from './cork.ts'
 import type { Documents } from './documents.ts'
 import type { GraphqlEngine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
@@ -136,12 +137,16 @@ export function createSockets(options: SocketOptions): Sockets {
     }
   }
 
-  function open(connection: Connection) {
+  function open(connection: Connection, raw: Duplex) {
     const { socket } = connection
+    const cork = createCork(raw)
     const closed = protocol.opened(
       {
         protocol: socket.protocol,
-        send: (data) => send(socket, withTexts(data, connection.texts)),
+        send: (data) => {
+          cork()
+          return send(socket, withTexts(data, connection.texts))
+        },
         close: (code, reason) => socket.close(code, reason),
         onMessage: (receive) =>
           socket.on('message', (data) => {
@@ -174,7 +179,7 @@ export function createSockets(options: SocketOptions): Sockets {
       if (admitted === null) return refuseUpgrade(socket, tooManyStrangers)
       socket.once('close', admitted)
       server.handleUpgrade(request, socket, head, (accepted) =>
-        open({ socket: accepted, ip, admitted, texts: new Map() }),
+        open({ socket: accepted, ip, admitted, texts: new Map() }, socket),
       )
     },
     count: () => server.clients.size,
