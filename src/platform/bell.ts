@@ -13,16 +13,19 @@ export interface Bell {
   readonly waiting: number
 }
 
+/** Without a reason, each ring would make an exception with a stack for each waiter. */
+const rung = 'rung'
+
 export function createBell(clock: Clock): Bell {
   const waiters = new Set<AbortController>()
   return {
     ring() {
-      for (const waiter of [...waiters]) waiter.abort()
+      for (const waiter of [...waiters]) waiter.abort(rung)
     },
     async wait(ms, signal) {
       if (signal.aborted) return
       const waiter = new AbortController()
-      const stop = () => waiter.abort()
+      const stop = () => waiter.abort(rung)
       waiters.add(waiter)
       signal.addEventListener('abort', stop, { once: true })
       await clock.sleep(ms, waiter.signal)

@@ -67,7 +67,8 @@ export function createLoop({ name, pollMs, runOnce, clock, log }: LoopOptions): 
     },
     wake() {
       woken = true
-      if (failures === 0) wakeUp?.abort()
+      // Without a reason it would make an exception with a stack.
+      if (failures === 0) wakeUp?.abort('woken')
     },
     async stop() {
       abort.abort()
