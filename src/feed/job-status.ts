@@ -2,13 +2,13 @@ import { maySee, type Viewer } from '../domain/access.ts'
 import { jobNotFound } from '../domain/errors.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
+import { heartbeatDueMs, heartbeatMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { type FeedEvent, jobEventsAfter } from './event.ts'
 import {
   type FeedRooms,
   type Heartbeat,
   heartbeatIfDue,
-  heartbeatMs,
   messageEventsMax,
   type Reset,
   type Transitions,
@@ -212,7 +212,7 @@ export class JobStatusReader {
   }
 
   async #wait(ms: number): Promise<undefined> {
-    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.monotonicMs()
+    const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#job.bell.wait(Math.min(ms, due), this.#signal)
   }
 }

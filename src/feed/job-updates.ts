@@ -1,5 +1,6 @@
 import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
+import { heartbeatDueMs, heartbeatMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion, isEvent } from './event.ts'
 import type { FactsCache, StateMoment } from './facts.ts'
@@ -9,7 +10,6 @@ import {
   type Heartbeat,
   heartbeat,
   heartbeatIfDue,
-  heartbeatMs,
   messageEventsMax,
   type Reset,
   type Transitions,
@@ -190,7 +190,7 @@ export class JobUpdatesReader {
 
   async #wait(ms: number): Promise<void> {
     const { clock, ring } = this.#rooms
-    await ring.bell.wait(Math.min(ms, this.#lastSent + heartbeatMs - clock.monotonicMs()), this.#signal)
+    await ring.bell.wait(Math.min(ms, heartbeatDueMs(this.#lastSent) - clock.monotonicMs()), this.#signal)
   }
 }
 

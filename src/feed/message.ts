@@ -1,6 +1,7 @@
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
+import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import type { Log } from '../platform/log.ts'
 import type { FeedEvent } from './event.ts'
 import type { EventRing } from './ring.ts'
@@ -8,8 +9,6 @@ import type { JobRows } from './rows.ts'
 
 /** Events in one message at most. */
 export const messageEventsMax = 200
-/** Silence after which a heartbeat carries the newest cursor. */
-export const heartbeatMs = 15_000
 
 /** Consecutive events of one job; `cursor` is the last one's seq in `jobStatus`, its position in `jobUpdates`. */
 export interface Transitions {
@@ -56,11 +55,11 @@ export function heartbeatIfDue(
   lastSent: number,
   cursor: number,
 ): Heartbeat | undefined {
-  return clock.monotonicMs() - lastSent < heartbeatMs ? undefined : heartbeat(time, cursor)
+  return clock.monotonicMs() < heartbeatDueMs(lastSent) ? undefined : heartbeat(time, cursor)
 }
 
 export const heartbeat = (time: Time, cursor: number): Heartbeat => ({
   kind: 'heartbeat',
   cursor,
-  at: new Date(time.nowMs()),
+  at: heartbeatAt(time.nowMs()),
 })

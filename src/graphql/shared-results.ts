@@ -80,11 +80,16 @@ const succeeded = ({ result }: Shared): Promise<Ended | undefined> =>
 
 /** Equal for messages that say the same; undefined: it is not shared. */
 function nameOf(message: unknown): string | undefined {
+  if (isHeartbeat(message)) return JSON.stringify(message)
   if (!isTransitions(message)) return undefined
   const { jobId, events, cursor, phase, isFinal, job } = message
   const first = events[0]?.seq ?? ''
   return [jobId, first, events.length, cursor, phase, isFinal, job.version, job.toldAt?.getTime()].join(' ')
 }
+
+/** The job is in the variables or in the document. */
+const isHeartbeat = (message: unknown): boolean =>
+  typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'heartbeat'
 
 interface SharedMessage {
   jobId: string

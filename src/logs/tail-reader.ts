@@ -1,3 +1,4 @@
+import { heartbeatAt, heartbeatDueMs, heartbeatMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { codesOf, type Passage, passage } from './batch.ts'
 import type { CutOptions } from './cut.ts'
@@ -17,7 +18,6 @@ import type { FollowOptions, TailMessage, TailReset } from './tail-message.ts'
 
 const batchBytesMin = 4_096
 const batchBytesMax = 1_048_576
-const heartbeatMs = 15_000
 /** How long a line without an end is held back, in case its end comes. */
 const openLineMs = 50
 /** Batches that readers of a hub share at most. */
@@ -192,13 +192,13 @@ export class TailReader {
   }
 
   async #wait(ms: number): Promise<undefined> {
-    const due = this.#lastSent + heartbeatMs - this.#rooms.clock.monotonicMs()
+    const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
     await this.#hub?.bell.wait(Math.min(ms, due), this.#signal)
   }
 
   #heartbeat(): TailMessage | undefined {
-    if (this.#rooms.clock.monotonicMs() - this.#lastSent < heartbeatMs) return undefined
-    return { kind: 'heartbeat', cursor: this.#cursor, at: new Date(this.#rooms.time.nowMs()) }
+    if (this.#rooms.clock.monotonicMs() < heartbeatDueMs(this.#lastSent)) return undefined
+    return { kind: 'heartbeat', cursor: this.#cursor, at: heartbeatAt(this.#rooms.time.nowMs()) }
   }
 
   #batch(part: Passage, isFinal: boolean): TailMessage & { kind: 'batch' } {

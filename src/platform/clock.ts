@@ -25,7 +25,8 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      const timer = setTimeout(done, ms)
+      // A timer drops fractions, and would end too early.
+      const timer = setTimeout(done, Math.ceil(ms))
       signal?.addEventListener('abort', done, { once: true })
     }),
 }
