@@ -200,6 +200,17 @@ describe('states', () => {
     expect(of([failed, failed], [first])).toMatchObject({ state: 'failed', reason: 'BAD_SPEC' })
   })
 
+  it('of replicas that were stopped before they began is that of the stop, though a pod that waited is removed', () => {
+    const over: Part = { kind: 'over', ended: { state: 'ended', exitCode: 143, signal: 15, stopped: true } }
+    const runs: Part = { kind: 'runs', startedAt: new Date(0) }
+    const pod = podOf({})
+    const stopped = { ...pod, metadata: { ...pod.metadata, annotations: { [annotations.stopRun]: 'yes' } } }
+    const of = (part: Part, one: Pod) => runObservation([part], { pods: [one], replicas: 2, nativeId: 'p' })
+    expect(of(runs, stopped)).toMatchObject({ state: 'starting' })
+    expect(of(over, stopped)).toMatchObject({ state: 'ended', stopped: true })
+    expect(of(over, pod)).toMatchObject({ state: 'gone' })
+  })
+
   const failed: Part = { kind: 'failed', reason: 'BAD_SPEC', message: 'no such image' }
   const gone: Part = { kind: 'gone', info: 'drained' }
   const waits: Part = { kind: 'waits' }

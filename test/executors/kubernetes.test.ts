@@ -220,6 +220,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       })
       await executor.stop(handle, 0)
       await until(async () => isOver(await observe(executor, handle)), { what: 'no pod is left' })
+      expect(await observe(executor, handle)).toMatchObject({ state: 'ended', stopped: true })
       await expect(readFile(join(directory, 'gang'))).rejects.toThrow(/ENOENT/)
     })
 
@@ -237,6 +238,16 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
         'jsonpath={.items[*].status.phase}',
       )
       expect(left).not.toContain('Running')
+    })
+
+    it('that is drained is not made again by another leader that starts the same run', async () => {
+      const run = runOf({ resources: { ...small, replicas: 2 }, ...sh('sleep 600') })
+      const handle = await executor.start(run)
+      await untilState(executor, handle, 'running')
+      await kubectl('delete', 'pod', `${handle}-1`, '--grace-period=0', '--force')
+      expect(await executor.start(run)).toBe(handle)
+      await untilState(executor, handle, 'gone')
+      expect(await kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'name')).not.toContain(`${handle}-1`)
     })
 
     it('tells the nodes, and what others hold there', async () => {

@@ -125,7 +125,7 @@ export function createInspector(options: InspectorOptions): Inspector {
     if (!mustEndTogether(parts, { pods, replicas })) return
     // The pod that failed stays, because it tells why.
     const peers = pods.filter((_, index) => parts[index]?.kind === 'runs' || parts[index]?.kind === 'waits')
-    await stopper.stopPods(handle, peers, peersGraceMs)
+    await stopper.stopPeers(handle, peers, peersGraceMs)
   }
 
   /** Lets the commands begin in pods that have not been told to; `address` null: not all pods of the run are up. */

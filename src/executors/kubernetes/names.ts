@@ -23,12 +23,16 @@ export const podLabels = {
 export const annotations = {
   /** On a pod: the grace of the requested stop, in ms. */
   stop: 'berth/stop',
+  /** On a pod: the stop is that of the whole run, and not of the peers of a pod that failed or is lost. */
+  stopRun: 'berth/stop-run',
   /** On a pod: database time after which it is deleted if it still runs. */
   stopBy: 'berth/stop-by',
   /** On each pod of a run with several: the address of the first one. Set when all of them run: the commands may begin. */
   begin: 'berth/begin',
   /** On a Secret: the run was stopped before its command began. */
   withdrawn: 'berth/withdrawn',
+  /** On a Secret: all pods of the run were made, so one that is missing is lost and not made again. */
+  made: 'berth/made',
 } as const
 
 export const manager = 'berth'

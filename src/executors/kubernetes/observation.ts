@@ -234,11 +234,11 @@ export interface Observed {
 
 /** The run ends when all of its pods are over; what one of them lost is lost to all. */
 export function runObservation(parts: readonly Part[], observed: Observed): Observation {
-  const { pods, replicas, nativeId } = observed
+  const { pods, nativeId } = observed
   const placements = pods.flatMap((pod) => placementOf(pod))
   const silent = parts.find((part) => part.kind === 'unreachable')
   if (silent) return { state: 'unreachable', info: silent.info }
-  const loss = lossOf(parts, replicas)
+  const loss = lossOf(parts, observed)
   const runs = parts.filter((part) => part.kind === 'runs')
   const waits = parts.find((part) => part.kind === 'waits')
   if (loss && !mustEndTogether(parts, observed)) return loss
@@ -254,13 +254,14 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
 
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
 
-/** A pod that was lost, or that cannot begin. */
-function lossOf(parts: readonly Part[], replicas: number): Loss | null {
+/** A pod that was lost, or that cannot begin. A pod that is missing after the stop of the run was removed by that. */
+function lossOf(parts: readonly Part[], { pods, replicas }: Gang): Loss | null {
   const failed = parts.find((part) => part.kind === 'failed')
   if (failed) return { state: 'failed', reason: failed.reason, message: failed.message }
   const gone = parts.find((part) => part.kind === 'gone')
   if (gone) return { state: 'gone', info: gone.info, ...(gone.cause && { cause: gone.cause }) }
-  return parts.length < replicas ? { state: 'gone', info: 'A pod was deleted' } : null
+  const isStopped = pods.some(({ metadata }) => metadata.annotations?.[annotations.stopRun] !== undefined)
+  return parts.length < replicas && !isStopped ? { state: 'gone', info: 'A pod was deleted' } : null
 }
 
 const starting = (nativeId: string, { info, message }: { info?: string; message?: string }): Observation => {
@@ -305,7 +306,7 @@ const isFailure = ({ exitCode }: Ended) => exitCode !== 0
 export function mustEndTogether(parts: readonly Part[], gang: Gang): boolean {
   const runs = parts.some(({ kind }) => kind === 'runs')
   const waits = parts.some(({ kind }) => kind === 'waits')
-  if (lossOf(parts, gang.replicas)) return runs || (waits && (hasBegunTogether(gang) || isStopOrdered(gang)))
+  if (lossOf(parts, gang)) return runs || (waits && (hasBegunTogether(gang) || isStopOrdered(gang)))
   return (runs || waits) && parts.some(isOverWithFailure)
 }
 

@@ -17,6 +17,9 @@ import { removeObjects, unlessGone } from './stop.ts'
  * to one object only. The Secret of the run is made first, then what it needs in the network, its pods last. A pod
  * cannot begin without the Secret, so removing the Secret ends a start that is still going on elsewhere.
  *
+ * When all pods are made, the Secret says so: a later start of the same run, by another leader, makes none again that was
+ * drained or deleted meanwhile.
+ *
  * An API server that is away is waited for. Once a pod may have been asked for, there is no other way: a start that is
  * given up could still begin. The commands of several pods begin only when all of them run (inspect.ts).
  */
@@ -84,12 +87,14 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
     const nodes = asksForLabels(shapeOf(run.spec.resources)) ? (await cluster.list<Node>('/api/v1/nodes')).items : []
     const secret = await make<Secret>('secrets', secretOf(run), run)
     asked.secret = true
-    if (secret.metadata.annotations?.[annotations.withdrawn]) return
-    const made = { ...options, run, secret, mounts, nodes }
-    const pods = replicasOf(run).map((replica) => podOf(made, replica))
+    const told = secret.metadata.annotations ?? {}
+    if (told[annotations.withdrawn] ?? told[annotations.made]) return
+    const parts = { ...options, run, secret, mounts, nodes }
+    const pods = replicasOf(run).map((replica) => podOf(parts, replica))
     for (const { path, body } of networkObjectsOf(run, options.owner, secret)) await make(path, body, run)
     asked.pods = true
     for (const pod of pods) await make('pods', pod as Named, run)
+    await cluster.patch(`secrets/${secret.metadata.name}`, { metadata: { annotations: { [annotations.made]: 'yes' } } })
   }
 
   /** Makes the object, or finds that it was made for this run before. */

@@ -16,10 +16,16 @@ import { cannotBegin, hasBegun, podIsOver } from './observation.ts'
 
 export interface PodStopper {
   stop(handle: Handle, graceMs: number): Promise<void>
-  /** Some of the pods of the run. */
-  stopPods(handle: Handle, pods: readonly Pod[], graceMs: number): Promise<void>
+  /** The peers of a pod that failed or is lost. */
+  stopPeers(handle: Handle, pods: readonly Pod[], graceMs: number): Promise<void>
   /** Deletes the pod if it should have ended long ago. */
   enforce(pod: Pod): Promise<void>
+}
+
+interface Stop {
+  handle: Handle
+  graceMs: number
+  of: 'RUN' | 'PEERS'
 }
 
 /** The kubelet may take a while to show the order. */
@@ -27,10 +33,10 @@ const toleranceMs = 30_000
 const conflictsMax = 10
 
 export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
-  async function stopPod(handle: Handle, name: string, graceMs: number): Promise<void> {
+  async function stopPod(name: string, stop: Stop): Promise<void> {
     for (let conflicts = 0; conflicts < conflictsMax; conflicts++)
       try {
-        return await stopOnce(handle, name, graceMs)
+        return await stopOnce(name, stop)
       } catch (error) {
         if (isAbsent(error)) return
         if (!isConflict(error)) throw error
@@ -38,23 +44,28 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
     throw new Error(`The pod ${name} changed ${conflictsMax} times while it was stopped`)
   }
 
-  async function stopOnce(handle: Handle, name: string, graceMs: number): Promise<void> {
+  async function stopOnce(name: string, stop: Stop): Promise<void> {
     const pod = await cluster.get<Pod>(`pods/${name}`)
     if (podIsOver(pod)) return
-    const ordered = await order(pod, graceMs)
-    if (!hasBegun(ordered)) await withdraw(handle, ordered, graceMs)
+    const ordered = await order(pod, stop)
+    if (!hasBegun(ordered)) await withdraw(ordered, stop)
   }
 
   /** The shorter grace counts. */
-  async function order(pod: Pod, graceMs: number): Promise<Pod> {
-    const { name, resourceVersion } = pod.metadata
-    const before = pod.metadata.annotations?.[annotations.stop]
-    if (before !== undefined && Number(before) <= graceMs) return pod
+  async function order(pod: Pod, { graceMs, of }: Stop): Promise<Pod> {
+    const { name, resourceVersion, annotations: given = {} } = pod.metadata
+    const before = given[annotations.stop]
+    const isShorter = before === undefined || Number(before) > graceMs
+    const isNew = of === 'RUN' && given[annotations.stopRun] === undefined
+    if (!isShorter && !isNew) return pod
     const stopBy = new Date(time.nowMs() + graceMs + toleranceMs).toISOString()
     return cluster.patch<Pod>(`pods/${name}`, {
       metadata: {
         resourceVersion,
-        annotations: { [annotations.stop]: String(Math.ceil(graceMs)), [annotations.stopBy]: stopBy },
+        annotations: {
+          ...(isShorter && { [annotations.stop]: String(Math.ceil(graceMs)), [annotations.stopBy]: stopBy }),
+          ...(isNew && { [annotations.stopRun]: 'yes' }),
+        },
       },
     })
   }
@@ -63,7 +74,7 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
    * A pod that changed since it was read may have begun. One that cannot begin is removed at once: some kubelets take a
    * minute to confirm that they have nothing of it.
    */
-  async function withdraw(handle: Handle, pod: Pod, graceMs: number): Promise<void> {
+  async function withdraw(pod: Pod, { handle, graceMs }: Stop): Promise<void> {
     const { name, uid, resourceVersion, deletionTimestamp } = pod.metadata
     if (deletionTimestamp !== undefined) return
     await cluster.patch(`secrets/${handle}`, { metadata: { annotations: { [annotations.withdrawn]: 'yes' } } })
@@ -71,16 +82,16 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
     await cluster.delete(`pods/${name}`, { gracePeriodSeconds, preconditions: { uid, resourceVersion } })
   }
 
-  async function stopPods(handle: Handle, pods: readonly Pod[], graceMs: number): Promise<void> {
-    for (const { metadata } of pods) await stopPod(handle, metadata.name, graceMs)
+  async function stopPods(pods: readonly Pod[], stop: Stop): Promise<void> {
+    for (const { metadata } of pods) await stopPod(metadata.name, stop)
   }
 
   return {
-    stopPods,
+    stopPeers: (handle, pods, graceMs) => stopPods(pods, { handle, graceMs, of: 'PEERS' }),
     async stop(handle, graceMs) {
       if (!isPodHandle(handle)) return
       const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
-      await stopPods(handle, pods.items, graceMs)
+      await stopPods(pods.items, { handle, graceMs, of: 'RUN' })
     },
     async enforce({ metadata }) {
       const by = metadata.annotations?.[annotations.stopBy]
