@@ -80,11 +80,11 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     const refusalOf = (spec: Spec, run: Run = {}) => start(spec, run).catch((error: unknown) => error)
     const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf({ ...small, ...amounts })
     const lines = (text: string) => text.trimEnd().split('\n').toSorted()
-    /** As the cluster sees it: a command of Slurm in place of the real one. */
-    async function openWith(command: string, text: string): Promise<Executor> {
-      const bin = join(directory, `bin-${command}`)
-      await mkdir(bin, { recursive: true })
-      await writeFile(join(bin, command), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
+    /** Scripts in place of the commands of Slurm with these names. */
+    async function openWith(commands: Readonly<Record<string, string>>): Promise<Executor> {
+      const bin = await mkdtemp(join(directory, 'bin-'))
+      for (const [name, text] of Object.entries(commands))
+        await writeFile(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 })
       return open(directory, { environment: { SLURM_CONF: conf, PATH: `${bin}:${process.env['PATH']}` } })
     }
 
@@ -261,10 +261,9 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
 
     it('is found when the answer of its submission was lost', async () => {
       const marks = join(directory, 'lost')
-      const losing = await openWith(
-        'sbatch',
-        `/usr/bin/sbatch "$@" >/dev/null; echo 'Unable to contact slurm controller' >&2; exit 1`,
-      )
+      const losing = await openWith({
+        sbatch: `/usr/bin/sbatch "$@" >/dev/null; echo 'Unable to contact slurm controller' >&2; exit 1`,
+      })
       const handle = await start(sh(`echo x >>${marks}; echo done`), {}, losing)
       expect((await read(losing, handle)).out).toBe('done\n')
       expect(await readFile(marks, 'utf8')).toBe('x\n')
@@ -273,13 +272,12 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
 
     it('that was submitted twice runs once', async () => {
       const marks = join(directory, 'twice')
-      const twice = await openWith(
-        'sbatch',
-        'cat >$$.tmp; /usr/bin/sbatch "$@" <$$.tmp; exec /usr/bin/sbatch "$@" <$$.tmp'.replaceAll(
+      const twice = await openWith({
+        sbatch: 'cat >$$.tmp; /usr/bin/sbatch "$@" <$$.tmp; exec /usr/bin/sbatch "$@" <$$.tmp'.replaceAll(
           '$$.tmp',
           `${directory}/input`,
         ),
-      )
+      })
       const handle = await start(sh(`echo x >>${marks}; sleep 1; echo done`), {}, twice)
       expect((await read(twice, handle)).out).toBe('done\n')
       expect(await untilEnded(twice, handle)).toMatchObject({ exitCode: 0 })
@@ -288,10 +286,9 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
     })
 
     it('goes on while Slurm does not answer, and its end is told without it', async () => {
-      const silent = await openWith(
-        'squeue',
-        `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
-      )
+      const silent = await openWith({
+        squeue: `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
+      })
       const seen = join(directory, 'seen')
       const handle = await start(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`), {}, silent)
       await read(silent, handle, { enough: ({ out }) => out === 'up\n' })
@@ -325,9 +322,21 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
 
     it('that Slurm has forgotten keeps its end', async () => {
       const { handle } = await finish(sh('exit 6'))
-      const forgetful = await openWith('squeue', 'exit 0')
+      const forgetful = await openWith({ squeue: 'exit 0' })
       expect(await observe(forgetful, handle)).toMatchObject({ state: 'ended', exitCode: 6 })
       await forgetful.close()
+    })
+
+    it('is not signalled by an id that is of another job now', async () => {
+      const called = join(directory, 'called')
+      const handle = await start(sh('echo up; sleep 60'))
+      await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
+      const other = await openWith({ squeue: 'exit 0', scancel: `echo "$@" >>${called}` })
+      await other.stop(handle, 60_000)
+      await other.close()
+      expect(existsSync(called)).toBe(false)
+      await executor.stop(handle, 0)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
     })
 
     it('whose node is lost is gone', async () => {

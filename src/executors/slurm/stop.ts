@@ -37,7 +37,8 @@ interface StopOptions {
   onEnd(handle: Handle): void
 }
 
-const answerMsMax = 15_000
+/** Without an answer scancel sleeps 5 s before its next try: it is started anew instead. */
+const answerMsMax = 5_000
 const lookMs = 200
 /** Time for the batch script to keep the last output, before the whole Slurm job is killed. */
 const lastOutputMs = 5_000
@@ -67,13 +68,18 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
     if (name === 'TERM') await scancel([`--signal=${name}`, jobId])
   }
 
-  /** The job of the run, if it runs. */
+  /**
+   * The job of the run, if it has one. A controller that crashed gives the ids of the jobs that it lost to others, so the
+   * id counts only while Slurm has it for this run.
+   */
   async function jobOf(handle: Handle): Promise<string | null> {
     const records = await recordsOf(handle)
     if (records?.exit || records?.failed) return null
-    if (records?.claim) return records.claim.by === 'job' ? records.claim.id : null
-    const jobs = (await queue.look(records ? [records.uid] : []))?.byRun.get(handle)
-    return jobs?.at(0)?.id ?? null
+    const claim = records?.claim ?? null
+    if (claim && claim.by !== 'job') return null
+    const snapshot = await queue.look(records ? [records.uid] : [])
+    if (!snapshot) throw new SlurmAway('Slurm does not answer: its job cannot be signalled now')
+    return snapshot.byRun.get(handle)?.find(({ id }) => claim === null || id === claim.id)?.id ?? null
   }
 
   function killWhenDue(handle: Handle, leftMs: number): void {
@@ -119,9 +125,9 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
         options.onEnd(handle)
         return cancel(handle)
       }
-      const jobId = await jobOf(handle)
-      if (jobId !== null) await signal(jobId, leftMs > 0 ? 'TERM' : 'KILL')
       killWhenDue(handle, leftMs)
+      const jobId = leftMs > 0 ? await jobOf(handle) : null
+      if (jobId !== null) await signal(jobId, 'TERM')
     },
     isAsked: async (handle) => (await stops.read(handle)) !== null,
     isOver: kills.isOver,
