@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { createSlurmExecutor, type SlurmOptions } from '../../src/executors/slur
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
+import { mountSmallDisk } from '../support/small-disk.ts'
 import { commandOf, contract, startsAt } from './contract.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
@@ -268,6 +269,24 @@ describe.skipIf(conf === undefined)(`with ${conf}`, () => {
       expect((await read(losing, handle)).out).toBe('done\n')
       expect(await readFile(marks, 'utf8')).toBe('x\n')
       await losing.close()
+    })
+
+    it('waits while the shared folder is full, and leaves nothing there', async (test) => {
+      await using disk = (await mountSmallDisk(1)) ?? test.skip()
+      const full = await open(disk.path)
+      await disk.fill()
+      const run = runOf(
+        { resources: small, command: ['true'], environment: [{ name: 'A', value: 'a'.repeat(9000) }] },
+        onMain,
+      )
+      await expect(full.start(run)).rejects.toMatchObject({
+        reason: 'NODE_TROUBLE',
+        message: expect.stringContaining('ENOSPC'),
+      })
+      expect(await readdir(join(disk.path, 'shared', 'cluster', 'server'))).toEqual([])
+      await disk.free()
+      expect(await untilEnded(full, await full.start(run))).toMatchObject({ exitCode: 0 })
+      await full.close()
     })
 
     it('that was submitted twice runs once', async () => {

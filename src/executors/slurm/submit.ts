@@ -1,6 +1,7 @@
 import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
+import { troubleOf } from '../../platform/troubles.ts'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
@@ -119,23 +120,29 @@ interface Prepared {
 }
 
 /** false: another server made the directory. It appears whole: it is made under another name. */
-async function prepare({ own }: Layout, files: RunDirectory, { texts, account }: Prepared): Promise<boolean> {
-  const fresh = await mkdtemp(join(own, `${files.runId}.`))
-  for (const [name, text] of Object.entries(texts)) {
-    const path = join(fresh, name)
-    await writeFile(path, text, { flag: 'wx', mode: 0o600 })
-    if (account) await lchown(path, account.uid, account.gid)
-  }
-  if (account) await chown(fresh, account.uid, account.gid)
-  const isTaken = (error: unknown) => ['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')
+async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared): Promise<boolean> {
+  let fresh = ''
   try {
+    fresh = await mkdtemp(join(layout.own, `${files.runId}.`))
+    await fill(fresh, prepared)
     await rename(fresh, files.directory)
     return true
   } catch (error) {
-    await rm(fresh, { recursive: true })
-    if (isTaken(error)) return false
-    throw error
+    if (fresh !== '') await rm(fresh, { recursive: true, force: true })
+    if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
+    const trouble = troubleOf(error)
+    if (!trouble) throw error
+    throw new StartFailed('NODE_TROUBLE', `The shared directory cannot be written: ${trouble.kind}`, { cause: error })
   }
+}
+
+async function fill(directory: string, { texts, account }: Prepared): Promise<void> {
+  for (const [name, text] of Object.entries(texts)) {
+    const path = join(directory, name)
+    await writeFile(path, text, { flag: 'wx', mode: 0o600 })
+    if (account) await lchown(path, account.uid, account.gid)
+  }
+  if (account) await chown(directory, account.uid, account.gid)
 }
 
 /** Words of Slurm for what will be refused again, however often it is asked. */
