@@ -51,8 +51,8 @@ const needs: Readonly<Record<string, Need>> = {
     'SELECT id FROM audit_entry WHERE object_id = $1 AND seq IS NOT NULL ORDER BY seq DESC LIMIT 20',
   ),
   audit_entry_unchained_idx: need(
-    'FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1',
-    'SELECT * FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1',
+    'FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000)',
+    'SELECT * FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000) ORDER BY a.at, a.id LIMIT $1',
   ),
   deleted_job_without_position: need(
     'SELECT job_id, NULL::bigint, at FROM deleted_job WHERE position IS NULL ORDER BY at, job_id LIMIT $1',

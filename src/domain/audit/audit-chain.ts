@@ -52,6 +52,12 @@ export interface Head {
 const pollMs = 50
 const batchMax = 2_000
 const tellEveryMs = 60_000
+/**
+ * An entry leaves the index of those that wait when no transaction can see its old row any more. So that a transaction
+ * which is held open, as by a backup, does not slow every look down, most looks begin with the entries of so long ago.
+ */
+const recentMs = 5_000
+const lookAtAllEveryMs = 5_000
 
 export interface Chainer extends Loop {
   /** Chains the entries that wait, and copies the head when it is due. */
@@ -63,6 +69,7 @@ export function createChainer(domain: Domain): Chainer {
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
+  let lookedAtAllMs = Number.NEGATIVE_INFINITY
 
   /** A file that cannot be written is tried again with the next head; the chain does not wait for it. */
   async function write(work: (path: string) => Promise<void>) {
@@ -82,7 +89,11 @@ export function createChainer(domain: Domain): Chainer {
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    for (let head = await chainOnce(domain); head; head = await chainOnce(domain)) untold = head
+    const beganMs = clock.monotonicMs()
+    const atAll = beganMs - lookedAtAllMs >= lookAtAllEveryMs
+    const sinceMs = atAll ? 0 : time.nowMs() - recentMs
+    for (let head = await chainOnce(domain, sinceMs); head; head = await chainOnce(domain, sinceMs)) untold = head
+    if (atAll) lookedAtAllMs = beganMs
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 
@@ -105,20 +116,27 @@ export function parseHeadLine(line: string): Head | undefined {
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
 }
 
-/** Chains at most one batch. Returns the new head; undefined: nothing waits, or another process is chaining. */
-export async function chainOnce({ db }: Pick<Domain, 'db'>): Promise<Head | undefined> {
-  const [waiting] = await db.sql.query('SELECT 1 FROM audit_entry WHERE seq IS NULL LIMIT 1', [], 'audit_waiting')
+/** Chains at most one batch of the entries since a moment. Returns the new head; undefined: nothing waits, or another process is chaining. */
+export async function chainOnce({ db }: Pick<Domain, 'db'>, sinceMs = 0): Promise<Head | undefined> {
+  const [waiting] = await db.sql.query(
+    'SELECT 1 FROM audit_entry WHERE seq IS NULL AND at >= to_timestamp($1::float8 / 1000) LIMIT 1',
+    [sinceMs],
+    'audit_waiting',
+  )
   if (!waiting) return undefined
-  return db.transaction(async (sql) => ((await tryLock(sql, advisoryLocks.auditChain)) ? chainBatch(sql) : undefined))
+  return db.transaction(async (sql) =>
+    (await tryLock(sql, advisoryLocks.auditChain)) ? chainBatch(sql, sinceMs) : undefined,
+  )
 }
 
 /** The read follows the lock, so it sees everything that an earlier holder of the lock wrote. */
-async function chainBatch(sql: Sql): Promise<Head | undefined> {
+async function chainBatch(sql: Sql, sinceMs: number): Promise<Head | undefined> {
   const [start] = await sql.query<Head>('SELECT seq, hash FROM audit_head', [], 'audit_head')
   if (!start) throw new Error('The head of the audit log is missing')
   const entries = await sql.query<ChainedFields>(
-    `SELECT ${chainedColumns} FROM audit_entry a WHERE a.seq IS NULL ORDER BY a.at, a.id LIMIT $1`,
-    [batchMax],
+    `SELECT ${chainedColumns} FROM audit_entry a WHERE a.seq IS NULL AND a.at >= to_timestamp($2::float8 / 1000)
+     ORDER BY a.at, a.id LIMIT $1`,
+    [batchMax, sinceMs],
     'audit_unchained',
   )
   let head = start

@@ -1,6 +1,7 @@
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { describe, expect, it } from 'vitest'
 import { audit } from '../../../src/domain/audit/audit.ts'
 import { chainOnce, createChainer } from '../../../src/domain/audit/audit-chain.ts'
@@ -146,6 +147,44 @@ describe('the chain of the audit log', () => {
     } finally {
       await rm(folder, { recursive: true })
     }
+  })
+
+  it('is not looked for where it was found, though a transaction that is held open keeps it in the index', async () => {
+    await using at = await scene(1)
+    const backup = new pg.Client({ connectionString: at.database.url })
+    await backup.connect()
+    await using _ = { [Symbol.asyncDispose]: () => backup.end() }
+    await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM job')
+    const write = (ids: string, ago: string) =>
+      at.sql.query(
+        `INSERT INTO audit_entry (id, at, actor_name, action) SELECT n, berth_now() - $1::interval, 'a', 'test.act' FROM ${ids}`,
+        [ago],
+      )
+    await write("(SELECT 'old_' || i AS n FROM generate_series(1, 3000) i) ids", '10 s')
+    const chainer = createChainer(at.domain)
+    /** Entries of the index of those that wait which one look comes upon. */
+    async function seenByOneLook() {
+      const read = async () => {
+        await at.sql.query('SELECT pg_stat_force_next_flush()')
+        const [row] = await at.sql.query<{ seen: number }>(
+          "SELECT idx_tup_read::int AS seen FROM pg_stat_user_indexes WHERE indexrelname = 'audit_entry_unchained_idx'",
+        )
+        return row?.seen ?? 0
+      }
+      const before = await read()
+      await chainer.runOnce()
+      return (await read()) - before
+    }
+    expect(await seenByOneLook()).toBeGreaterThanOrEqual(3_000)
+    await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that was chained' })
+    // Of a transaction that took long.
+    await write("(VALUES ('late')) ids(n)", '1 hour')
+    const isChained = async () => {
+      await chainer.runOnce()
+      return (await at.sql.query("SELECT FROM audit_entry WHERE id = 'late' AND seq IS NOT NULL")).length > 0
+    }
+    await until(isChained, { what: 'a late entry is chained' })
+    expect(await at.verify()).toMatchObject({ ok: true })
   })
 
   it('is dense and in commit order while many write and several chain', async () => {
