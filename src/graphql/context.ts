@@ -48,15 +48,22 @@ export interface RequestContext extends Rooms {
 }
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
+  // A context is kept for as long as its subscription, and most of those load nothing by it.
+  const load = deferred(() => createLoaders(rooms.domain, viewer))
   let head: Promise<number> | undefined
+  async function readHead() {
+    const position = await rooms.feed.head()
+    // `job(id:)` of the same document may have read a row before: a list with it would lack an event that the head covers.
+    load.job.clearAll()
+    return position
+  }
   return {
     ...rooms,
     viewer,
-    // A context is kept for as long as its subscription, and most of those load nothing by it.
-    load: deferred(() => createLoaders(rooms.domain, viewer)),
+    load,
     specs: deferred(() => createSpecs(rooms.domain.db.sql)),
     head: () => {
-      head ??= rooms.feed.head()
+      head ??= readHead()
       return head
     },
   }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../src/domain/control/remove.ts'
+import { createContext, type Rooms } from '../../src/graphql/context.ts'
 import { append, openLog, seal } from '../../src/logs/append.ts'
 import { data, type Json, type Result, type Stream, streamSocket, streamSse, transports } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -329,4 +330,18 @@ describe('a browser', () => {
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
     expect(await page.text()).toContain('YogaGraphiQL')
   })
+})
+
+it('a list has no row that was read before its asOf, also if the document asked for the job before', async () => {
+  const jobId = await server.submit()
+  const { domain, feed, logTail, admin: viewer } = server
+  const head = async () => {
+    await cancel(jobId)
+    return feed.head()
+  }
+  const rooms = { domain, live: domain, feed: { ...feed, head }, logTail } as Rooms
+  const context = createContext(rooms, viewer)
+  expect(await context.load.job.load(jobId)).toMatchObject({ version: 1 })
+  await context.head()
+  expect(await context.load.job.load(jobId)).toMatchObject({ version: 2 })
 })
