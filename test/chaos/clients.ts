@@ -12,10 +12,11 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { ask, data, streamSocket } from '../support/client.ts'
+import { data, streamSocket } from '../support/client.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
+import { startLog, startWriters } from './writers.ts'
 
 /**
  * What the shipped clients promise while everything is cut: each event of each job once and in order through `follow`, the
@@ -33,15 +34,17 @@ const sizes = {
   full: { writers: 50, transitions: 100_000, cuts: 200, snapshots: 1_000 },
 } as const
 
-/** Mutations of one request. */
-const changesPerRequest = 20
 const pauseMs = { min: 50, max: 1_500 }
 /** Between the tries of a client. */
 const retryMsMax = 300
 const catchUpMs = 120_000
+const progressMs = 15_000
+/** Characters of a server's log that a red scenario shows. */
+const saidMax = 2_000
 
 interface Servers extends Context {
   random: Random
+  databaseUrl: string
   urlOf(): string
   /** kill -9 of one of them, and a new one in its place. */
   replaceOne(): Promise<void>
@@ -66,41 +69,21 @@ async function withServers(context: Context, work: (servers: Servers) => Promise
         await running[index]?.end('SIGKILL')
         running[index] = await start()
       }
-      await work({ ...context, random, urlOf: () => random.pick(running)?.url ?? '', replaceOne })
+      await work({
+        ...context,
+        random,
+        databaseUrl: postgres.url,
+        urlOf: () => random.pick(running)?.url ?? '',
+        replaceOne,
+      })
+    } catch (error) {
+      for (const server of running) context.log(`a server said: ${server.output().slice(-saidMax)}`)
+      throw error
     } finally {
       await Promise.all(running.map((server) => server.end('SIGKILL')))
       await postgres.stop()
     }
   })
-}
-
-/** Submits a job for each writer, which changes its priority until `isOver` says so. Answers how many changes were made. */
-async function startWriters({ urlOf }: Servers, count: number, isOver: (written: number) => boolean) {
-  const jobIds: string[] = []
-  for (let n = 0; n < count; n++) {
-    const { submitJob } = await data(
-      urlOf(),
-      'mutation { submitJob(input: { spec: { command: ["true"] } }) { ... on SubmitJobSuccess { job { id } } } }',
-    )
-    jobIds.push(submitJob.job.id)
-  }
-  const made = { written: 0 }
-  const write = async (jobId: string) => {
-    for (let priority = 1; !isOver(made.written); ) {
-      const changes = Array.from({ length: changesPerRequest }, () => {
-        priority = (priority % 50) + 1
-        return `p${priority}: setJobPriority(input: { jobId: "${jobId}", priority: ${priority} }) { __typename }`
-      })
-      // Its server may be killed meanwhile.
-      const isDone = await ask(urlOf(), `mutation { ${changes.join(' ')} }`).then(
-        ({ errors }) => !errors,
-        () => false,
-      )
-      if (isDone) made.written += changesPerRequest
-      else await sleep(50)
-    }
-  }
-  return { jobIds, made, done: Promise.all(jobIds.map(write)) }
 }
 
 type Seqs = Map<string, number[]>
@@ -242,6 +225,7 @@ async function cutClients(servers: Servers): Promise<void> {
     await openPage(urlOf(), apollo, { after: jobs.asOf, faults }),
     await openPage(urlOf(), urql, { after: jobs.asOf, faults }),
   ]
+  const progress = setInterval(() => log(`${cutsMade} cuts, ${made.written} changes`), progressMs)
   const ways: Record<string, (reader: Reader) => unknown> = {
     drop: (reader) => reader.drop(),
     cut: ({ proxy }) => proxy.cut(),
@@ -265,9 +249,9 @@ async function cutClients(servers: Servers): Promise<void> {
       const way = random.pick(Object.keys(ways)) ?? 'cut'
       await Promise.all(readers.map((reader, index) => (way === 'kill' && index > 0 ? undefined : ways[way]?.(reader))))
       cuts[way] = (cuts[way] ?? 0) + 1
-      if (cutsMade % 20 === 19) log(`${cutsMade + 1} cuts, ${made.written} changes`)
     }
     await done
+    log(`all ${made.written} changes are made`)
     for (const { proxy } of readers) proxy.blocked.clear()
     const versions = await versionsOf(urlOf(), jobIds)
     const late = performance.now() + here(catchUpMs)
@@ -287,6 +271,7 @@ async function cutClients(servers: Servers): Promise<void> {
       `${events} events of ${jobIds.length} jobs (${made.written} changes), cuts ${JSON.stringify(cuts)}: exact; ${passed}`,
     )
   } finally {
+    clearInterval(progress)
     await Promise.all(readers.map((reader) => reader.close()))
   }
 }
@@ -301,37 +286,72 @@ async function versionsOf(url: string, jobIds: readonly string[]): Promise<Map<s
   return versions
 }
 
-const snapshot = `query ($id: ID!) { job(id: $id) { version eventCursor } jobs(first: 100) { asOf nodes { id version } } }`
+const snapshot = `query ($id: ID!, $logId: ID!) { job(id: $id) { version eventCursor } jobs(first: 100) { asOf nodes { id version } }
+  written: job(id: $logId) { logCursor logs(lastLines: 1) { text cursor } } }`
 const jobStatus = `subscription ($id: ID!, $after: Cursor) { jobStatus(jobId: $id, after: $after) {
   ... on JobTransitions { transitions { seq } } } }`
 const jobUpdates = `subscription ($after: Cursor) { jobUpdates(after: $after) { ... on JobTransitions { job { id } transitions { seq } } } }`
-/** Events that are read after a snapshot. */
+const tail = 'subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { ... on LogBatch { text } } }'
+/** Events, and lines, that are read after a snapshot. */
 const eventsAfter = 40
+/** Snapshots that are taken at the same time. */
+const lanes = 4
 
-/** From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed. */
+/**
+ * From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed; from the end of a page of
+ * output the next line is the next number, and from `logCursor` none is missed after it.
+ */
 async function snapshotThenStream(servers: Servers): Promise<void> {
   const { urlOf, isFull, log } = servers
   const size = sizes[isFull ? 'full' : 'small']
   let isOver = false
   const { jobIds, made, done } = await startWriters(servers, size.writers, () => isOver)
+  const written = await startLog(servers, () => isOver)
+  let taken = 0
+  const progress = setInterval(() => log(`${taken} snapshots, ${made.written} changes`), progressMs)
+  const take = async () => {
+    for (let n = taken++; n < size.snapshots; n = taken++)
+      await demandHandOver(urlOf(), jobIds[n % jobIds.length] ?? '', written.jobId)
+  }
   try {
-    for (let n = 0; n < size.snapshots; n++) {
-      const id = jobIds[n % jobIds.length] ?? ''
-      const { job, jobs } = await data(urlOf(), snapshot, { id })
-      const own = await readSeqs(streamSocket(urlOf(), jobStatus, { id, after: job.eventCursor }), 'jobStatus', id)
-      demandConsecutive(own.get(id), job.version, 'eventCursor')
-      const all = await readSeqs(streamSocket(urlOf(), jobUpdates, { after: jobs.asOf }), 'jobUpdates')
-      for (const row of jobs.nodes) {
-        const seqs = (all.get(row.id) ?? []).filter((seq) => seq > row.version)
-        demandConsecutive(seqs, row.version, 'asOf')
-      }
-    }
-    log(`${size.snapshots} snapshots by eventCursor and by asOf, ${made.written} changes meanwhile: exact`)
+    await Promise.all(Array.from({ length: lanes }, take))
+    log(`${size.snapshots} snapshots by eventCursor, asOf and logCursor, ${made.written} changes meanwhile: exact`)
   } finally {
+    clearInterval(progress)
     isOver = true
-    await done
+    await Promise.all([done, written.done])
   }
 }
+
+async function demandHandOver(url: string, id: string, logId: string): Promise<void> {
+  const { job, jobs, written } = await data(url, snapshot, { id, logId })
+  const [own, all, page, rest] = await Promise.all([
+    readSeqs(streamSocket(url, jobStatus, { id, after: job.eventCursor }), 'jobStatus', id),
+    readSeqs(streamSocket(url, jobUpdates, { after: jobs.asOf }), 'jobUpdates'),
+    readLines(url, logId, written.logs.cursor),
+    readLines(url, logId, written.logCursor),
+  ])
+  demandConsecutive(own.get(id), job.version, 'eventCursor')
+  for (const row of jobs.nodes) {
+    const seqs = (all.get(row.id) ?? []).filter((seq) => seq > row.version)
+    demandConsecutive(seqs, row.version, 'asOf')
+  }
+  demandConsecutive(page, linesOf(written.logs.text).at(-1) ?? 0, 'logs.cursor')
+  demandConsecutive(rest, (rest[0] ?? 1) - 1, 'logCursor')
+}
+
+async function readLines(url: string, id: string, after: string): Promise<number[]> {
+  const stream = streamSocket(url, tail, { id, after })
+  const lines: number[] = []
+  while (lines.length < eventsAfter) {
+    const { value } = await stream.next()
+    lines.push(...linesOf(value?.data?.['tail'].text ?? ''))
+  }
+  stream.cut()
+  return lines
+}
+
+const linesOf = (text: string) => text.split('\n').filter(Boolean).map(Number)
 
 async function readSeqs(stream: ReturnType<typeof streamSocket>, field: string, only?: string): Promise<Seqs> {
   const seqs: Seqs = new Map()
