@@ -72,6 +72,7 @@ describe('output', () => {
 describe('states', () => {
   const inspected = (state: Partial<Inspected['State']>): Inspected => ({
     Id: 'abc',
+    Created: '2026-01-01T00:00:00Z',
     State: {
       Status: 'exited',
       Pid: 0,
@@ -99,6 +100,14 @@ describe('states', () => {
       state: 'ended',
       exitCode: 127,
     })
+  })
+
+  it('of a container that ended itself after its maximum is that, however late the engine noted its start', () => {
+    const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
+    const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }
+    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt: null }
+    expect(observationOf(limited, known)).toMatchObject({ cause: 'MAX_RUN_TIME' })
+    expect(observationOf(ended, known)).not.toHaveProperty('cause')
   })
 
   it('are told in moments of the database', () => {

@@ -4,6 +4,7 @@ import { labels } from './labels.ts'
 /** The answer of the engine for one container (`GET /containers/{id}/json`), as far as Berth reads it. */
 export interface Inspected {
   Id: string
+  Created: string
   State: {
     Status: string
     Pid: number
@@ -91,14 +92,17 @@ function endOf(inspected: Inspected, known: Known): Ended {
   }
 }
 
-/** A signal that nobody asked for, when the time of the run was over, was the container's own. */
+/**
+ * A signal that nobody asked for, when the time of the run was over, was the container's own. The time counts from the
+ * creation: a busy engine notes the start seconds after the process began.
+ */
 function causeOf(
-  { State: state, Config: { Labels: given } }: Inspected,
+  { Created: created, State: state, Config: { Labels: given } }: Inspected,
   { signal, stopped }: Pick<Ended, 'signal' | 'stopped'>,
 ): Pick<Ended, 'cause'> {
   if (state.OOMKilled) return { cause: 'OOM_KILLED' }
   const limitSeconds = Number(given?.[labels.limit] ?? 0)
-  const ranMs = Date.parse(state.FinishedAt) - Date.parse(state.StartedAt)
+  const ranMs = Date.parse(state.FinishedAt) - Date.parse(created)
   const isOverdue = limitSeconds > 0 && ranMs >= limitSeconds * 1000
   return isOverdue && signal !== null && !stopped ? { cause: 'MAX_RUN_TIME' } : {}
 }
