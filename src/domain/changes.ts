@@ -1,3 +1,4 @@
+import type { PoolChangeKind } from '../platform/generated/client.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { Domain } from './domain.ts'
 import { vacate } from './leadership.ts'
@@ -12,18 +13,31 @@ export async function tellNodes(sql: Sql, pool: string): Promise<void> {
 }
 
 /** Policy, limits, weights and reservations. Starts that were planned before the change are refused. */
-export async function tellSettings(sql: Sql, pool: string): Promise<void> {
-  await sql.query(
-    `WITH revised AS (UPDATE pool SET revision = revision + 1 WHERE name = $1 RETURNING name)
-     INSERT INTO pool_change (pool, kind) SELECT name, 'SETTINGS' FROM revised`,
-    [pool],
-  )
-}
+export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, { kinds: ['SETTINGS'] })
+
+/** Nodes whose change starts must wait for. */
+export const tellSettingsAndNodes = (sql: Sql, pool: string): Promise<void> =>
+  revise(sql, pool, { kinds: ['SETTINGS', 'NODES'] })
 
 /** Limits and what their defaults depend on. Runs that were started before the change do not violate them. */
-export async function tellLimits(sql: Sql, pool: string): Promise<void> {
-  await tellSettings(sql, pool)
-  await sql.query('UPDATE pool SET limits_revision = revision WHERE name = $1', [pool])
+export const tellLimits = (sql: Sql, pool: string): Promise<void> =>
+  revise(sql, pool, { kinds: ['SETTINGS'], ofLimits: true })
+
+interface Revision {
+  kinds: readonly PoolChangeKind[]
+  ofLimits?: boolean
+}
+
+async function revise(sql: Sql, pool: string, { kinds, ofLimits = false }: Revision): Promise<void> {
+  await sql.query(
+    `WITH revised AS (
+       UPDATE pool SET revision = revision + 1,
+         limits_revision = CASE WHEN $3::boolean THEN revision + 1 ELSE limits_revision END
+       WHERE name = $1 RETURNING name
+     )
+     INSERT INTO pool_change (pool, kind) SELECT name, unnest($2::pool_change_kind[]) FROM revised`,
+    [pool, kinds, ofLimits],
+  )
 }
 
 /** A run changed without a move: it was asked to leave. */

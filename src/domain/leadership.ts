@@ -265,10 +265,11 @@ function connection({ address, direct, key }: LeadershipOptions, lost: AbortCont
 
 /** Makes the two rows that are compared and locked. */
 async function ensureRows(client: pg.Client, key: string) {
-  await client.query('INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING', [key])
-  await client.query('INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, berth_now()) ON CONFLICT DO NOTHING', [
-    key,
-  ])
+  await client.query(
+    `WITH leader AS (INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING)
+     INSERT INTO scheduler_lease (pool, renewed_at) VALUES ($1, berth_now()) ON CONFLICT DO NOTHING`,
+    [key],
+  )
 }
 
 async function renew(client: pg.Client, key: string, epoch: number): Promise<boolean> {

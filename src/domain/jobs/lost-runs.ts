@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { tellNodes, tellSettings } from '../changes.ts'
+import { tellSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 import { holdingSql } from '../state.ts'
 import { recordLateReport } from './runs.ts'
@@ -26,7 +26,7 @@ async function lose(sql: Sql, pool: string, { which, of }: { which: string; of: 
     `UPDATE node SET state_before = state, state = 'LOST' WHERE pool = $1 AND state <> 'LOST' AND ${which} RETURNING 1`,
     [pool, of],
   )
-  if (lost.length > 0) await tellAll(sql, pool)
+  if (lost.length > 0) await tellSettingsAndNodes(sql, pool)
 }
 
 export interface LostRun {
@@ -100,11 +100,6 @@ export async function returnNodes(sql: Sql, pool: string, answering: readonly st
        AND NOT EXISTS (SELECT FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND node.name = ANY(r.nodes)) RETURNING name`,
     [pool, answering],
   )
-  if (back.length > 0) await tellAll(sql, pool)
+  if (back.length > 0) await tellSettingsAndNodes(sql, pool)
   return back.map(({ name }) => name)
-}
-
-async function tellAll(sql: Sql, pool: string): Promise<void> {
-  await tellSettings(sql, pool)
-  await tellNodes(sql, pool)
 }

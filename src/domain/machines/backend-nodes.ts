@@ -193,10 +193,10 @@ async function writeDevices(
   const changed = writes.filter(({ name, gpus }) => gpuText(gpus) !== gpuText(stored.get(name)?.gpus ?? []))
   if (changed.length === 0) return
   const names = changed.map(({ name }) => name)
-  const rows = await tx.query<{ id: string; name: string }>(
-    'SELECT id, name FROM node WHERE pool = $1 AND name = ANY($2::text[])',
-    [pool, names],
-  )
+  const rows = await tx.prisma.poolNode.findMany({
+    where: { poolName: pool, name: { in: names } },
+    select: { id: true, name: true },
+  })
   const ids = new Map(rows.map(({ id, name }) => [name, id]))
   await tx.prisma.device.deleteMany({ where: { nodeId: { in: [...ids.values()] } } })
   await tx.prisma.device.createMany({

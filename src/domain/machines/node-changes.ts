@@ -3,7 +3,7 @@ import type { NodeState } from '../../platform/generated/enums.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
-import { tellNodes, tellSettings } from '../changes.ts'
+import { tellSettingsAndNodes } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput, NotFound } from '../errors.ts'
 import { isDelegated } from '../executors.ts'
@@ -183,7 +183,6 @@ interface NodeChange {
 }
 
 async function changed({ time }: Domain, sql: Sql, { viewer, pool, action, id, detail }: NodeChange): Promise<void> {
-  await tellSettings(sql, pool)
-  await tellNodes(sql, pool)
+  await tellSettingsAndNodes(sql, pool)
   await audit(sql, viewer, [{ action, objectId: id, detail: { pool, ...detail } }], time.nowMs())
 }

@@ -1,5 +1,5 @@
 import type { Sql } from '../../platform/tx.ts'
-import { tellNodes, tellSettings } from '../changes.ts'
+import { tellNodes, tellSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
@@ -63,10 +63,7 @@ export async function countStartFailure(
        WHERE pool = $1 AND name = $2`,
       [pool, node, seconds, message],
     )
-  if (troubles.length > 0) {
-    await tellSettings(sql, pool)
-    await tellNodes(sql, pool)
-  }
+  if (troubles.length > 0) await tellSettingsAndNodes(sql, pool)
   return troubles
 }
 
@@ -79,22 +76,23 @@ export async function forgetStartFailures(
   pool: string,
   runIds: readonly string[],
 ): Promise<{ well: string[]; remain: boolean }> {
-  const forgotten = await sql.query<{ name: string; backedOff: boolean }>(
+  const [row] = await sql.query<{ well: string[]; remain: boolean }>(
     `WITH well AS MATERIALIZED (
        SELECT node.id, node.backs_off_until IS NOT NULL AS backed_off FROM node
        WHERE pool = $1 AND start_failures > 0 AND EXISTS (
          SELECT FROM run r WHERE r.id = ANY($2::text[]) AND (node.delegated OR node.name = ANY(r.nodes))
            AND coalesce(r.scheduled_at >= node.backs_off_until, true)) FOR UPDATE
+     ),
+     forgotten AS (
+       UPDATE node SET start_failures = 0, backs_off_until = NULL, backs_off_because = NULL
+       FROM well WHERE node.id = well.id RETURNING name, backed_off
      )
-     UPDATE node SET start_failures = 0, backs_off_until = NULL, backs_off_because = NULL
-     FROM well WHERE node.id = well.id RETURNING name, backed_off AS "backedOff"`,
+     SELECT coalesce(array_agg(name) FILTER (WHERE backed_off), '{}') AS well,
+       EXISTS (SELECT FROM node WHERE pool = $1 AND start_failures > 0 AND id NOT IN (SELECT id FROM well)) AS remain
+     FROM forgotten`,
     [pool, runIds],
   )
-  const well = forgotten.flatMap(({ name, backedOff }) => (backedOff ? [name] : []))
+  const { well = [], remain = false } = row ?? {}
   if (well.length > 0) await tellNodes(sql, pool)
-  const [row] = await sql.query<{ remain: boolean }>(
-    'SELECT EXISTS (SELECT FROM node WHERE pool = $1 AND start_failures > 0) AS remain',
-    [pool],
-  )
-  return { well, remain: row?.remain ?? false }
+  return { well, remain }
 }
