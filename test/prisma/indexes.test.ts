@@ -63,7 +63,7 @@ const needs: Readonly<Record<string, Need>> = {
     'SELECT count(*) FROM held_device c WHERE c.run_id = $1',
   ),
   event_without_position: need(
-    'SELECT job_id, seq, at FROM event WHERE position IS NULL ORDER BY job_id, seq LIMIT $1',
+    'SELECT job_id, seq, at FROM event WHERE position IS NULL AND xact >= $2 ORDER BY job_id, seq LIMIT $1',
   ),
   hold_pool_idx: need('FROM hold WHERE pool = $1', 'SELECT * FROM hold WHERE pool = $1'),
   idempotency_key_expires_at_idx: need(

@@ -85,7 +85,7 @@ export async function createTestDomain(
       if (outcome instanceof Error) throw outcome
       return outcome.jobId
     },
-    sequence: () => sequenceOnce(domain),
+    sequence: async () => (await sequenceOnce(domain)).count,
     [Symbol.asyncDispose]: () => wakeups.stop(),
   }
 }

@@ -9,33 +9,44 @@ import type { Domain } from '../domain.ts'
  *
  * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that looks
  * for events, so a process that waited for it sees what the other did.
+ *
+ * An event leaves the index of those without a position when no transaction can see its old row any more. So that a
+ * transaction which is held open, as by a backup, does not slow every look down, a look begins behind the transactions
+ * whose events are all numbered.
  */
 
 const batchMax = 5_000
 const pollMs = 1_000
 
 export function createSequencer(domain: Domain): Loop {
-  const loop = createLoop({
-    name: 'sequencer',
-    pollMs,
-    clock: domain.clock,
-    log: domain.log,
-    runOnce: async () => {
-      while ((await sequenceOnce(domain)) >= batchMax);
-    },
-  })
+  let numberedXact = 0
+  async function runOnce() {
+    // After trouble it may be another database, whose transactions have other numbers.
+    const fromXact = numberedXact
+    numberedXact = 0
+    let numbered = await sequenceOnce(domain, fromXact)
+    while (numbered.count >= batchMax) numbered = await sequenceOnce(domain, fromXact)
+    numberedXact = numbered.openXact
+  }
+  const loop = createLoop({ name: 'sequencer', pollMs, clock: domain.clock, log: domain.log, runOnce })
   domain.wakeups.on('event', loop.wake)
   return loop
 }
 
-/** Numbers at most one batch of events and one of deletions without a position; returns how many. */
-export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>): Promise<number> {
+interface Numbered {
+  count: number
+  /** The oldest transaction that was open: with fewer than a batch, all events of older ones have a position. */
+  openXact: number
+}
+
+/** Numbers at most one batch of events and one of deletions without a position, of this transaction and later ones. */
+export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Numbered> {
   const numbered = await db.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
-    const [row] = await sql.query<{ count: number }>(sequenceSql, [batchMax], 'sequence')
-    return row?.count ?? 0
+    const [row] = await sql.query<Numbered>(sequenceSql, [batchMax, fromXact], 'sequence')
+    return row ?? { count: 0, openXact: 0 }
   })
-  if (numbered > 0) wakeups.poke('feed')
+  if (numbered.count > 0) wakeups.poke('feed')
   return numbered
 }
 
@@ -46,7 +57,7 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
 const sequenceSql = `
 WITH open AS MATERIALIZED (
   SELECT job_id, seq, max(at) OVER (PARTITION BY job_id ORDER BY seq) AS at
-  FROM (SELECT job_id, seq, at FROM event WHERE position IS NULL ORDER BY job_id, seq LIMIT $1) e
+  FROM (SELECT job_id, seq, at FROM event WHERE position IS NULL AND xact >= $2 ORDER BY job_id, seq LIMIT $1) e
   UNION ALL
   SELECT d.* FROM (SELECT job_id, NULL::bigint, at FROM deleted_job WHERE position IS NULL ORDER BY at, job_id LIMIT $1) d
 ),
@@ -68,4 +79,5 @@ told AS (
   WHERE deleted_job.job_id = numbered.job_id AND numbered.seq IS NULL
   RETURNING 1
 )
-SELECT ((SELECT count(*) FROM given) + (SELECT count(*) FROM told))::int AS count`
+SELECT ((SELECT count(*) FROM given) + (SELECT count(*) FROM told))::int AS count,
+  pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact"`

@@ -1,8 +1,10 @@
+import pg from 'pg'
 import { expect, test } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
 import { sequenceOnce } from '../../../src/domain/jobs/sequence.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
+import { until } from '../../support/until.ts'
 
 test('12 writers, 4 sequencers: positions are dense, in commit order, and per job in the order of seq', async () => {
   await using database = await createDatabase()
@@ -40,4 +42,38 @@ test('12 writers, 4 sequencers: positions are dense, in commit order, and per jo
   expect(rows.map(({ position }) => position)).toEqual(Array.from({ length: 240 }, (_, i) => i + 1))
   for (const events of Map.groupBy(rows, ({ jobId }) => jobId).values())
     expect(events.map(({ seq }) => seq)).toEqual([1, 2])
+})
+
+test('what has a position is not looked at again, though a transaction that is held open keeps it in the index', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const jobId = await it.submit()
+  const { openXact: before } = await sequenceOnce(it.domain)
+  const backup = new pg.Client({ connectionString: database.url })
+  await backup.connect()
+  await using _ = { [Symbol.asyncDispose]: () => backup.end() }
+  await backup.query('BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM job')
+  await sql.query("INSERT INTO event (job_id, seq, type) SELECT $1, 1 + n, 'X' FROM generate_series(1, 3000) n", [
+    jobId,
+  ])
+  let from = before
+  /** Entries of the index of events without a position that one look comes upon. */
+  async function seenByOneLook() {
+    const read = async () => {
+      await sql.query('SELECT pg_stat_force_next_flush()')
+      const [row] = await sql.query<{ seen: number }>(
+        "SELECT idx_tup_read::int AS seen FROM pg_stat_user_indexes WHERE indexrelname = 'event_without_position'",
+      )
+      return row?.seen ?? 0
+    }
+    const earlier = await read()
+    from = (await sequenceOnce(it.domain, from)).openXact
+    return (await read()) - earlier
+  }
+  expect(await seenByOneLook()).toBeGreaterThanOrEqual(3_000)
+  // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have some.
+  await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that has a position' })
+  await sql.query("INSERT INTO event (job_id, seq, type) VALUES ($1, 4000, 'X')", [jobId])
+  expect(await sequenceOnce(it.domain, from)).toMatchObject({ count: 1 })
 })
