@@ -37,11 +37,8 @@ export function createNodeWatch(
     const silent = await findSilent(nodes.map(({ name }) => name))
     const answering = nodes.filter(({ name }) => !silent.has(name))
     const lost = overdue(silent).filter((name) => nodes.some((node) => node.name === name && !node.isLost))
-    await markSeen(
-      db.sql,
-      leader.pool,
-      answering.map(({ name }) => name),
-    )
+    const due = answering.flatMap(({ name, isDue }) => (isDue ? name : []))
+    if (due.length > 0) await asLeader(domain, leader, (sql) => markSeen(sql, leader.pool, due))
     if (lost.length > 0) {
       await asLeader(domain, leader, (sql) => loseSilentNodes(sql, leader.pool, lost))
       log.warn({ pool: leader.pool, nodes: lost }, 'nodes do not answer and are LOST')

@@ -109,8 +109,11 @@ const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: 
     )
   ).map(({ name }) => name)
 
-/** What every process does, whoever leads: events are numbered, and what is recorded is chained. */
-const everybody = ['audit_entry', 'audit_head', 'event', 'feed_head']
+/** What a process does also while it does not lead: it numbers events, chains what is recorded, and folds tallies. */
+const everybody = [
+  ...['audit_entry', 'audit_head', 'event', 'feed_head'],
+  ...['account_tally', 'account_total', 'queue_tally'],
+]
 
 /** Is the leader's alone, and is not done by one that leads no more. */
 async function expectNothingBeyond({ server, epoch }: { server: BerthProcess; epoch: number }) {

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Fenced } from '../../src/domain/leadership.ts'
 import { backOffSeconds, countStartFailure } from '../../src/domain/machines/node-trouble.ts'
 import { waitingOf } from '../../src/domain/queue/explain.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
@@ -173,4 +174,15 @@ test('every node is seen; a silent one is lost though nothing runs there, and re
     ['READY', true],
     ['READY', true],
   ])
+})
+
+test('a leader that leads no more sees no node', async () => {
+  it = await createTestDomain(database.db)
+  executor = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log })
+  const leader = await createLeader(it.domain, 'sim')
+  const watched = { domain: it.domain, leader, nodeLostAfterMs: 60_000 }
+  const watch = createNodeWatch(watched, new Map([['simulated', executor]]))
+  await sql('UPDATE scheduler_leader SET epoch = epoch + 1')
+  await expect(watch()).rejects.toThrow(Fenced)
+  expect(await nodes()).toMatchObject([{ seen: false }])
 })

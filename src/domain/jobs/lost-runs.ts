@@ -64,23 +64,26 @@ export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[])
 export interface SeenNode {
   name: string
   isLost: boolean
+  /** Its `lastSeenAt` is so old that it is updated when the node answers. */
+  isDue: boolean
 }
-
-export const readSeenNodes = (sql: Sql, pool: string): Promise<SeenNode[]> =>
-  sql.query<SeenNode>(
-    `SELECT name, state = 'LOST' AS "isLost" FROM node WHERE pool = $1 ORDER BY name`,
-    [pool],
-    'seen_nodes',
-  )
 
 /** A leader updates `lastSeenAt` at most this often. */
 const seenEverySeconds = 10
 
+export const readSeenNodes = (sql: Sql, pool: string): Promise<SeenNode[]> =>
+  sql.query<SeenNode>(
+    `SELECT name, state = 'LOST' AS "isLost",
+       coalesce(last_seen_at < berth_now() - $2 * interval '1 second', true) AS "isDue"
+     FROM node WHERE pool = $1 ORDER BY name`,
+    [pool, seenEverySeconds],
+    'seen_nodes',
+  )
+
 export async function markSeen(sql: Sql, pool: string, answering: readonly string[]): Promise<void> {
   await sql.query(
-    `UPDATE node SET last_seen_at = berth_now() WHERE pool = $1 AND name = ANY($2::text[])
-       AND coalesce(last_seen_at < berth_now() - $3 * interval '1 second', true)`,
-    [pool, answering, seenEverySeconds],
+    'UPDATE node SET last_seen_at = berth_now() WHERE pool = $1 AND name = ANY($2::text[])',
+    [pool, answering],
     'mark_seen',
   )
 }
