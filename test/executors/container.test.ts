@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,9 +40,6 @@ async function clear(directory: string): Promise<void> {
   await executor.close()
   await rm(directory, { recursive: true })
 }
-
-/** Moves the folder $1 away, puts a link to $2 in its place, and undoes both, again and again. */
-const swap = 'while :; do mv $1 $1.away; ln -s $2 $1; sleep 0.05; rm $1; mv $1.away $1; sleep 0.2; done'
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
 
@@ -136,24 +132,6 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       await symlink('/etc', join(directory, 'link'))
       for (const data of ['/etc:/d', 'data/../..:/d', 'data/link:/d', 'other:/d', 'data/none:/d'])
         expect(await refused(sh('true', { data: [data] }))).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
-    })
-
-    it.skipIf(process.getuid?.() !== 0)('mounts nothing that takes the place of a folder meanwhile', async () => {
-      const outside = await mkdtemp(join(tmpdir(), 'berth-container-outside-'))
-      await mkdir(join(directory, 'swapped'))
-      for (const folder of [outside, join(directory, 'swapped')]) await writeFile(join(folder, 'file'), `${folder}\n`)
-      const swapping = spawn('sh', ['-c', swap, 'sh', join(directory, 'swapped'), outside])
-      try {
-        const tries = Array.from({ length: 12 }, async (_, index) => {
-          await systemClock.sleep(index * 40)
-          return finish(sh('cat /d/file', { data: ['data/swapped:/d'] })).catch(() => null)
-        })
-        const read = (await Promise.all(tries)).flatMap((end) => (end ? [end.out] : []))
-        expect(new Set(read)).toEqual(new Set([`${directory}/swapped\n`]))
-      } finally {
-        swapping.kill('SIGKILL')
-        await rm(outside, { recursive: true })
-      }
     })
 
     it('runs scripts and ranks', async () => {

@@ -6,7 +6,6 @@ import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } fro
 import { removeClosure } from './closure.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
 import { isHandle, look, runIdOf } from './handle.ts'
-import { createFolders } from './held-folders.ts'
 import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
 import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
@@ -60,7 +59,6 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
   const { start, find } = createStarter({
     engine,
-    folders: await createFolders(directory, log),
     owner: directory,
     directory,
     image: options.image,

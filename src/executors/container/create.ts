@@ -4,7 +4,7 @@ import { resolve } from 'node:path/posix'
 import { promisify } from 'node:util'
 import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
-import type { Mount } from '../data.ts'
+import { type DataRoots, mountsOf } from '../data.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
@@ -19,7 +19,7 @@ export interface Making {
   image: Image
   /** null: the user of the image. */
   account: Account | null
-  mounts: readonly Mount[]
+  data: DataRoots
   labels: Readonly<Record<string, string>>
   /** What an earlier run of the job saved; null: nothing. */
   closure: ClosureMount | null
@@ -63,9 +63,9 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
     Labels: { ...labels, [labelNames.limit]: String(limitOf(spec, making)) },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
-      Mounts: [
-        ...making.mounts.map(({ source, target }) => ({ Type: 'bind', Source: source, Target: target })),
-        ...(closure ? [{ Type: 'bind', Source: closure.source, Target: closure.target, ReadOnly: true }] : []),
+      Binds: [
+        ...(await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
+        ...(closure ? [`${closure.source}:${closure.target}:ro`] : []),
       ],
       NanoCpus: Math.round(cpu * 1e9),
       Memory: memoryBytes,

@@ -1,13 +1,12 @@
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf } from '../account.ts'
-import { type DataRoots, mountsOf } from '../data.ts'
+import type { DataRoots } from '../data.ts'
 import type { Environment } from '../environment.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { writeClosure } from './closure.ts'
 import { bodyOf, type Made } from './create.ts'
 import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound } from './engine.ts'
 import { containerNameOf, isHandle, look } from './handle.ts'
-import type { Folders } from './held-folders.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
 import { ensureNetworks } from './network.ts'
@@ -26,7 +25,6 @@ import { forgetOrder, isOrdered, noteOrder } from './orders.ts'
  */
 export interface StartOptions {
   engine: Engine
-  folders: Folders
   /** Tells the containers of this pool and data directory from others on the same engine. */
   owner: string
   /** Where files of runs are kept. */
@@ -65,7 +63,7 @@ const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
 export function createStarter(options: StartOptions): Starter {
-  const { engine, folders, clock, accounts, directory } = options
+  const { engine, clock, accounts, directory } = options
   const images = createImages(engine, clock)
   let hasInit: boolean | null = null
 
@@ -127,19 +125,10 @@ export function createStarter(options: StartOptions): Starter {
     const image = await images.find(run.spec.image ?? options.image, unwanted)
     hasInit ??= await readHasInit(engine)
     const closure = await writeClosure(directory, handle, { run, account })
+    const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
     await ensureNetworks(engine)
-    const { mounts, release } = await folders.hold(await mountsOf(run.spec.data, options.data))
-    try {
-      const made = await bodyOf(run, { ...options, image, account, closure, mounts, labels: labelsOf(run), hasInit })
-      await noteOrder(directory, handle)
-      if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
-      return await createAndStart(handle, made)
-    } finally {
-      await release()
-    }
-  }
-
-  async function createAndStart(handle: Handle, made: Made): Promise<boolean> {
+    await noteOrder(directory, handle)
+    if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
     if (!(await create(handle, made))) return false
     try {
       await demandWorkdir(handle, made)
