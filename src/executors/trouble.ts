@@ -1,0 +1,26 @@
+import { troubleOf } from '../platform/troubles.ts'
+import { StartFailed } from './executor.ts'
+
+/** Errors of a machine that has run out of something, in words that name no path. */
+const words: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space is left on its disk',
+  EDQUOT: 'the disk quota of the server is used up',
+  EROFS: 'its disk is read-only',
+  EIO: 'its disk fails',
+  EMFILE: 'the server has too many files open',
+  ENFILE: 'the machine has too many files open',
+  ENOMEM: 'no memory is left',
+  EAGAIN: 'no further process may be started',
+}
+
+/** NODE_TROUBLE if the machine is at fault, else the same error. */
+export function blamed(error: unknown): unknown {
+  const message = words[troubleOf(error)?.kind ?? '']
+  return message ? new StartFailed('NODE_TROUBLE', message, { cause: error }) : error
+}
+
+/** NODE_TROUBLE: every failure of the server's own files is a failure of the machine. */
+export function blamedSpool(cause: unknown): StartFailed {
+  const error = blamed(cause)
+  return error instanceof StartFailed ? error : new StartFailed('NODE_TROUBLE', 'its spool cannot be used', { cause })
+}
