@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { engineAddress } from '../../src/executors/container/engine.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
-import { type Inspected, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
+import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
 import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
 import { internalName } from '../../src/executors/internal-name.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -117,6 +117,12 @@ describe('states', () => {
     })
   })
 
+  it('of a container that the engine could not start are those of one that was not started', () => {
+    const failed = { Status: 'created', Error: 'could not select device driver "" with capabilities: [[gpu]]' }
+    expect(isUnstarted(inspected({ ...failed, ExitCode: 128 }))).toBe(true)
+    expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
+  })
+
   it('that nobody knows are loud', () => {
     expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
   })
@@ -128,7 +134,7 @@ describe('an engine that is away', () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
     const executor = await createContainerExecutor({
       engine: `unix://${directory}/none.sock`,
-      directory,
+      directory: join(directory, 'new'),
       environment: {},
       image: 'ubuntu:22.04',
       dataRoots: {},

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
+import { EngineAway } from '../../src/executors/container/engine.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -12,7 +13,7 @@ import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { runOf } from './runs.ts'
 
-/** Starts that are given up, over an engine that pulls forever or answers nothing any more. */
+/** Starts that do not come about, over an engine that pulls forever or answers nothing any more, and what notes their orders. */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>
@@ -21,16 +22,7 @@ let executor: Executor
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-container-pull-'))
   engine = await startEngine(join(directory, 'engine.sock'))
-  executor = await createContainerExecutor({
-    engine: `unix://${directory}/engine.sock`,
-    directory: join(directory, 'stops'),
-    environment: {},
-    image: 'slow:1',
-    dataRoots: {},
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('silent'),
-  })
+  executor = await open('stops')
 })
 afterEach(async () => {
   await executor.close()
@@ -38,7 +30,19 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** An engine without images and containers. */
+const open = (name: string) =>
+  createContainerExecutor({
+    engine: `unix://${directory}/engine.sock`,
+    directory: join(directory, name),
+    environment: {},
+    image: 'slow:1',
+    dataRoots: {},
+    clock: systemClock,
+    time: machineTime,
+    log: createLog('silent'),
+  })
+
+/** An engine without images; it has a container of an earlier run. */
 async function startEngine(path: string) {
   const state = { frozen: false, hasImage: false, pulls: new Set<ServerResponse>(), asked: [] as string[] }
   const server = createServer((request, response) => {
@@ -51,7 +55,8 @@ async function startEngine(path: string) {
       response.once('close', () => state.pulls.delete(response))
       return void response.write('{"status":"Pulling"}\n')
     }
-    const answers: Record<string, unknown> = { 'GET /_ping': 'OK', 'GET /info': {} }
+    const containers = [{ Names: ['/berth-earlier'], State: 'running' }]
+    const answers: Record<string, unknown> = { 'GET /_ping': 'OK', 'GET /info': {}, 'GET /containers/json': containers }
     if (state.hasImage) answers['GET /images/slow:1/json'] = { Id: 'sha256:0', Config: {} }
     if (/^(HEAD|DELETE) .*berth-look/.test(asked)) return void response.end()
     if (asked === 'POST /containers/create' && !request.url?.includes('look')) {
@@ -75,6 +80,9 @@ async function startEngine(path: string) {
 const begin = (unwanted: AbortController) =>
   executor.start(runOf({ command: ['true'] }), unwanted.signal).catch((error: unknown) => error)
 const pulls = (count: number) => until(() => engine.pulls.size === count, { what: `${count} pulls` })
+
+const ordersIn = async (name: string) =>
+  (await readdir(join(directory, name))).filter((file) => file.endsWith('.order'))
 
 describe('a start that is given up', () => {
   it('ends the pull of its image', async () => {
@@ -121,7 +129,7 @@ describe('a start that is given up', () => {
     expect(isOver).toBe(false)
     await engine.close()
     expect(await starting).not.toBeInstanceOf(StartFailed)
-    expect(await readdir(join(directory, 'stops'))).toHaveLength(1)
+    expect(await ordersIn('stops')).toHaveLength(1)
     engine = await startEngine(join(directory, 'engine.sock'))
   })
 })
@@ -137,5 +145,56 @@ describe('a pull that the engine leaves', () => {
     })
     unwanted.abort()
     expect(await starting).toBeInstanceOf(StartFailed)
+  })
+})
+
+describe('a start without a place for its files', () => {
+  const refused = (spec: Parameters<typeof runOf>[0], closure: string | null = null) =>
+    executor.start(runOf({ command: ['true'], ...spec }, { closure })).catch((error: unknown) => error)
+
+  beforeEach(async () => {
+    engine.hasImage = true
+    await rm(join(directory, 'stops'), { recursive: true })
+    await writeFile(join(directory, 'stops'), 'a file')
+  })
+
+  it('is trouble of the node', async () => {
+    expect(await refused({})).toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
+    expect(await refused({}, '{}')).toMatchObject({ name: 'StartFailed', reason: 'NODE_TROUBLE' })
+  })
+
+  it('says all the same what is wrong with its job', async () => {
+    expect(await refused({ data: ['none/x:/d'] })).toMatchObject({ reason: 'BAD_SPEC' })
+  })
+})
+
+describe('a run while the engine is away', () => {
+  it('has no container if no order is noted', async () => {
+    await engine.close()
+    expect(await executor.find('one')).toBeNull()
+    engine = await startEngine(join(directory, 'engine.sock'))
+  })
+
+  it('may have one in a directory of a version that noted none, until all containers are noted', async () => {
+    await mkdir(join(directory, 'old'))
+    await executor.close()
+    executor = await open('old')
+    await engine.close()
+    await expect(executor.find('one')).rejects.toBeInstanceOf(EngineAway)
+    engine = await startEngine(join(directory, 'engine.sock'))
+    engine.hasImage = true
+    const unwanted = new AbortController()
+    const starting = begin(unwanted)
+    await until(() => engine.frozen, { what: 'the engine has the order' })
+    await engine.close()
+    unwanted.abort()
+    await starting
+    for (const when of ['at once', 'after a restart']) {
+      expect(await executor.find('one'), when).toBeNull()
+      await expect(executor.find('earlier'), when).rejects.toBeInstanceOf(EngineAway)
+      await executor.close()
+      executor = await open('old')
+    }
+    engine = await startEngine(join(directory, 'engine.sock'))
   })
 })

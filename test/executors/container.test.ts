@@ -198,7 +198,7 @@ describe.skipIf(engine === undefined)('a closure', () => {
     expect((await read(executor, handle)).out).toBe('{"step":3}')
     await executor.forget?.(handle)
     await executor.close()
-    expect(await readdir(join(directory, 'stops'))).toEqual([])
+    expect(await readdir(join(directory, 'stops'))).toEqual(['.orders'])
     await rm(directory, { recursive: true })
   })
 })

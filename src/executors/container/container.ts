@@ -5,11 +5,11 @@ import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
 import { removeClosure } from './closure.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
-import { isHandle, look, runIdOf } from './handle.ts'
+import { isHandle, listOwn, look, runIdOf } from './handle.ts'
 import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
 import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
-import { forgetOrder } from './orders.ts'
+import { openOrders } from './orders.ts'
 import { bytePositionOf, payload } from './output.ts'
 import { createStarter, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
@@ -57,8 +57,10 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   const engine = createEngine(options.engine ?? engineAddress(environment), clock)
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
+  const orders = await openOrders(directory)
   const { start, find } = createStarter({
     engine,
+    orders,
     owner: directory,
     directory,
     image: options.image,
@@ -87,10 +89,8 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
 
   /** States by handle; null: the engine does not answer. */
   async function listAll(): Promise<ReadonlyMap<Handle, string> | null> {
-    const query = { all: true, filters: JSON.stringify({ label: [ownLabel] }) }
     try {
-      const found = await engine.get<{ Names: readonly string[]; State: string }[]>('/containers/json', query)
-      return new Map(found.map(({ Names: [name = ''], State: state }) => [name.replace(/^\//, ''), state]))
+      return await listOwn(engine, directory)
     } catch (error) {
       if (error instanceof EngineAway) return null
       throw error
@@ -198,7 +198,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       seen.delete(handle)
       await stopper.forget(handle)
       await removeClosure(directory, handle)
-      await forgetOrder(directory, handle)
+      await orders.forget(handle)
     },
     async list() {
       const all = (await listAll()) ?? new Map<Handle, string>()

@@ -1,5 +1,6 @@
 import type { Handle } from '../executor.ts'
 import { type Engine, isNotFound } from './engine.ts'
+import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'
 
 /** A handle is the name of the container, which is made of the id of its run. */
@@ -17,4 +18,11 @@ export async function look(engine: Engine, handle: Handle): Promise<Inspected | 
     if (isNotFound(error)) return null
     throw error
   }
+}
+
+/** The states of all containers of one owner, by handle. */
+export async function listOwn(engine: Engine, owner: string): Promise<ReadonlyMap<Handle, string>> {
+  const query = { all: true, filters: JSON.stringify({ label: [`${labels.owner}=${owner}`] }) }
+  const found = await engine.get<{ Names: readonly string[]; State: string }[]>('/containers/json', query)
+  return new Map(found.map(({ Names: [name = ''], State: state }) => [name.replace(/^\//, ''), state]))
 }

@@ -2,23 +2,57 @@ import { access, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Handle } from '../executor.ts'
 
-/** One file for each container that the engine was asked to create. */
+/**
+ * One file for each container that the engine was asked to create. Earlier versions wrote none, so in a directory that
+ * one of them left every run may have a container, until the containers that exist have files too (`complete`). A file,
+ * `.orders`, says that this is so; a new directory has it from the beginning.
+ */
 
-const pathOf = (directory: string, handle: Handle) => join(directory, `${handle}.order`)
-
-export async function noteOrder(directory: string, handle: Handle): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  await writeFile(pathOf(directory, handle), '', { mode: 0o600 })
+export interface Orders {
+  note(handle: Handle): Promise<void>
+  /** Whether the engine may have been asked for the container; true also where that cannot be read. */
+  mayHave(handle: Handle): Promise<boolean>
+  forget(handle: Handle): Promise<void>
+  isComplete(): boolean
+  /** Notes the containers that exist. */
+  complete(existing: Iterable<Handle>): Promise<void>
 }
 
-export async function isOrdered(directory: string, handle: Handle): Promise<boolean> {
-  try {
-    await access(pathOf(directory, handle))
-    return true
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false
-    throw error
+export async function openOrders(directory: string): Promise<Orders> {
+  const marker = join(directory, '.orders')
+  const pathOf = (handle: Handle) => join(directory, `${handle}.order`)
+  const isNew = (await make()) !== undefined
+  if (isNew) await write(marker)
+  let isComplete = isNew || (await errorOf(marker)) === null
+
+  /** undefined: there was one. */
+  function make(): Promise<string | undefined> {
+    return mkdir(directory, { recursive: true, mode: 0o700 })
+  }
+
+  async function note(handle: Handle): Promise<void> {
+    await make()
+    await write(pathOf(handle))
+  }
+
+  return {
+    note,
+    mayHave: async (handle) => !isComplete || (await errorOf(pathOf(handle))) !== 'ENOENT',
+    forget: (handle) => rm(pathOf(handle), { force: true }),
+    isComplete: () => isComplete,
+    async complete(existing) {
+      for (const handle of existing) await note(handle)
+      await write(marker)
+      isComplete = true
+    },
   }
 }
 
-export const forgetOrder = (directory: string, handle: Handle) => rm(pathOf(directory, handle), { force: true })
+const write = (path: string) => writeFile(path, '', { mode: 0o600 })
+
+/** The code of the error; null: the file is there. */
+const errorOf = (path: string) =>
+  access(path).then(
+    () => null,
+    (error: NodeJS.ErrnoException) => error.code,
+  )

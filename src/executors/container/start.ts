@@ -3,15 +3,16 @@ import { type Account, type AccountRules, accountOf } from '../account.ts'
 import type { DataRoots } from '../data.ts'
 import type { Environment } from '../environment.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { blamed, blamedSpool } from '../trouble.ts'
 import { writeClosure } from './closure.ts'
 import { bodyOf, type Made } from './create.ts'
 import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound } from './engine.ts'
-import { containerNameOf, isHandle, look } from './handle.ts'
+import { containerNameOf, isHandle, listOwn, look } from './handle.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
 import { ensureNetworks } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
-import { forgetOrder, isOrdered, noteOrder } from './orders.ts'
+import type { Orders } from './orders.ts'
 
 /**
  * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
@@ -25,6 +26,7 @@ import { forgetOrder, isOrdered, noteOrder } from './orders.ts'
  */
 export interface StartOptions {
   engine: Engine
+  orders: Orders
   /** Tells the containers of this pool and data directory from others on the same engine. */
   owner: string
   /** Where files of runs are kept. */
@@ -63,7 +65,7 @@ const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
 export function createStarter(options: StartOptions): Starter {
-  const { engine, clock, accounts, directory } = options
+  const { engine, orders, clock, accounts, directory } = options
   const images = createImages(engine, clock)
   let hasInit: boolean | null = null
 
@@ -78,8 +80,9 @@ export function createStarter(options: StartOptions): Starter {
   /** Fails after `unwanted`, without waiting for the engine, unless the engine was asked for a container. */
   function givenUp(handle: Handle, unwanted: AbortSignal): Promise<never> {
     return new Promise((_, reject) => {
-      const giveUp = () =>
-        isOrdered(directory, handle).then((is) => is || reject(new StartFailed('START_FAILED', notWanted)), reject)
+      const giveUp = async () => {
+        if (!(await orders.mayHave(handle))) reject(new StartFailed('START_FAILED', notWanted))
+      }
       if (unwanted.aborted) void giveUp()
       else unwanted.addEventListener('abort', () => void giveUp(), { once: true })
     })
@@ -90,17 +93,18 @@ export function createStarter(options: StartOptions): Starter {
       try {
         return await startOnce(order)
       } catch (error) {
-        await demandHope(error, order, sinceMs)
+        await demandAnotherTry(error, order, sinceMs)
       }
   }
 
   /** Throws unless another try may help. Only the engine can tell what became of an order that it has. */
-  async function demandHope(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
+  async function demandAnotherTry(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
     if (!(error instanceof EngineAway)) {
-      await forgetOrder(directory, handle)
+      // An order that cannot be removed is harmless: the engine is asked once more.
+      await orders.forget(handle).catch(() => null)
       throw failureOf(error)
     }
-    if (await isOrdered(directory, handle)) unwanted?.throwIfAborted()
+    if (await orders.mayHave(handle)) unwanted?.throwIfAborted()
     else if (unwanted?.aborted || clock.monotonicMs() - sinceMs > awayMsMax) throw failureOf(error)
   }
 
@@ -124,10 +128,11 @@ export function createStarter(options: StartOptions): Starter {
   async function make({ run, handle, account, unwanted }: Order): Promise<boolean> {
     const image = await images.find(run.spec.image ?? options.image, unwanted)
     hasInit ??= await readHasInit(engine)
-    const closure = await writeClosure(directory, handle, { run, account })
+    const closure = await inSpool(writeClosure(directory, handle, { run, account }))
     const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
     await ensureNetworks(engine)
-    await noteOrder(directory, handle)
+    if (!orders.isComplete()) await completeOrders()
+    await inSpool(orders.note(handle))
     if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
     if (!(await create(handle, made))) return false
     try {
@@ -140,6 +145,11 @@ export function createStarter(options: StartOptions): Starter {
       throw error
     }
     return true
+  }
+
+  async function completeOrders(): Promise<void> {
+    const existing = await listOwn(engine, options.owner)
+    await inSpool(orders.complete(existing.keys()))
   }
 
   async function create(handle: Handle, { body }: Made): Promise<boolean> {
@@ -185,7 +195,7 @@ export function createStarter(options: StartOptions): Starter {
     try {
       return await look(engine, handle)
     } catch (error) {
-      if (error instanceof EngineAway && !(await isOrdered(directory, handle))) return null
+      if (error instanceof EngineAway && !(await orders.mayHave(handle))) return null
       throw error
     }
   }
@@ -196,7 +206,7 @@ export function createStarter(options: StartOptions): Starter {
       const handle = containerNameOf(runId)
       const found = await lookIfOrdered(handle)
       if (found && !(isUnstarted(found) && (await removeUnstarted(handle)))) return handle
-      await forgetOrder(directory, handle)
+      await orders.forget(handle)
       return null
     },
   }
@@ -212,8 +222,16 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway)
     return new StartFailed('START_FAILED', `The container engine does not answer at ${error.message}`, { cause: error })
-  if (!(error instanceof EngineError)) return error
+  if (!(error instanceof EngineError)) return blamed(error)
   const isRequest = error.status === 400 || error.status === 404
   const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
   return new StartFailed(reason, `The container engine refused: ${error.message}`, { cause: error })
+}
+
+async function inSpool<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw blamedSpool(error)
+  }
 }
