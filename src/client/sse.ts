@@ -5,7 +5,8 @@ import { bearer, type Tokens } from './tokens.ts'
 
 /**
  * A subscription as server-sent events: a POST whose answer goes on. A reader that stops reading stops the server, by the
- * window of the connection. The server says something every 15 s, so silence of three times that is a dead connection.
+ * window of the connection. The server sends something at least every 15 s: after silence of three times that the
+ * connection is dead.
  */
 const silenceMsMax = 45_000
 

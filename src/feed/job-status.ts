@@ -2,7 +2,7 @@ import { maySee, type Viewer } from '../domain/access.ts'
 import { jobNotFound } from '../domain/errors.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
-import { heartbeatDueMs, heartbeatMs } from '../platform/heartbeat.ts'
+import { heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { type FeedEvent, jobEventsAfter } from './event.ts'
 import {
@@ -124,7 +124,7 @@ export class JobStatusReader {
     if (this.#first) return this.#transitions([], false)
     if (this.#hasNews()) return undefined
     if (this.#job.gone) return this.#deleted()
-    return this.#told() ?? this.#wait(heartbeatMs)
+    return this.#told() ?? this.#wait()
   }
 
   /** The job is over, and the reader has its last event. */
@@ -211,9 +211,9 @@ export class JobStatusReader {
     return { kind: 'reset', reason, jobIds: reason === 'DELETED' ? [this.#job.jobId] : [], cursor: this.#cursor }
   }
 
-  async #wait(ms: number): Promise<undefined> {
+  async #wait(msMax = Number.POSITIVE_INFINITY): Promise<undefined> {
     const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
-    await this.#job.bell.wait(Math.min(ms, due), this.#signal)
+    await this.#job.bell.wait(Math.min(msMax, due), this.#signal)
   }
 }
 

@@ -1,6 +1,6 @@
 import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
-import { heartbeatDueMs, heartbeatMs } from '../platform/heartbeat.ts'
+import { heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion, isEvent } from './event.ts'
 import type { FactsCache, StateMoment } from './facts.ts'
@@ -82,7 +82,7 @@ export class JobUpdatesReader {
       const admitted = entries && (await steadily(this.#rooms.log, () => this.#admit(entries)))
       if (!entries || !admitted) await this.#wait(retryMs)
       else if (entries.length > 0) yield* this.#send(entries, admitted)
-      else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait(heartbeatMs)
+      else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait()
       const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
       if (heartbeat) yield heartbeat
     }
@@ -188,9 +188,10 @@ export class JobUpdatesReader {
     }
   }
 
-  async #wait(ms: number): Promise<void> {
+  async #wait(msMax = Number.POSITIVE_INFINITY): Promise<void> {
     const { clock, ring } = this.#rooms
-    await ring.bell.wait(Math.min(ms, heartbeatDueMs(this.#lastSent) - clock.monotonicMs()), this.#signal)
+    const due = heartbeatDueMs(this.#lastSent) - clock.monotonicMs()
+    await ring.bell.wait(Math.min(msMax, due), this.#signal)
   }
 }
 

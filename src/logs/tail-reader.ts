@@ -1,4 +1,4 @@
-import { heartbeatAt, heartbeatDueMs, heartbeatMs } from '../platform/heartbeat.ts'
+import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { codesOf, type Passage, passage } from './batch.ts'
 import type { CutOptions } from './cut.ts'
@@ -106,13 +106,13 @@ export class TailReader {
   /** The next message; undefined: look again. */
   async #step(): Promise<TailMessage | undefined> {
     const state = this.#hub?.state
-    if (state === undefined) return this.#wait(heartbeatMs)
+    if (state === undefined) return this.#wait()
     if (state === null) return this.#last(this.#deleted())
     const { offset } = this.#cursor
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
     if (isLogOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
     const next = this.#wholeJob ? nextRun(state, offset) : null
-    if (next === null) return this.#wait(heartbeatMs)
+    if (next === null) return this.#wait()
     this.#moveTo({ run: next, offset: 0 })
     return { kind: 'run', jobId: this.#options.jobId, run: next, cursor: this.#cursor, instead: this.#deleted() }
   }
@@ -184,16 +184,16 @@ export class TailReader {
   /** A reader that has waited sends what there is; if there is nothing, it waits for more. */
   async #hold(waited: boolean): Promise<undefined> {
     this.#heldSince ??= this.#rooms.clock.monotonicMs()
-    return this.#wait(waited ? heartbeatMs : Math.max(0, openLineMs - this.#heldMs()))
+    return waited ? this.#wait() : this.#wait(Math.max(0, openLineMs - this.#heldMs()))
   }
 
   #heldMs(): number {
     return this.#heldSince === undefined ? 0 : this.#rooms.clock.monotonicMs() - this.#heldSince
   }
 
-  async #wait(ms: number): Promise<undefined> {
+  async #wait(msMax = Number.POSITIVE_INFINITY): Promise<undefined> {
     const due = heartbeatDueMs(this.#lastSent) - this.#rooms.clock.monotonicMs()
-    await this.#hub?.bell.wait(Math.min(ms, due), this.#signal)
+    await this.#hub?.bell.wait(Math.min(msMax, due), this.#signal)
   }
 
   #heartbeat(): TailMessage | undefined {

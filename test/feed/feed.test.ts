@@ -7,10 +7,10 @@ import { sequenceOnce } from '../../src/domain/jobs/sequence.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
 import type { JobStatusMessage } from '../../src/feed/job-status.ts'
 import type { Transitions } from '../../src/feed/message.ts'
-import { systemClock } from '../../src/platform/clock.ts'
+import { type Clock, systemClock, type Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock, machineTime } from '../support/clock.ts'
+import { createFakeClock, machineTime, thirdHeartbeat } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
@@ -323,6 +323,14 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
   await stream.return()
   expect(quiet.openReaders()).toBe(0)
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
+})
+
+test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps once per heartbeat, for 15 s', async (name) => {
+  const jobId = await runningJob()
+  const open = async function* (own: { clock: Clock; time: Time }) {
+    yield* await createFeed({ db: database.db, wakeups, ...own, log })[name]({ viewer: ada, jobId })
+  }
+  expect(await thirdHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
 test('without wake-ups the same arrives by the poll', async () => {

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock, machineTime } from '../support/clock.ts'
+import { createFakeClock, machineTime, thirdHeartbeat } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
@@ -283,9 +283,8 @@ test('an outage of the database only delays', async () => {
   expect(textOf(messages)).toBe('kept\n')
 })
 
-const aMoment = new Date('2026-01-01T12:00:00Z')
-
 test('silence is filled with heartbeats', async () => {
+  const aMoment = new Date('2026-01-01T12:00:00Z')
   const clock = createFakeClock()
   const quiet = createLogTail({ db: database.db, wakeups, clock, time: { nowMs: () => aMoment.getTime() }, log })
   const { jobId, write } = await newJob()
@@ -307,6 +306,12 @@ test('silence is filled with heartbeats', async () => {
   await stream.return()
   expect(quiet.openFollowers()).toBe(0)
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
+})
+
+test('a silent tail sleeps once per heartbeat, for 15 s', async () => {
+  const follow = { ...(await newJob()), streams, maxBatchBytes: 65_536 }
+  const beat = await thirdHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
+  expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
 test('readers that leave leave nothing behind, and statements do not grow with readers', async () => {

@@ -50,3 +50,37 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
     },
   }
 }
+
+/** What the loops behind a stream ask for: between two looks, and at least. */
+const loopPausesMs: readonly number[] = [5, 1_000]
+
+/**
+ * The time from the second to the third heartbeat of a stream, and the sleeps in which it passed. Timers end half a
+ * millisecond late, as those of a machine do.
+ */
+export async function thirdHeartbeat(
+  open: (own: { clock: Clock; time: Time }) => AsyncIterable<{ kind: string }>,
+): Promise<{ afterMs: number; sleeps: number[] }> {
+  const time = createFakeClock()
+  const beats: number[] = []
+  let sleeps: number[] = []
+  const sleep: Clock['sleep'] = (ms, signal) => {
+    if (!loopPausesMs.includes(ms)) sleeps.push(ms)
+    return time.sleep(ms + 0.5, signal)
+  }
+  async function follow() {
+    for await (const { kind } of open({ clock: { ...time, sleep }, time })) {
+      if (kind !== 'heartbeat') continue
+      if (beats.push(time.nowMs()) === 3) return
+      sleeps = []
+    }
+  }
+  let isOver = false
+  const following = follow().finally(() => {
+    isOver = true
+  })
+  while (!isOver) await time.advance(1_000)
+  await following
+  const [, second = 0, third = 0] = beats
+  return { afterMs: third - second, sleeps }
+}

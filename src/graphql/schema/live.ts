@@ -73,10 +73,10 @@ const StreamReset = builder
   })
 
 const StreamHeartbeat = builder.objectRef<Cursored & { at: Date }>('StreamHeartbeat').implement({
-  description: 'Nothing happened for 15 seconds; the stream is alive.',
+  description: 'Nothing happened for about 15 seconds; the stream is alive.',
   fields: (t) => ({
     cursor: t.expose('cursor', { type: 'Cursor', description: cursorDescription }),
-    at: t.expose('at', { type: 'DateTime', description: 'When it was sent.' }),
+    at: t.expose('at', { type: 'DateTime', description: 'When it was sent, rounded down to a whole second.' }),
   }),
 })
 
