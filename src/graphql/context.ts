@@ -3,7 +3,7 @@ import type { Domain } from '../domain/domain.ts'
 import type { Feed } from '../feed/feed.ts'
 import type { QueueWatch } from '../feed/queue-watch.ts'
 import type { LogTail } from '../logs/follow.ts'
-import { deferred } from '../platform/deferred.ts'
+import { deferred, renewable } from '../platform/deferred.ts'
 import type { Log } from '../platform/log.ts'
 import { createLoaders, type Loaders } from './loaders.ts'
 import type { LogTexts } from './log-text.ts'
@@ -49,12 +49,12 @@ export interface RequestContext extends Rooms {
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   // A context is kept for as long as its subscription, and most of those load nothing by it.
-  const load = deferred(() => createLoaders(rooms.domain, viewer))
+  const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer))
   let head: Promise<number> | undefined
   async function readHead() {
     const position = await rooms.feed.head()
-    // `job(id:)` of the same document may have read a row before: a list with it would lack an event that the head covers.
-    load.job.clearAll()
+    // Other fields of the document may have read rows before: a list with one of them would lack an event that the head covers.
+    renew()
     return position
   }
   return {

@@ -332,7 +332,7 @@ describe('a browser', () => {
   })
 })
 
-it('a list has no row that was read before its asOf, also if the document asked for the job before', async () => {
+it('a list has nothing that was read before its asOf, also if the document asked for the job before', async () => {
   const jobId = await server.submit()
   const { domain, feed, logTail, admin: viewer } = server
   const head = async () => {
@@ -340,8 +340,14 @@ it('a list has no row that was read before its asOf, also if the document asked 
     return feed.head()
   }
   const rooms = { domain, live: domain, feed: { ...feed, head }, logTail } as Rooms
-  const context = createContext(rooms, viewer)
-  expect(await context.load.job.load(jobId)).toMatchObject({ version: 1 })
-  await context.head()
-  expect(await context.load.job.load(jobId)).toMatchObject({ version: 2 })
+  const { load, head: readHead } = createContext(rooms, viewer)
+  const read = async () => {
+    const job = await load.job.load(jobId)
+    const run = job && (await load.currentRun.load(job))
+    const { items } = await load.eventsOfJob.load(jobId, {})
+    return { version: job?.version, run: run?.state, events: items.length }
+  }
+  expect(await read()).toEqual({ version: 1, run: 'QUEUED', events: 1 })
+  await readHead()
+  expect(await read()).toEqual({ version: 2, run: 'CANCELLED', events: 2 })
 })
