@@ -1,4 +1,5 @@
 import {
+  GraphQLError,
   type GraphQLInputField,
   type GraphQLInputObjectType,
   type GraphQLInputType,
@@ -11,12 +12,12 @@ import {
 
 /**
  * Coercion of values that are valid. graphql-js visits every field of an input type for every value, and a submission
- * leaves nearly all of its 60 fields out. Here a type is read once, and only the fields of a value are visited. A value
- * that is not valid is thrown back: graphql-js then coerces it again and says what is wrong.
+ * leaves nearly all of its 60 fields out. Here a type is read once, and only the fields of a value are visited. For a value
+ * that is not valid a GraphQLError is thrown, as scalars and enums do: graphql-js then coerces it again and says what is wrong.
  */
 export type Coerce = (value: unknown) => unknown
 
-class Unusual extends Error {}
+const invalid = () => new GraphQLError('The value is not valid')
 
 const coercers = new WeakMap<GraphQLInputType, Coerce>()
 
@@ -31,7 +32,7 @@ export function coercerOf(type: GraphQLInputType): Coerce {
 const nonNull =
   (coerce: Coerce): Coerce =>
   (value) => {
-    if (value === null || value === undefined) throw new Unusual()
+    if (value === null || value === undefined) throw invalid()
     return coerce(value)
   }
 
@@ -54,7 +55,7 @@ const leaf =
   (parse: Coerce): Coerce =>
   (value) => {
     const parsed = parse(value)
-    if (parsed === undefined) throw new Unusual()
+    if (parsed === undefined) throw invalid()
     return parsed
   }
 
@@ -67,10 +68,10 @@ interface Fields {
 function object(type: GraphQLInputObjectType): Coerce {
   let fields: Fields | undefined // read at the first value: a type may contain itself
   return (value) => {
-    if (typeof value !== 'object' || Array.isArray(value)) throw new Unusual()
+    if (typeof value !== 'object' || Array.isArray(value)) throw invalid()
     fields ??= fieldsOf(type)
     const values = coercedFields(fields, value as Readonly<Record<string, unknown>>)
-    if (type.isOneOf && !isOne(Object.values(values))) throw new Unusual()
+    if (type.isOneOf && !isOne(Object.values(values))) throw invalid()
     return values
   }
 }
@@ -89,13 +90,13 @@ function fieldsOf(type: GraphQLInputObjectType): Fields {
 }
 
 function coercedFields({ coercers, defaults, required }: Fields, given: Readonly<Record<string, unknown>>) {
-  const values: Record<string, unknown> = Object.create(null)
+  const values: Record<string, unknown> = {}
   for (const { name, defaultValue } of defaults) values[name] = defaultValue
   for (const name of Object.keys(given)) {
     const coerce = coercers.get(name)
-    if (!coerce) throw new Unusual()
+    if (!coerce) throw invalid()
     if (given[name] !== undefined) values[name] = coerce(given[name])
   }
-  for (const name of required) if (values[name] === undefined) throw new Unusual()
+  for (const name of required) if (!Object.hasOwn(values, name)) throw invalid()
   return values
 }

@@ -73,8 +73,9 @@ async function coerced(type: GraphQLInputType, { name, value }: Given, report: R
 function coercedOne(type: GraphQLInputType, { name, value }: Given, report: Report): unknown {
   try {
     return coercerOf(type)(value)
-  } catch {
-    // graphql-js says what is wrong.
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error
+    // The value is not valid, and graphql-js says why.
     return coerceInputValue(value, type, (path, _value, { message }) => {
       const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${key}`)).join('')
       report(`Variable "$${name}${place}": ${message}`)
