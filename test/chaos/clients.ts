@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { startPostgres } from '../../src/platform/postgres/postgres.ts'
 import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { data, streamSocket } from '../support/client.ts'
+import { ask, data, type Json, streamSocket } from '../support/client.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
@@ -215,11 +215,11 @@ async function cutClients(servers: Servers): Promise<void> {
   const cuts: Record<string, number> = {}
   let cutsMade = 0
   const { jobs } = await data(urlOf(), '{ jobs(first: 1) { asOf } }')
-  const { jobIds, made, done } = await startWriters(
-    servers,
-    size.writers,
-    (written) => written >= size.transitions && cutsMade >= size.cuts,
-  )
+  // Cuts and changes end together.
+  const { jobIds, made, done } = await startWriters(servers, size.writers, {
+    wanted: () => Math.min(1, (cutsMade + 1) / size.cuts) * size.transitions,
+    isOver: (written) => written >= size.transitions && cutsMade >= size.cuts,
+  })
   const readers = [
     await openFollower(urlOf(), jobIds, faults),
     await openPage(urlOf(), apollo, { after: jobs.asOf, faults }),
@@ -296,6 +296,8 @@ const tail = 'subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: 
 const eventsAfter = 40
 /** Snapshots that are taken at the same time. */
 const lanes = 4
+/** As many as two processors can write, number and deliver. */
+const changesPerSecond = 1_500
 
 /**
  * From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed; from the end of a page of
@@ -305,7 +307,11 @@ async function snapshotThenStream(servers: Servers): Promise<void> {
   const { urlOf, isFull, log } = servers
   const size = sizes[isFull ? 'full' : 'small']
   let isOver = false
-  const { jobIds, made, done } = await startWriters(servers, size.writers, () => isOver)
+  const sinceMs = performance.now()
+  const { jobIds, made, done } = await startWriters(servers, size.writers, {
+    wanted: () => ((performance.now() - sinceMs) / 1000) * changesPerSecond,
+    isOver: () => isOver,
+  })
   const written = await startLog(servers, () => isOver)
   let taken = 0
   const progress = setInterval(() => log(`${taken} snapshots, ${made.written} changes`), progressMs)
@@ -324,7 +330,7 @@ async function snapshotThenStream(servers: Servers): Promise<void> {
 }
 
 async function demandHandOver(url: string, id: string, logId: string): Promise<void> {
-  const { job, jobs, written } = await data(url, snapshot, { id, logId })
+  const { job, jobs, written } = await whenServed(url, snapshot, { id, logId })
   const [own, all, page, rest] = await Promise.all([
     readSeqs(streamSocket(url, jobStatus, { id, after: job.eventCursor }), 'jobStatus', id),
     readSeqs(streamSocket(url, jobUpdates, { after: jobs.asOf }), 'jobUpdates'),
@@ -338,6 +344,19 @@ async function demandHandOver(url: string, id: string, logId: string): Promise<v
   }
   demandConsecutive(page, linesOf(written.logs.text).at(-1) ?? 0, 'logs.cursor')
   demandConsecutive(rest, (rest[0] ?? 1) - 1, 'logCursor')
+}
+
+/** A server with more work than it can do says so, and is asked again. */
+async function whenServed(url: string, query: string, variables: object): Promise<Record<string, Json>> {
+  for (;;) {
+    const answer = await ask(url, query, variables)
+    if (answer.data && !answer.errors) return answer.data
+    assert.deepEqual(
+      answer.errors?.map(({ extensions }) => extensions?.code),
+      ['UNAVAILABLE'],
+    )
+    await sleep(retryMsMax)
+  }
 }
 
 async function readLines(url: string, id: string, after: string): Promise<number[]> {

@@ -20,17 +20,25 @@ interface Writing {
   databaseUrl: string
 }
 
-/** Submits a job for each writer, which changes it until `isOver` says so. Counts the changes that were made. */
-export async function startWriters(
-  { urlOf, databaseUrl }: Writing,
-  count: number,
-  isOver: (written: number) => boolean,
-) {
+interface Pace {
+  /** How many changes are wanted by now. */
+  wanted(): number
+  isOver(written: number): boolean
+}
+
+const waitMs = 20
+
+/** Submits a job for each writer, which changes it at this pace. Counts the changes that were made. */
+export async function startWriters({ urlOf, databaseUrl }: Writing, count: number, { wanted, isOver }: Pace) {
   const jobIds = await Promise.all(Array.from({ length: count }, () => submit(urlOf())))
   const made = { written: 0 }
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 8 })
   const write = async (jobId: string) => {
     for (let priority = 1; !isOver(made.written); ) {
+      if (made.written >= wanted()) {
+        await sleep(waitMs)
+        continue
+      }
       const changes = Array.from({ length: changesPerRequest }, () => {
         priority = (priority % 50) + 1
         return `p${priority}: setJobPriority(input: { jobId: "${jobId}", priority: ${priority} }) { __typename }`
@@ -42,7 +50,7 @@ export async function startWriters(
       )
       if (isDone) made.written += changesPerRequest
       else await sleep(50)
-      for (let n = 0; n < statementsPerCycle && !isOver(made.written); n++) {
+      for (let n = 0; n < statementsPerCycle && made.written < wanted(); n++) {
         await pool.query(Array.from({ length: changesPerStatement }, () => changeOf(jobId)).join(';'))
         made.written += changesPerStatement
       }
