@@ -13,6 +13,7 @@ import {
   ListUpdatesDocument,
   OneJobDocument,
 } from '../view/generated/operations.ts'
+import { readToken } from '../view/log-in.tsx'
 import { Output } from '../view/output.tsx'
 import { createReread } from '../view/reread.ts'
 import { failureOf, TroubleBox, troubleOf } from '../view/trouble.tsx'
@@ -24,7 +25,7 @@ import '../view/style.css'
  * again when it has other jobs than before. A job on display is kept up to date by `jobStatus`, its progress included.
  */
 
-const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000' })
+const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000', token: readToken })
 const cache = new InMemoryCache(cacheOptions)
 const apollo = new ApolloClient({ cache, link: createBerthLink(client, { cache }) })
 
@@ -34,7 +35,7 @@ function Page() {
   const { data, error, refetch } = useQuery(JobListDocument)
   const outage = useSyncExternalStore(client.onOutage, client.outage)
   useEffect(() => {
-    if (!error) return
+    if (!error || failureOf(error).needsToken) return
     const timer = setTimeout(() => refetch(), 2_000)
     return () => clearTimeout(timer)
   }, [error, refetch])
@@ -48,9 +49,11 @@ function Page() {
 function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   const selectedId = useSelectedId()
   const [after] = useState(list.asOf)
+  const [error, setError] = useState<Error | null>(null)
   useSubscription(ListUpdatesDocument, {
     variables: { after },
     ignoreResults: true, // the cache has them
+    onError: setError,
     onData({ data: { data } }) {
       const update = data?.jobUpdates
       if (!update) return
@@ -62,6 +65,7 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   return (
     <>
       <div className="jobs">
+        <TroubleBox trouble={error ? failureOf(error) : null} />
         <SubmitForm
           onSubmit={({ name, script }) =>
             client.submit({ spec: { command: ['sh', '-c', script], ...(name && { name }) } }).then(troubleOf, failureOf)

@@ -13,6 +13,7 @@ import {
   ListUpdatesDocument,
   OneJobDocument,
 } from '../view/generated/operations.ts'
+import { readToken } from '../view/log-in.tsx'
 import { Output } from '../view/output.tsx'
 import { createReread } from '../view/reread.ts'
 import { failureOf, TroubleBox, troubleOf } from '../view/trouble.tsx'
@@ -24,7 +25,7 @@ import '../view/style.css'
  * read again when it has other jobs than before. A job on display is kept up to date by `jobStatus`, its progress included.
  */
 
-const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000' })
+const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000', token: readToken })
 const urql = new Client({ url: client.url, exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)] })
 
 const reread = createReread(async () => {
@@ -36,7 +37,7 @@ function Page() {
   const [{ data, error }] = useQuery({ query: JobListDocument })
   const outage = useSyncExternalStore(client.onOutage, client.outage)
   useEffect(() => {
-    if (error) reread()
+    if (error && !failureOf(error).needsToken) reread()
   }, [error])
   return (
     <Frame client="urql" outage={outage}>
@@ -48,7 +49,7 @@ function Page() {
 function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   const selectedId = useSelectedId()
   const [after] = useState(list.asOf)
-  useSubscription({ query: ListUpdatesDocument, variables: { after } }, (_, message) => {
+  const [{ error }] = useSubscription({ query: ListUpdatesDocument, variables: { after } }, (_, message) => {
     const update = message.jobUpdates
     const isShown = 'job' in update && list.nodes.some(({ id }) => id === update.job.id)
     if ('jobIds' in update || ('job' in update && !isShown)) reread()
@@ -58,6 +59,7 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   return (
     <>
       <div className="jobs">
+        <TroubleBox trouble={error ? failureOf(error) : null} />
         <SubmitForm
           onSubmit={({ name, script }) =>
             client.submit({ spec: { command: ['sh', '-c', script], ...(name && { name }) } }).then(troubleOf, failureOf)

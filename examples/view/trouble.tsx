@@ -1,4 +1,5 @@
 import { RequestFailed } from 'berth/client'
+import { LogIn } from './log-in.tsx'
 
 /** What went wrong, as a person has to read it: what, why, and what to do. */
 export interface Trouble {
@@ -6,6 +7,8 @@ export interface Trouble {
   /** Single fields that are wrong. */
   details: readonly string[]
   remedy: string | null
+  /** The server wants a token, or another one. */
+  needsToken: boolean
 }
 
 /** A member of `Problem` in the answer of a mutation. */
@@ -25,6 +28,7 @@ export function troubleOf(answer: object): Trouble | null {
       .map((each) => `${each.path.join('.')}: ${each.message}`)
       .filter((detail) => !message.includes(detail)),
     remedy: retryable ? 'Nothing was changed. Try again in a moment.' : null,
+    needsToken: false,
   }
 }
 
@@ -33,8 +37,14 @@ const isProblem = (answer: object): answer is Problem => 'message' in answer && 
 /** Of an answer that never came. Apollo and urql wrap what the link and the exchange throw. */
 export function failureOf(error: Error & { networkError?: Error | undefined }): Trouble {
   const cause = error.networkError ?? error
-  const isPassing = cause instanceof RequestFailed && cause.retryable
-  return { message: cause.message, details: [], remedy: isPassing ? 'The page tries again by itself.' : null }
+  const { retryable: isPassing, code } = cause instanceof RequestFailed ? cause : { retryable: false, code: null }
+  const needsToken = code === 'UNAUTHENTICATED'
+  return {
+    message: needsToken ? 'This server wants a token' : cause.message,
+    details: [],
+    remedy: isPassing ? 'The page tries again by itself.' : null,
+    needsToken,
+  }
 }
 
 export function TroubleBox({ trouble, onDismiss }: { trouble: Trouble | null; onDismiss?: () => void }) {
@@ -51,6 +61,7 @@ export function TroubleBox({ trouble, onDismiss }: { trouble: Trouble | null; on
           </ul>
         )}
         {trouble.remedy && <p>{trouble.remedy}</p>}
+        {trouble.needsToken && <LogIn />}
       </div>
       {onDismiss && (
         <button type="button" className="quiet" aria-label="Dismiss" onClick={onDismiss}>

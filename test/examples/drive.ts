@@ -36,12 +36,18 @@ export async function drive({ browser, proxy, name, url }: Drive) {
 }
 
 export async function openPage(context: BrowserContext, url: string): Promise<Page> {
+  const page = await openAddress(context, url)
+  await page.getByRole('button', { name: 'Submit job' }).waitFor()
+  return page
+}
+
+/** A page that throws makes the test fail when it is closed. */
+export async function openAddress(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage()
   const failures: Error[] = []
   page.on('pageerror', (error) => failures.push(error))
   page.on('close', () => assert.deepEqual(failures, []))
   await page.goto(url)
-  await page.getByRole('button', { name: 'Submit job' }).waitFor()
   return page
 }
 
@@ -106,8 +112,10 @@ async function waitsForServer(page: Page, proxy: CuttingProxy, name: string) {
 }
 
 async function cancels(page: Page) {
+  await submits(page, 'long', 'sleep 600')
+  await opens(page, 'long')
   await panel(page).getByRole('button', { name: 'Cancel' }).click()
-  for (const place of [panel(page), rowOf(page, 'progress')])
+  for (const place of [panel(page), rowOf(page, 'long')])
     await stateOf(place).filter({ hasText: 'Cancelled' }).waitFor()
 }
 
@@ -139,7 +147,7 @@ async function fits(page: Page) {
   assert.ok(needed <= there, `the page is ${needed} px wide on ${there} px`)
 }
 
-async function photograph(page: Page, name: string) {
+export async function photograph(page: Page, name: string) {
   const folder = process.env['BERTH_TEST_SCREENSHOTS']
   if (folder === undefined) return
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -8,6 +8,7 @@ import { freePort, startBerth } from '../support/berth-process.ts'
 import { startProxy } from '../support/proxy.ts'
 import { root } from '../support/sources.ts'
 import { drive } from './drive.ts'
+import { logIn } from './log-in.ts'
 import { storm } from './storm.ts'
 
 /**
@@ -81,3 +82,9 @@ const restart = async () => {
 }
 const seconds = await storm({ browser, url: () => berth.url, proxy, restart, pages: [open('apollo'), open('urql')] })
 console.log(`both pages show the truth after 1,000 mutations by others and 100 cuts (${seconds.toFixed(0)} s)`)
+
+await berth.end()
+const secret = 'a-secret-of-the-administrator-of-the-pages'
+berth = await startBerth({ ...options, env: { ...options.env, BERTH_BOOTSTRAP_TOKEN: secret } })
+for (const name of ['apollo', 'urql'] as const) await logIn({ browser, serverUrl: berth.url, secret, ...open(name) })
+console.log('both pages ask for a token, and again when it is revoked')
