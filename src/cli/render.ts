@@ -1,7 +1,6 @@
-import stringWidth from 'fast-string-width'
 import { Document, visit } from 'yaml'
 import type { JobEventRowFragment, JobRowFragment, JobState } from '../client/generated/graphql.ts'
-import { printable, type Style, styled, type Terminal, unprintable } from './terminal.ts'
+import { padded, printable, type Style, styled, type Terminal, unprintable, widthOf } from './terminal.ts'
 
 /** The forms of an answer: aligned columns for people; JSON and YAML with the names of the schema for programs. */
 export const formats = ['table', 'json', 'yaml'] as const
@@ -19,7 +18,12 @@ export function structured(value: unknown, format: Exclude<Format, 'table'>): st
   return text.replace(unprintable, (character) => (character === '\n' ? character : escaped(character)))
 }
 
-const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+/** By its UTF-16 units. */
+const escaped = (character: string) =>
+  character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+    .join('')
 
 /** YAML allows escapes in double-quoted texts only. */
 function yamlOf(value: unknown): string {
@@ -38,10 +42,9 @@ const gap = '  '
 export function table<Row>(terminal: Terminal, rows: readonly Row[], columns: readonly Column<Row>[]): string {
   const cells = rows.map((row) => columns.map(({ cell }) => printable(cell(row))))
   const widths = columns.map(({ title }, i) =>
-    cells.reduce((widest, line) => Math.max(widest, stringWidth(line[i] ?? '')), title.length),
+    cells.reduce((widest, line) => Math.max(widest, widthOf(line[i] ?? '')), title.length),
   )
-  const pad = (text: string, i: number) =>
-    i === columns.length - 1 ? text : `${text}${' '.repeat((widths[i] ?? 0) - stringWidth(text))}`
+  const pad = (text: string, i: number) => (i === columns.length - 1 ? text : padded(text, widths[i] ?? 0))
   const head = columns.map(({ title }, i) => styled(terminal, 'bold', pad(title, i))).join(gap)
   const body = rows.map((row, r) =>
     columns
@@ -59,7 +62,7 @@ export function sheet(terminal: Terminal, entries: readonly (readonly [string, s
   const present = entries.filter((entry): entry is [string, string] => Boolean(entry[1]))
   const width = Math.max(0, ...present.map(([key]) => key.length))
   return present
-    .map(([key, value]) => `${styled(terminal, 'bold', key.padEnd(width))}${gap}${printable(value)}\n`)
+    .map(([key, value]) => `${styled(terminal, 'bold', padded(key, width))}${gap}${printable(value)}\n`)
     .join('')
 }
 

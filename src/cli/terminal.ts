@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { styleText } from 'node:util'
+import measure from 'fast-string-truncated-width'
 
 /** The output of a command: results on stdout, messages to people on stderr. */
 export interface Terminal {
@@ -15,7 +16,7 @@ export interface Terminal {
 export type Style = Parameters<typeof styleText>[0]
 
 export interface Streams {
-  stdout: Writable & { isTTY?: boolean; rows?: number | undefined }
+  stdout: Writable & { isTTY?: boolean; rows?: number | undefined; columns?: number | undefined }
   stderr: Writable
   noColour: boolean
 }
@@ -29,7 +30,7 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
   return {
     colour: Boolean(stdout.isTTY) && !noColour,
     replaceScreen: stdout.isTTY
-      ? (view) => write(`${clearScreen}${wrapOff}${firstLines(view, stdout.rows)}${wrapOn}`)
+      ? (view) => write(`${clearScreen}${fitted(view, stdout.rows || unknownSize, stdout.columns || unknownSize)}`)
       : null,
     say: (line) => void stderr.write(`${printable(line)}\n`),
     write,
@@ -38,25 +39,32 @@ export function createTerminal({ stdout, stderr, noColour }: Streams): Terminal 
 
 /** Moves the cursor to the top left and clears the screen. */
 const clearScreen = '\u001B[H\u001B[J'
-/** Without wrapping, a terminal cuts long lines at its right edge. */
-const wrapOff = '\u001B[?7l'
-const wrapOn = '\u001B[?7h'
+const resetStyle = '\u001B[0m'
+/** Of a terminal that does not know its size. */
+const unknownSize = Number.POSITIVE_INFINITY
 
-/** The last row stays empty for the cursor. A terminal that does not know its size says 0 rows. */
-const firstLines = (view: string, rows: number | undefined) =>
-  rows
-    ? view
-        .split('\n')
-        .slice(0, rows - 1)
-        .join('\n')
-    : view
+/** The last row stays empty for the cursor. */
+function fitted(view: string, rows: number, columns: number): string {
+  const lines = view.split('\n').slice(0, Math.max(1, rows - 1))
+  return lines.map((line) => cut(line, columns)).join('\n')
+}
+
+function cut(line: string, columns: number): string {
+  const { truncated, index } = measure(line, { limit: columns })
+  return truncated ? `${line.slice(0, index)}${resetStyle}` : line
+}
+
+/** Columns that a terminal gives to a text. */
+export const widthOf = (text: string): number => measure(text).width
+
+/** Followed by spaces up to a width. */
+export const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)))
 
 /**
  * Characters that texts of other people must not bring to a terminal: control characters, which move the cursor or ring
- * the bell, and marks that reorder or break a line.
+ * the bell, marks that reorder or break a line, and others that are not seen. U+200C and U+200D join letters and emoji.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-export const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+export const unprintable = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\u200c\u200d]]/gv
 
 export const printable = (text: string): string => text.replace(unprintable, '\ufffd')
 

@@ -49,7 +49,7 @@ describe('a table', () => {
 })
 
 describe('a view that is replaced', () => {
-  const shown = async (rows: number | undefined, view: string) => {
+  const shown = async (rows: number | undefined, view: string, columns = 80) => {
     let text = ''
     const screen = Object.assign(
       new Writable({
@@ -58,14 +58,22 @@ describe('a view that is replaced', () => {
           done()
         },
       }),
-      { isTTY: true, rows },
+      { isTTY: true, rows, columns },
     )
     await createTerminal({ stdout: screen, stderr: stream(false), noColour: true }).replaceScreen?.(view)
     return text
   }
 
-  it('is cut at the last row but one and, by the terminal, at the right edge', async () => {
-    expect(await shown(3, 'one\ntwo\nthree\n')).toBe('\u001b[H\u001b[J\u001b[?7lone\ntwo\u001b[?7h')
+  it('is cut at the last row but one', async () => {
+    expect(await shown(3, 'one\ntwo\nthree\n')).toBe('\u001b[H\u001b[Jone\ntwo')
+    expect(await shown(1, 'one\ntwo\n')).toBe('\u001b[H\u001b[Jone')
+  })
+
+  it('is cut at the right edge, with its colours', async () => {
+    const red = (text: string) => `\u001b[31m${text}\u001b[39m`
+    expect(await shown(9, `${red('訓練')} done\n${red('one')}`, 5)).toBe(
+      `\u001b[H\u001b[J\u001b[31m訓練\u001b[39m \u001b[0m\n${red('one')}`,
+    )
   })
 
   it.each([0, undefined])('is whole on a terminal of %s rows', async (rows) => {
@@ -78,7 +86,7 @@ describe('a view that is replaced', () => {
 })
 
 describe('texts of other people', () => {
-  const hostile = 'no\u001b[2J\u009b31m\u202egnp.exe\u2028\u007fberth: fine'
+  const hostile = 'un\u200bseen\u{e0041}no\u001b[2J\u009b31m\u202egnp.exe\u2028\u007fberth: fine'
 
   it('are said without control characters, on one line', () => {
     const said: string[] = []
@@ -89,7 +97,7 @@ describe('texts of other people', () => {
       },
     })
     createTerminal({ stdout: stream(true), stderr, noColour: false }).say(`job_1 FAILED: ${hostile}\n`)
-    expect(said).toEqual(['job_1 FAILED: no�[2J�31m�gnp.exe��berth: fine�\n'])
+    expect(said).toEqual(['job_1 FAILED: un�seen�no�[2J�31m�gnp.exe��berth: fine�\n'])
   })
 
   it.each(['json', 'yaml'] as const)('are escaped in %s, and read back as they were', (format) => {
