@@ -55,7 +55,7 @@ async function runningJob(viewer = ada, fields: { name?: string } = {}) {
 }
 
 const sequence = async () => {
-  while ((await sequenceOnce({ db: database.db, wakeups })).count > 0);
+  while ((await sequenceOnce({ db: database.db, wakeups })).found > 0);
 }
 
 async function end(jobId: string) {

@@ -85,7 +85,7 @@ export async function createTestDomain(
       if (outcome instanceof Error) throw outcome
       return outcome.jobId
     },
-    sequence: async () => (await sequenceOnce(domain)).count,
+    sequence: async () => (await sequenceOnce(domain)).found,
     [Symbol.asyncDispose]: () => wakeups.stop(),
   }
 }

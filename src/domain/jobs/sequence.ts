@@ -4,50 +4,57 @@ import type { Domain } from '../domain.ts'
 
 /**
  * The sequencer: gives every event, and every deletion of a job, its position in the feed over all jobs. Positions are
- * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A bare `bigserial` would not do: numbers are drawn before the commit, so 6 may
- * become visible after a reader has passed 7, and the reader would miss it.
+ * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A bare
+ * `bigserial` would not do: numbers are drawn before the commit, so 6 may become visible after a reader has passed 7, and
+ * the reader would miss it.
  *
  * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that looks
  * for events, so a process that waited for it sees what the other did.
  *
  * An event leaves the index of those without a position when no transaction can see its old row any more. So that a
- * transaction which is held open, as by a backup, does not slow every look down, a look begins behind the transactions
- * whose events are all numbered.
+ * transaction which is held open, as by a backup, does not slow every look down, most looks begin behind the transactions
+ * whose events are all numbered. Another database, after a fail-over, may give transactions smaller numbers: all events
+ * are looked at every few seconds.
  */
 
 const batchMax = 5_000
 const pollMs = 1_000
+const lookAtAllEveryMs = 5_000
 
 export function createSequencer(domain: Domain): Loop {
-  let numberedXact = 0
+  const { clock, log } = domain
+  let openXact = 0
+  let lookedAtAllMs = Number.NEGATIVE_INFINITY
   async function runOnce() {
-    // After trouble it may be another database, whose transactions have other numbers.
-    const fromXact = numberedXact
-    numberedXact = 0
-    let numbered = await sequenceOnce(domain, fromXact)
-    while (numbered.count >= batchMax) numbered = await sequenceOnce(domain, fromXact)
-    numberedXact = numbered.openXact
+    const beganMs = clock.monotonicMs()
+    const atAll = beganMs - lookedAtAllMs >= lookAtAllEveryMs
+    const fromXact = atAll ? 0 : openXact
+    let looked = await sequenceOnce(domain, fromXact)
+    while (looked.found >= batchMax) looked = await sequenceOnce(domain, fromXact)
+    openXact = looked.openXact
+    if (atAll) lookedAtAllMs = beganMs
   }
-  const loop = createLoop({ name: 'sequencer', pollMs, clock: domain.clock, log: domain.log, runOnce })
+  const loop = createLoop({ name: 'sequencer', pollMs, clock, log, runOnce })
   domain.wakeups.on('event', loop.wake)
   return loop
 }
 
-interface Numbered {
-  count: number
-  /** The oldest transaction that was open: with fewer than a batch, all events of older ones have a position. */
+interface Looked {
+  /** Events and deletions without a position. One that is deleted meanwhile gets none. */
+  found: number
+  /** The oldest transaction that was open: if less than a batch was found, all events of older ones have a position. */
   openXact: number
 }
 
 /** Numbers at most one batch of events and one of deletions without a position, of this transaction and later ones. */
-export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Numbered> {
-  const numbered = await db.transaction(async (sql) => {
+export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Looked> {
+  const looked = await db.transaction(async (sql) => {
     await sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
-    const [row] = await sql.query<Numbered>(sequenceSql, [batchMax, fromXact], 'sequence')
-    return row ?? { count: 0, openXact: 0 }
+    const [row] = await sql.query<Looked>(sequenceSql, [batchMax, fromXact], 'sequence')
+    return row ?? { found: 0, openXact: 0 }
   })
-  if (numbered.count > 0) wakeups.poke('feed')
-  return numbered
+  if (looked.found > 0) wakeups.poke('feed')
+  return looked
 }
 
 /**
@@ -72,12 +79,10 @@ head AS (
 given AS (
   UPDATE event SET position = head.before + numbered.n FROM numbered, head
   WHERE event.job_id = numbered.job_id AND event.seq = numbered.seq
-  RETURNING 1
 ),
 told AS (
   UPDATE deleted_job SET position = head.before + numbered.n FROM numbered, head
   WHERE deleted_job.job_id = numbered.job_id AND numbered.seq IS NULL
-  RETURNING 1
 )
-SELECT ((SELECT count(*) FROM given) + (SELECT count(*) FROM told))::int AS count,
+SELECT (SELECT count(*)::int FROM numbered) AS found,
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact"`
