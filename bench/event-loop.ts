@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 
 /**
@@ -15,6 +15,8 @@ process.on('SIGUSR2', () => {
   if (isMeasuring) return void delays.enable()
   delays.disable()
   const { BENCH_DELAYS = '' } = process.env
-  writeFileSync(BENCH_DELAYS, JSON.stringify({ p99: late(delays.percentile(99)), max: late(delays.max) }))
+  const measured = { p99: late(delays.percentile(99)), max: late(delays.max) }
+  writeFileSync(`${BENCH_DELAYS}.new`, JSON.stringify(measured))
+  renameSync(`${BENCH_DELAYS}.new`, BENCH_DELAYS)
   delays.reset()
 })

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { mutate, type Person, personWith } from '../test/support/people.ts'
+import { until } from '../test/support/until.ts'
 import { type Contest, type Measured, mib, secret, submit } from './contest.ts'
 import { type Delays, delaysDuring } from './delays.ts'
 import { printLatencies, printLines } from './harness.ts'
@@ -11,12 +13,15 @@ const perSocket = 100
 const socketsPerPerson = 10
 /** Shorter than twice the keep-alive: then they are cut. */
 const stalledMs = 10_000
+const endedMsMax = 300_000
 const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) {
   ... on JobTransitions { job { id state version } transitions { seq to } cursor } } }`
 const tail = 'subscription ($jobId: ID!) { tail(jobId: $jobId) { ... on LogBatch { text cursor } } }'
 
 interface Contestant extends Measured {
   name: string
+  /** null: it has no database. */
+  databaseUrl: string | null
   tokenOf?: (socket: number) => string
   tell(): Promise<unknown>
 }
@@ -31,22 +36,22 @@ export async function measureSubscribers(contest: Contest): Promise<void> {
   let priority = 0
   const tell = () => mutate(admin, 'setJobPriority', { input: { jobId, priority: ++priority }, wanted: 'job { id }' })
   const contestants: readonly Contestant[] = [
-    { name: 'bare graphql-ws', ...bare, tell: async () => bare.tell() },
-    { name: 'berth', ...berth, tell, tokenOf: (n) => tokens[Math.floor(n / socketsPerPerson)] ?? '' },
+    { name: 'bare graphql-ws', ...bare, databaseUrl: null, tell: async () => bare.tell() },
+    { name: 'berth', ...berth, databaseUrl, tell, tokenOf: (n) => tokens[Math.floor(n / socketsPerPerson)] ?? '' },
   ]
   const costs: string[][] = []
   const latencies: Record<string, number[]> = {}
   const fanOut: string[][] = []
   for (const contestant of contestants) {
-    const { name, pid } = contestant
-    const without = await idleCost(pid, databaseUrl, size.idleSeconds)
+    const { name } = contestant
+    const without = await idleCost(contestant, size.idleSeconds)
     const subscribers = await subscribeAll({
       ...contestant,
       ...size,
       perSocket,
       payload: { query: jobStatus, variables: { jobId } },
     })
-    const idle = await idleCost(pid, databaseUrl, size.idleSeconds)
+    const idle = await idleCost(contestant, size.idleSeconds)
     const each = (idle.bytes - without.bytes) / (size.sockets * perSocket)
     costs.push([name, ...costOf(without), ...costOf(idle), `${Math.round(each / 1_024)} KiB`])
     const told = await spread(contestant, subscribers, size.rounds)
@@ -58,8 +63,9 @@ export async function measureSubscribers(contest: Contest): Promise<void> {
       `${told.late.max.toFixed(1)} ms`,
     ])
     if (contestant.tokenOf) {
-      const { bytes, close } = await stall(contest, admin)
+      const { bytes, areOpen, close } = await stall(contest, admin)
       const beside = await spread(contestant, subscribers, size.rounds)
+      assert.ok(areOpen(), 'stalled readers were cut while the others were measured')
       latencies[`${name}, ${size.stalled} stalled readers of ${mib(bytes / size.stalled)} each`] = beside.tookMs
       close()
     }
@@ -84,32 +90,47 @@ async function addLead(admin: Person, n: number): Promise<string> {
 interface Cost {
   bytes: number
   cpu: number
-  /** A second. */
-  transactions: number
+  database: DatabaseCost | null
+}
+
+interface DatabaseCost {
+  transactionsPerSecond: number
   listening: number
 }
 
-async function idleCost(pid: number, databaseUrl: string, seconds: number): Promise<Cost> {
-  const client = new pg.Client({ connectionString: databaseUrl })
+async function idleCost({ pid, databaseUrl }: Contestant, seconds: number): Promise<Cost> {
+  let cpu = 0
+  const idle = async () => {
+    cpu = await cpuShare(pid, seconds)
+  }
+  const database = databaseUrl === null ? null : await databaseCost(databaseUrl, seconds, idle)
+  if (!database) await idle()
+  return { bytes: await memoryOf(pid), cpu, database }
+}
+
+async function databaseCost(url: string, seconds: number, idle: () => Promise<void>): Promise<DatabaseCost> {
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
   const look = async () => (await client.query<{ transactions: string; listening: number }>(databaseSql)).rows[0]
   const before = await look()
-  const cpu = await cpuShare(pid, seconds)
+  await idle()
   const after = await look()
   await client.end()
-  const transactions = (Number(after?.transactions) - Number(before?.transactions)) / seconds
-  return { bytes: await memoryOf(pid), cpu, transactions, listening: after?.listening ?? 0 }
+  return {
+    transactionsPerSecond: (Number(after?.transactions) - Number(before?.transactions)) / seconds,
+    listening: after?.listening ?? 0,
+  }
 }
 
 const databaseSql = `
 SELECT (SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()) AS transactions,
   (SELECT count(*)::int FROM pg_stat_activity WHERE query ILIKE 'LISTEN%') AS listening`
 
-const costOf = ({ bytes, cpu, transactions, listening }: Cost) => [
+const costOf = ({ bytes, cpu, database }: Cost) => [
   mib(bytes),
   `${(cpu * 100).toFixed(1)} %`,
-  `${transactions.toFixed(1)}/s`,
-  String(listening),
+  database ? `${database.transactionsPerSecond.toFixed(1)}/s` : '-',
+  database ? String(database.listening) : '-',
 ]
 
 interface Spread {
@@ -127,8 +148,15 @@ async function spread({ pid, delays, tell }: Contestant, subscribers: Subscriber
   return { tookMs, perSecond: (tookMs.length * 1_000) / (performance.now() - began), late }
 }
 
-/** Readers of a long log that read nothing: what they cost together, and how to let go of them. */
-async function stall({ berth, file, size }: Contest, admin: Person): Promise<{ bytes: number; close(): void }> {
+/** Readers of a long log that read nothing. */
+interface Stalled {
+  /** What they cost together. */
+  bytes: number
+  areOpen(): boolean
+  close(): void
+}
+
+async function stall({ berth, file, size }: Contest, admin: Person): Promise<Stalled> {
   const jobId = await submit(admin, { command: ['/bin/cat', file] })
   await ended(admin, jobId)
   const before = await memoryOf(berth.pid)
@@ -139,13 +167,15 @@ async function stall({ berth, file, size }: Contest, admin: Person): Promise<{ b
   }
   await pause(stalledMs)
   const bytes = (await memoryOf(berth.pid)) - before
-  return { bytes, close: () => sockets.forEach((socket) => void socket.terminate()) }
+  return {
+    bytes,
+    areOpen: () => sockets.every((socket) => socket.readyState === socket.OPEN),
+    close: () => sockets.forEach((socket) => void socket.terminate()),
+  }
 }
 
 async function ended(admin: Person, jobId: string): Promise<void> {
-  for (;;) {
-    const { job } = await admin.data('query ($jobId: ID!) { job(id: $jobId) { isFinal: finishedAt } }', { jobId })
-    if (job.isFinal) return
-    await pause(200)
-  }
+  const finished = async () =>
+    (await admin.data('query ($jobId: ID!) { job(id: $jobId) { finishedAt } }', { jobId }))['job'].finishedAt
+  await until(finished, { what: 'the job has ended', timeoutMs: endedMsMax })
 }

@@ -32,6 +32,9 @@ const { values } = parseArgs({
     only: { type: 'string', default: Object.keys(parts), multiple: true },
   },
 })
+const unknown = values.only.filter((name) => !Object.hasOwn(parts, name))
+if (unknown.length > 0)
+  throw new Error(`--only ${unknown.join(' ')}: a part is one of ${Object.keys(parts).join(', ')}`)
 const size = sizes[values.quick ? 'quick' : 'full']
 
 await withFolder(async (dataDir) => {
