@@ -1,92 +1,26 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApolloClient, gql, InMemoryCache } from '@apollo/client'
 import { Client as UrqlClient } from '@urql/core'
-import { Random } from '../../simulate/random.ts'
 import { createBerthLink } from '../../src/client/apollo/index.ts'
 import { type Client, createClient } from '../../src/client/client.ts'
 import { berthExchange } from '../../src/client/urql/index.ts'
-import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { startPostgres } from '../../src/platform/postgres/postgres.ts'
-import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
-import { ask, data, type Json, streamSocket } from '../support/client.ts'
+import { data } from '../support/client.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
-import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
-import { startLog, startWriters } from './writers.ts'
+import { addSeqs, progressMs, retryMsMax, type Seqs, type Servers, sizes, withServers } from './two-servers.ts'
+import { startWriters } from './writers.ts'
 
 /**
  * What the shipped clients promise while everything is cut: each event of each job once and in order through `follow`, the
- * Apollo link and the urql exchange; and from a snapshot's cursor on, what is not in the snapshot and nothing else.
+ * Apollo link and the urql exchange.
  */
 export const clients: readonly Scenario[] = [
   { name: 'cut-clients', run: (context) => withServers(context, cutClients) },
-  { name: 'snapshot-then-stream', run: (context) => withServers(context, snapshotThenStream) },
 ]
 
-type Context = Parameters<Scenario['run']>[0]
-
-const sizes = {
-  small: { writers: 8, transitions: 2_000, cuts: 12, snapshots: 30 },
-  full: { writers: 50, transitions: 100_000, cuts: 200, snapshots: 1_000 },
-} as const
-
 const pauseMs = { min: 50, max: 1_500 }
-/** Between the tries of a client. */
-const retryMsMax = 300
 const catchUpMs = 120_000
-const progressMs = 15_000
-/** Characters of a server's log that a red scenario shows. */
-const saidMax = 2_000
-
-interface Servers extends Context {
-  random: Random
-  databaseUrl: string
-  urlOf(): string
-  /** kill -9 of one of them, and a new one in its place. */
-  replaceOne(): Promise<void>
-}
-
-async function withServers(context: Context, work: (servers: Servers) => Promise<void>): Promise<void> {
-  await withDirectory(async (directory) => {
-    const postgres = await startPostgres({ dataDir: directory, log: createLog('error'), clock: systemClock })
-    const config = join(directory, 'berth.yaml')
-    await writeFile(
-      config,
-      'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 1, memoryGib: 1 }] }]\n',
-    )
-    const env = { DATABASE_URL: postgres.url, BERTH_CONFIG: config, BERTH_ROLES: 'api' }
-    const start = async () => startBerth({ dataDir: directory, port: await freePort(), env })
-    const random = new Random(context.seed)
-    const running: BerthProcess[] = []
-    try {
-      running.push(await start(), await start())
-      const replaceOne = async () => {
-        const index = random.between(0, running.length - 1)
-        await running[index]?.end('SIGKILL')
-        running[index] = await start()
-      }
-      await work({
-        ...context,
-        random,
-        databaseUrl: postgres.url,
-        urlOf: () => random.pick(running)?.url ?? '',
-        replaceOne,
-      })
-    } catch (error) {
-      for (const server of running) context.log(`a server said: ${server.output().slice(-saidMax)}`)
-      throw error
-    } finally {
-      await Promise.all(running.map((server) => server.end('SIGKILL')))
-      await postgres.stop()
-    }
-  })
-}
-
-type Seqs = Map<string, number[]>
 
 interface Reader {
   readonly name: string
@@ -97,9 +31,6 @@ interface Reader {
   drop(): void
   close(): Promise<void>
 }
-
-const add = (seqs: Seqs, jobId: string, more: readonly { seq: number }[]) =>
-  seqs.set(jobId, [...(seqs.get(jobId) ?? []), ...more.map(({ seq }) => seq)])
 
 async function connect(url: string) {
   const proxy = await startProxy(url)
@@ -122,7 +53,7 @@ async function openFollower(url: string, jobIds: readonly string[], faults: stri
     for await (const update of client.follow(jobId, { signal, ...(after !== undefined && { after }) })) {
       if (signal.aborted) return
       cursors.set(jobId, update.cursor)
-      if (update.__typename === 'JobTransitions') add(seqs, jobId, update.transitions)
+      if (update.__typename === 'JobTransitions') addSeqs(seqs, jobId, update.transitions)
       else faults.push(`follow: ${JSON.stringify(update)}`)
     }
   }
@@ -194,7 +125,7 @@ async function openPage(
       if (!message || message.__typename === 'StreamReset')
         return void faults.push(`${page.name}: ${JSON.stringify(updates)}`)
       cursor = message.cursor
-      if (message.job) add(seqs, message.job.id, message.transitions ?? [])
+      if (message.job) addSeqs(seqs, message.job.id, message.transitions ?? [])
     })
   let leave = open()
   const drop = () => {
@@ -284,110 +215,4 @@ async function versionsOf(url: string, jobIds: readonly string[]): Promise<Map<s
   for (const id of jobIds)
     versions.set(id, (await data(url, 'query ($id: ID!) { job(id: $id) { version } }', { id }))['job'].version)
   return versions
-}
-
-const snapshot = `query ($id: ID!, $logId: ID!) { job(id: $id) { version eventCursor } jobs(first: 100) { asOf nodes { id version } }
-  written: job(id: $logId) { logCursor logs(lastLines: 1) { text cursor } } }`
-const jobStatus = `subscription ($id: ID!, $after: Cursor) { jobStatus(jobId: $id, after: $after) {
-  ... on JobTransitions { transitions { seq } } } }`
-const jobUpdates = `subscription ($after: Cursor) { jobUpdates(after: $after) { ... on JobTransitions { job { id } transitions { seq } } } }`
-const tail = 'subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { ... on LogBatch { text } } }'
-/** Events, and lines, that are read after a snapshot. */
-const eventsAfter = 40
-/** Snapshots that are taken at the same time. */
-const lanes = 4
-/** As many as two processors can write, number and deliver. */
-const changesPerSecond = 1_500
-
-/**
- * From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed; from the end of a page of
- * output the next line is the next number, and from `logCursor` none is missed after it.
- */
-async function snapshotThenStream(servers: Servers): Promise<void> {
-  const { urlOf, isFull, log } = servers
-  const size = sizes[isFull ? 'full' : 'small']
-  let isOver = false
-  const sinceMs = performance.now()
-  const { jobIds, made, done } = await startWriters(servers, size.writers, {
-    wanted: () => ((performance.now() - sinceMs) / 1000) * changesPerSecond,
-    isOver: () => isOver,
-  })
-  const written = await startLog(servers, () => isOver)
-  let taken = 0
-  const progress = setInterval(() => log(`${taken} snapshots, ${made.written} changes`), progressMs)
-  const take = async () => {
-    for (let n = taken++; n < size.snapshots; n = taken++)
-      await demandHandOver(urlOf(), jobIds[n % jobIds.length] ?? '', written.jobId)
-  }
-  try {
-    await Promise.all(Array.from({ length: lanes }, take))
-    log(`${size.snapshots} snapshots by eventCursor, asOf and logCursor, ${made.written} changes meanwhile: exact`)
-  } finally {
-    clearInterval(progress)
-    isOver = true
-    await Promise.all([done, written.done])
-  }
-}
-
-async function demandHandOver(url: string, id: string, logId: string): Promise<void> {
-  const { job, jobs, written } = await whenServed(url, snapshot, { id, logId })
-  const [own, all, page, rest] = await Promise.all([
-    readSeqs(streamSocket(url, jobStatus, { id, after: job.eventCursor }), 'jobStatus', id),
-    readSeqs(streamSocket(url, jobUpdates, { after: jobs.asOf }), 'jobUpdates'),
-    readLines(url, logId, written.logs.cursor),
-    readLines(url, logId, written.logCursor),
-  ])
-  demandConsecutive(own.get(id), job.version, 'eventCursor')
-  for (const row of jobs.nodes) {
-    const seqs = (all.get(row.id) ?? []).filter((seq) => seq > row.version)
-    demandConsecutive(seqs, row.version, 'asOf')
-  }
-  demandConsecutive(page, linesOf(written.logs.text).at(-1) ?? 0, 'logs.cursor')
-  demandConsecutive(rest, (rest[0] ?? 1) - 1, 'logCursor')
-}
-
-/** A server with more work than it can do says so, and is asked again. */
-async function whenServed(url: string, query: string, variables: object): Promise<Record<string, Json>> {
-  for (;;) {
-    const answer = await ask(url, query, variables)
-    if (answer.data && !answer.errors) return answer.data
-    assert.deepEqual(
-      answer.errors?.map(({ extensions }) => extensions?.code),
-      ['UNAVAILABLE'],
-    )
-    await sleep(retryMsMax)
-  }
-}
-
-async function readLines(url: string, id: string, after: string): Promise<number[]> {
-  const stream = streamSocket(url, tail, { id, after })
-  const lines: number[] = []
-  while (lines.length < eventsAfter) {
-    const { value } = await stream.next()
-    lines.push(...linesOf(value?.data?.['tail'].text ?? ''))
-  }
-  stream.cut()
-  return lines
-}
-
-const linesOf = (text: string) => text.split('\n').filter(Boolean).map(Number)
-
-async function readSeqs(stream: ReturnType<typeof streamSocket>, field: string, only?: string): Promise<Seqs> {
-  const seqs: Seqs = new Map()
-  for (let count = 0; count < eventsAfter; ) {
-    const { value } = await stream.next()
-    const { job, transitions = [] } = value?.data?.[field] ?? {}
-    add(seqs, only ?? job?.id, transitions)
-    count += transitions.length
-  }
-  stream.cut()
-  return seqs
-}
-
-function demandConsecutive(seqs: readonly number[] = [], version: number, cursor: string) {
-  assert.deepEqual(
-    seqs,
-    seqs.map((_, index) => version + 1 + index),
-    cursor,
-  )
 }

@@ -8,6 +8,7 @@ import { logs } from './logs.ts'
 import { migrations } from './migrations.ts'
 import { playScenarios, type Verdict } from './play.ts'
 import type { Scenario } from './scenario.ts'
+import { snapshots } from './snapshots.ts'
 import { streams } from './streams.ts'
 import { supervision } from './supervision.ts'
 
@@ -25,6 +26,7 @@ const scenarios: readonly Scenario[] = [
   ...handlerAway,
   ...logs,
   ...migrations,
+  ...snapshots,
   ...streams,
   ...supervision,
 ]
