@@ -1,5 +1,5 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -144,12 +144,14 @@ test('a leader that is cut off for a moment leads again, and starts all that wai
   const leads = 'SELECT epoch::int AS epoch FROM scheduler_leader'
   const specs = Array.from({ length: 18 }, () => ({
     command: ['sleep', '0.2'],
-    resources: { cpu: 1, memoryBytes: 2 ** 24 },
+    resources: { cpu: availableParallelism() / 2, memoryBytes: 2 ** 24 },
   }))
   const ids = await api.submitAll(specs)
   const [before] = await database.db.sql.query<{ epoch: number }>(leads)
   await door.shut()
   await sleep(shortBreakMs)
+  const queued = "SELECT id FROM job WHERE id = ANY($1) AND state = 'QUEUED'"
+  expect(await database.db.sql.query(queued, [ids])).not.toEqual([])
   await door.open()
   const waiting = "SELECT id FROM job WHERE id = ANY($1) AND state <> 'SUCCEEDED'"
   await until(async () => (await database.db.sql.query(waiting, [ids])).length === 0, {

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { closureBytesMax, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
+import { closureBytesMax, hasInfinite, isDeeper, jsonDepthMax } from '../../domain/closure.ts'
 import type { RunFiles } from './spool.ts'
 
 /**
@@ -66,7 +66,7 @@ function closureIn(line: string): string | null {
     const value: unknown = JSON.parse(line, demandStorable)
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
     // Written anew: of a name that comes twice the line also has the first value, which was not checked.
-    return isObject && !isDeeper(value, jsonDepthMax) ? JSON.stringify(value) : null
+    return isObject && !isDeeper(value, jsonDepthMax) && !hasInfinite(value) ? JSON.stringify(value) : null
   } catch {
     return null
   }

@@ -26,13 +26,13 @@ builder.scalarType('UInt53', {
 })
 
 builder.scalarType('JSONObject', {
-  description: 'A JSON object, stored as given.',
+  description: 'A JSON object, stored as given; its numbers are doubles.',
   serialize: (value) => value,
   parseValue(value) {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new GraphQLError('JSONObject must be an object')
     if (isDeeper(value, jsonDepthMax)) throw new GraphQLError(`JSONObject may be at most ${jsonDepthMax} levels deep`)
-    if (hasInfinite(value)) throw new GraphQLError('JSONObject must not contain numbers above 1.8e308')
+    if (hasInfinite(value)) throw new GraphQLError('JSONObject must not contain numbers beyond ±1.8e308')
     return Object.fromEntries(Object.entries(value))
   },
 })
