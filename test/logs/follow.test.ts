@@ -340,16 +340,16 @@ test('readers that leave leave nothing behind, and statements do not grow with r
 /** Statements that the pool has begun. */
 function countStatements() {
   const { pool } = database.db
-  let count = 0
-  let lastAt = performance.now()
+  let [count, lastAt] = [0, performance.now()]
   const acquired = () => {
     count += 1
     lastAt = performance.now()
   }
+  const isIdle = () => pool.waitingCount === 0 && pool.idleCount === pool.totalCount
   pool.on('acquire', acquired)
   return {
     count: () => count,
-    quiet: () => count > 0 && performance.now() - lastAt > 100,
+    quiet: () => count > 0 && isIdle() && performance.now() - lastAt > 100,
     stop: () => pool.off('acquire', acquired),
   }
 }
