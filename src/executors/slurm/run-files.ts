@@ -139,6 +139,14 @@ export async function takeClaim(
   return (await unlessCode('EEXIST', symlink(text, join(directory, 'claim')))) !== null
 }
 
+/** Takes care that a run never begins, and removes its directory. false: it has begun, or failed. */
+export async function giveUpRun(files: RunDirectory): Promise<boolean> {
+  const isTaken = await unlessMissing(takeClaim(files, { by: 'void' }))
+  if (isTaken === false && (await readRecords(files))?.claim?.by !== 'void') return false
+  await removeRun(files)
+  return true
+}
+
 /**
  * Removes the directory of a run. What is in it belongs to the account of the run, which may change it meanwhile, so a
  * process of that account removes it: a link that appears in the middle leads nowhere.

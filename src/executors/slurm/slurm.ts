@@ -11,6 +11,7 @@ import { createSlurm } from './commands.ts'
 import { conclude, needsSlurm } from './observation.ts'
 import {
   directoryOf,
+  giveUpRun,
   isVisible,
   openLayout,
   type Records,
@@ -191,12 +192,9 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     const records = files && (await readRecords(files))
     if (!files || !records) return null
     if (records.claim) return runId
-    const snapshot = await queue.look([records.uid])
-    if (!snapshot) throw new Error('Slurm does not answer: whether it has the run is not known')
-    if (snapshot.byRun.has(runId)) return runId
-    if (!(await takeClaim(files, { by: 'void' }))) return runId
-    await removeRun(files)
-    return null
+    // While Slurm does not answer: if it has the run, that ends without its directory.
+    if ((await queue.look([records.uid]))?.byRun.has(runId)) return runId
+    return (await giveUpRun(files)) ? null : runId
   }
 
   /** Ends after the last byte. Its run's directory is watched where that works, and looked at where it does not. */

@@ -7,7 +7,15 @@ import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { type ClusterLimits, optionsOf } from './options.ts'
-import { directoryOf, type Layout, type RunDirectory, readRecords, removeRun, takeClaim } from './run-files.ts'
+import {
+  directoryOf,
+  giveUpRun,
+  type Layout,
+  type Records,
+  type RunDirectory,
+  readRecords,
+  removeRun,
+} from './run-files.ts'
 import type { Queue } from './squeue.ts'
 
 /**
@@ -37,32 +45,40 @@ const lookMs = 200
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
-export type Submit = (run: RunSpec) => Promise<Handle>
+/** The signal says that the start is not wanted any more: another server may have to submit the run, so it is left as it is. */
+export type Submit = (run: RunSpec, unwanted?: AbortSignal) => Promise<Handle>
 
 export function createSubmit(options: SubmitOptions): Submit {
   const { slurm, queue, layout, accounts, clock } = options
   const underWay = new Map<string, Promise<Handle>>()
 
-  async function start(run: RunSpec): Promise<Handle> {
+  async function start(run: RunSpec, unwanted: AbortSignal | undefined): Promise<Handle> {
     const files = directoryOf(layout, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    if ((await readRecords(files))?.claim) return run.runId
+    if (await isClaimed(files)) return run.runId
     const account = await accountOf(run.unixUser, accounts)
     const args = ['--parsable', ...optionsOf(run, options.limits)]
     const job = jobFileOf(run, { ...options, directory: files.directory, account })
     const closure = run.closure === null ? {} : { [closureFile]: run.closure }
     const texts = { job, stdout: '', stderr: '', ...closure }
-    if (!(await prepare(layout, files, { texts, account })) && (await isSubmitted(files))) return run.runId
+    const makeReady = () => prepare(layout, files, { texts, account })
+    const isReady = await makeReady()
+    if (!isReady && (await isSubmitted(files, unwanted))) return run.runId
     const input = batchScriptOf(files.directory, options.streamBytesMax)
-    await submit(files, { as: changeTo(account), command: 'sbatch', args, input, timeoutMs: answerMsMax })
+    const asked = { as: changeTo(account), command: 'sbatch', args, input, timeoutMs: answerMsMax } as const
+    await submit({ files, asked, makeReady, unwanted }, isReady)
     return run.runId
   }
 
-  async function submit(files: RunDirectory, asked: Parameters<Slurm>[0]): Promise<void> {
-    for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs)) {
+  /** Before each try but the first of a new directory: another server may have given the run up meanwhile. */
+  async function submit({ files, asked, makeReady, unwanted }: Submission, wasMade: boolean): Promise<void> {
+    for (let [isReady, sinceMs] = [wasMade, clock.monotonicMs()]; ; isReady = false) {
+      unwanted?.throwIfAborted()
+      if (!isReady) await makeReady()
       const away = await sbatch(files, asked)
       if (away === null || (await isKnown(files))) return
-      if (clock.monotonicMs() - sinceMs > awayMsMax) throw await givenUp(files, away)
+      if (clock.monotonicMs() - sinceMs > awayMsMax && !unwanted?.aborted) return giveUp(files, away)
+      await clock.sleep(awayPauseMs, unwanted)
     }
   }
 
@@ -71,47 +87,62 @@ export function createSubmit(options: SubmitOptions): Submit {
     try {
       await slurm(asked)
       return null
-    } catch (error) {
-      if (error instanceof SlurmAway) return error
-      throw error instanceof SlurmRefused ? await refusedBy(files, error) : error
+    } catch (cause) {
+      if (cause instanceof SlurmAway) return cause
+      if (!(cause instanceof SlurmRefused)) throw cause
+      // An earlier try may have begun it.
+      if (!(await giveUpRun(files))) return null
+      const message = `Slurm refused: ${cause.message.replaceAll('\n', ' ')}`
+      throw new StartFailed(refusalOf(cause.message), message, { cause })
     }
   }
 
   /** Slurm may have taken the submission before it fell silent: only a run that can never begin is given up. */
-  async function givenUp(files: RunDirectory, cause: SlurmAway): Promise<Error> {
-    if (!(await takeClaim(files, { by: 'void' }))) return cause
-    await removeRun(files)
-    return new StartFailed('NODE_TROUBLE', `Slurm does not answer: ${cause.message}`, { cause })
-  }
-
-  async function refusedBy(files: RunDirectory, cause: SlurmRefused): Promise<StartFailed> {
-    if (await takeClaim(files, { by: 'void' })) await removeRun(files)
-    return new StartFailed(refusalOf(cause.message), `Slurm refused: ${cause.message.replaceAll('\n', ' ')}`, { cause })
+  async function giveUp(files: RunDirectory, cause: SlurmAway): Promise<void> {
+    if (await giveUpRun(files))
+      throw new StartFailed('NODE_TROUBLE', `Slurm does not answer: ${cause.message}`, { cause })
   }
 
   /** Waits for the submission of another server. */
-  async function isSubmitted(files: RunDirectory): Promise<boolean> {
-    for (const sinceMs = clock.monotonicMs(); clock.monotonicMs() - sinceMs < othersMs; await clock.sleep(lookMs))
+  async function isSubmitted(files: RunDirectory, unwanted: AbortSignal | undefined): Promise<boolean> {
+    const sinceMs = clock.monotonicMs()
+    for (; clock.monotonicMs() - sinceMs < othersMs && !unwanted?.aborted; await clock.sleep(lookMs, unwanted))
       if (await isKnown(files)) return true
     return false
   }
 
-  /** Unknown while Slurm does not answer; a submission would not be answered either. */
+  /**
+   * Unknown while Slurm does not answer; a submission would not be answered either. A job of Slurm without the directory
+   * does not run.
+   */
   async function isKnown(files: RunDirectory): Promise<boolean> {
     const records = await readRecords(files)
-    if (records?.claim) return true
-    const jobs = (await queue.look(records ? [records.uid] : []))?.byRun.get(files.runId)
+    if (records === null || records.claim) return isBinding(records)
+    const jobs = (await queue.look([records.uid]))?.byRun.get(files.runId)
     return jobs !== undefined && jobs.length > 0
   }
 
-  return (run) => {
-    const known = underWay.get(run.runId)
-    if (known) return known
-    const begun = start(run).finally(() => underWay.delete(run.runId))
+  return (run, unwanted) => {
+    const begin = () => start(run, unwanted)
+    const begun = (underWay.get(run.runId) ?? Promise.resolve()).then(begin, begin).finally(() => {
+      if (underWay.get(run.runId) === begun) underWay.delete(run.runId)
+    })
     underWay.set(run.runId, begun)
     return begun
   }
 }
+
+interface Submission {
+  files: RunDirectory
+  asked: Parameters<Slurm>[0]
+  makeReady(): Promise<boolean>
+  unwanted: AbortSignal | undefined
+}
+
+/** A run that was given up is submitted again. */
+const isBinding = (records: Records | null) => records?.claim != null && records.claim.by !== 'void'
+
+const isClaimed = async (files: RunDirectory) => isBinding(await readRecords(files))
 
 interface Prepared {
   /** Its files by name. */
@@ -119,9 +150,10 @@ interface Prepared {
   account: Account | null
 }
 
-/** false: another server made the directory. It appears whole: it is made under another name. */
+/** false: the directory is there. It appears whole: it is made under another name. */
 async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared): Promise<boolean> {
   let fresh = ''
+  if ((await readRecords(files))?.claim?.by === 'void') await removeRun(files)
   try {
     fresh = await mkdtemp(join(layout.own, `${files.runId}.`))
     await fill(fresh, prepared)
