@@ -96,13 +96,19 @@ export async function openGroup(
   const { domain, sql } = deciding
   const world = await readWorld(domain, sql, items)
   const nowMs = domain.time.nowMs()
-  await failClosed(domain, () => measure(deciding, world, items))
+  // Outside, so that a defect with one submission does not look like quotas that cannot be read, and fails that one alone.
+  const payers = payersOf(items, world)
+  await failClosed(domain, () => measure(deciding, world, { items, payers }))
   return (item) => settle(() => decide(item, world, nowMs))
 }
 
+interface Group {
+  items: readonly Submission[]
+  payers: readonly Payer[]
+}
+
 /** Adds to the world the quotas that may apply to the submissions, and what is used of them already. */
-async function measure({ domain, sql, memory }: Deciding, world: World, items: readonly Submission[]): Promise<void> {
-  const payers = payersOf(items, world)
+async function measure({ domain, sql, memory }: Deciding, world: World, { items, payers }: Group): Promise<void> {
   const pools = new Set(world.destinations.map(({ pool }) => pool))
   const reads = together(sql)
   const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
@@ -134,7 +140,9 @@ function payersOf(items: readonly Submission[], world: World): Payer[] {
   return [...payers.values()]
 }
 
-const payerName = ({ userId, team, account }: Payer) => `${userId} ${team?.id} ${account}`
+/** All that quotas are chosen by: the level of a user may have changed between two submissions of a group. */
+const payerName = ({ userId, userName, level, team, account }: Payer) =>
+  [userId, userName, level, team?.id, account].join(' ')
 
 /** A group of a thousand has few payers. */
 function rememberedQuotas(rules: readonly QuotaRule[]): World['quotasFor'] {

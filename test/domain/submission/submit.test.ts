@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidInput, type Refusal } from '../../../src/domain/errors.ts'
+import { createQuota, deleteQuota } from '../../../src/domain/limits/quotas.ts'
 import { readJob } from '../../../src/domain/submission/stored-job.ts'
 import { submitJobs } from '../../../src/domain/submission/submit.ts'
 import { openTestDomain } from '../../support/domain.ts'
@@ -194,4 +195,30 @@ test('an SQL error provoked in one item of a group refuses that item only', asyn
   const outcomes = await Promise.allSettled(inputs.map((input) => submitJobs(it.domain, it.admin, [input])))
   expect(outcomes.map((outcome, i) => (outcome.status === 'rejected' ? i : -1)).filter((i) => i >= 0)).toEqual([40])
   await sql('ALTER TABLE job DROP CONSTRAINT provoked')
+})
+
+test('a defect with one submission of a group fails that one only', async () => {
+  const viewer = await it.user('odd', 'RESEARCHER')
+  const defect = new TypeError('a defect')
+  const odd = Object.defineProperty({ ...viewer }, 'userName', {
+    get: () => {
+      throw defect
+    },
+  })
+  const outcomes = await Promise.allSettled(
+    [it.admin, odd, it.admin].map((one) => submitJobs(it.domain, one, [{ spec: { command: ['true'] } }])),
+  )
+  expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: defect }, { status: 'fulfilled' }])
+})
+
+test('submissions of one group have the quotas of their own level', async () => {
+  const researcher = await it.user('rita', 'RESEARCHER')
+  const lead = { ...researcher, level: 'LEAD' as const }
+  const quota = { type: 'CONCURRENT_JOBS', action: 'BLOCK', scope: 'LEVEL', key: 'RESEARCHER', limit: 0 }
+  const id = await createQuota(it.domain, it.admin, quota)
+  const outcomes = await Promise.all(
+    [lead, researcher].map((one) => submitJobs(it.domain, one, [{ spec: { command: ['true'] } }])),
+  )
+  expect(outcomes).toMatchObject([[{ jobId: expect.any(String) }], [{ code: 'QUOTA_EXCEEDED' }]])
+  await deleteQuota(it.domain, it.admin, { id })
 })
