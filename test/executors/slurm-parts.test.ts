@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { nodesFormat, parseMinutes, parseNodes } from '../../src/executors/slurm/capacity.ts'
+import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from '../../src/executors/slurm/capacity.ts'
 import { batchScriptOf, jobFileOf } from '../../src/executors/slurm/command.ts'
 import { expandHostlist } from '../../src/executors/slurm/hostlist.ts'
 import { conclude, type Facts } from '../../src/executors/slurm/observation.ts'
@@ -62,10 +62,10 @@ describe('the queue', () => {
 describe('nodes', () => {
   const node = (name: string, state: string, ...rest: readonly string[]) => line(name, state, ...rest)
   const text = [
-    node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big'),
-    node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big'),
-    node('n2', 'drained*', '0/0/8/8', '4000', '0', '(null)', '(null)', '(null)'),
-    node('n3', 'idle*', '0/8/0/8', '4000', '0', '(null)', '(null)', '(null)'),
+    node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big', 'main'),
+    node('n1', 'mixed', '3/5/0/8', '4000', '300', 'gpu:a100:2(S:0)', 'gpu:a100:2(IDX:0-1)', 'infiniband,big', 'short'),
+    node('n2', 'drained*', '0/0/8/8', '4000', '0', 'gpu:h100:1,gpu:1', '(null)', '(null)', 'main'),
+    node('n3', 'idle*', '0/8/0/8', '4000', '0', '(null)', '(null)', '(null)', 'old'),
   ].join('\n')
   const ours = { nodes: ['n1', 'n9'], held: { cpus: 4, memoryBytes: 200 * 1024 ** 2, gpus: 2 } } as unknown as SlurmJob
 
@@ -84,6 +84,14 @@ describe('nodes', () => {
       heldByOthers: { cpuMillis: 1000, memoryBytes: 200 * 1024 ** 2, gpus: 1 },
     })
   })
+
+  it('have the types of GPUs of their partitions', () => {
+    expect([...parseGpuTypes(text)]).toEqual([
+      ['main', ['a100', 'h100', 'gpu']],
+      ['short', ['a100']],
+      ['old', []],
+    ])
+  })
 })
 
 it('words that are not known conclude nothing', () => {
@@ -97,8 +105,14 @@ describe('options', () => {
   const limits = {
     deadlineSlackSeconds: 10,
     minutesMax: (name: string) => (name === 'short' ? 5 : null),
-    gpuTypes: () => ['a100', 'a30', 'v100'],
+    gpuTypes: (name: string) => gpuTypes.get(name) ?? null,
   }
+  const gpuTypes = new Map<string, readonly string[]>([
+    ['default', ['a100', 'a30', 'v100']],
+    ['large', ['a100', 'a100_80gb']],
+    ['mixed', ['gpu', 'h100']],
+    ['plain', ['gpu']],
+  ])
   const optionsFor = (...run: Parameters<typeof runOf>) => optionsOf(runOf(...run), limits)
 
   it('say what the job asks for, and that Slurm does not requeue it', () => {
@@ -140,20 +154,30 @@ describe('options', () => {
   })
 
   it.each([
-    [[], '--gres=gpu:2'],
-    [['V100'], '--gres=gpu:v100:2'],
-    [['a', '!100'], '--gres=gpu:a30:2'],
-    [['!h100'], '--gres=gpu:2'],
-    [['h100'], '--gres=gpu:h100:2'],
-  ])('for GPUs like %j are %s', (gpuModel, option) => {
-    expect(optionsFor({ resources: resourcesOf({ gpu: 2, gpuModel }) })).toContain(option)
+    [[], 'default', '--gres=gpu:2'],
+    [['V100'], 'default', '--gres=gpu:v100:2'],
+    [['a', '!100'], 'default', '--gres=gpu:a30:2'],
+    [['!h100'], 'default', '--gres=gpu:2'],
+    [['h100'], 'default', '--gres=gpu:h100:2'],
+    [['a100'], 'large', '--gres=gpu:a100:2'],
+    [['100', '80'], 'large', '--gres=gpu:a100_80gb:2'],
+    [['!v100'], 'large', '--gres=gpu:2'],
+    [['h'], 'mixed', '--gres=gpu:h100:2'],
+    [['gpu'], 'plain', '--gres=gpu:2'],
+    [['h100'], 'not told yet', '--gres=gpu:h100:2'],
+  ])('for GPUs like %j in the partition %s are %s', (gpuModel, queue, option) => {
+    expect(optionsFor({ queue, resources: resourcesOf({ gpu: 2, gpuModel }) })).toContain(option)
   })
 
   it.each([
-    [['100'], /Slurm takes one type of GPU, and of a100, a30, v100 this matches a100, v100/],
-    [['a', 'h'], /this matches none/],
-  ])('for GPUs like %j are refused', (gpuModel, message) => {
-    expect(() => optionsFor({ resources: resourcesOf({ gpu: 1, gpuModel }) })).toThrow(message)
+    [['100'], 'default', 'BAD_SPEC', /Slurm takes one type of GPU, and of a100, a30, v100 this matches a100, v100/],
+    [['a', 'h'], 'default', 'BAD_SPEC', /this matches none/],
+    [['!h100'], 'mixed', 'BAD_SPEC', /of GPUs without a type, h100 this matches GPUs without a type/],
+    [['gpu'], 'mixed', 'BAD_SPEC', /this matches GPUs without a type/],
+    [['!h100'], 'not told yet', 'NODE_TROUBLE', /Slurm has not told its types of GPUs yet/],
+  ])('for GPUs like %j in the partition %s are refused as %s', (gpuModel, queue, reason, message) => {
+    const ask = () => optionsFor({ queue, resources: resourcesOf({ gpu: 1, gpuModel }) })
+    expect(ask).toThrow(expect.objectContaining({ reason, message: expect.stringMatching(message) }))
   })
 
   it.each([

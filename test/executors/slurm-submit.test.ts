@@ -49,7 +49,7 @@ function openServer({ answers = false } = {}): Server {
     accounts: oneUser,
     environment: {},
     inheritNames: [],
-    limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => [] },
+    limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => null },
     streamBytesMax: 1024,
     clock,
   })

@@ -1,13 +1,23 @@
 import type { Log } from '../../platform/log.ts'
 import type { BackendNode } from '../executor.ts'
-import { infinibandFeature } from './options.ts'
+import { infinibandFeature, untypedGpu } from './options.ts'
 import type { SlurmJob } from './queue.ts'
 import { nodeStateOf } from './states.ts'
 
 /** Nodes of the cluster from one `sinfo`, which lists a node once for each of its partitions. */
 
 const separator = '\x1f'
-const fields = ['NodeList', 'StateLong', 'CPUsState', 'Memory', 'AllocMem', 'Gres', 'GresUsed', 'Features'] as const
+const fields = [
+  'NodeList',
+  'StateLong',
+  'CPUsState',
+  'Memory',
+  'AllocMem',
+  'Gres',
+  'GresUsed',
+  'Features',
+  'PartitionName',
+] as const
 
 export const nodesFormat = fields.map((name) => `${name}:${separator}`).join(',')
 
@@ -46,6 +56,19 @@ export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): B
   return [...nodes.values()]
 }
 
+/** The types of the GPUs of each partition. */
+export function parseGpuTypes(text: string): ReadonlyMap<string, readonly string[]> {
+  const byPartition = new Map<string, Set<string>>()
+  for (const line of text.split('\n')) {
+    const [gres = '', , , partition] = line.split(separator).slice(fields.indexOf('Gres'))
+    if (partition === undefined) continue
+    const types = byPartition.get(partition) ?? new Set()
+    for (const { model } of parseGres(gres)) types.add(model)
+    byPartition.set(partition, types)
+  }
+  return new Map([...byPartition].map(([partition, types]) => [partition, [...types]]))
+}
+
 const left = (all: number, ours: number) => Math.max(0, all - Math.floor(ours))
 
 /** Slurm tells what a job has on all its nodes together; Berth asks for the same on each. */
@@ -71,7 +94,7 @@ export function parseGres(text: string): { model: string; memoryBytes: number }[
     const count = Number(rest.at(-1))
     if (kind !== 'gpu' || !Number.isSafeInteger(count)) return []
     return Array.from({ length: count }, () => ({
-      model: rest.length > 1 ? (rest[0] ?? 'gpu') : 'gpu',
+      model: rest.length > 1 ? (rest[0] ?? untypedGpu) : untypedGpu,
       memoryBytes: 0,
     }))
   })

@@ -1,7 +1,7 @@
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, separationOf } from '../account.ts'
 import type { BackendNode, ExecutorDescription } from '../executor.ts'
-import { nodesFormat, parseMinutes, parseNodes } from './capacity.ts'
+import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from './capacity.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { freeOptions } from './options.ts'
 import { directoryOf, type Layout, readRecords } from './run-files.ts'
@@ -15,8 +15,8 @@ export interface Cluster {
   describe(): Promise<ExecutorDescription>
   /** The longest time of a partition; null: it has no limit, or it is not known yet. */
   minutesMax(partition: string): number | null
-  /** Of its nodes as they were last told. */
-  gpuTypes(): readonly string[]
+  /** Of the nodes of a partition, or of several with commas, as they were last told; null: not yet. */
+  gpuTypes(partition: string): readonly string[] | null
 }
 
 interface ClusterOptions {
@@ -35,7 +35,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
   const { slurm, queue, layout, queues, accounts, log } = options
   const partitions = [...new Set(Object.values(queues))]
   const limits = new Map<string, number | null>()
-  let gpuTypes: readonly string[] = []
+  let gpuTypes: ReadonlyMap<string, readonly string[]> | null = null
   const sinfo = (args: readonly string[]) => slurm({ command: 'sinfo', args, timeoutMs: answerMsMax })
   const ofPartitions = partitions.length > 0 ? [`--partition=${partitions.join(',')}`] : []
 
@@ -99,12 +99,12 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
         sinfo(['--noheader', '--Node', ...ofPartitions, `--Format=${nodesFormat}`]),
         ownJobs(),
       ])
-      const nodes = parseNodes(text, ours, log)
-      gpuTypes = [...new Set(nodes.flatMap(({ gpus }) => gpus.map(({ model }) => model)))]
-      return nodes
+      gpuTypes = parseGpuTypes(text)
+      return parseNodes(text, ours, log)
     },
     describe,
-    gpuTypes: () => gpuTypes,
+    gpuTypes: (partition) =>
+      gpuTypes && [...new Set(partition.split(',').flatMap((name) => gpuTypes?.get(name) ?? []))],
     minutesMax: (partition) => limits.get(partition) ?? null,
   }
 }

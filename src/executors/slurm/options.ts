@@ -11,8 +11,8 @@ export interface ClusterLimits {
   deadlineSlackSeconds: number
   /** The longest time of a partition in minutes; null: it has no limit, or is not known. */
   minutesMax(partition: string): number | null
-  /** The types of the GPUs of the pool; empty: it has none, or they are not known. */
-  gpuTypes(): readonly string[]
+  /** The types of the GPUs of a partition, or `untypedGpu`; null: Slurm has not told them yet. */
+  gpuTypes(partition: string): readonly string[] | null
 }
 
 /** Options that a job may set by custom attributes `slurm.NAME`, and an operator by `queues[].native`. */
@@ -27,6 +27,8 @@ const free = new Set(
 const prefix = 'slurm.'
 /** The names of these options, in order. */
 export const freeOptions: readonly string[] = [...free].toSorted()
+/** Model of GPUs to which Slurm gives no type: it cannot be asked for them alone. */
+export const untypedGpu = 'gpu'
 /** The feature of nodes with InfiniBand. */
 export const infinibandFeature = 'infiniband'
 
@@ -59,7 +61,7 @@ export function optionsOf(run: RunSpec, limits: ClusterLimits): string[] {
     ['time', String(minutesOf(run, limits))],
     ...(spec.project === null ? [] : [['account', spec.project] as const]),
     ...(reservationNativeId === null ? [] : [['reservation', reservationNativeId] as const]),
-    ...amountsOf(spec.resources, limits.gpuTypes()),
+    ...amountsOf(spec.resources, limits.gpuTypes(partitionOf(run))),
   ])
   const operator = Object.entries(queueNative).filter(([name]) => name !== 'partition')
   for (const [name, value] of operator) own.set(...given(`queues[].native.${name}`, name, value))
@@ -79,7 +81,7 @@ function given(where: string, name: string, value: unknown): [string, string | t
   return [name, String(value)]
 }
 
-function amountsOf(r: Resources, gpuTypes: readonly string[]): [string, string | true][] {
+function amountsOf(r: Resources, gpuTypes: readonly string[] | null): [string, string | true][] {
   const { total, perNode, nodes } = tasksOf(r)
   const isPerProcess = r.cpuCoresPerProcess !== null || r.gpuCoresPerProcess !== null
   const gpus = isPerProcess ? perNode * (r.gpuCoresPerProcess ?? 0) : r.gpu
@@ -103,17 +105,22 @@ export function cpusPerTaskOf(r: Resources): number {
 }
 
 /** The type of a GPU of Slurm is what Berth calls its model. A job names one type, or takes any. */
-function gpusOf(filters: readonly string[], types: readonly string[], count: number): string {
-  const matching = types.filter((type) => matchesAll(filters, type))
-  const [type = filters[0] ?? '', ...others] = matching
-  if (filters.length === 0 || (types.length > 0 && matching.length === types.length)) return `gpu:${count}`
-  const isOne = others.length === 0 && (matching.length === 1 || filters.length === 1)
-  if (isOne && /^[\w.-]+$/.test(type)) return `gpu:${type}:${count}`
-  const found = matching.length > 0 ? matching.join(', ') : 'none'
-  throw refused(
-    `resources.gpuModel ${filters.join(', ')}: Slurm takes one type of GPU, and of ${types.join(', ')} this matches ${found}`,
-  )
+function gpusOf(filters: readonly string[], types: readonly string[] | null, count: number): string {
+  const matching = types?.filter((type) => matchesAll(filters, type)) ?? []
+  const typed = matching.filter((type) => type !== untypedGpu)
+  const named = typed.filter((type) => filters.some((filter) => filter.toLowerCase() === type.toLowerCase()))
+  const isAny = named.length === 0 && matching.length > 0 && matching.length === types?.length
+  if (filters.length === 0 || isAny) return `gpu:${count}`
+  // What Slurm does not have yet is asked for as it is written.
+  const [type = '', ...others] = matching.length === 0 ? filters : named.length > 0 ? named : typed
+  if (others.length === 0 && type !== untypedGpu && /^[\w.-]+$/.test(type)) return `gpu:${type}:${count}`
+  const given = `resources.gpuModel ${filters.join(', ')}`
+  if (types === null) throw new StartFailed('NODE_TROUBLE', `${given}: Slurm has not told its types of GPUs yet`)
+  throw refused(`${given}: Slurm takes one type of GPU, and of ${namesOf(types)} this matches ${namesOf(matching)}`)
 }
+
+const namesOf = (types: readonly string[]) =>
+  types.map((type) => (type === untypedGpu ? 'GPUs without a type' : type)).join(', ') || 'none'
 
 /**
  * Minutes, rounded up. Only a fallback: the server ends the run exactly. A partition never starts a job that asks for
