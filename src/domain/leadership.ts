@@ -39,7 +39,7 @@ import type { Sql } from '../platform/tx.ts'
  *
  * **A process that cannot serve the key** (`canServe`: it does not reach the backend of the pool) leaves a free key to
  * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if there
- * are others: it hands over and competes again on these terms.
+ * are others: it hands over and competes again on these terms. Behind a pooler it does not see the others, and stays.
  *
  * The lease also stores the state of the leader's machine, at no extra cost.
  */
@@ -151,7 +151,7 @@ const courtesyMs = 5_000
 const queryMsMax = 4_500
 
 export function createLeadership(options: LeadershipOptions): Leadership {
-  const { clock, log, key, canServe, onGained, onLost } = options
+  const { clock, log, key, direct, canServe, onGained, onLost } = options
   const stopping = new AbortController()
   let epoch: number | null = null
   let givesWay = false
@@ -185,7 +185,7 @@ export function createLeadership(options: LeadershipOptions): Leadership {
     await ensureRows(client, key)
     while (!signal.aborted) {
       if (epoch !== null) {
-        if (givesWay && (await hasRivals(client, key))) return log.info({ key, epoch }, 'gives way')
+        if (givesWay && direct && (await hasRivals(client, key))) return log.info({ key, epoch }, 'gives way')
         givesWay = false
         if (!(await renew(client, key, epoch))) return log.warn({ key, epoch }, 'another process leads now')
       } else await takeOver(client)

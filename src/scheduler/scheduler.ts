@@ -3,7 +3,7 @@ import { createLeadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
-import { canServe, createCapacityWatch } from './capacity-watch.ts'
+import { createReach, type Reach } from './capacity-watch.ts'
 import type { Leader } from './planner.ts'
 import { createReporter } from './reports.ts'
 import { createRunner } from './runner.ts'
@@ -47,6 +47,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const { domain, pool, holder, host, place, direct } = options
   const { clock, log } = domain
   const withdrawals = createWithdrawals(domain, options.graceMs)
+  const reach = createReach(domain, options.executors)
   let term: Term | null = null
   /**
    * Runners of two terms would carry the same run, which wastes work: so the next term waits for the end of the last
@@ -63,9 +64,9 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     direct,
     clock,
     log,
-    canServe: () => canServe(options.executors, clock),
+    canServe: reach.canServe,
     onGained(epoch) {
-      const mine = createTerm({ pool, epoch }, { ...options, giveWay: () => leadership.giveWay() }, withdrawals)
+      const mine = createTerm({ pool, epoch }, { ...options, reach, giveWay: () => leadership.giveWay() }, withdrawals)
       term = mine
       void Promise.race([ending, clock.sleep(endMsMax)]).then(mine.start)
     },
@@ -91,16 +92,21 @@ interface Term {
   stop(): Promise<void>
 }
 
+interface TermOptions extends SchedulerOptions {
+  reach: Reach
+  giveWay(): void
+}
+
 function createTerm(
   leader: Leader,
-  { domain, executors, startAttemptsMax, giveWay, ...options }: SchedulerOptions & { giveWay(): void },
+  { domain, executors, startAttemptsMax, reach, giveWay, ...options }: TermOptions,
   { withdraw }: Withdrawals,
 ): Term {
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
   const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
-  const capacity = createCapacityWatch(domain, leader, executors, giveWay)
+  const capacity = reach.watch(leader, giveWay)
   const ticks = createLoop({
     name: `scheduler ${leader.pool}`,
     pollMs: ticker.pauseMs,

@@ -126,6 +126,18 @@ describe('a process that cannot serve the key', () => {
     expect(first.history).toEqual([1, null])
     expect(await row()).toEqual({ epoch: 2, holder: 'b' })
   })
+
+  test('stays behind a pooler, where it cannot see whether there is another', async () => {
+    const first = contend('a', { clock: hasty, direct: false, canServe: async () => true })
+    await leader()
+    contend('b', { clock: hasty, direct: false, canServe: async () => true })
+    await until(competesTwice, { what: 'another one competes' })
+    first.leadership.giveWay()
+    const since = await lease()
+    const isRenewed = async () => Number((await lease())?.at) > Number(since?.at) + renewMs / 5
+    await until(isRenewed, { what: 'it renews its lease several times' })
+    expect(first.history).toEqual([1])
+  })
 })
 
 const lease = async () =>

@@ -11,9 +11,9 @@ import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submit as submitNow } from '../../src/domain/submission/start-now.ts'
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { type Clock, systemClock } from '../../src/platform/clock.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
-import { createCapacityWatch, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
+import { createReach, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
@@ -182,16 +182,15 @@ test('the same report writes nothing; a backend that is away changes nothing, an
   const before = await written()
   await report(structuredClone(nodesNow))
   expect(await written()).toEqual(before)
-  const watch = createCapacityWatch(
+  const reach = createReach(
     {
       ...it.domain,
       log: createLog('info', { destination }),
       clock: { ...systemClock, sleep: () => new Promise<void>((resolve) => setImmediate(resolve)) },
     },
-    { pool: 'sim', epoch: await epoch() },
     new Map([['simulated', backend]]),
-    () => undefined,
   )
+  const watch = reach.watch({ pool: 'sim', epoch: await epoch() }, () => undefined)
   backend.answers = false
   let asked = 0
   const { capacity } = backend
@@ -357,29 +356,6 @@ test('a node that is held for a large job stays held when the backend puts a sma
   await isGiven(large)
   await backend.place()
   await becomes(large, { state: 'RUNNING' })
-})
-
-/** Waits pass twenty times as fast. */
-const hasty: Clock = {
-  monotonicMs: () => systemClock.monotonicMs() * 20,
-  sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
-}
-
-test('a process that its backend does not answer gives the pool to one that it answers', async () => {
-  await scheduler.stop()
-  const away = { ...backend, answers: true, capacity: async () => (away.answers ? backend.nodes : Promise.reject()) }
-  const first = startScheduler({ ...it.domain, clock: hasty }, { simulated: away }, { holder: 'away' })
-  const holder = async () => (await sql<{ holder: string | null }>('SELECT holder FROM scheduler_leader'))[0]?.holder
-  await until(async () => (await holder()) === 'away', { what: 'the first one leads' })
-  scheduler = startScheduler({ ...it.domain, clock: hasty }, { simulated: backend }, { holder: 'near' })
-  away.answers = false
-  const id = await submit(3)
-  await until(async () => (await holder()) === 'near', { what: 'the other one leads' })
-  await isGiven(id)
-  await backend.place()
-  await becomes(id, { state: 'RUNNING', counted: ['n2'] })
-  expect(await holder()).toBe('near')
-  await first.stop()
 })
 
 test('another leader goes on: what it is told moves the allocation that the last one did not', async () => {
