@@ -156,7 +156,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
 
     it.skipIf(existsSync('/dev/nvidiactl'))('that the engine cannot start did not run', async () => {
       const gpu = await start(sh('true'), { gpuIds: [0] }).catch((error: unknown) => error)
-      expect(gpu).toMatchObject({ reason: 'START_FAILED', message: expect.stringMatching(/gpu|device/i) })
+      expect(gpu).toMatchObject({ name: 'StartFailed', message: expect.stringMatching(/gpu|device/i) })
     })
 
     it('whose image cannot be had did not run', async () => {

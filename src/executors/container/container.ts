@@ -4,7 +4,7 @@ import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
 import { removeClosure } from './closure.ts'
-import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound } from './engine.ts'
+import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound, isPodman } from './engine.ts'
 import { isHandle, listOwn, look, runIdOf } from './handle.ts'
 import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
@@ -212,11 +212,6 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   }
 }
 
-async function isPodman(engine: Engine): Promise<boolean> {
-  const { Components: components } = await engine.get<{ Components?: readonly { Name: string }[] | null }>('/version')
-  return components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
-}
-
 const neverAsked = (): never => {
   throw new Error('A moment of the engine was not expected')
 }
@@ -248,13 +243,17 @@ const unavailable = (why: string) => ({
 async function askEngine(engine: Engine): Promise<ExecutorDescription> {
   try {
     const { Version: version } = await engine.get<{ Version: string }>('/version')
-    const message = (await readHasInit(engine)) ? null : withoutInit
-    return { version, available: true, message }
+    const restrictions = [
+      ...((await readHasInit(engine)) ? [] : [withoutInit]),
+      ...((await isPodman(engine)) ? [withoutGpus] : []),
+    ]
+    return { version, available: true, message: restrictions.join('. ') || null }
   } catch (error) {
     if (!(error instanceof EngineAway || error instanceof EngineError)) throw error
     return unavailable(error.message)
   }
 }
 
+const withoutGpus = 'Podman gives containers no GPUs over the API of Docker: a job that is given one fails'
 const withoutInit =
   'The engine has no init program (docker-init): a command of an image without a shell ends only by KILL, after the grace, unless it handles TERM'

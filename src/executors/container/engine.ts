@@ -183,3 +183,8 @@ function messageOf(body: string): string {
 export const isNotFound = (error: unknown) => error instanceof EngineError && error.status === 404
 /** Something is there already, or is not in the state that the request needs. */
 export const isEngineConflict = (error: unknown) => error instanceof EngineError && error.status === 409
+
+export async function isPodman(engine: Engine): Promise<boolean> {
+  const { Components: components } = await engine.get<{ Components?: readonly { Name: string }[] | null }>('/version')
+  return components?.some(({ Name: name }) => name.startsWith('Podman')) ?? false
+}

@@ -6,7 +6,7 @@ import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed, blamedSpool } from '../trouble.ts'
 import { writeClosure } from './closure.ts'
 import { bodyOf, type Made } from './create.ts'
-import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound } from './engine.ts'
+import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound, isPodman } from './engine.ts'
 import { containerNameOf, isHandle, listOwn, look } from './handle.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
@@ -128,6 +128,9 @@ export function createStarter(options: StartOptions): Starter {
   async function make({ run, handle, account, unwanted }: Order): Promise<boolean> {
     const image = await images.find(run.spec.image ?? options.image, unwanted)
     hasInit ??= await readHasInit(engine)
+    // It would leave the request out without a word.
+    if (run.gpuIds.length > 0 && (await isPodman(engine)))
+      throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
     const closure = await inSpool(writeClosure(directory, handle, { run, account }))
     const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
     await ensureNetworks(engine)
