@@ -90,10 +90,11 @@ export function isUnavailable(error: unknown): boolean {
   const state = sqlState(error)
   if (state) return /^(08...|57P0[1-4]|57014|55P03|25P03|53...|40001|40P01)$/.test(state)
   const message = error instanceof Error ? error.message : ''
-  const code = (error as { code?: unknown } | null)?.code
+  const { code, syscall } = (error ?? {}) as { code?: unknown; syscall?: unknown }
   return (
     (typeof code === 'string' &&
-      /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) ||
+      /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/.test(code)) ||
+    (code === 'ENOENT' && syscall === 'connect') || // the socket of a server that is not up
     /^(Connection terminated|timeout expired|timeout exceeded when trying to connect|Client has encountered a connection error|Query read timeout|Cannot use a pool after calling end)/.test(
       message,
     )

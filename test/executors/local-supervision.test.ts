@@ -147,6 +147,7 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
       await untilState(executor, each, 'gone')
       for (const pid of pids.map(Number)) expect(await isAlive(pid)).toBe(false)
     }
+    expect(await executor.list?.()).toEqual([])
   })
 
   it('gets nothing of the spool but the pipes of its output', async () => {

@@ -38,6 +38,14 @@ describe('sqlState', () => {
   })
 })
 
+describe('isUnavailable', () => {
+  test('of a socket that is not there, not of a file', () => {
+    const missing = (syscall: string) => Object.assign(new Error('ENOENT'), { code: 'ENOENT', syscall })
+    expect(isUnavailable(missing('connect'))).toBe(true)
+    expect(isUnavailable(missing('scandir'))).toBe(false)
+  })
+})
+
 describe('brokenConstraint', () => {
   const insert = 'INSERT INTO counter VALUES (7, 0), (7, 1)'
 

@@ -61,8 +61,12 @@ function removesPlainFiles({ stdout, stderr, journal, directory }: RunFiles): bo
   }
 }
 
-/** Ids of the runs that have files here. */
-export const listRuns = (spoolDir: string): Promise<string[]> => readdir(join(spoolDir, 'runs'))
+/** Ids of the runs that have files here; none if a job has removed their directory. */
+export const listRuns = (spoolDir: string): Promise<string[]> =>
+  readdir(join(spoolDir, 'runs')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
 
 /** Bytes of output in the spool. */
 export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr: number } {
