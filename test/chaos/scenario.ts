@@ -20,8 +20,8 @@ export class Skipped extends Error {
 /** Processes for each core that a scenario makes itself. */
 const ownLoad = 2
 
-/** A limit of a quiet machine, as long as it takes on one that has more to do. */
+/** A limit of a quiet machine, as long as it takes on one that has more to do; whole milliseconds, as timers want them. */
 export function here(ms: number): number {
   const [load = 0] = loadavg()
-  return ms * Math.max(1, load / (ownLoad * availableParallelism()))
+  return Math.ceil(ms * Math.max(1, load / (ownLoad * availableParallelism())))
 }
