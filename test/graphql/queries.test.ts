@@ -264,7 +264,7 @@ describe('mutations', () => {
     const beyond = '{ "a": [1, { "b": -1e999 }] }'
     const body = `{"query":${JSON.stringify(submit)},"variables":{"spec":{"command":["true"],"customAttributes":${beyond}}}}`
     const { text } = await send(server.url, { headers: { 'content-type': 'application/json' }, body })
-    expect(JSON.parse(text).errors[0].message).toContain('must not contain numbers above 1.8e308')
+    expect(JSON.parse(text).errors[0].message).toContain('must not contain numbers beyond ±1.8e308')
     const literal =
       'mutation { submitJob(input: { spec: { command: ["true"], customAttributes: { a: 1e999 } } }) { __typename } }'
     const { errors } = await ask(server.url, literal)

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Clock, Time } from '../../src/platform/clock.ts'
 
 /** The clock of this machine, which the test database shares. */
@@ -16,7 +17,7 @@ export function createFakeClock(startMs = Date.UTC(2026, 0, 1)): FakeClock {
   const sleepers = new Set<{ dueMs: number; wake: () => void }>()
 
   /** Lets all woken work run until it waits again. */
-  const settle = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const settle = () => setImmediate()
 
   return {
     monotonicMs: () => nowMs - startMs,
@@ -64,9 +65,13 @@ export async function thirdHeartbeat(
   const time = createFakeClock()
   const beats: number[] = []
   let sleeps: number[] = []
-  const sleep: Clock['sleep'] = (ms, signal) => {
-    if (!loopPausesMs.includes(ms)) sleeps.push(ms)
-    return time.sleep(ms + 0.5, signal)
+  let asleep = 0
+  const sleep: Clock['sleep'] = async (ms, signal) => {
+    if (loopPausesMs.includes(ms)) return time.sleep(ms + 0.5, signal)
+    sleeps.push(ms)
+    asleep += 1
+    await time.sleep(ms + 0.5, signal)
+    asleep -= 1
   }
   async function follow() {
     for await (const { kind } of open({ clock: { ...time, sleep }, time })) {
@@ -79,7 +84,8 @@ export async function thirdHeartbeat(
   const following = follow().finally(() => {
     isOver = true
   })
-  while (!isOver) await time.advance(1_000)
+  // Time stands still while the stream reads the database.
+  while (!isOver) await (asleep > 0 ? time.advance(1_000) : setImmediate())
   await following
   const [, second = 0, third = 0] = beats
   return { afterMs: third - second, sleeps }
