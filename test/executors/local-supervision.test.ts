@@ -42,7 +42,7 @@ afterEach(async () => {
     await executor.forget?.(runId)
   }
   await executor.close()
-  await rm(directory, { recursive: true, force: true })
+  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>

@@ -84,14 +84,16 @@ async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<v
 function fireDeadline({ journalPath }: WatchedRun, journal: Claimed, up: number): number {
   const dueUp = journal.claim.due ?? never
   if (journal.exit || journal.deadline || journal.stopUp !== null || up < dueUp) return dueUp
-  terminate(journal)
+  // The record comes first: what the shim writes after the TERM ends the command, and later records do not count.
+  let firedUp = up
   try {
     recordDeadline(journalPath, up)
-    return up
   } catch {
     // A full disk takes no record, and must not keep the job alive: KILL follows as if it had been recorded in time.
-    return dueUp
+    firedUp = dueUp
   }
+  terminate(journal)
+  return firedUp
 }
 
 /** TERM to the group of the job. */
