@@ -10,7 +10,7 @@ import type { Transitions } from '../../src/feed/message.ts'
 import { type Clock, systemClock, type Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock, machineTime, thirdHeartbeat } from '../support/clock.ts'
+import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addEvent, addJob, addUser, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
@@ -330,7 +330,7 @@ test.each(['jobStatus', 'jobUpdates'] as const)('a silent %s sleeps once per hea
   const open = async function* (own: { clock: Clock; time: Time }) {
     yield* await createFeed({ db: database.db, wakeups, ...own, log })[name]({ viewer: ada, jobId })
   }
-  expect(await thirdHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
+  expect(await laterHeartbeat(open)).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
 test('without wake-ups the same arrives by the poll', async () => {

@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
-import { createFakeClock, machineTime, thirdHeartbeat } from '../support/clock.ts'
+import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
 import { inOutage } from '../support/outage.ts'
@@ -310,7 +310,7 @@ test('silence is filled with heartbeats', async () => {
 
 test('a silent tail sleeps once per heartbeat, for 15 s', async () => {
   const follow = { ...(await newJob()), streams, maxBatchBytes: 65_536 }
-  const beat = await thirdHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
+  const beat = await laterHeartbeat((own) => createLogTail({ db: database.db, wakeups, ...own, log }).follow(follow))
   expect(beat).toEqual({ afterMs: 15_000, sleeps: [14_999.5] })
 })
 
