@@ -87,6 +87,17 @@ async function ends(server: Server, start: Promise<string>) {
   return (await outcome)[0]
 }
 
+/** Two servers that submit the same run, while Slurm answers neither. */
+async function askTwice() {
+  const [old, next] = [openServer(), openServer()]
+  const run = order()
+  const start = old.submit(run)
+  await asks(old)
+  const again = next.submit(run)
+  await asks(next)
+  return { run, old, start, next, again }
+}
+
 it('a start that is not wanted any more ends, and leaves the run to the server that leads then', async () => {
   const [old, next] = [openServer(), openServer({ answers: true })]
   const run = order()
@@ -100,12 +111,7 @@ it('a start that is not wanted any more ends, and leaves the run to the server t
 })
 
 it('a run that another server gave up meanwhile is submitted with a directory', async () => {
-  const [old, next] = [openServer(), openServer()]
-  const run = order()
-  const start = old.submit(run)
-  await asks(old)
-  const again = next.submit(run)
-  await asks(next)
+  const { run, old, start, next, again } = await askTwice()
   expect(await ends(old, start)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
   expect(await recordsOf(run.runId)).toBeNull()
   next.answers = true
@@ -124,12 +130,7 @@ it('a run that a server gave up before it died is submitted anew', async () => {
 })
 
 it('a server gives up a run that another one gave up, and its job does not pay for it', async () => {
-  const [old, next] = [openServer(), openServer()]
-  const run = order()
-  const start = old.submit(run)
-  await asks(old)
-  const again = next.submit(run)
-  await asks(next)
+  const { run, old, start, next, again } = await askTwice()
   await symlink('void', join(filesOf(run.runId).directory, 'claim'))
   for (const [server, starting] of [
     [old, start],
