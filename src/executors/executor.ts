@@ -88,7 +88,7 @@ export type Observation =
    * The run has ended without an end of its own: the machine restarted, the container was removed, the backend lost its
    * node. PREEMPTED: the backend took its nodes away for another job.
    */
-  | { state: 'gone'; info?: string; cause?: 'PREEMPTED'; unsentClosure?: string }
+  | { state: 'gone'; info?: string; cause?: 'PREEMPTED'; finishedAt?: Date; unsentClosure?: string }
   /** Its command never began and will not: a StartFailed that the backend noticed after `start`. Final. */
   | { state: 'failed'; reason: StartFailed['reason']; message: string }
 

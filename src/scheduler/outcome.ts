@@ -97,12 +97,15 @@ function running({ leaving }: ReportedJob, observation: Ended | Extract<Observat
   return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...factsOf(observation) }
 }
 
-function gone(job: ReportedJob, { info: told, cause }: { info?: string; cause?: 'PREEMPTED' }): Step {
+type Gone = Pick<Extract<Observation, { state: 'gone' }>, 'info' | 'cause' | 'finishedAt'>
+
+function gone(job: ReportedJob, { info: told, cause, finishedAt }: Gone): Step {
   const info = told ?? (cause ? 'The backend preempted the run' : 'The backend does not know the run any more')
-  if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: cause ? 'CANCELLED' : 'NODE_LOST', info }
+  const facts = { info, ...(finishedAt && { finishedAt }) }
+  if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: cause ? 'CANCELLED' : 'NODE_LOST', ...facts }
   const reason = cause ?? 'NODE_LOST'
-  if (runsAgain(job)) return { to: 'QUEUED', reason, info, runEnds: 'INTERRUPTED' }
-  return { to: 'INTERRUPTED', reason, info }
+  if (runsAgain(job)) return { to: 'QUEUED', reason, runEnds: 'INTERRUPTED', ...facts }
+  return { to: 'INTERRUPTED', reason, ...facts }
 }
 
 /** Whether a job whose run was interrupted gets another one. */

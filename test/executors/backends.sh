@@ -84,7 +84,7 @@ if can slurmctld slurmd munged sbatch unshare; then
   if conf=$(bash test/executors/slurm.sh up "$directory/slurm"); then
     chmod 711 "$directory"
     echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
-    BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts || failed+=(slurm)
+    BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts test/executors/slurm-troubles.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")
   fi

@@ -40,7 +40,17 @@ it.each([
 
 describe('the queue', () => {
   it('is read with what a comment may contain', () => {
-    const own = line('7', 'run_a', '1000', 'RUNNING', 'None', 'n[1-2]', '0', 'cpu=4,mem=2G,node=2,gres/gpu=2')
+    const own = line(
+      '7',
+      'run_a',
+      '1000',
+      'RUNNING',
+      'None',
+      'n[1-2]',
+      '0',
+      '1700000000',
+      'cpu=4,mem=2G,node=2,gres/gpu=2',
+    )
     const others = line(
       '8',
       'a|b, "c"',
@@ -49,11 +59,13 @@ describe('the queue', () => {
       '(ReqNodeNotAvail, UnavailableNodes:n1)',
       '',
       '0',
+      'N/A',
       'cpu=1,mem=100M',
     )
     const [first, second, ...rest] = parseQueue(`${own}\n9\x1frun_a\nrun_b\x1f\n${others}\n`)
     const held = { cpus: 4, memoryBytes: 2 * 1024 ** 3, gpus: 2 }
     expect(first).toMatchObject({ id: '7', runId: 'run_a', uid: 1000, nodes: ['n1', 'n2'], held })
+    expect([first?.endMs, second?.endMs]).toEqual([1_700_000_000_000, null])
     expect(second).toMatchObject({ id: '8', state: 'PENDING', nodes: [], held: { memoryBytes: 100 * 1024 ** 2 } })
     expect(rest).toEqual([])
   })
@@ -229,7 +241,7 @@ describe('a run', () => {
   const records = (more: Partial<Records> = {}): Records => ({
     uid: 0,
     claim: { by: 'job', id: '7', node: 'n1' },
-    begun: { atMs: 1, nodes: ['n1'], gpuIds: [] },
+    begun: { atMs: 1_000, nodeMs: 9_000, nodes: ['n1'], gpuIds: [] },
     exit: null,
     failed: null,
     losses: [],
@@ -243,16 +255,17 @@ describe('a run', () => {
     reason: 'None',
     nodes: ['n1'],
     status: 0,
+    endMs: 13_000,
     held: { cpus: 1, memoryBytes: 0, gpus: 0 },
     ...more,
   })
-  const exit = (code: number, why: 'term' | 'late' | null = null, usage = {}) => ({ atMs: 2, code, why, usage })
+  const exit = (code: number, why: 'term' | 'late' | null = null, usage = {}) => ({ atMs: 2_000, code, why, usage })
   const base: Facts = {
     records: records(),
     jobs: [job('RUNNING')],
     stopped: false,
     isSettled: true,
-    isMounted: true,
+    isRemoved: false,
     toTime: (ms) => new Date(ms),
   }
 
@@ -325,8 +338,13 @@ describe('a run', () => {
     ['whose end is not seen yet', { jobs: [job('COMPLETED')], isSettled: false }, { state: 'running' }],
     ['whose end is never seen', { jobs: [job('FAILED', { status: 1792 })] }, { state: 'ended', exitCode: 7 }],
     ['in an unknown state', { jobs: [job('NEW_IN_99')] }, { state: 'running' }],
-    ['without a mounted folder', { records: null, isMounted: false }, { state: 'running' }],
-    ['that was forgotten', { records: null, jobs: [job('COMPLETED')] }, { state: 'gone' }],
+    ['without a mounted folder', { records: null }, { state: 'running' }],
+    [
+      'without a mounted folder, that Slurm does not show',
+      { records: null, jobs: [] },
+      { state: 'starting', info: 'Its directory cannot be read now, and Slurm does not show its job' },
+    ],
+    ['that was forgotten', { records: null, isRemoved: true, jobs: [job('COMPLETED')] }, { state: 'gone' }],
     [
       'that left no trace',
       { records: records({ claim: null, begun: null }), jobs: [job('FAILED', { status: 97 << 8 })] },
@@ -334,5 +352,19 @@ describe('a run', () => {
     ],
   ])('%s', (_, facts, observation) => {
     expect(conclude({ ...base, ...facts })).toMatchObject(observation)
+  })
+
+  it.each<[string, Partial<Facts>, number | undefined]>([
+    ['that recorded its end ended then', { records: records({ exit: exit(7) }), jobs: [job('FAILED')] }, 2_000],
+    ['that Slurm killed ended when Slurm says', { jobs: [job('CANCELLED')] }, 5_000],
+    ['whose node was lost', { jobs: [job('NODE_FAIL')] }, 5_000],
+    ['that was preempted', { jobs: [job('PREEMPTED')] }, 5_000],
+    ['that left before its node', { records: records({ exit: exit(143) }), jobs: [job('NODE_FAIL')] }, 2_000],
+    ['of which Slurm does not know the end', { jobs: [job('CANCELLED', { endMs: null })] }, undefined],
+    ['that never began', { records: records({ begun: null }), jobs: [job('CANCELLED')] }, undefined],
+  ])('%s by the clock of the file system', (_, facts, finishedMs) => {
+    const observation = conclude({ ...base, ...facts })
+    const finishedAt = 'finishedAt' in observation ? observation.finishedAt : undefined
+    expect(finishedAt?.getTime()).toBe(finishedMs)
   })
 })

@@ -1,18 +1,20 @@
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { oneUser } from '../../src/executors/account.ts'
 import { StartFailed } from '../../src/executors/executor.ts'
 import { SlurmAway } from '../../src/executors/slurm/commands.ts'
-import { directoryOf, type Layout, openLayout, readRecords } from '../../src/executors/slurm/run-files.ts'
+import { createLayout, type Layout } from '../../src/executors/slurm/layout.ts'
+import type { SlurmJob } from '../../src/executors/slurm/queue.ts'
+import { directoryOf, readRecords } from '../../src/executors/slurm/run-files.ts'
 import { createSlurmExecutor } from '../../src/executors/slurm/slurm.ts'
 import { createSubmit, type Submit } from '../../src/executors/slurm/submit.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createFakeClock, type FakeClock, machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { runOf } from './runs.ts'
+import { resourcesOf, runOf } from './runs.ts'
 
 /** Two servers over one shared directory, while Slurm does not answer. */
 
@@ -21,22 +23,28 @@ let layout: Layout
 
 beforeEach(async () => {
   sharedDir = await mkdtemp(join(tmpdir(), 'berth-submit-'))
-  layout = await openLayout(sharedDir, 'cluster')
+  layout = createLayout(sharedDir, 'cluster')
 })
 afterEach(() => rm(sharedDir, { recursive: true }))
 
 interface Server {
   clock: FakeClock
   submit: Submit
-  /** Slurm takes its submissions; it never shows any. */
+  /** Slurm takes its submissions. */
   answers: boolean
+  /** The runs that Slurm shows; null: it does not answer. */
+  shows: readonly string[] | null
   asked: number
   taken: number
 }
 
-function openServer({ answers = false } = {}): Server {
+type Given = Partial<Pick<Server, 'answers' | 'shows'>> & { gpuTypes?: readonly string[] | null }
+
+function openServer({ answers = false, shows = null, gpuTypes = null }: Given = {}): Server {
   const clock = createFakeClock()
-  const server = { clock, answers, asked: 0, taken: 0 }
+  const server = { clock, answers, shows, asked: 0, taken: 0 }
+  const look = async () =>
+    server.shows && { beganMs: 0, byRun: new Map(server.shows.map((runId) => [runId, [{} as SlurmJob]])) }
   const submit = createSubmit({
     slurm: async () => {
       server.asked++
@@ -44,14 +52,15 @@ function openServer({ answers = false } = {}): Server {
       server.taken++
       return '1\n'
     },
-    queue: { last: null, look: async () => null },
+    queue: { last: null, look },
     layout,
     accounts: oneUser,
     environment: {},
     inheritNames: [],
-    limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => null },
+    limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => gpuTypes },
     streamBytesMax: 1024,
     clock,
+    onSubmitted: () => undefined,
   })
   return Object.assign(server, { submit })
 }
@@ -139,8 +148,8 @@ it('a server gives up a run that another one gave up, and its job does not pay f
     expect(await ends(server, starting)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
 })
 
-it('a cancelled run of which nothing began does not wait for Slurm', async () => {
-  const executor = await createSlurmExecutor({
+const openExecutor = () =>
+  createSlurmExecutor({
     sharedDir,
     pool: 'cluster',
     environment: { PATH: '/nowhere' },
@@ -148,10 +157,122 @@ it('a cancelled run of which nothing began does not wait for Slurm', async () =>
     time: machineTime,
     log: createLog('silent'),
   })
+
+it('a cancelled run of which nothing began does not wait for Slurm', async () => {
+  const executor = await openExecutor()
   const run = order()
   await expect(executor.start(run, AbortSignal.abort())).rejects.not.toBeInstanceOf(StartFailed)
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
   expect(await executor.find(run.runId)).toBeNull()
   expect(await recordsOf(run.runId)).toBeNull()
   await executor.close()
+})
+
+describe('a run that cannot be submitted any more', () => {
+  /** Its GPUs were there when the first server submitted it. */
+  const submitted = async () => {
+    const run = runOf({ command: ['true'], resources: resourcesOf({ gpu: 1, gpuModel: ['a100', '!h100'] }) })
+    await openServer({ answers: true, gpuTypes: ['a100', 'h100'] }).submit(run)
+    return run
+  }
+  const changed = { answers: true, gpuTypes: ['v100'] }
+
+  it('goes on if it was submitted before', async () => {
+    const run = await submitted()
+    const next = openServer({ ...changed, shows: [run.runId] })
+    expect(await next.submit(run)).toBe(run.runId)
+    expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+    expect(next.taken).toBe(0)
+  })
+
+  it('goes on if it has begun meanwhile, while Slurm does not show it', async () => {
+    const run = await submitted()
+    const next = openServer(changed)
+    const start = next.submit(run)
+    await until(() => next.clock.sleeping > 0, { what: 'it looks for the submission' })
+    await symlink('job 7 n1', join(filesOf(run.runId).directory, 'claim'))
+    expect(await ends(next, start)).toEqual({ status: 'fulfilled', value: run.runId })
+  })
+
+  it('fails with its reason if Slurm does not have it, and can never begin', async () => {
+    const run = await submitted()
+    const next = openServer({ ...changed, shows: [] })
+    expect(await ends(next, next.submit(run))).toMatchObject({ reason: { reason: 'BAD_SPEC' } })
+    expect(await recordsOf(run.runId)).toBeNull()
+  })
+
+  it('is left alone by a server that is not wanted any more', async () => {
+    const run = await submitted()
+    const old = openServer(changed)
+    const dropped = new AbortController()
+    const start = old.submit(run, dropped.signal)
+    await until(() => old.clock.sleeping > 0, { what: 'it looks for the submission' })
+    dropped.abort()
+    expect(await ends(old, start)).not.toMatchObject({ reason: { name: 'StartFailed' } })
+    expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+  })
+})
+
+describe('a shared folder that is away', () => {
+  const away = () => rename(sharedDir, `${sharedDir}.away`)
+  const back = () => rename(`${sharedDir}.away`, sharedDir)
+  const missing = expect.stringMatching(
+    /^sharedDir of pool cluster: \/.* is not there.*: mount the file system .*ENOENT/,
+  )
+
+  it('lets jobs wait, with its path and what to do', async () => {
+    const server = openServer({ answers: true, shows: [] })
+    await layout.demand()
+    await away()
+    const run = order()
+    expect(await ends(server, server.submit(run))).toMatchObject({
+      reason: { reason: 'NODE_TROUBLE', message: missing },
+    })
+    await back()
+    expect(await server.submit(run)).toBe(run.runId)
+  })
+
+  it('says nothing of a run that Slurm has, or may have', async () => {
+    const server = openServer({ answers: true })
+    const run = order()
+    await server.submit(run)
+    await away()
+    const start = openServer({ shows: [run.runId] }).submit(run)
+    expect(await start).toBe(run.runId)
+    const next = openServer()
+    const waiting = next.submit(run)
+    await until(() => next.clock.sleeping > 0, { what: 'it waits for Slurm or the folder' })
+    next.shows = []
+    await back()
+    next.shows = [run.runId]
+    expect(await ends(next, waiting)).toEqual({ status: 'fulfilled', value: run.runId })
+  })
+
+  it('is not made by the server', async () => {
+    await away()
+    await expect(layout.demand()).rejects.toMatchObject({ message: missing })
+    await expect(readdir(sharedDir)).rejects.toMatchObject({ code: 'ENOENT' })
+    await back()
+  })
+
+  it('is told at the start, and of its runs nothing is concluded', async () => {
+    await away()
+    const executor = await openExecutor()
+    expect(await executor.describe()).toMatchObject({ available: false })
+    await expect(executor.capacity?.()).rejects.toMatchObject({ message: missing })
+    await expect(executor.find('run_x')).rejects.toMatchObject({ message: missing })
+    expect(await executor.inspect(['run_x'])).toMatchObject([{ state: 'starting' }])
+    expect(await executor.list?.()).toEqual([])
+    await back()
+    expect(await executor.find('run_x')).toBeNull()
+    await executor.close()
+  })
+
+  it('that is a file is told as one', async () => {
+    await rename(sharedDir, `${sharedDir}.away`)
+    await writeFile(sharedDir, '')
+    await expect(layout.demand()).rejects.toMatchObject({ message: expect.stringContaining('is not a folder: name') })
+    await rm(sharedDir)
+    await back()
+  })
 })

@@ -6,7 +6,8 @@
 # only, also on a network file system, and needs no room on a full disk. Its text is the record:
 #   claim job ID NODE     this Slurm job runs the run. A second Slurm job of the same run finds the link and ends. Berth
 #                         makes it too (`void`, `refused …`) for a run that must not start any more.
-#   begun NODES GPUS      the command begins now
+#   begun NODES GPUS MS   the command begins now; MS: the clock of this node, in milliseconds since 1970. Times of Slurm are
+#                         of the clocks of the cluster, those of the links are of the clock of the file system
 #   full.STREAM.N SIZE    output was lost when SIZE bytes of the stream were kept: the disk was full
 #   over.STREAM BYTES     the stream was over its limit, and so many bytes of it were not kept
 #   exit CODE WHY USED    the command is over, and its output is in the files; WHY: `term`, a TERM came before, `late`, it
@@ -140,7 +141,7 @@ rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err"
 uptime
 started=$up
 children
-record begun "$SLURM_JOB_NODELIST ${SLURM_JOB_GPUS:-${GPU_DEVICE_ORDINAL:-}}"
+record begun "$SLURM_JOB_NODELIST ${SLURM_JOB_GPUS:-${GPU_DEVICE_ORDINAL:-}} $(date +%s%3N)"
 setsid "$@" </dev/null >&3 2>&4 3>&- 4>&- &
 pid=$!
 exec 3>&- 4>&-

@@ -3,8 +3,9 @@ import { type AccountRules, separationOf } from '../account.ts'
 import type { BackendNode, ExecutorDescription } from '../executor.ts'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from './capacity.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
+import { type Layout, SharedDirTrouble } from './layout.ts'
 import { freeOptions } from './options.ts'
-import { directoryOf, type Layout, readRecords } from './run-files.ts'
+import { directoryOf, readRecords } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import { jobPhaseOf } from './states.ts'
 
@@ -75,17 +76,15 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
       const version = (await sinfo(['--version'])).trim().split(' ').at(-1) ?? null
       await readLimits()
       const missing = partitions.filter((name) => !limits.has(name))
+      await layout.demandWritable()
       const remarks = [missing.length > 0 ? noPartitions(missing) : null, separationOf(accounts)]
       const message = remarks.filter((remark) => remark !== null).join('. ') || null
       return { version, available: true, message, attributes: freeOptions, secondsMax: secondsMaxOfQueues() }
     } catch (error) {
+      const unavailable = { version: null, available: false, attributes: freeOptions }
+      if (error instanceof SharedDirTrouble) return { ...unavailable, message: error.message }
       if (!(error instanceof SlurmAway || error instanceof SlurmRefused)) throw error
-      return {
-        version: null,
-        available: false,
-        attributes: freeOptions,
-        message: `Slurm does not answer: ${error.message}`,
-      }
+      return { ...unavailable, message: `Slurm does not answer: ${error.message}` }
     }
   }
 
@@ -95,6 +94,7 @@ export async function createCluster(options: ClusterOptions): Promise<Cluster> {
 
   return {
     async capacity() {
+      await layout.demandWritable()
       const [text, ours] = await Promise.all([
         sinfo(['--noheader', '--Node', ...ofPartitions, `--Format=${nodesFormat}`]),
         ownJobs(),

@@ -17,8 +17,8 @@ export interface Facts {
   stopped: boolean
   /** Slurm has said for long that the run is over; a record that is not seen by now will not be. */
   isSettled: boolean
-  /** The file system of the directories is there. */
-  isMounted: boolean
+  /** Its directory is not there, and the file system is. */
+  isRemoved: boolean
   toTime(fileMs: number): Date
 }
 
@@ -62,16 +62,18 @@ export function conclude(facts: Facts): Observation | Unsubmitted {
   }
 }
 
-/** Its directory was removed, or the file system is not there. */
-function unseen({ jobs, isSettled, isMounted, stopped }: Facts): Observation {
+/** Its directory was removed, or cannot be read now. */
+function unseen({ jobs, isSettled, isRemoved, stopped }: Facts): Observation {
   // A run that was forgotten leaves a job that Slurm still cleans up after.
   const alive = jobs?.find((job) => isAlive(job) && job.state !== 'COMPLETING')
   if (alive) return jobPhaseOf(alive.state) === 'runs' ? running(alive) : waiting(alive)
-  if (isMounted) return { state: 'gone', info: 'Its directory was removed' }
+  if (isRemoved) return { state: 'gone', info: 'Its directory was removed' }
   const [job] = jobs ?? []
-  if (job && !isSettled) return { state: 'running', nativeId: job.id }
-  return job ? byStatus(job, stopped) : { state: 'gone', info: 'Neither Slurm nor its directory knows it' }
+  if (job && isSettled) return byStatus(job, stopped)
+  return job ? { state: 'running', nativeId: job.id } : { state: 'starting', info: unreadInfo }
 }
+
+const unreadInfo = 'Its directory cannot be read now, and Slurm does not show its job'
 
 function unclaimed({ jobs, isSettled, records }: Facts): Observation | Unsubmitted {
   if (jobs === null) return { state: 'starting', info: awayInfo }
@@ -107,9 +109,10 @@ function ofJob(facts: Facts, records: Records, { id, job }: Own): Observation {
     return { ...known, state: 'running' }
   }
   if (!isDone) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
-  if (phase === 'node lost' || phase === 'preempted') return lost(job, phase)
+  const ending = { ...known, ...endOf(job, facts) }
+  if (phase === 'node lost' || phase === 'preempted') return lost(job, phase, ending)
   if (!facts.isSettled) return records.begun ? { state: 'running', ...known } : { state: 'starting', nativeId: id }
-  if (job) return { ...byStatus(job, stopped), ...known }
+  if (job) return { ...byStatus(job, stopped), ...ending }
   if (stopped) return { ...signalled(KILL, true), ...known }
   return { state: 'gone', info: `Slurm has forgotten job ${id}, which left no exit code` }
 }
@@ -127,7 +130,7 @@ function byRecord(exit: NonNullable<Records['exit']>, { job, stopped, known }: E
   const signal = code > 128 && code <= 192 ? code - 128 : null
   const ended: Ended = { ...known, state: 'ended', exitCode: code, signal, stopped, usage }
   if (stopped || code === 0) return ended
-  if (mayBeOfSlurm(exit) && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase)
+  if (mayBeOfSlurm(exit) && (phase === 'preempted' || phase === 'node lost')) return lost(job, phase, known)
   if (phase === 'out of memory') return { ...ended, cause: 'OOM_KILLED' }
   return phase === 'time over' || why === 'late' ? { ...ended, cause: 'MAX_RUN_TIME' } : ended
 }
@@ -154,10 +157,15 @@ const signalled = (signal: number, stopped: boolean): Ended => ({
   stopped,
 })
 
-function lost(job: SlurmJob | undefined, phase: 'node lost' | 'preempted'): Observation {
-  if (phase === 'preempted') return { state: 'gone', cause: 'PREEMPTED', info: 'Slurm took its nodes for another job' }
+function lost(
+  job: SlurmJob | undefined,
+  phase: 'node lost' | 'preempted',
+  { finishedAt }: Partial<Ended> = {},
+): Observation {
+  const gone = { state: 'gone', ...(finishedAt && { finishedAt }) } as const
+  if (phase === 'preempted') return { ...gone, cause: 'PREEMPTED', info: 'Slurm took its nodes for another job' }
   const where = job?.nodes.length ? ` (${job.nodes.join(', ')})` : ''
-  return { state: 'gone', info: `Slurm lost its node${where}${job ? `: ${job.state}` : ''}` }
+  return { ...gone, info: `Slurm lost its node${where}${job ? `: ${job.state}` : ''}` }
 }
 
 const isAlive = ({ state }: SlurmJob): boolean => isJobAlive(state)
@@ -176,6 +184,13 @@ const running = (job: SlurmJob): Observation => ({
 
 function timesOf({ begun, exit }: Records, { toTime }: Facts): { startedAt?: Date; finishedAt?: Date } {
   return { ...(begun && { startedAt: toTime(begun.atMs) }), ...(exit && { finishedAt: toTime(exit.atMs) }) }
+}
+
+/** When Slurm ended a run that recorded no end. Its batch script compared the clocks when it began. */
+function endOf(job: SlurmJob | undefined, { records, toTime }: Facts): { finishedAt?: Date } {
+  const { begun } = records ?? {}
+  if (!job?.endMs || !begun?.nodeMs) return {}
+  return { finishedAt: toTime(job.endMs + begun.atMs - begun.nodeMs) }
 }
 
 /** Slurm tells the first node which GPUs it has, and Berth nothing of the others. */

@@ -12,24 +12,37 @@ export interface SlurmJob {
   nodes: readonly string[]
   /** The wait status of the batch script; 0 until it is over. */
   status: number
+  /** When it ended, by the clock of Slurm, or will end at the latest; null: Slurm does not know. */
+  endMs: number | null
   /** Of all its nodes together. */
   held: { cpus: number; memoryBytes: number; gpus: number }
 }
 
 // Comments and reasons are free text of anybody: the separator is a character that has no place in a command line.
 const separator = '\x1f'
-const fields = ['JobID', 'Comment', 'UserID', 'State', 'Reason', 'NodeList', 'exit_code', 'tres-alloc'] as const
+const fields = [
+  'JobID',
+  'Comment',
+  'UserID',
+  'State',
+  'Reason',
+  'NodeList',
+  'exit_code',
+  'EndTime',
+  'tres-alloc',
+] as const
 
 export const queueFormat = fields.map((name) => `${name}:${separator}`).join(',')
 
 /** Lines that are not whole, of a comment with a newline in it, belong to no run of Berth. */
 export function parseQueue(text: string): SlurmJob[] {
   return text.split('\n').flatMap((line) => {
-    const [id = '', runId = '', uid = '', state = '', reason = '', nodes = '', status = '', tres, rest] =
+    const [id = '', runId = '', uid = '', state = '', reason = '', nodes = '', status = '', end = '', tres, rest] =
       line.split(separator)
     if (tres === undefined || rest !== '' || !/^\d+$/.test(id)) return []
     const base = { id, runId, uid: Number(uid), state, reason, status: Number(status) }
-    return [{ ...base, nodes: expandHostlist(nodes), held: parseTres(tres) }]
+    const endMs = /^\d+$/.test(end) ? Number(end) * 1000 : null
+    return [{ ...base, endMs, nodes: expandHostlist(nodes), held: parseTres(tres) }]
   })
 }
 

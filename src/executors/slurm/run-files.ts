@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process'
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, open, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { changeToOwner } from '../account.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import type { Loss, Spool } from '../follow.ts'
 import { expandHostlist } from './hostlist.ts'
+import { type Layout, SharedDirTrouble } from './layout.ts'
 
 /**
  * The directory of a run, below `sharedDir`. It belongs to the account of the run, so the job can change all that is in
@@ -18,23 +19,6 @@ export interface RunDirectory {
   runId: Handle
   directory: string
 }
-
-export interface Layout {
-  runs: string
-  /** Of the server alone. */
-  own: string
-}
-
-export async function openLayout(sharedDir: string, pool: string): Promise<Layout> {
-  const base = join(sharedDir, pool)
-  const layout = { runs: join(base, 'runs'), own: join(base, 'server') }
-  await mkdir(layout.runs, { recursive: true, mode: 0o711 })
-  await mkdir(layout.own, { recursive: true, mode: 0o700 })
-  return layout
-}
-
-/** Whether the file system is there: a mount that is missing shows an empty directory. */
-export const isVisible = async ({ runs }: Layout): Promise<boolean> => (await unlessMissing(lstat(runs))) !== null
 
 /** null: not a valid run id. Ids become paths only here. */
 export const directoryOf = ({ runs }: Layout, runId: string): RunDirectory | null =>
@@ -50,11 +34,19 @@ export type RunClaim =
 export interface Records {
   uid: number
   claim: RunClaim | null
-  begun: { atMs: number; nodes: readonly string[]; gpuIds: readonly number[] } | null
+  begun: Begun | null
   exit: { atMs: number; code: number; why: 'term' | 'late' | null; usage: RunUsage } | null
   /** Why the command did not begin. */
   failed: { reason: StartFailed['reason']; message: string } | null
   losses: readonly Loss[]
+}
+
+interface Begun {
+  atMs: number
+  /** The same moment by the clock of the node; null: a run of an older version did not tell it. */
+  nodeMs: number | null
+  nodes: readonly string[]
+  gpuIds: readonly number[]
 }
 
 /** null: there is no such directory, or it cannot be seen from here. */
@@ -86,8 +78,9 @@ function parseClaim(text: string): RunClaim {
 }
 
 function parseBegun(text: string) {
-  const [nodes = '', gpus = ''] = text.split(' ')
+  const [nodes = '', gpus = '', nodeMs = ''] = text.split(' ')
   return {
+    nodeMs: /^\d+$/.test(nodeMs) ? Number(nodeMs) : null,
     nodes: expandHostlist(nodes),
     gpuIds: gpus === '' ? [] : gpus.split(',').map(Number).filter(Number.isSafeInteger),
   }
@@ -140,11 +133,23 @@ export async function takeClaim(
 }
 
 /** Takes care that a run never begins, and removes its directory. false: it has begun, or failed. */
-export async function giveUpRun(files: RunDirectory): Promise<boolean> {
+export async function giveUpRun(layout: Layout, files: RunDirectory): Promise<boolean> {
   const isTaken = await unlessMissing(takeClaim(files, { by: 'void' }))
   if (isTaken === false && (await readRecords(files))?.claim?.by !== 'void') return false
+  if (isTaken === null) await layout.demand()
   await removeRun(files)
   return true
+}
+
+/** Whether the directory of a run was removed; false also if that cannot be said now. */
+export async function isRemoved(layout: Layout, { directory }: RunDirectory): Promise<boolean> {
+  try {
+    await layout.demand()
+    return (await unlessMissing(lstat(directory))) === null
+  } catch (error) {
+    if (layout.blame(error) instanceof SharedDirTrouble) return false
+    throw error
+  }
 }
 
 /**

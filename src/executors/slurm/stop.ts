@@ -3,7 +3,8 @@ import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
 import { createKills } from '../kills.ts'
 import { type Slurm, SlurmAway } from './commands.ts'
-import { directoryOf, type Layout, type Records, readRecords, takeClaim } from './run-files.ts'
+import type { Layout } from './layout.ts'
+import { directoryOf, type Records, readRecords, takeClaim } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 import { createStopRecords } from './stops.ts'
 
@@ -24,6 +25,8 @@ export interface JobStopper {
   /** Takes Slurm's jobs of this run out of its queue. */
   cancel(handle: Handle): Promise<void>
   forget(handle: Handle): Promise<void>
+  /** Plans what an earlier server was asked for; once, when the shared folder can be read. */
+  resume(): Promise<void>
 }
 
 interface StopOptions {
@@ -43,10 +46,11 @@ const lookMs = 200
 /** Time for the batch script to keep the last output, before the whole Slurm job is killed. */
 const lastOutputMs = 5_000
 
-export async function createJobStopper(options: StopOptions): Promise<JobStopper> {
+export function createJobStopper(options: StopOptions): JobStopper {
   const { slurm, queue, layout, clock, time, log, closing } = options
   const stops = createStopRecords(layout, time)
   const kills = createKills({ kill, clock, log, closing })
+  let isResumed = false
 
   const recordsOf = async (handle: Handle): Promise<Records | null> => {
     const files = directoryOf(layout, handle)
@@ -112,8 +116,6 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
     if (jobs.length > 0) await scancel(jobs.map(({ id }) => id))
   }
 
-  for (const runId of await stops.list()) killWhenDue(runId, (await stops.read(runId)) ?? 0)
-
   return {
     async stop(handle, graceMs) {
       const files = directoryOf(layout, handle)
@@ -135,6 +137,11 @@ export async function createJobStopper(options: StopOptions): Promise<JobStopper
     async forget(handle) {
       kills.isOver(handle)
       await stops.forget(handle)
+    },
+    async resume() {
+      if (isResumed) return
+      for (const runId of await stops.list()) killWhenDue(runId, (await stops.read(runId)) ?? 0)
+      isResumed = true
     },
   }
 }

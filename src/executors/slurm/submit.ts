@@ -1,21 +1,13 @@
 import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
-import { troubleOf } from '../../platform/troubles.ts'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
+import { type Layout, SharedDirTrouble } from './layout.ts'
 import { type ClusterLimits, optionsOf } from './options.ts'
-import {
-  directoryOf,
-  giveUpRun,
-  type Layout,
-  type Records,
-  type RunDirectory,
-  readRecords,
-  removeRun,
-} from './run-files.ts'
+import { directoryOf, giveUpRun, type Records, type RunDirectory, readRecords, removeRun } from './run-files.ts'
 import type { Queue } from './squeue.ts'
 
 /**
@@ -24,6 +16,9 @@ import type { Queue } from './squeue.ts'
  * claim of its batch script, before there is another one. If there are two in the end, the claim lets one of them begin.
  *
  * The server that makes the directory submits; others find the directory, and look for the submission for `othersMs`.
+ * What was submitted counts as it is: whether the run could be submitted now is asked only if it was not.
+ *
+ * While the shared folder cannot be used, only Slurm knows whether the run was submitted; otherwise nothing of it exists.
  */
 
 export interface SubmitOptions {
@@ -36,6 +31,8 @@ export interface SubmitOptions {
   limits: ClusterLimits
   streamBytesMax: number
   clock: Clock
+  /** Slurm has just taken the submission, as the job with this id. */
+  onSubmitted(handle: Handle, nativeId: string): void
 }
 
 const answerMsMax = 60_000
@@ -53,21 +50,62 @@ export function createSubmit(options: SubmitOptions): Submit {
   const underWay = new Map<string, Promise<Handle>>()
 
   async function start(run: RunSpec, unwanted: AbortSignal | undefined): Promise<Handle> {
+    for (;;)
+      try {
+        return await submitOnce(run, unwanted)
+      } catch (cause) {
+        if (!(cause instanceof SharedDirTrouble)) throw cause
+        const isKnown = await slurmKnows(run)
+        if (isKnown) return run.runId
+        if (isKnown === false) throw new StartFailed('NODE_TROUBLE', cause.message, { cause })
+        await clock.sleep(awayPauseMs, unwanted)
+        unwanted?.throwIfAborted()
+      }
+  }
+
+  async function submitOnce(run: RunSpec, unwanted: AbortSignal | undefined): Promise<Handle> {
     const files = directoryOf(layout, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
-    if (await isClaimed(files)) return run.runId
-    const account = await accountOf(run.unixUser, accounts)
-    const args = ['--parsable', ...optionsOf(run, options.limits)]
-    const job = jobFileOf(run, { ...options, directory: files.directory, account })
-    const closure = run.closure === null ? {} : { [closureFile]: run.closure }
-    const texts = { job, stdout: '', stderr: '', ...closure }
-    const makeReady = () => prepare(layout, files, { texts, account })
+    await layout.demand()
+    const records = await readRecords(files)
+    if (isBinding(records)) return run.runId
+    const isThere = isUsable(records)
+    if (isThere && (await isSubmitted(files, unwanted))) return run.runId
+    const order = await orderOf(run, files, unwanted)
+    if (order === null) return run.runId
+    const makeReady = () => prepare(layout, files, order)
     const isReady = await makeReady()
-    if (!isReady && (await isSubmitted(files, unwanted))) return run.runId
-    const input = batchScriptOf(files.directory, options.streamBytesMax)
-    const asked = { as: changeTo(account), command: 'sbatch', args, input, timeoutMs: answerMsMax } as const
-    await submit({ files, asked, makeReady, unwanted }, isReady)
+    if (!isReady && !isThere && (await isSubmitted(files, unwanted))) return run.runId
+    await submit({ files, asked: order.asked, makeReady, unwanted }, isReady)
     return run.runId
+  }
+
+  /** null: it cannot be submitted as it is now, but an earlier submission has begun. */
+  async function orderOf(
+    run: RunSpec,
+    files: RunDirectory,
+    unwanted: AbortSignal | undefined,
+  ): Promise<(Prepared & { asked: Parameters<Slurm>[0] }) | null> {
+    try {
+      const account = await accountOf(run.unixUser, accounts)
+      const args = ['--parsable', ...optionsOf(run, options.limits)]
+      const job = jobFileOf(run, { ...options, directory: files.directory, account })
+      const closure = run.closure === null ? {} : { [closureFile]: run.closure }
+      const input = batchScriptOf(files.directory, options.streamBytesMax)
+      const asked = { as: changeTo(account), command: 'sbatch', args, input, timeoutMs: answerMsMax } as const
+      return { texts: { job, stdout: '', stderr: '', ...closure }, account, asked }
+    } catch (error) {
+      unwanted?.throwIfAborted()
+      if (!(error instanceof StartFailed) || (await giveUpRun(layout, files))) throw error
+      return null
+    }
+  }
+
+  /** null: Slurm does not answer. */
+  async function slurmKnows({ runId, unixUser }: RunSpec): Promise<boolean | null> {
+    const account = await accountOf(unixUser, accounts)
+    const found = await queue.look(account ? [account.uid] : [])
+    return found?.byRun.has(runId) ?? null
   }
 
   /** Before each try but the first of a new directory: another server may have given the run up meanwhile. */
@@ -85,13 +123,15 @@ export function createSubmit(options: SubmitOptions): Submit {
   /** null: it was submitted. */
   async function sbatch(files: RunDirectory, asked: Parameters<Slurm>[0]): Promise<SlurmAway | null> {
     try {
-      await slurm(asked)
+      // `--parsable`: the id, and behind a semicolon the name of the cluster.
+      const [nativeId = ''] = (await slurm(asked)).trim().split(';')
+      options.onSubmitted(files.runId, nativeId)
       return null
     } catch (cause) {
       if (cause instanceof SlurmAway) return cause
       if (!(cause instanceof SlurmRefused)) throw cause
       // An earlier try may have begun it.
-      if (!(await giveUpRun(files))) return null
+      if (!(await giveUpRun(layout, files))) return null
       const message = `Slurm refused: ${cause.message.replaceAll('\n', ' ')}`
       throw new StartFailed(refusalOf(cause.message), message, { cause })
     }
@@ -99,7 +139,7 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   /** Slurm may have taken the submission before it fell silent: only a run that can never begin is given up. */
   async function giveUp(files: RunDirectory, cause: SlurmAway): Promise<void> {
-    if (await giveUpRun(files))
+    if (await giveUpRun(layout, files))
       throw new StartFailed('NODE_TROUBLE', `Slurm does not answer: ${cause.message}`, { cause })
   }
 
@@ -142,7 +182,8 @@ interface Submission {
 /** A run that was given up is submitted again. */
 const isBinding = (records: Records | null) => records?.claim != null && records.claim.by !== 'void'
 
-const isClaimed = async (files: RunDirectory) => isBinding(await readRecords(files))
+/** Its directory may be submitted: it is there, and its run was not given up. */
+const isUsable = (records: Records | null) => records !== null && records.claim?.by !== 'void'
 
 interface Prepared {
   /** Its files by name. */
@@ -153,8 +194,10 @@ interface Prepared {
 /** false: the directory is there. It appears whole: it is made under another name. */
 async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared): Promise<boolean> {
   let fresh = ''
-  if ((await readRecords(files))?.claim?.by === 'void') await removeRun(files)
   try {
+    const records = await readRecords(files)
+    if (isUsable(records)) return false
+    if (records) await removeRun(files)
     fresh = await mkdtemp(join(layout.own, `${files.runId}.`))
     await fill(fresh, prepared)
     await rename(fresh, files.directory)
@@ -162,9 +205,9 @@ async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared):
   } catch (error) {
     if (fresh !== '') await rm(fresh, { recursive: true, force: true })
     if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false
-    const trouble = troubleOf(error)
-    if (!trouble) throw error
-    throw new StartFailed('NODE_TROUBLE', `The shared directory cannot be written: ${trouble.kind}`, { cause: error })
+    await layout.demandWritable()
+    const cause = layout.blame(error)
+    throw cause instanceof SharedDirTrouble ? new StartFailed('NODE_TROUBLE', cause.message, { cause }) : cause
   }
 }
 

@@ -1,0 +1,84 @@
+import { constants } from 'node:fs'
+import { access, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/**
+ * The folders of a pool in `sharedDir`. The operator makes `sharedDir`; the server makes what is in it, once. So a file
+ * system that is not mounted shows as a folder that is missing, and the server does not make one of that name on its
+ * own disk, where the cluster sees nothing of it.
+ */
+
+export interface Layout {
+  runs: string
+  /** Of the server alone. */
+  own: string
+  /** Throws SharedDirTrouble if the folders cannot be read. */
+  demand(): Promise<void>
+  /** The same if they cannot be read and written. */
+  demandWritable(): Promise<void>
+  /** What an error of the file system means; another error is returned as it is. */
+  blame(error: unknown): unknown
+}
+
+/** The shared folder cannot be used now. What is not seen in it may be there. */
+export class SharedDirTrouble extends Error {
+  override name = 'SharedDirTrouble'
+}
+
+export function createLayout(sharedDir: string, pool: string): Layout {
+  const base = join(sharedDir, pool)
+  const [runs, own] = [join(base, 'runs'), join(base, 'server')]
+  let isMade = false
+
+  const blame = (cause: unknown) => {
+    const { code, syscall } = cause as NodeJS.ErrnoException
+    if (code === undefined || syscall === undefined) return cause
+    return new SharedDirTrouble(`sharedDir of pool ${pool}: ${sharedDir} ${words[code] ?? otherWords} (${code})`, {
+      cause,
+    })
+  }
+
+  async function demandMode(mode: number): Promise<void> {
+    try {
+      if (!isMade) {
+        for (const path of [base, runs]) await make(path, 0o711)
+        await make(own, 0o700)
+      }
+      isMade = true
+      for (const path of [runs, own]) await access(path, mode)
+    } catch (error) {
+      throw blame(error)
+    }
+  }
+
+  const readable = constants.R_OK | constants.X_OK
+  return {
+    runs,
+    own,
+    demand: () => demandMode(readable),
+    demandWritable: () => demandMode(readable | constants.W_OK),
+    blame,
+  }
+}
+
+async function make(path: string, mode: number): Promise<void> {
+  try {
+    await mkdir(path, { mode })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
+const rights =
+  'may not be changed by the account of the server: let it write there; over NFS a server that is root needs no_root_squash'
+const words: Readonly<Record<string, string>> = {
+  ENOENT:
+    'is not there, or not with its contents: mount the file system that the cluster and this machine share, and make the folder in it',
+  ENOTDIR: 'is not a folder: name one that the cluster and this machine share',
+  EROFS: 'is read-only on this machine: mount it for reading and writing',
+  EACCES: rights,
+  EPERM: rights,
+  ENOSPC: 'is full: make room there',
+  EDQUOT: 'is full for the account of the server: make room there, or raise its quota',
+}
+const otherWords = 'does not work: look at its file system, and mount it again'

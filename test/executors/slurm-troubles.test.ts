@@ -1,0 +1,158 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { mountSmallDisk } from '../support/small-disk.ts'
+import { until } from '../support/until.ts'
+import { observe, read, runOf, untilEnded, untilState } from './runs.ts'
+import { conf, onMain, openSlurm, operate, sh, small, tasks, useSlurm } from './slurm-cluster.ts'
+
+/** Trouble of a real cluster: answers, folders, nodes and records that are lost. */
+describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
+  const own = useSlurm()
+
+  it('is found when the answer of its submission was lost', async () => {
+    const marks = join(own.directory, 'lost')
+    const losing = await own.openWith({
+      sbatch: `/usr/bin/sbatch "$@" >/dev/null; echo 'Unable to contact slurm controller' >&2; exit 1`,
+    })
+    const handle = await own.start(sh(`echo x >>${marks}; echo done`), {}, losing)
+    expect((await read(losing, handle)).out).toBe('done\n')
+    expect(await readFile(marks, 'utf8')).toBe('x\n')
+    await losing.close()
+  })
+
+  it('waits while the shared folder is full, and leaves nothing there', async (test) => {
+    await using disk = (await mountSmallDisk(1)) ?? test.skip()
+    await mkdir(join(disk.path, 'shared'))
+    const full = await openSlurm(disk.path)
+    await disk.fill()
+    const run = runOf(
+      { resources: small, command: ['true'], environment: [{ name: 'A', value: 'a'.repeat(9000) }] },
+      onMain,
+    )
+    await expect(full.start(run)).rejects.toMatchObject({
+      reason: 'NODE_TROUBLE',
+      message: expect.stringContaining('ENOSPC'),
+    })
+    expect(await readdir(join(disk.path, 'shared', 'cluster', 'server'))).toEqual([])
+    await disk.free()
+    expect(await untilEnded(full, await full.start(run))).toMatchObject({ exitCode: 0 })
+    await full.close()
+  })
+
+  it('waits while the shared folder is read-only, and is submitted when it is not', async (test) => {
+    await using disk = (await mountSmallDisk(1)) ?? test.skip()
+    await mkdir(join(disk.path, 'shared'))
+    const server = await openSlurm(disk.path)
+    const remount = (mode: string) => promisify(execFile)('mount', ['-o', `remount,${mode}`, disk.path])
+    await remount('ro')
+    const run = runOf({ resources: small, command: ['true'] }, onMain)
+    await expect(server.start(run)).rejects.toMatchObject({
+      reason: 'NODE_TROUBLE',
+      message: expect.stringContaining(`${disk.path}/shared is read-only on this machine: mount it`),
+    })
+    await remount('rw')
+    expect(await untilEnded(server, await server.start(run))).toMatchObject({ exitCode: 0 })
+    await server.close()
+  })
+
+  it.each([
+    ['killed', () => ['scancel', '--full', '--signal=KILL']],
+    ['cancelled, though it ignores TERM,', () => ['scancel']],
+  ])(
+    'that is %s in Slurm without a trace ended when Slurm says',
+    async (_, command) => {
+      const handle = await own.up(sh("trap '' TERM; echo up; while :; do sleep 1; done"))
+      const running = await observe(own.executor, handle)
+      const killedMs = Date.now()
+      const [file = '', ...args] = command()
+      await operate(file, ...args, running.state === 'running' ? (running.nativeId ?? '') : '')
+      const ended = async () => {
+        const observation = await observe(own.executor, handle)
+        return observation.state === 'ended' && observation
+      }
+      // The record of its end is waited for 15 s.
+      const { finishedAt } = await until(ended, { what: 'it is over', timeoutMs: 60_000 })
+      const lateMs = (finishedAt?.getTime() ?? 0) - killedMs
+      // Times of Slurm are whole seconds; KILL comes 2 s after TERM.
+      expect(lateMs).toBeGreaterThan(-1_500)
+      expect(lateMs).toBeLessThan(6_000)
+    },
+    90_000,
+  )
+
+  it('that was submitted twice runs once', async () => {
+    const marks = join(own.directory, 'twice')
+    const twice = await own.openWith({
+      sbatch: 'cat >$$.tmp; /usr/bin/sbatch "$@" <$$.tmp; exec /usr/bin/sbatch "$@" <$$.tmp'.replaceAll(
+        '$$.tmp',
+        `${own.directory}/input`,
+      ),
+    })
+    const handle = await own.start(sh(`echo x >>${marks}; sleep 1; echo done`), {}, twice)
+    expect((await read(twice, handle)).out).toBe('done\n')
+    expect(await untilEnded(twice, handle)).toMatchObject({ exitCode: 0 })
+    expect(await readFile(marks, 'utf8')).toBe('x\n')
+    await twice.close()
+  })
+
+  it('goes on while Slurm does not answer, and its end is told without it', async () => {
+    const silent = await own.openWith({
+      squeue: `echo 'slurm_load_jobs error: Unable to contact slurm controller' >&2; exit 1`,
+    })
+    const seen = join(own.directory, 'seen')
+    const handle = await own.start(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`), {}, silent)
+    await read(silent, handle, { enough: ({ out }) => out === 'up\n' })
+    expect((await observe(silent, handle)).state).toBe('running')
+    await writeFile(seen, '')
+    await read(silent, handle)
+    expect(await untilEnded(silent, handle)).toMatchObject({ exitCode: 5 })
+    await silent.close()
+  })
+
+  it('is told from another end when Slurm takes its node for a job of a higher partition', async () => {
+    const resources = tasks({ exclusiveNodeUse: true })
+    const customAttributes = { 'slurm.nodelist': 'n1' }
+    const low = await own.up(sh('echo up; sleep 60', { resources, customAttributes }))
+    const high = await own.start(sh('true', { resources, customAttributes }), { queueNative: { partition: 'urgent' } })
+    expect(await untilState(own.executor, low, 'gone')).toMatchObject({ cause: 'PREEMPTED' })
+    expect(await untilEnded(own.executor, high)).toMatchObject({ exitCode: 0 })
+  })
+
+  it('that Slurm has forgotten keeps its end', async () => {
+    const { handle } = await own.finish(sh('exit 6'))
+    const forgetful = await own.openWith({ squeue: 'exit 0' })
+    expect(await observe(forgetful, handle)).toMatchObject({ state: 'ended', exitCode: 6 })
+    await forgetful.close()
+  })
+
+  it('is not signalled by an id that is of another job now', async () => {
+    const called = join(own.directory, 'called')
+    const handle = await own.up(sh('echo up; sleep 60'))
+    const other = await own.openWith({ squeue: 'exit 0', scancel: `echo "$@" >>${called}` })
+    await other.stop(handle, 60_000)
+    await other.close()
+    expect(existsSync(called)).toBe(false)
+    await own.executor.stop(handle, 0)
+    expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 137, stopped: true })
+  })
+
+  it('whose node is lost is gone since then', async () => {
+    const handle = await own.up(sh('echo up; sleep 60', { customAttributes: { 'slurm.nodelist': 'n2' } }))
+    const scontrol = (state: string) => operate('scontrol', 'update', 'nodename=n2', `state=${state}`, 'reason=test')
+    const downMs = Date.now()
+    await scontrol('down')
+    try {
+      const gone = await untilState(own.executor, handle, 'gone')
+      expect(gone).toMatchObject({ info: expect.stringContaining('n2'), finishedAt: expect.any(Date) })
+      const { finishedAt } = gone as { finishedAt?: Date }
+      expect(Math.abs((finishedAt?.getTime() ?? 0) - downMs)).toBeLessThan(3_000)
+    } finally {
+      // Refused when the node has returned by itself.
+      await scontrol('resume').catch(() => null)
+    }
+  })
+})
