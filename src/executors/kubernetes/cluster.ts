@@ -64,6 +64,7 @@ export class ClusterAway extends Error {
 }
 
 const json = 'application/json'
+/** For a whole answer; for the beginning of a continuous one. */
 const answerMsMax = 30_000
 const pageItems = 500
 /** The header has whole seconds, and an answer takes its time. */
@@ -72,8 +73,8 @@ const headerMs = 5_000
 const keepAliveMs = 15_000
 /** Secrets are read without their data. */
 const metadataOnly = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`
-/** Answers that say: not now. */
-const notNow: readonly number[] = [429, 500, 502, 503, 504]
+/** Answers that say: not now. 410: what was being read changed too long ago, and is to be read again from the beginning. */
+const notNow: readonly number[] = [410, 429, 500, 502, 503, 504]
 
 const groups: Readonly<Record<string, string>> = { networkpolicies: '/apis/networking.k8s.io/v1' }
 
@@ -90,8 +91,9 @@ interface Sent {
   query?: ClusterQuery | undefined
   body?: unknown
   type?: string
-  signal?: AbortSignal
   accept?: string
+  /** Of a continuous answer. */
+  signal?: AbortSignal
 }
 
 export function createClusterApi(options: AccessOptions, { clock, time }: { clock: Clock; time: Time }): ClusterApi {
@@ -135,7 +137,8 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
         reject(new ClusterAway(`${to.access.server}: ${cause.message}`, { cause }))
       })
       request.on('response', (response) => {
-        answered.abort()
+        if (signal && !isRefusal(response)) answered.abort()
+        else response.on('close', () => answered.abort())
         aheadMs = Date.parse(response.headers.date ?? '') - time.nowMs()
         resolve(response)
       })
@@ -145,8 +148,8 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
 
   async function answerOf(sent: Sent): Promise<IncomingMessage> {
     const response = await send(sent)
+    if (!isRefusal(response)) return response
     const status = response.statusCode ?? 0
-    if (status < 400) return response
     if (status === 401) connection = null
     const refused = refusalOf(status, await bodyOf(response), `${sent.method} ${sent.path}`)
     if (notNow.includes(status)) throw new ClusterAway(refused.message, { cause: refused })
@@ -206,6 +209,8 @@ async function connect(options: AccessOptions): Promise<Connection> {
     agent: new (isPlain ? HttpAgent : HttpsAgent)({ keepAlive: true, ...access.tls }),
   }
 }
+
+const isRefusal = ({ statusCode = 0 }: IncomingMessage) => statusCode >= 400
 
 const withoutData = (path: Path, kind: string) => (path.startsWith('secrets') ? { accept: metadataOnly(kind) } : {})
 

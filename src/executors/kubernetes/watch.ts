@@ -1,16 +1,15 @@
-import { createInterface } from 'node:readline'
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
 import type { ClusterApi } from './cluster.ts'
 import { manager, podLabels } from './names.ts'
-import type { Pod } from './objects.ts'
+import type { Metadata, Pod } from './objects.ts'
 import { containerOf } from './observation.ts'
 
 /**
- * Names the runs whose pods change. Begins with a list and goes on from its version; when the API server does not have
- * that version any more (410 Gone), with another list. A watch is only a hint: all runs are inspected every few seconds
- * anyway, so a watch that dies in silence loses nothing.
+ * Names the runs whose pods change. Begins with a list and goes on from its version; after any error, such as a version
+ * that the API server does not have any more (410 Gone), with another list. A watch is only a hint: all runs are
+ * inspected every few seconds anyway, so a watch that dies in silence loses nothing.
  */
 
 interface Watching {
@@ -20,55 +19,98 @@ interface Watching {
   signal: AbortSignal
 }
 
+/** Between two connections, whatever the API server does. */
 const pauseMs = 1_000
 /** The API server ends a watch after this; a new one goes on. */
 const watchSeconds = 240
+/** A watch that the API server has not ended by now is dead. */
+const watchMsMax = 270_000
 const ownPods = `${podLabels.managedBy}=${manager},${podLabels.handle}`
 
-interface Change {
-  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-  object: Pod
-}
+type Change =
+  | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Pod }
+  | { type: 'BOOKMARK'; object: { metadata: Metadata } }
+  | { type: 'ERROR'; object: { message?: string } }
+
+/** What was seen last of each pod, by its name. */
+type Seen = Map<string, { handle: Handle; digest: string }>
 
 export async function* watchPods({ cluster, clock, log, signal }: Watching): AsyncGenerator<Handle> {
-  const digests = new Map<string, string>()
+  const seen: Seen = new Map()
   while (!signal.aborted)
     try {
-      const listed = await cluster.list<Pod>('pods', { labelSelector: ownPods })
-      for (const object of listed.items) if (isNews(digests, { type: 'ADDED', object })) yield* handleOf(object, signal)
-      for await (const change of changesSince(cluster, listed.version, signal))
-        if (isNews(digests, change)) yield* handleOf(change.object, signal)
+      const { items, version } = await cluster.list<Pod>('pods', { labelSelector: ownPods })
+      yield* untilAborted(signal, newsOfList(seen, items))
+      for (let from = version; !signal.aborted; await clock.sleep(pauseMs, signal))
+        from = yield* changesSince(from, seen, { cluster, clock, signal })
     } catch (err) {
       if (!signal.aborted) log.debug({ err }, 'the watch of pods ended; listing them again')
       await clock.sleep(pauseMs, signal)
     }
 }
 
-async function* changesSince(cluster: ClusterApi, listed: string, signal: AbortSignal): AsyncGenerator<Change> {
-  for (let version = listed; !signal.aborted; ) {
-    const query = { watch: true, allowWatchBookmarks: true, labelSelector: ownPods, timeoutSeconds: watchSeconds }
-    const answer = await cluster.stream('pods', signal, { ...query, resourceVersion: version })
-    for await (const line of createInterface({ input: answer, signal })) {
+/** Returns the version that was reached when the API server ended the watch. */
+async function* changesSince(
+  version: string,
+  seen: Seen,
+  { cluster, clock, signal }: Omit<Watching, 'log'>,
+): AsyncGenerator<Handle, string> {
+  const over = new AbortController()
+  const either = AbortSignal.any([signal, over.signal])
+  void clock.sleep(watchMsMax, either).then(() => over.abort())
+  const query = { watch: true, allowWatchBookmarks: true, labelSelector: ownPods, timeoutSeconds: watchSeconds }
+  let reached = version
+  try {
+    for await (const line of linesOf(await cluster.stream('pods', either, { ...query, resourceVersion: version }))) {
       const change: Change = JSON.parse(line)
-      if (change.type === 'ERROR') throw new Error(`The version ${version} of the watch is too old`)
-      version = change.object.metadata.resourceVersion
-      if (change.type !== 'BOOKMARK') yield change
+      if (change.type === 'ERROR') throw new Error(`The watch from version ${reached} failed: ${change.object.message}`)
+      reached = change.object.metadata.resourceVersion
+      if (change.type !== 'BOOKMARK') yield* untilAborted(signal, newsOf(seen, change.object, change.type))
     }
+  } finally {
+    over.abort()
+  }
+  return reached
+}
+
+/** Whole lines: one that was cut off in the middle is none. */
+async function* linesOf(answer: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const bytes of answer) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
   }
 }
 
-function isNews(digests: Map<string, string>, { type, object }: Change): boolean {
-  const { name } = object.metadata
-  const digest = digestOf(object)
-  const before = digests.get(name)
-  if (type === 'DELETED') digests.delete(name)
-  else digests.set(name, digest)
-  return type === 'DELETED' || before !== digest
+/** Also of pods that are not there any more: their deletion fell between two watches. */
+function* newsOfList(seen: Seen, listed: readonly Pod[]): Generator<Handle> {
+  const names = new Set(listed.map(({ metadata }) => metadata.name))
+  for (const [name, { handle }] of [...seen]) {
+    if (names.has(name)) continue
+    seen.delete(name)
+    yield handle
+  }
+  for (const pod of listed) yield* newsOf(seen, pod, 'MODIFIED')
 }
 
-function* handleOf({ metadata }: Pod, { aborted }: AbortSignal): Generator<Handle> {
-  const handle = metadata.labels?.[podLabels.handle]
-  if (handle && !aborted) yield handle
+function* newsOf(seen: Seen, pod: Pod, type: 'ADDED' | 'MODIFIED' | 'DELETED'): Generator<Handle> {
+  const { name, labels } = pod.metadata
+  const handle = labels?.[podLabels.handle]
+  if (handle === undefined) return
+  const digest = digestOf(pod)
+  const isNews = type === 'DELETED' || seen.get(name)?.digest !== digest
+  if (type === 'DELETED') seen.delete(name)
+  else seen.set(name, { handle, digest })
+  if (isNews) yield handle
+}
+
+function* untilAborted<T>(signal: AbortSignal, items: Iterable<T>): Generator<T> {
+  for (const item of items) {
+    if (signal.aborted) return
+    yield item
+  }
 }
 
 /** What of a pod decides the state of its run. */

@@ -1,0 +1,95 @@
+import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import type { Clock } from '../../src/platform/clock.ts'
+
+/**
+ * An API server of Kubernetes that has what a test gives it, and misbehaves as the test says: lists from `items`,
+ * patches that are only recorded, and watches that are answered one after the other by `watches`, then in silence.
+ */
+export interface ClusterServer {
+  kubeconfig: string
+  /** By the last word of the path: `pods`, `nodes`, `secrets`, `events`. */
+  readonly items: Record<string, readonly object[]>
+  version: number
+  readonly watches: ((response: ServerResponse) => void)[]
+  /** Versions from which watches were asked for. */
+  readonly watchedFrom: string[]
+  /** Paths of lists. */
+  readonly listed: string[]
+  readonly patches: { path: string; body: unknown }[]
+  /** Answers the requests it returns true for, in place of the server. */
+  answers: (request: IncomingMessage, response: ServerResponse) => boolean
+  /** Connections that are open. */
+  connections(): Promise<number>
+  close(): Promise<void>
+}
+
+export async function startClusterServer(directory: string): Promise<ClusterServer> {
+  const it = { items: {}, version: 1, watches: [], watchedFrom: [], listed: [], patches: [] }
+  const server = createServer((request, response) => void answer(request, response))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const kubeconfig = `${directory}/kubeconfig`
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const config = {
+    'current-context': 'c',
+    contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: url } }],
+    users: [{ name: 'u', user: {} }],
+  }
+  await writeFile(kubeconfig, JSON.stringify(config))
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (cluster.answers(request, response)) return
+    const { pathname, searchParams } = new URL(request.url ?? '', url)
+    const kind = pathname.split('/').at(-1) ?? ''
+    if (searchParams.has('watch')) {
+      cluster.watchedFrom.push(searchParams.get('resourceVersion') ?? '')
+      response.writeHead(200).flushHeaders()
+      cluster.watches.shift()?.(response)
+    } else if (request.method === 'PATCH') {
+      const body = JSON.parse(await text(request))
+      cluster.patches.push({ path: pathname, body })
+      response.end(JSON.stringify(cluster.items['pods']?.[0] ?? {}))
+    } else {
+      cluster.listed.push(kind)
+      response.end(
+        JSON.stringify({ metadata: { resourceVersion: String(cluster.version) }, items: cluster.items[kind] ?? [] }),
+      )
+    }
+  }
+
+  const cluster: ClusterServer = {
+    ...it,
+    kubeconfig,
+    answers: () => false,
+    connections: () =>
+      new Promise((resolve, reject) =>
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+      ),
+    async close() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+  return cluster
+}
+
+/** A clock whose waits end `rate` times sooner. */
+export const fastClock = (rate: number): Clock => ({
+  monotonicMs: () => performance.now() * rate,
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms / rate)
+      const end = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+      if (signal?.aborted) end()
+      signal?.addEventListener('abort', end, { once: true })
+    }),
+})
