@@ -123,7 +123,8 @@ export class Carrier {
     const lost = this.#isLost(observation, atMs)
     if (lost) {
       if (this.#gone === null) this.#aside(this.#giveUpLog())
-      this.#gone = lost
+      // Later ones know less: a pod that was preempted is removed.
+      this.#gone ??= lost
     } else if (observation.state === 'running' && !this.#running) {
       this.#running = true
       await this.#tell(observation)

@@ -4,13 +4,14 @@ import { type Executor, isOver, type Observation } from '../executors/executor.t
 import type { Carrying } from './carrier.ts'
 
 /**
- * Searches for runs that were given up with their nodes. One that answers again is stopped; when it has stopped, or the
- * backend does not know it, its node may be used again. Nothing is concluded from silence.
+ * Searches for runs that were given up with their nodes. Such a run is stopped: at once, because a backend may keep the
+ * order for a node that does not answer, and again when it is seen. When it has stopped, or the backend does not know it,
+ * its node may be used again. Nothing is concluded from silence.
  */
 export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, Executor>): () => Promise<void> {
   const { domain, leader } = carrying
-  /** Runs that this leader has told to stop. */
-  const told = new Set<string>()
+  /** Runs that this leader has told to stop, and their states then. */
+  const told = new Map<string, Observation['state']>()
 
   async function search(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
     const observations = await executor.inspect(runs.map(({ handle }) => handle))
@@ -20,12 +21,21 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   }
 
   async function isSettled(executor: Executor, run: LostRun, observation: Observation | undefined): Promise<boolean> {
-    if (observation?.state === 'running' || observation?.state === 'starting') {
-      if (run.alive) return true
-      if (!told.has(run.runId)) await executor.stop(run.handle, carrying.graceMs)
-      told.add(run.runId)
+    if (observation === undefined || isOver(observation)) return isOver(observation)
+    const { state } = observation
+    if (run.alive) return state !== 'unreachable'
+    if (told.get(run.runId) !== state) await stop(executor, run, state)
+    told.set(run.runId, state)
+    return false
+  }
+
+  async function stop(executor: Executor, { handle, runId }: LostRun, state: Observation['state']): Promise<void> {
+    try {
+      await executor.stop(handle, carrying.graceMs)
+    } catch (err) {
+      if (state !== 'unreachable') throw err
+      domain.log.debug({ err, run: runId }, 'a lost run is stopped when its node answers')
     }
-    return isOver(observation)
   }
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {

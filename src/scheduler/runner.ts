@@ -73,7 +73,10 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   async function watch(executor: Executor) {
     for await (const handle of executor.watch?.(signal) ?? []) {
       const carrier = [...carriers.values()].find((candidate) => candidate.handle === handle)
-      if (carrier) await inspect(domain.db.sql, executor, [carrier])
+      if (!carrier) continue
+      await inspect(domain.db.sql, executor, [carrier]).catch((err: unknown) =>
+        log.debug({ err, executor: executor.name }, 'a run was not inspected; the next poll does it'),
+      )
     }
   }
 

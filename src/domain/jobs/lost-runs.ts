@@ -12,12 +12,15 @@ import { recordLateReport } from './runs.ts'
 
 /**
  * Called before the end of the run is stored, which frees its resources: from now on nothing may start there, and
- * starts that were planned before are refused.
+ * starts that were planned before are refused. Of a run that a backend has not placed yet, the node is only a guess.
  */
 export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
   await sql.query('UPDATE run SET lost_at = coalesce(lost_at, berth_now()) WHERE id = $1', [runId])
-  await lose(sql, pool, { which: 'id IN (SELECT node_id FROM allocation WHERE run_id = $2)', of: runId })
+  await lose(sql, pool, {
+    which: 'id IN (SELECT node_id FROM allocation WHERE run_id = $2 AND NOT provisional)',
+    of: runId,
+  })
 }
 
 /** `which`: a condition on the nodes of the pool; `of` is its parameter $2. */

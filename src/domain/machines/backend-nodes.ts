@@ -96,6 +96,8 @@ interface StoredNode extends NodeRow {
   slots: number[]
   /** An allocation or a hold is on it. */
   isUsed: boolean
+  /** A run that was given up with the node may still be there. */
+  hasLostRun: boolean
 }
 
 const storedSql = `
@@ -105,7 +107,8 @@ SELECT n.id, n.name, n.state, n.cpu_millis AS cpu, n.memory_bytes AS memory, n.c
     FROM device d WHERE d.node_id = n.id), '[]') AS gpus,
   ARRAY(SELECT h.device FROM held_device h WHERE h.node_id = n.id) AS slots,
   EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id) OR EXISTS (SELECT FROM hold h
-    WHERE h.pool = n.pool AND h.placements @> jsonb_build_array(jsonb_build_object('nodeId', n.id))) AS "isUsed"
+    WHERE h.pool = n.pool AND h.placements @> jsonb_build_array(jsonb_build_object('nodeId', n.id))) AS "isUsed",
+  EXISTS (SELECT FROM run r WHERE r.pool = n.pool AND r.lost_at IS NOT NULL AND n.name = ANY(r.nodes)) AS "hasLostRun"
 FROM node n WHERE n.pool = $1 ORDER BY n.id`
 
 function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[]) {
@@ -122,11 +125,11 @@ function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[])
 const gibBytes = 1024 ** 3
 
 function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
-  const { name, state, cpuMillis: cpu, memoryBytes: memory, infiniband, heldByOthers } = node
+  const { name, cpuMillis: cpu, memoryBytes: memory, infiniband, heldByOthers } = node
   const gpus = node.gpus.map(({ model, memoryBytes }) => ({ model, memoryGib: memoryBytes / gibBytes }))
   return {
     name,
-    state,
+    state: stored?.hasLostRun ? 'LOST' : node.state,
     cpu,
     memory,
     cpuModel: node.cpuModel.toLowerCase() || null,

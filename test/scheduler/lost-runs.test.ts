@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
+import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createTestDomain, type TestDomain } from '../support/domain.ts'
+import { backendNode, createFakeBackend, type FakeBackend } from '../support/fake-backend.ts'
+import { startScheduler } from '../support/leader.ts'
+import { recordLines } from '../support/recorded-lines.ts'
+import { until } from '../support/until.ts'
+
+/** Runs of a backend that chooses nodes itself, when a node or the backend falls silent. */
+
+let database: TestDatabase
+let it: TestDomain
+let dataDir: string
+let backend: FakeBackend
+let scheduler: Scheduler
+const { lines, destination } = recordLines()
+
+beforeEach(async () => {
+  database = await createDatabase()
+  it = await createTestDomain(database.db, { nodes: [] })
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-lost-runs-'))
+  const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+  backend = createFakeBackend(inner, [backendNode('n1')])
+  lines.length = 0
+  const domain = { ...it.domain, log: createLog('info', { destination }) }
+  scheduler = startScheduler(domain, { simulated: backend }, { nodeLostAfterMs: 100 })
+  await until(async () => (await nodeState()) === 'READY', { what: 'the node is known' })
+})
+afterEach(async () => {
+  await scheduler.stop()
+  expect(await findings(database.db.sql)).toEqual([])
+  await backend.close()
+  await it[Symbol.asyncDispose]()
+  await database.close()
+  await rm(dataDir, { recursive: true })
+})
+
+const one = async <Row>(text: string, values: unknown[] = []) => (await database.db.sql.query<Row>(text, values))[0]
+const nodeState = async () => (await one<{ state: string }>('SELECT state::text FROM node'))?.state
+const report = async () => {
+  const leader = await one<{ pool: string; epoch: number }>('SELECT pool, epoch FROM scheduler_leader')
+  if (leader) await storeCapacity(it.domain, leader, backend.nodes)
+}
+const jobIs = (jobId: string, state: string) =>
+  until(
+    async () => (await one('SELECT 1 FROM job WHERE id = $1 AND state = $2::job_state', [jobId, state])) !== undefined,
+    {
+      what: `${jobId} is ${state}`,
+    },
+  )
+const runs = () => [...backend.given.values()]
+
+async function startOne(): Promise<string> {
+  const jobId = await it.submit({
+    environment: [{ name: 'SIM_RUN_SECONDS', value: '1e6' }],
+    restartable: true,
+    resources: { cpu: 3, memoryBytes: 1 },
+  })
+  const told = "SELECT 1 FROM job WHERE id = $1 AND state_info = 'Resources'"
+  await until(async () => (await one(told, [jobId])) !== undefined, { what: 'it waits in the backend' })
+  return jobId
+}
+
+test('a run that is lost with its node is told to stop at once, and the node is not used before it has', async () => {
+  const jobId = await startOne()
+  await backend.place()
+  await jobIs(jobId, 'RUNNING')
+  const { inspect } = backend
+  backend.inspect = async (handles) => handles.map(() => ({ state: 'unreachable' }))
+  await jobIs(jobId, 'QUEUED')
+  await until(() => runs()[0]?.isStopped, { what: 'the order to stop is given' })
+  await report()
+  expect(await nodeState()).toBe('LOST')
+  expect(runs()).toHaveLength(1)
+  backend.inspect = inspect
+  await until(() => runs().length === 0, { what: 'the old run is found' })
+  await report()
+  expect(await nodeState()).toBe('READY')
+  await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
+})
+
+test('a backend that fails once does not end its watch', async () => {
+  const jobId = await startOne()
+  const { inspect } = backend
+  let failures = 0
+  backend.inspect = async (handles) => {
+    if (failures++ === 0) throw new Error('It does not answer')
+    return inspect(handles)
+  }
+  await backend.place()
+  await jobIs(jobId, 'RUNNING')
+  expect(failures).toBeGreaterThan(1)
+  expect(lines.filter(({ msg }) => String(msg).startsWith('a watch ended'))).toEqual([])
+})
+
+test('what the backend said first of a run that is gone is its reason', async () => {
+  const jobId = await startOne()
+  await backend.place()
+  await jobIs(jobId, 'RUNNING')
+  const [run] = runs()
+  const { inspect } = backend
+  const gone = [{ state: 'gone', cause: 'PREEMPTED' }, { state: 'gone' }] as const
+  let asked = 0
+  backend.inspect = async (handles) =>
+    handles[0] === `fake ${run?.run.runId}` ? [gone[Math.min(asked++, 1)] ?? gone[1]] : inspect(handles)
+  await until(() => asked > 1, { what: 'it is gone twice' })
+  await backend.preempt(run?.run.runId ?? '')
+  await jobIs(jobId, 'QUEUED')
+  expect(await one('SELECT state_reason AS reason FROM job WHERE id = $1', [jobId])).toEqual({ reason: 'PREEMPTED' })
+})
