@@ -36,6 +36,8 @@ export interface ExecutorTraits {
   launchers: readonly Launcher[]
   /** A port of internalDns may differ from the port of the job. */
   mapsPorts: boolean
+  /** A job with networkIsolation may have a name as well: with OUT other jobs reach it. */
+  namesIsolated: boolean
   /**
    * The special fields that it honours. A submission with another one is refused, so that no field is silently ignored.
    */
@@ -84,6 +86,7 @@ const table = {
     version: 'KERNEL',
     launchers: ['single', 'multiple', 'mpirun'],
     mapsPorts: false,
+    namesIsolated: false,
     honours: [...scripts, ...files],
   },
   container: {
@@ -98,6 +101,7 @@ const table = {
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun'],
     mapsPorts: false,
+    namesIsolated: false,
     honours: ['image', 'data', 'networkIsolation', 'internalDns', ...scripts, ...files],
   },
   slurm: {
@@ -112,6 +116,7 @@ const table = {
     version: 'BACKEND',
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
     mapsPorts: false,
+    namesIsolated: false,
     honours: [...scripts, ...files],
   },
   kubernetes: {
@@ -126,6 +131,7 @@ const table = {
     version: 'BACKEND',
     launchers: ['single'],
     mapsPorts: true,
+    namesIsolated: true,
     honours: ['image', 'data', 'networkIsolation', 'internalDns', 'replicas'],
   },
   handler: {
@@ -140,6 +146,7 @@ const table = {
     version: 'KERNEL',
     launchers: ['single'],
     mapsPorts: false,
+    namesIsolated: false,
     honours: ['handler', 'input', ...files],
   },
   simulated: {
@@ -154,6 +161,7 @@ const table = {
     version: null,
     launchers: ['single', 'multiple', 'mpirun', 'srun'],
     mapsPorts: true,
+    namesIsolated: true,
     honours: [...containers, 'replicas', ...scripts, ...files, 'handler', 'input'],
   },
 } as const satisfies Record<ExecutorName, ExecutorTraits>
@@ -175,6 +183,7 @@ const unknown: ExecutorTraits = {
   version: null,
   launchers: ['single'],
   mapsPorts: false,
+  namesIsolated: false,
   honours: [],
 }
 

@@ -45,6 +45,10 @@ describe('fields and executors', () => {
     networkIsolation: { networkIsolation: 'IN' },
     internalDns: { internalDns: { name: 'a', ports: [{ port: 80 }] } },
     'internalDns.ports.targetPort': { internalDns: { name: 'a', ports: [{ port: 80, targetPort: 81 }] } },
+    'networkIsolation: OUT, with internalDns': {
+      networkIsolation: 'OUT',
+      internalDns: { name: 'a', ports: [{ port: 80 }] },
+    },
     x11: { x11: { gpu: false } },
     'resources.replicas': { resources: { replicas: 2 } },
     'resources.gpuIds': { resources: { gpu: 1, gpuIds: [0] } },

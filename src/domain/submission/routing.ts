@@ -108,6 +108,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
     ...notHonoured(spec, executor),
     ...missingField(spec, executor),
     ...portViolations(spec, executor),
+    ...isolationViolations(spec, executor),
     ...gangViolations(spec, destination),
     ...deviceViolations(spec, destination, executor),
     ...attributeViolations(spec, destination.reports[executor], executor),
@@ -188,6 +189,13 @@ function portViolations({ internalDns }: SpecInput, executor: string): Violation
       { path, message: `The executor ${executor} reaches a job at its own ports; it must be ${port}, or be left out` },
     ]
   })
+}
+
+function isolationViolations({ internalDns, networkIsolation }: SpecInput, executor: string): Violation[] {
+  const { honours, namesIsolated } = traitsOf(executor)
+  if (!internalDns || !networkIsolation || namesIsolated || !honours.includes('internalDns')) return []
+  const message = `Executor ${executor} lets no job reach one with networkIsolation; leave out internalDns or networkIsolation`
+  return [{ path: ['spec', 'internalDns'], message }]
 }
 
 /** A job of several copies that must work together says what it needs, unless the pool is relaxed about it. */
