@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
+import { bodyOf } from '../../src/executors/container/create.ts'
 import { engineAddress } from '../../src/executors/container/engine.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
@@ -125,6 +126,24 @@ describe('states', () => {
 
   it('that nobody knows are loud', () => {
     expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
+  })
+})
+
+describe('the description of a container', () => {
+  const cuda = { NVIDIA_VISIBLE_DEVICES: 'all' }
+  const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '' }
+  const making = { image, account: null, data: { roots: {}, hasUsers: false }, labels: {}, closure: null, passed: {} }
+  const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
+
+  it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
+    const environment = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: '0' }]
+    const without = await bodyOf(runOf({ command: ['true'], environment }), { ...making, ...limits })
+    expect(without.body).toMatchObject({ Env: ['NVIDIA_VISIBLE_DEVICES=void'], HostConfig: { DeviceRequests: [] } })
+    const one = await bodyOf(runOf({ command: ['true'] }, { gpuIds: [3] }), { ...making, ...limits })
+    expect(one.body).toMatchObject({
+      Env: ['NVIDIA_VISIBLE_DEVICES=all'],
+      HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
+    })
   })
 })
 

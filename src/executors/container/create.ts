@@ -83,6 +83,9 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   return { body, workdir }
 }
 
+/** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */
+const withoutGpus = { NVIDIA_VISIBLE_DEVICES: 'void' }
+
 /** The variables of the image are the lowest layer; `inheritEnvironment: false` leaves them out. */
 function environmentFor(run: RunSpec, { image, passed, closure }: Making): Environment {
   const { launcher } = run.spec
@@ -92,6 +95,7 @@ function environmentFor(run: RunSpec, { image, passed, closure }: Making): Envir
   const injected = {
     ...run.injected,
     ...saved,
+    ...(run.gpuIds.length === 0 && withoutGpus),
     ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }),
   }
   return environmentOf({ ...run, injected }, { environment: {}, names: [], account: {}, launcher: inherited })

@@ -50,7 +50,7 @@ export function podOf(made: PodParts, replica: number): unknown {
   const limit = limitOf(made)
   const dns = internalName(spec)
   const volumes = volumesOf(made)
-  const { copies } = shapeOf(spec.resources)
+  const { copies, gpu } = shapeOf(spec.resources)
   const own = [limit, fallbackGraceSeconds, replica, copies]
   return {
     apiVersion: 'v1',
@@ -81,6 +81,7 @@ export function podOf(made: PodParts, replica: number): unknown {
           name: containerName,
           image: spec.image ?? image,
           command: ['/bin/sh', '-c', superviseScript, 'berth', ...own.map(String)],
+          ...(gpu === 0 && { env: withoutGpus }),
           resources: resourcesOf(run),
           securityContext: {
             allowPrivilegeEscalation: false,
@@ -92,6 +93,9 @@ export function podOf(made: PodParts, replica: number): unknown {
     },
   }
 }
+
+/** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */
+const withoutGpus = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }]
 
 /** Seconds after which a pod ends its run by itself; 0: never. */
 const limitOf = ({ run: { spec }, deadlineSlackSeconds }: PodParts) =>
