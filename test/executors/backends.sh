@@ -100,7 +100,7 @@ if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etc
   for _ in $(seq 900); do grep -q '^ready' "$directory/kubernetes.log" && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
   if grep -q '^ready' "$directory/kubernetes.log"; then
     echo "── the executor kubernetes over $(kubectl --kubeconfig "$directory/kubernetes/kubeconfig" version --short 2>/dev/null | tail -1)"
-    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run test/executors/kubernetes.test.ts || failed+=("kubernetes")
+    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes.test.ts test/executors/kubernetes-server.test.ts || failed+=("kubernetes")
   else
     tail -3 "$directory/kubernetes.log" >&2
     failed+=("kubernetes does not start")

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
+import type { RunSpec } from '../../src/executors/executor.ts'
 import { capacityOf } from '../../src/executors/kubernetes/capacity.ts'
 import { annotations, handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { Node, Pod } from '../../src/executors/kubernetes/objects.ts'
@@ -15,7 +16,7 @@ import { nodeLabels } from '../../src/executors/kubernetes/placement.ts'
 import { podOf as describedPod } from '../../src/executors/kubernetes/pod.ts'
 import { ceilingOf, floorOf, milli } from '../../src/executors/kubernetes/quantity.ts'
 import { commandScript } from '../../src/executors/kubernetes/script.ts'
-import { runOf } from './runs.ts'
+import { resourcesOf, runOf } from './runs.ts'
 
 /** What needs no cluster: how its answers are read, and what it is asked for. */
 
@@ -111,6 +112,27 @@ describe('states', () => {
       'out of time by the kubelet',
       podOf({ phase: 'Failed', reason: 'DeadlineExceeded' }),
       { state: 'ended', exitCode: 137, cause: 'MAX_RUN_TIME' },
+    ],
+    [
+      'out of time by the kubelet, which has not ended it yet',
+      podOf(
+        { phase: 'Failed', reason: 'DeadlineExceeded' },
+        { state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
+      ),
+      { state: 'running' },
+    ],
+    [
+      'out of time by the kubelet on a node that went silent',
+      podOf(
+        { phase: 'Failed', reason: 'DeadlineExceeded' },
+        { nodeName: 'dark', state: { running: { startedAt: '2026-01-01T00:00:01Z' } } },
+      ),
+      { state: 'unreachable' },
+    ],
+    [
+      'out of time before its command began',
+      podOf({ phase: 'Failed', reason: 'DeadlineExceeded' }, { state: { waiting: { reason: 'ContainerCreating' } } }),
+      { state: 'failed', reason: 'START_FAILED' },
     ],
     [
       'without its directory',
@@ -268,27 +290,44 @@ describe('the script of a run', () => {
 })
 
 describe('the description of a pod', () => {
+  const described = (run: RunSpec) => {
+    const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
+    const made = { owner: 'us', image: 'i', imagePullSecrets: [], deadlineSlackSeconds: 600, mounts: [], nodes: [] }
+    return describedPod({ ...made, run, secret }, 0)
+  }
+
   it('has neither the command nor a value of a variable or the closure, and no privileges', () => {
     const text = 'known to the Secret alone'
     const run = runOf({ command: [text], environment: [{ name: 'A', value: text }] })
-    const parts = {
-      run: { ...run, injected: { BERTH_TOKEN: text }, closure: JSON.stringify({ text }) },
-      secret: { metadata: { name: 's', uid: 'u', resourceVersion: '1' } },
-      owner: 'us',
-      image: 'i',
-      imagePullSecrets: [],
-      deadlineSlackSeconds: 1,
-      mounts: [],
-      nodes: [],
-    }
-    const described = describedPod(parts, 0)
-    expect(JSON.stringify(described)).not.toContain(text)
-    expect(described).toMatchObject({
+    const pod = described({ ...run, injected: { BERTH_TOKEN: text }, closure: JSON.stringify({ text }) })
+    expect(JSON.stringify(pod)).not.toContain(text)
+    expect(pod).toMatchObject({
       spec: {
         automountServiceAccountToken: false,
         containers: [{ securityContext: { allowPrivilegeEscalation: false } }],
       },
     })
+  })
+
+  it('has GPUs as a resource, and keeps those of the node out without any', () => {
+    const none = { env: [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }] }
+    expect(described(runOf({}))).toMatchObject({ spec: { containers: [none] } })
+    const two = described(runOf({ resources: resourcesOf({ gpu: 2 }) }))
+    expect(two).toMatchObject({
+      spec: {
+        containers: [{ resources: { limits: { 'nvidia.com/gpu': '2' } } }],
+        tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists' }],
+      },
+    })
+    expect(JSON.stringify(two)).not.toContain('NVIDIA_VISIBLE_DEVICES')
+  })
+
+  it('has a deadline that does not count an hour of pulling, nor the wait of several pods for each other', () => {
+    const limit = { maxRunTimeSeconds: 60 }
+    expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 600 + 3_600 } })
+    const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))
+    expect(gang).toMatchObject({ metadata: { annotations: { [annotations.deadline]: '4260' } } })
+    expect(JSON.stringify(gang)).not.toContain('activeDeadlineSeconds')
   })
 })
 

@@ -3,7 +3,7 @@
 # Needs root, etcd, containerd, runc, the reference CNI plugins in /usr/lib/cni, and kube-apiserver,
 # kube-controller-manager, kube-scheduler, kubelet and kubectl of one version in BERTH_TEST_KUBERNETES_BINARIES or the PATH.
 # ROOTFS is a tar file; nodes have it as the image localhost/bb:1. Everything is kept in DIRECTORY. Runs until it is
-# ended; prints "ready" when the node is, and leaves DIRECTORY/kubeconfig.
+# ended; prints "ready" when the node is, and leaves DIRECTORY/kubeconfig and the ids of its processes, DIRECTORY/NAME.pid.
 set -euo pipefail
 directory=$1 rootfs=$2
 PATH=${BERTH_TEST_KUBERNETES_BINARIES:+$BERTH_TEST_KUBERNETES_BINARIES:}$PATH
@@ -15,6 +15,7 @@ start() {
   local name=$1
   shift
   setsid "$@" >"$directory/$name.log" 2>&1 </dev/null &
+  echo $! >"$directory/$name.pid"
   started=("$!" "${started[@]}")
 }
 
@@ -60,7 +61,7 @@ start etcd etcd --data-dir "$directory/etcd" --unsafe-no-fsync \
   --listen-peer-urls "http://127.0.0.1:$((etcd + 1))" --initial-advertise-peer-urls "http://127.0.0.1:$((etcd + 1))" \
   --initial-cluster "default=http://127.0.0.1:$((etcd + 1))"
 until_true curl -fs "http://127.0.0.1:$etcd/health"
-start apiserver kube-apiserver --etcd-servers "http://127.0.0.1:$etcd" --bind-address 127.0.0.1 --secure-port "$api" \
+start kube-apiserver kube-apiserver --etcd-servers "http://127.0.0.1:$etcd" --bind-address 127.0.0.1 --secure-port "$api" \
   --cert-dir "$directory/pki" --service-cluster-ip-range 10.97.0.0/16 --token-auth-file "$directory/tokens.csv" \
   --authorization-mode RBAC --allow-privileged --service-account-issuer https://test \
   --service-account-signing-key-file "$directory/pki/sa.key" --service-account-key-file "$directory/pki/sa.pub" \
@@ -68,7 +69,7 @@ start apiserver kube-apiserver --etcd-servers "http://127.0.0.1:$etcd" --bind-ad
   --kubelet-preferred-address-types InternalIP
 until_true kubectl --kubeconfig "$kubeconfig" get --raw /readyz
 start controllers kube-controller-manager --kubeconfig "$kubeconfig" --leader-elect=false --bind-address 127.0.0.1 \
-  --secure-port $((api + 1)) --cert-dir "$directory/pki" --service-account-private-key-file "$directory/pki/sa.key"
+  --node-monitor-grace-period 20s --secure-port $((api + 1)) --cert-dir "$directory/pki" --service-account-private-key-file "$directory/pki/sa.key"
 start scheduler kube-scheduler --kubeconfig "$kubeconfig" --leader-elect=false --bind-address 127.0.0.1 \
   --secure-port $((api + 2)) --cert-dir "$directory/pki"
 

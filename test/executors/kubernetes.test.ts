@@ -1,8 +1,7 @@
-import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Executor, isOver } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
@@ -11,18 +10,10 @@ import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { commandOf, contract, startsAt } from './contract.ts'
+import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode } from './real-cluster.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
-/**
- * Real pods, where the environment names the kubeconfig of a cluster whose nodes see the directories of this machine and
- * have the image `localhost/bb:1` (busybox): `npm run test:executors` starts one. Elsewhere this file is skipped, and
- * says so.
- */
-const kubeconfig = process.env['BERTH_TEST_KUBERNETES']
-const image = 'localhost/bb:1'
-if (kubeconfig === undefined)
-  process.stderr.write('SKIPPED: the executor kubernetes; "npm run test:executors" runs it with a real cluster\n')
-
+/** Real pods, where there is a cluster. */
 const open = (directory: string) =>
   createKubernetesExecutor({
     kubeconfig,
@@ -119,9 +110,12 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       expect(await failure(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
       expect(await failure(sh('true', { image: 'localhost/BB:1' }))).toMatchObject({ reason: 'BAD_SPEC' })
       const handle = await start(sh('true', { image: 'localhost/none:1' }))
-      await until(async () => JSON.stringify(await observe(executor, handle)).includes('ImagePull'), {
-        what: 'the reason is told',
-      })
+      await until(
+        async () => /"(ErrImagePull|ImagePullBackOff): /.test(JSON.stringify(await observe(executor, handle))),
+        {
+          what: 'the reason is told',
+        },
+      )
       await executor.stop(handle, 0)
       expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
     })
@@ -250,6 +244,107 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       expect(await kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'name')).not.toContain(`${handle}-1`)
     })
 
+    it('out of the time of its kubelet ends as that, after its last byte', async () => {
+      const text = "trap 'echo last; exit 3' TERM; echo first; while :; do sleep 0.1; done"
+      const handle = await start(sh(text, { maxRunTimeSeconds: 600 }))
+      await untilState(executor, handle, 'running')
+      const reading = read(executor, handle)
+      await kubectl('patch', 'pod', `${handle}-0`, '-p', '{"spec":{"activeDeadlineSeconds":3}}')
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 3, cause: 'MAX_RUN_TIME' })
+      expect((await reading).out).toMatch(/^first\n(Terminated\n)?last\n$/)
+    })
+
+    it('of several has no time of the kubelet before all begin', async () => {
+      const resources = { ...small, replicas: 2 }
+      const handle = await start(sh('sleep 600', { resources, maxRunTimeSeconds: 100 }))
+      expect(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds')).toBe('')
+      await untilState(executor, handle, 'running')
+      const seconds = Number(await fieldOf('pod', `${handle}-0`, '.spec.activeDeadlineSeconds'))
+      expect(seconds).toBeGreaterThanOrEqual(3_700)
+      expect(seconds).toBeLessThan(3_760)
+      await executor.stop(handle, 0)
+    })
+
+    it('of a node with GPUs has as many as it asks for, by model; without any it sees none', async () => {
+      const { metadata } = await onlyNode()
+      await equip(2, 'Tesla-V100')
+      try {
+        const gpu = { model: 'Tesla-V100', memoryBytes: 32 * 1024 ** 3 }
+        expect(await executor.capacity?.()).toMatchObject([{ gpus: [gpu, gpu] }])
+        const filters = { gpuModel: ['v100'], gpuMemoryGib: 32 }
+        const handle = await start(sh('sleep 600', { resources: { ...small, ...filters, gpu: 2 } }))
+        await untilState(executor, handle, 'running')
+        expect(await fieldOf('pod', `${handle}-0`, '.spec.nodeName')).toBe(metadata.name)
+        const more = await start(sh('true', { resources: { ...small, gpu: 1 } }))
+        await until(async () => JSON.stringify(await observe(executor, more)).includes('Insufficient nvidia.com/gpu'), {
+          what: 'it says what is missing',
+        })
+        await executor.stop(handle, 0)
+        await untilEnded(executor, more)
+        const tooBig = { ...small, ...filters, gpuMemoryGib: 33, gpu: 1 }
+        const never = await start(sh('true', { resources: tooBig }))
+        await until(async () => JSON.stringify(await observe(executor, never)).includes('node affinity'), {
+          what: 'no node has such a GPU',
+        })
+        await executor.stop(never, 0)
+        await expect(start(sh('true', { resources: { ...small, gpu: 1, gpuModel: ['h100'] } }))).rejects.toThrow(
+          'resources.gpuModel h100: no label nvidia.com/gpu.product matches; nodes have Tesla-V100',
+        )
+        expect((await finish(sh('echo $NVIDIA_VISIBLE_DEVICES'))).out).toBe('void\n')
+      } finally {
+        await equip(0, null)
+      }
+    })
+
+    it('that asks for InfiniBand has the devices and may lock memory; without devices it says why it waits', async () => {
+      const { metadata } = await onlyNode()
+      const label = 'feature.node.kubernetes.io/rdma.available'
+      const resources = { ...small, infiniband: true }
+      const anywhere = await start(sh('true', { resources }))
+      await until(async () => JSON.stringify(await observe(executor, anywhere)).includes('node affinity'), {
+        what: 'no node has InfiniBand',
+      })
+      await kubectl('label', 'node', metadata.name, '--overwrite', `${label}=true`)
+      try {
+        if (existsSync('/dev/infiniband')) await untilEnded(executor, anywhere)
+        else
+          await until(async () => JSON.stringify(await observe(executor, anywhere)).includes('/dev/infiniband'), {
+            what: 'the missing directory is named',
+            timeoutMs: 50_000,
+          })
+        const container = '.spec.containers[0]'
+        expect(await fieldOf('pod', `${anywhere}-0`, `${container}.securityContext.capabilities.add[0]`)).toBe(
+          'IPC_LOCK',
+        )
+        await executor.stop(anywhere, 0)
+        await until(async () => isOver(await observe(executor, anywhere)), { what: 'it is over' })
+      } finally {
+        await kubectl('label', 'node', metadata.name, `${label}-`)
+      }
+    })
+
+    it('is kept off nodes that are cordoned or tainted, and they are told as such', async () => {
+      const { metadata } = await onlyNode()
+      const stateOf = async () => (await executor.capacity?.())?.[0]?.state
+      const keeps = async (away: string[], back: string[]) => {
+        await kubectl(...away)
+        const handle = await start(sh('true'))
+        try {
+          expect(await stateOf()).toBe('CORDONED')
+          await until(async () => JSON.stringify(await observe(executor, handle)).includes('0/1 nodes'), {
+            what: 'it has no node',
+          })
+        } finally {
+          await kubectl(...back)
+        }
+        await untilEnded(executor, handle)
+      }
+      await keeps(['cordon', metadata.name], ['uncordon', metadata.name])
+      const taint = (sign: string) => ['taint', 'node', metadata.name, `test=yes:NoSchedule${sign}`]
+      await keeps(taint(''), taint('-'))
+      expect(await stateOf()).toBe('READY')
+    })
+
     it('tells the nodes, and what others hold there', async () => {
       const [node] = (await executor.capacity?.()) ?? []
       expect(node).toMatchObject({ state: 'READY', gpus: [] })
@@ -257,9 +352,3 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
     })
   })
 })
-
-const run = promisify(execFile)
-
-async function kubectl(...words: string[]): Promise<string> {
-  return (await run('kubectl', ['--kubeconfig', kubeconfig ?? '', ...words])).stdout
-}

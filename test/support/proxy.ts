@@ -15,7 +15,8 @@ export interface CuttingProxy {
 
 const kinds = { websocket: /^upgrade: websocket/im, sse: /^accept: text\/event-stream/im } as const
 
-export async function startProxy(target: string): Promise<CuttingProxy> {
+/** `host`: the address of this machine that it listens on. */
+export async function startProxy(target: string, host = '127.0.0.1'): Promise<CuttingProxy> {
   const open = new Set<Socket>()
   const blocked: CuttingProxy['blocked'] = new Set()
   const passed = { websocket: 0, sse: 0 }
@@ -44,12 +45,12 @@ export async function startProxy(target: string): Promise<CuttingProxy> {
     })
     far.pipe(near)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
   const cut = () => {
     for (const socket of open) socket.destroy()
   }
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://${host}:${(server.address() as AddressInfo).port}`,
     blocked,
     passed,
     cut,

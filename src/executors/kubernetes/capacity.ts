@@ -34,12 +34,15 @@ export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: 
   })
 }
 
-export const isReady = ({ status }: Node) =>
-  status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false
+const readiness = ({ status }: Node) => status.conditions?.find(({ type }) => type === 'Ready')?.status
+
+/** Its kubelet does not answer. One that says that it is not ready still tells the truth of its pods. */
+export const isSilent = (node: Node) => readiness(node) === 'Unknown'
 
 function stateOf(node: Node): BackendNode['state'] {
-  if (!isReady(node)) return 'LOST'
-  return node.spec.unschedulable === true || node.spec.taints?.some(keepsRunsAway) ? 'CORDONED' : 'READY'
+  if (isSilent(node)) return 'LOST'
+  const isOpen = readiness(node) === 'True' && node.spec.unschedulable !== true
+  return isOpen && !node.spec.taints?.some(keepsRunsAway) ? 'READY' : 'CORDONED'
 }
 
 /** Runs tolerate the taint of GPU nodes and no other. */

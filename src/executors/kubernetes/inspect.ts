@@ -1,7 +1,7 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
-import { isReady } from './capacity.ts'
+import { isSilent } from './capacity.ts'
 import { type ClusterApi, ClusterAway } from './cluster.ts'
 import type { PodName } from './logs.ts'
 import { annotations, isPodHandle, podLabels, selectorOf } from './names.ts'
@@ -98,12 +98,12 @@ export function createInspector(options: InspectorOptions): Inspector {
   /** What a pod alone does not tell; asked only if some pod needs it. */
   async function readKnown(pods: readonly Pod[]): Promise<Surroundings> {
     const waits = pods.some((pod) => pod.spec.nodeName !== undefined && containerOf(pod)?.waiting)
-    const runs = pods.some((pod) => containerOf(pod)?.running)
+    const isPlaced = pods.some((pod) => pod.spec.nodeName !== undefined && !containerOf(pod)?.terminated)
     const nowMs = time.nowMs()
     return {
       toTime: (iso) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs() + secondMs)),
       nowMs,
-      silent: runs ? await silentNodes() : new Set(),
+      silent: isPlaced ? await silentNodes() : new Set(),
       doing: waits ? await doing() : new Map(),
     }
   }
@@ -131,10 +131,11 @@ export function createInspector(options: InspectorOptions): Inspector {
   /** Lets the commands begin in pods that have not been told to; `address` null: not all pods of the run are up. */
   async function beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
     if (address === null) return pods
-    const begin = { metadata: { annotations: { [annotations.begin]: address } } }
+    const upMs = Math.max(...pods.map(runsSinceMs))
     return Promise.all(
       pods.map(async (pod) => {
         if (pod.metadata.annotations?.[annotations.begin] !== undefined) return pod
+        const begin = beginOf(pod, address, upMs)
         return (await cluster.patch<Pod>(`pods/${pod.metadata.name}`, begin).catch(unlessGone)) ?? pod
       }),
     )
@@ -202,14 +203,39 @@ function outputOf(together: Together, replica: number): 'GOES_ON' | 'OVER' | 'GO
 
 async function readSilent(cluster: ClusterApi): Promise<ReadonlySet<string>> {
   const { items } = await cluster.list<Node>('/api/v1/nodes')
-  return new Set(items.filter((node) => !isReady(node)).map(({ metadata }) => metadata.name))
+  return new Set(items.filter(isSilent).map(({ metadata }) => metadata.name))
 }
 
-/** What the kubelets say that they do, by the uid of the pod. */
-async function readDoing(cluster: ClusterApi): Promise<ReadonlyMap<string, string>> {
-  const { items } = await cluster.list<Notice>('events', { fieldSelector: 'involvedObject.kind=Pod,reason=Pulling' })
-  return new Map(items.map(({ involvedObject, message }) => [involvedObject.uid ?? '', message ?? 'Pulling']))
+const runsSinceMs = (pod: Pod) => Date.parse(containerOf(pod)?.running?.startedAt ?? '')
+
+/**
+ * The pod was active while it waited for the last one, which costs the run none of its time. The same for every server
+ * and at every look: the API server refuses a deadline that is later than the one before.
+ */
+function beginOf({ metadata, status }: Pod, address: string, upMs: number): unknown {
+  const seconds = metadata.annotations?.[annotations.deadline]
+  const waitedMs = Math.max(0, upMs - Date.parse(status.startTime ?? ''))
+  return {
+    metadata: { annotations: { [annotations.begin]: address } },
+    ...(seconds !== undefined && { spec: { activeDeadlineSeconds: Number(seconds) + Math.ceil(waitedMs / 1000) } }),
+  }
 }
+
+/** Notices about pods except those of what went well, and of what a pod without a node tells itself. */
+const ofWaiting = ['Scheduled', 'FailedScheduling', 'Pulled', 'Created', 'Started', 'Killing']
+  .map((reason) => `reason!=${reason}`)
+  .join()
+
+/** What the kubelets say that they do, or cannot do, by the uid of the pod; the newest counts. */
+async function readDoing(cluster: ClusterApi): Promise<ReadonlyMap<string, string>> {
+  const { items } = await cluster.list<Notice>('events', { fieldSelector: `involvedObject.kind=Pod,${ofWaiting}` })
+  const inOrder = items.toSorted((a, b) => momentOf(a).localeCompare(momentOf(b)))
+  return new Map(
+    inOrder.map(({ involvedObject, reason = '', message = reason }) => [involvedObject.uid ?? '', message]),
+  )
+}
+
+const momentOf = ({ lastTimestamp, eventTime }: Notice) => lastTimestamp ?? eventTime ?? ''
 
 /** Asks again after a while; several questions at once are one. */
 function remembered<T>(clock: Clock, freshMs: number, read: () => Promise<T>): () => Promise<T> {

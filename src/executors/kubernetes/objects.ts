@@ -70,4 +70,6 @@ export interface Notice {
   involvedObject: { uid?: string }
   reason?: string
   message?: string
+  lastTimestamp?: string | null
+  eventTime?: string | null
 }

@@ -104,8 +104,8 @@ export function partOf(pod: Pod, known: Surroundings): Part {
   const node = pod.spec.nodeName
   if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} does not answer` }
   if (container?.terminated) return endOf(pod, container.terminated, known)
-  if (phase === 'Failed' || phase === 'Succeeded') return withoutContainer(pod)
-  if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} is not ready` }
+  if (podIsOver(pod) && !(container?.running && isOutOfTime(pod))) return withoutContainer(pod)
+  if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} does not answer` }
   if (container?.running) return { kind: 'runs', startedAt: known.toTime(container.running.startedAt) }
   return waitOf(pod, container?.waiting ?? {}, known)
 }
@@ -131,6 +131,9 @@ export const cannotBegin = (pod: Pod) =>
 
 export const podIsOver = (pod: Pod) =>
   Boolean(containerOf(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
+
+/** The kubelet says so before it has ended the container. */
+const isOutOfTime = ({ status }: Pod) => podReasons[status.reason ?? ''] === 'MAX_RUN_TIME'
 
 type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & object
 
@@ -193,6 +196,8 @@ function withoutContainer(pod: Pod): Part {
   const meaning = podReasons[reason]
   switch (meaning) {
     case 'MAX_RUN_TIME':
+      if (containerOf(pod)?.waiting)
+        return { kind: 'failed', reason: 'START_FAILED', message: `${info} before its command began` }
       return { kind: 'over', ended: { state: 'ended', ...codeOf(137), stopped: false, cause: 'MAX_RUN_TIME' } }
     case 'GONE':
     case 'PREEMPTED':

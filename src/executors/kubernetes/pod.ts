@@ -48,6 +48,7 @@ export function podOf(made: PodParts, replica: number): unknown {
   const { spec } = run
   const handle = handleOf(run.runId)
   const limit = limitOf(made)
+  const deadline = limit + pullSecondsMax
   const dns = internalName(spec)
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
@@ -63,6 +64,7 @@ export function podOf(made: PodParts, replica: number): unknown {
         [podLabels.replicas]: String(copies),
         ...(dns !== null && { [podLabels.dns]: dns }),
       },
+      ...(limit > 0 && copies > 1 && { annotations: { [annotations.deadline]: String(deadline) } }),
       ownerReferences: [ownedBy(secret)],
     },
     spec: {
@@ -70,7 +72,7 @@ export function podOf(made: PodParts, replica: number): unknown {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: fallbackGraceSeconds,
-      ...(limit > 0 && { activeDeadlineSeconds: limit + pullSecondsMax }),
+      ...(limit > 0 && copies === 1 && { activeDeadlineSeconds: deadline }),
       ...(copies > 1 && { hostname: podNameOf(handle, replica), subdomain: handle }),
       ...(run.queueNative['priorityClass'] && { priorityClassName: run.queueNative['priorityClass'] }),
       imagePullSecrets: imagePullSecrets.map((name) => ({ name })),

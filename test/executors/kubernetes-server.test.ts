@@ -1,0 +1,189 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type OpenServer, openServer } from '../support/api.ts'
+import { type CuttingProxy, startProxy } from '../support/proxy.ts'
+import { until } from '../support/until.ts'
+import { equip, frozen, image, kubeconfig, kubectl, onlyNode, tagImage } from './real-cluster.ts'
+
+/** What becomes of jobs of a real server when their pods and their node go away. */
+describe.skipIf(kubeconfig === undefined)('a server with a cluster', { timeout: 300_000 }, () => {
+  let proxy: CuttingProxy
+  let directory: string
+  let server: OpenServer
+
+  beforeAll(async () => {
+    const { metadata } = await onlyNode()
+    const addresses = await kubectl('get', 'node', metadata.name, '-o', 'jsonpath={.status.addresses}')
+    const { address } = JSON.parse(addresses).find(({ type }: { type: string }) => type === 'InternalIP')
+    // Pods reach the machine at the address of their node.
+    proxy = await startProxy('http://127.0.0.1:1', address)
+    directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-server-'))
+    server = await openServer(`
+server: { publicUrl: '${proxy.url}' }
+kubernetes: { kubeconfig: '${kubeconfig}', image: '${image}' }
+data: { roots: { data: '${directory}' } }
+pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSeconds: 5 } }]
+`)
+    proxy.moveTo(server.server.url)
+    await untilNode('READY')
+  })
+  afterAll(async () => {
+    await kubectl('delete', 'secrets', '-l', 'app.kubernetes.io/managed-by=berth', '--wait=false')
+    await proxy.close()
+    await rm(directory, { recursive: true })
+  })
+
+  interface Seen {
+    state: string
+    stateReason: string | null
+    stateInfo: string | null
+    nativeId: string | null
+    attempt: number
+    closure: { step: number } | null
+    runs: { nodes: { number: number; state: string; nativeId: string | null }[] }
+    logs: { text: string }
+  }
+
+  async function look(id: string): Promise<Seen> {
+    const query = `query ($id: ID!) { job(id: $id) { state stateReason stateInfo nativeId attempt closure
+      runs(first: 10) { nodes { number state nativeId } } logs(first: 5000) { text } } }`
+    return (await server.api.ask<{ job: Seen }>(query, { id })).job
+  }
+  const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
+    until(
+      async () => {
+        const job = await look(id)
+        return is(job) && job
+      },
+      { what, timeoutMs: 200_000 },
+    )
+  const untilNode = (state: string) =>
+    until(
+      async () => {
+        const { pools } = await server.api.ask<{ pools: { nodes: { nodes: { state: string }[] } }[] }>(
+          '{ pools { nodes { nodes { state } } } }',
+        )
+        return pools[0]?.nodes.nodes[0]?.state === state
+      },
+      { what: `the node is ${state}`, timeoutMs: 200_000 },
+    )
+  const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'].includes(state)
+  const small = { cpu: 0.05, memoryBytes: 64 * 2 ** 20 }
+  const sh = (text: string, more: object = {}) => ({
+    command: ['/bin/sh', '-c', text],
+    data: ['data:/d'],
+    resources: small,
+    ...more,
+  })
+  const marks = async (name: string) => (await readFile(join(directory, name), 'utf8')).trim().split('\n')
+
+  /** Saves a closure each second; ends some steps after it was continued. */
+  const counting = `
+    save() {
+      wget -q -O- --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' \\
+        --post-data '{"query": "mutation { saveClosure(closure: { step: '$1' }) }"}' "$BERTH_URL/graphql"
+    }
+    step=0 end=1000
+    if [ "$BERTH_CLOSURE" ]; then
+      step=$(sed 's/[^0-9]//g' "$BERTH_CLOSURE") end=$((step + 3))
+      echo "run $BERTH_RUN continues from $step"
+    fi
+    trap 'exit 1' TERM
+    while [ $step -lt $end ]; do
+      step=$((step + 1))
+      save $step | grep -q errors || echo "saved $step"
+      sleep 1
+    done`
+
+  it.each<[string, (pod: string) => string[]]>([
+    ['deleted', (pod) => ['delete', 'pod', pod, '--wait=false']],
+    ['deleted by force', (pod) => ['delete', 'pod', pod, '--grace-period=0', '--force']],
+    ['removed with the Secret that it belongs to', (pod) => ['delete', 'secret', pod.replace(/-0$/, '')]],
+  ])('a resumable job whose pod is %s continues from its closure in another run', async (_, words) => {
+    const id = await server.api.submit(sh(counting, { resumable: true }))
+    const { nativeId, closure } = await untilSeen(id, (job) => (job.closure?.step ?? 0) >= 3, 'it saved some steps')
+    await kubectl(...words(nativeId ?? ''))
+    const job = await untilSeen(id, isFinal, 'it is over')
+    expect(job).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
+    expect(job.runs.nodes.map(({ state }) => state).toSorted()).toEqual(['INTERRUPTED', 'SUCCEEDED'])
+    const [, from = ''] = job.logs.text.match(/run 2 continues from (\d+)/) ?? []
+    expect(Number(from)).toBeGreaterThanOrEqual(closure?.step ?? 0)
+    expect(job.closure).toEqual({ step: Number(from) + 3 })
+  })
+
+  it('a job that is not restartable and has no closure is INTERRUPTED when its pod is deleted', async () => {
+    const id = await server.api.submit(sh('echo begun; sleep 600', { resumable: true }))
+    const { nativeId } = await untilSeen(id, ({ logs }) => logs.text !== '', 'it began')
+    await kubectl('delete', 'pod', nativeId ?? '', '--wait=false')
+    expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({
+      state: 'INTERRUPTED',
+      stateReason: 'NODE_LOST',
+      stateInfo: expect.stringMatching(/^Its pod (was deleted|is not there)$/),
+      attempt: 1,
+    })
+  })
+
+  it('a job that asks for more GPUs than there are waits and says so; with enough it runs', async () => {
+    const id = await server.api.submit(sh('echo ran', { resources: { ...small, gpu: 2, gpuModel: ['v100'] } }))
+    const waiting = async () => {
+      const query = 'query ($id: ID!) { job(id: $id) { state scheduling { reasons { code message } } } }'
+      return (await server.api.ask<{ job: object }>(query, { id })).job
+    }
+    expect(JSON.stringify(await waiting())).toContain('UNSATISFIABLE')
+    await equip(2, 'Tesla-V100')
+    try {
+      expect(await untilSeen(id, isFinal, 'it ran')).toMatchObject({ state: 'SUCCEEDED' })
+    } finally {
+      await equip(0, null)
+    }
+  })
+
+  it('the time in which an image is pulled is none of the run', async () => {
+    const late = 'localhost/late:1'
+    const id = await server.api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
+    await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('ImagePull') ?? false, 'it cannot be pulled')
+    await setTimeout(6_000)
+    expect(await look(id)).toMatchObject({ state: 'STARTING' })
+    await tagImage(late)
+    expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
+  })
+
+  it('an API server that is frozen for longer than an answer may take costs a job nothing', async () => {
+    const text = 'echo x >>/d/frozen; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; sleep 1; done'
+    const id = await server.api.submit(sh(text))
+    await untilSeen(id, ({ logs }) => logs.text.includes('line 3'), 'it prints')
+    await frozen('kube-apiserver', () => setTimeout(35_000))
+    const job = await untilSeen(id, isFinal, 'it is over')
+    expect(job).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
+    expect(job.logs.text).toBe(Array.from({ length: 50 }, (_, index) => `line ${index + 1}\n`).join(''))
+    expect(await marks('frozen')).toEqual(['x'])
+  })
+
+  it('a job whose node falls silent is lost, and runs again only after the old run is ended', async () => {
+    const text = `trap 'sleep 2; echo "$BERTH_RUN ends" >>/d/lost; exit 1' TERM
+      echo "$BERTH_RUN begins" >>/d/lost; [ $BERTH_RUN = 1 ] || exit 0; while :; do sleep 0.1; done`
+    const restarts = await server.api.submit(sh(text, { restartable: true }))
+    const ends = await server.api.submit(sh('sleep 600'))
+    await untilSeen(restarts, ({ state }) => state === 'RUNNING', 'it runs')
+    await untilSeen(ends, ({ state }) => state === 'RUNNING', 'it runs')
+    await frozen('kubelet', async () => {
+      await untilNode('LOST')
+      expect(await untilSeen(ends, isFinal, 'it is over')).toMatchObject({
+        state: 'INTERRUPTED',
+        stateReason: 'NODE_LOST',
+      })
+      expect(await untilSeen(restarts, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
+        stateReason: 'NODE_LOST',
+        stateInfo: 'Its node has not answered for 5 s',
+      })
+      expect(await marks('lost')).toEqual(['1 begins'])
+    })
+    expect(await untilSeen(restarts, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
+    expect(await marks('lost')).toEqual(['1 begins', '1 ends', '2 begins'])
+    expect((await look(ends)).runs.nodes).toHaveLength(1)
+    await untilNode('READY')
+  })
+})

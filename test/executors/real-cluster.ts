@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+/**
+ * The cluster whose kubeconfig the environment names: its nodes see the directories of this machine and have the image
+ * `localhost/bb:1` (busybox). `npm run test:executors` starts one. undefined: there is none, and its tests are skipped.
+ */
+export const kubeconfig = process.env['BERTH_TEST_KUBERNETES']
+export const image = 'localhost/bb:1'
+if (kubeconfig === undefined)
+  process.stderr.write('SKIPPED: the executor kubernetes; "npm run test:executors" runs it with a real cluster\n')
+
+const run = promisify(execFile)
+
+export async function kubectl(...words: string[]): Promise<string> {
+  return (await run('kubectl', ['--kubeconfig', kubeconfig ?? '', ...words])).stdout
+}
+
+/** One field of an object, as JSONPath. */
+export const fieldOf = (kind: string, name: string, path: string): Promise<string> =>
+  kubectl('get', kind, name, '-o', `jsonpath={${path}}`)
+
+interface ClusterNode {
+  metadata: { name: string; resourceVersion?: string }
+  status: { capacity: Record<string, string>; allocatable: Record<string, string> }
+}
+
+export async function onlyNode(): Promise<ClusterNode> {
+  const { items } = JSON.parse(await kubectl('get', 'nodes', '-o', 'json'))
+  if (items.length !== 1) throw new Error(`The tests know a cluster of one node, and this one has ${items.length}`)
+  return items[0]
+}
+
+/** What a device plugin would do: tells that the node has so many GPUs of this model. */
+export async function equip(gpus: number, model: string | null): Promise<void> {
+  const node = await onlyNode()
+  delete node.metadata.resourceVersion
+  for (const amounts of [node.status.capacity, node.status.allocatable]) amounts['nvidia.com/gpu'] = String(gpus)
+  const { name } = node.metadata
+  const child = run('kubectl', [
+    '--kubeconfig',
+    kubeconfig ?? '',
+    'replace',
+    '--raw',
+    `/api/v1/nodes/${name}/status`,
+    '-f',
+    '-',
+  ])
+  child.child.stdin?.end(JSON.stringify(node))
+  await child
+  const labels = { product: model, memory: model === null ? null : '32768' }
+  const words = Object.entries(labels).map(
+    ([key, value]) => `nvidia.com/gpu.${key}${value === null ? '-' : `=${value}`}`,
+  )
+  await kubectl('label', 'node', name, '--overwrite', ...words)
+}
+
+/** Gives the image of the tests another name on the node. */
+export async function tagImage(name: string): Promise<void> {
+  const socket = join(dirname(kubeconfig ?? ''), 'containerd.sock')
+  await run('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'tag', '--force', image, name])
+}
+
+/** Freezes a process of the cluster, as the script that started it noted it, for as long as the work takes. */
+export async function frozen(name: 'kubelet' | 'kube-apiserver', work: () => Promise<void>): Promise<void> {
+  const pid = Number.parseInt(await readFile(join(dirname(kubeconfig ?? ''), `${name}.pid`), 'utf8'), 10)
+  process.kill(pid, 'SIGSTOP')
+  try {
+    await work()
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+}
