@@ -1,6 +1,6 @@
 import type { Viewer } from '../src/domain/access.ts'
+import { approveJobs, rejectJobs } from '../src/domain/control/approve.ts'
 import { cancelJobs } from '../src/domain/control/cancel.ts'
-import { approveJobs, rejectJobs } from '../src/domain/control/decisions.ts'
 import { setJobPriority } from '../src/domain/control/priority.ts'
 import type { Domain } from '../src/domain/domain.ts'
 import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'

@@ -1,7 +1,7 @@
 import { forgetUnheard } from '../domain/changes.ts'
 import type { Domain } from '../domain/domain.ts'
 import { expireDeletions, expireEvents, expireJobs, expireLanes, expireSlots } from '../domain/jobs/retention.ts'
-import { sweepLedger } from '../domain/limits/usage.ts'
+import { sweepLedger } from '../domain/limits/quota-usage.ts'
 import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
 import { findingsOfRuns } from '../domain/selfcheck/selfcheck.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChainer } from '../../src/domain/audit/audit-chain.ts'
 import { expireApprovals } from '../../src/domain/control/approvals.ts'
-import { rejectJob } from '../../src/domain/control/decisions.ts'
+import { rejectJob } from '../../src/domain/control/approve.ts'
 import { ask, data, streamSse } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 

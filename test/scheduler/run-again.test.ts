@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { readHoldingRuns } from '../../src/domain/jobs/runs.ts'
-import { waitingOf } from '../../src/domain/queue/explain.ts'
+import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
 import type { Ended } from '../../src/executors/executor.ts'
 import type { Report } from '../../src/scheduler/outcome.ts'
 import { createReporter } from '../../src/scheduler/reports.ts'

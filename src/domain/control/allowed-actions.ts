@@ -2,7 +2,7 @@ import type { Sql } from '../../platform/tx.ts'
 import { mayOver, maySee, type Viewer } from '../access.ts'
 import { accepts, type JobAction, needsOwnEnvironment } from '../actions.ts'
 import type { JobState } from '../state.ts'
-import { mayDecide, type Request } from './decisions.ts'
+import { mayDecide, type Request } from './approvers.ts'
 import { awaitingSql } from './remove.ts'
 
 interface JobNow {

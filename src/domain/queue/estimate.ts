@@ -3,7 +3,7 @@ import type { Domain } from '../domain.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { windowNotOverSql } from '../machines/reservation-window.ts'
 import { holdingSql } from '../state.ts'
-import { type WaitingFacts, waitingOf } from './explain.ts'
+import { type WaitingFacts, waitingOf } from './why-waiting.ts'
 import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow, type Reserved } from './fits-at.ts'
 import { type InLine, readLine } from './line.ts'
 

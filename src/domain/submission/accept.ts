@@ -26,8 +26,8 @@ import {
   userSubject,
 } from '../limits/quota-rules.ts'
 import { failClosed, readQuotasOf } from '../limits/quotas.ts'
-import { noUsage, type Usage, withJob } from '../limits/usage.ts'
-import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from '../limits/usage-bound.ts'
+import { noUsage, type Usage, withJob } from '../limits/quota-usage.ts'
+import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from '../limits/quota-usage-bound.ts'
 import { modelsFor } from '../machines/machines.ts'
 import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { readReservations } from '../machines/reservations.ts'

@@ -1,6 +1,6 @@
 import { visibleTo } from '../../domain/access.ts'
 import { isOpenSql } from '../../domain/control/approvals.ts'
-import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/decisions.ts'
+import { approveJob, approveJobs, type Decided, rejectJob, rejectJobs } from '../../domain/control/approve.ts'
 import {
   ApprovalNotAllowed,
   Forbidden,

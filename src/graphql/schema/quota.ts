@@ -1,7 +1,7 @@
 import { Forbidden, InvalidInput, NotFound } from '../../domain/errors.ts'
 import type { quotaActions, quotaScopes, quotaTypes } from '../../domain/limits/quota-rules.ts'
 import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } from '../../domain/limits/quotas.ts'
-import { type QuotaUsage, quotaUsageOf } from '../../domain/submission/quota-usage.ts'
+import { type QuotaUsage, quotaUsageOf } from '../../domain/submission/own-quotas.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'

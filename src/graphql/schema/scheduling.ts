@@ -1,6 +1,6 @@
 import type { Estimate } from '../../domain/queue/estimate.ts'
-import type { WaitingFacts } from '../../domain/queue/explain.ts'
 import { type Fit as FitShape, isThere } from '../../domain/queue/fit.ts'
+import type { WaitingFacts } from '../../domain/queue/why-waiting.ts'
 import { type Reason, unnamed } from '../../domain/reason.ts'
 import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'

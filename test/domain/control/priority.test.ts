@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { approveJob } from '../../../src/domain/control/approve.ts'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
-import { approveJob } from '../../../src/domain/control/decisions.ts'
 import { setJobPriority } from '../../../src/domain/control/priority.ts'
 import { InvalidInput, InvalidState, NotFound, Refusal } from '../../../src/domain/errors.ts'
 import { transition } from '../../../src/domain/jobs/transition.ts'

@@ -12,10 +12,10 @@ import {
   quotaScopes,
   quotaTypes,
 } from '../../../src/domain/limits/quota-rules.ts'
+import { sweepLedger } from '../../../src/domain/limits/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/quotas.ts'
-import { sweepLedger } from '../../../src/domain/limits/usage.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
-import { quotaUsageOf } from '../../../src/domain/submission/quota-usage.ts'
+import { quotaUsageOf } from '../../../src/domain/submission/own-quotas.ts'
 import { type SubmitOutcome, submitJobs } from '../../../src/domain/submission/submit.ts'
 import { createDatabase, type TestDatabase } from '../../support/database.ts'
 import { createTestDomain, simNode, type TestDomain } from '../../support/domain.ts'

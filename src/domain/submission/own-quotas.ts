@@ -11,8 +11,8 @@ import {
   scopeText,
   subjectKey,
 } from '../limits/quota-rules.ts'
+import { measuredOf, noUsage, readUsage, windowHours } from '../limits/quota-usage.ts'
 import { readQuotasOf } from '../limits/quotas.ts'
-import { measuredOf, noUsage, readUsage, windowHours } from '../limits/usage.ts'
 import { accountFor, type Memberships, noMemberships, readMemberships } from '../people/teams.ts'
 
 /** A quota as it applies to one person now. */

@@ -1,7 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import { perDomain } from '../domain.ts'
 import { type Amounts, isNear, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
-import { type Measured, measuredOf, readUsage, type Usage, windowHours } from './usage.ts'
+import { type Measured, measuredOf, readUsage, type Usage, windowHours } from './quota-usage.ts'
 
 /**
  * Usage that is far from every limit is not counted again for each group of submissions: counting tens of thousands of

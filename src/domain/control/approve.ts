@@ -1,25 +1,25 @@
 import { z } from 'zod'
 import type { Sql } from '../../platform/tx.ts'
-import { demand, maySee, type UserLevel, userLevels, type Viewer } from '../access.ts'
+import { maySee, type UserLevel, type Viewer } from '../access.ts'
 import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { ApprovalNotAllowed, Forbidden, InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { InvalidState, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
 import { jobChangeSql } from '../jobs/job-change.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
 import { parseInput } from '../parse.ts'
 import type { JobState } from '../state.ts'
 import { isOpenSql } from './approvals.ts'
+import { demandApprover } from './approvers.ts'
 
 /**
  * Approving and rejecting. Of several decisions on one job exactly one wins: the job's row is locked first, and under
  * this lock the request must be PENDING and not expired by database time; the others get INVALID_STATE. Cancelling and
  * expiry hold the same lock. The decision is an event of its own, right before the change of state that it causes.
  *
- * Checks, in this order: may the viewer see the job; may they decide at all (FORBIDDEN); is it another person's job
- * (four eyes, except in single-user mode); does their level suffice (FORBIDDEN); is the request still open
- * (INVALID_STATE); is it the version that they have seen (VERSION_CONFLICT).
+ * Checks, in this order: the viewer may see the job; the viewer is an approver (approvers.ts); the request is open
+ * (INVALID_STATE); the job has the version that the viewer has seen (VERSION_CONFLICT).
  */
 
 export interface Decided {
@@ -141,9 +141,7 @@ interface Decisive extends Move {
 function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Question): Decisive {
   const { verdict, jobId, words, expectedVersion } = decision
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
-  demand(viewer, 'job.approve')
-  if (isOwn(viewer, job.userId, domain.singleUser)) throw new ApprovalNotAllowed()
-  if (job.requiredLevel && !suffices(viewer.level, job.requiredLevel)) throw new Forbidden(`level:${job.requiredLevel}`)
+  demandApprover(viewer, job, domain.singleUser)
   if (!accepts(verdict === 'APPROVED' ? 'APPROVE' : 'REJECT', job.state) || !job.open || decided.has(jobId))
     throw notOpen(jobId)
   demandVersion(job, expectedVersion)
@@ -163,30 +161,6 @@ function check(domain: Domain, viewer: Viewer, { decision, job, decided }: Quest
 
 const notOpen = (jobId: string) =>
   new InvalidState('The job has no pending approval request: it was decided, has expired, or was never required', jobId)
-
-/** Four eyes do not apply in single-user mode. */
-const isOwn = (viewer: Viewer, userId: string, singleUser: boolean) => userId === viewer.userId && !singleUser
-
-const suffices = (level: UserLevel, required: UserLevel): boolean =>
-  userLevels.indexOf(level) >= userLevels.indexOf(required)
-
-/** The public part of a request. */
-export interface Request {
-  status: string
-  requestedById: string
-  requiredLevel: UserLevel
-}
-
-/** Whether a decision of this viewer on the request would be accepted. */
-export const mayDecide = (
-  viewer: Viewer,
-  { status, requestedById, requiredLevel }: Request,
-  singleUser: boolean,
-): boolean =>
-  status === 'PENDING' &&
-  viewer.permissions.has('job.approve') &&
-  !isOwn(viewer, requestedById, singleUser) &&
-  suffices(viewer.level, requiredLevel)
 
 /** Returns the jobs whose request was still open at this moment. */
 async function write(

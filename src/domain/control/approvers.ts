@@ -1,0 +1,44 @@
+import { demand, type UserLevel, userLevels, type Viewer } from '../access.ts'
+import { ApprovalNotAllowed, Forbidden } from '../errors.ts'
+
+/**
+ * Who may approve or reject a job: a user with the permission `job.approve` and at least the level that its request
+ * requires, but not the user of the job. In single-user mode that user may.
+ */
+
+/** The public part of a request. */
+export interface Request {
+  status: string
+  requestedById: string
+  requiredLevel: UserLevel
+}
+
+/** Whether a decision of this viewer on the request would be accepted. */
+export const mayDecide = (
+  viewer: Viewer,
+  { status, requestedById, requiredLevel }: Request,
+  singleUser: boolean,
+): boolean =>
+  status === 'PENDING' &&
+  viewer.permissions.has('job.approve') &&
+  !isOwn(viewer, requestedById, singleUser) &&
+  suffices(viewer.level, requiredLevel)
+
+interface Asked {
+  /** The user of the job. */
+  userId: string
+  /** null: the job has no request. */
+  requiredLevel: UserLevel | null
+}
+
+/** Throws Forbidden, or ApprovalNotAllowed for the viewer's own job. */
+export function demandApprover(viewer: Viewer, { userId, requiredLevel }: Asked, singleUser: boolean): void {
+  demand(viewer, 'job.approve')
+  if (isOwn(viewer, userId, singleUser)) throw new ApprovalNotAllowed()
+  if (requiredLevel && !suffices(viewer.level, requiredLevel)) throw new Forbidden(`level:${requiredLevel}`)
+}
+
+const isOwn = (viewer: Viewer, userId: string, singleUser: boolean) => userId === viewer.userId && !singleUser
+
+const suffices = (level: UserLevel, required: UserLevel): boolean =>
+  userLevels.indexOf(level) >= userLevels.indexOf(required)
