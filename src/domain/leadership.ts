@@ -5,7 +5,7 @@ import type { Clock } from '../platform/clock.ts'
 import { type Address, createPgClient, disconnect } from '../platform/connection.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
-import type { Sql } from '../platform/tx.ts'
+import type { Sql, TransactionOptions } from '../platform/tx.ts'
 
 /**
  * One leader per key over any number of processes.
@@ -88,25 +88,17 @@ export async function fence(sql: Sql, key: string, epoch: number): Promise<void>
   if (rows.length === 0) throw overEpoch(key, epoch)
 }
 
-/**
- * As `fence`, for a transaction that a leader may lose without harm: its commit does not wait for the disk, so a crash of
- * the machine may undo it.
- */
-export async function fenceRelaxed(sql: Sql, key: string, epoch: number): Promise<void> {
-  await sql.query("SELECT set_config('synchronous_commit', 'off', true)")
-  await fence(sql, key, epoch)
-}
-
 /** A transaction of the leader, which begins with `fence`. */
 export const asLeader = <T>(
   { db }: { db: Pick<Db, 'transaction'> },
   { pool, epoch }: { pool: string; epoch: number },
   work: (sql: Sql) => Promise<T>,
+  options?: TransactionOptions,
 ): Promise<T> =>
   db.transaction(async (sql) => {
     await fence(sql, pool, epoch)
     return work(sql)
-  })
+  }, options)
 
 export const overEpoch = (key: string, epoch: number) => new Fenced(`Epoch ${epoch} of ${key} is over`)
 

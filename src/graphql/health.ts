@@ -12,7 +12,7 @@ export interface Readiness {
   warnings: string[]
 }
 
-/** Who probes has a limit of its own, and a short one. */
+/** Limit of the statements of a probe, which is shorter than that of other statements. */
 const limit = { statementMsMax: 2_000 }
 
 /** /readyz needs no login, and the check for space writes to the disk: one check answers all requests of this time. */
@@ -75,10 +75,10 @@ const isDiskFull = (error: unknown) => sqlState((error as Error).cause) === '531
  */
 async function hasRoom(db: Db): Promise<boolean> {
   try {
-    await db.transaction(async (sql) => {
-      await sql.query("SET LOCAL work_mem = '64kB'")
-      await sql.query('SELECT count(*) FROM generate_series(1, 20000)')
-    }, limit)
+    await db.transaction((sql) => sql.query('SELECT count(*) FROM generate_series(1, 20000)'), {
+      ...limit,
+      settings: { work_mem: '64kB' },
+    })
     return true
   } catch (error) {
     if (isDiskFull(error)) return false

@@ -136,7 +136,12 @@ export interface TransactionOptions {
   alsoRetry?: ((error: unknown) => boolean) | undefined
   /** Limit of each of its statements; default: that of the connection. */
   statementMsMax?: number
+  /** Settings of PostgreSQL for this transaction alone. */
+  settings?: Readonly<Record<string, string>>
 }
+
+/** The commit does not wait for the disk: a crash of the machine may undo the transaction. */
+export const relaxed: TransactionOptions = { settings: { synchronous_commit: 'off' } }
 
 /** For statements that read a whole table of any length. */
 export const wholeTableMsMax = 120_000
@@ -155,8 +160,8 @@ export const inTransaction = <T>(
 ): Promise<T> =>
   endingTransaction(pool, async (sql) => ({ result: await work(sql), writes: Promise.resolve() }), options)
 
-/** Without `statementMsMax`: models have the limit of every connection. */
-export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax'>
+/** Models have the limits and the settings of every connection. */
+export type OrdinaryOptions = Omit<TransactionOptions, 'statementMsMax' | 'settings'>
 
 /** The same for ordinary rows, with models. */
 export async function ordinaryTransaction<T>(
@@ -166,14 +171,11 @@ export async function ordinaryTransaction<T>(
   options?: OrdinaryOptions,
 ): Promise<T> {
   await models.ready()
-  const within = async (sql: Sql, connection: pg.PoolClient) => {
-    const [, result] = await allOf([
-      sql.query(`SET LOCAL timezone TO '${sessionZone.timezone}'`), // a pooler's session may have another
-      models.within(connection, (prisma) => work({ ...sql, prisma })),
-    ])
-    return { result, writes: Promise.resolve() }
-  }
-  return endingTransaction(pool, within, options)
+  const within = async (sql: Sql, connection: pg.PoolClient) => ({
+    result: await models.within(connection, (prisma) => work({ ...sql, prisma })),
+    writes: Promise.resolve(),
+  })
+  return endingTransaction(pool, within, { ...options, settings: sessionZone }) // a pooler's session may have another zone
 }
 
 /**
@@ -183,8 +185,11 @@ export async function ordinaryTransaction<T>(
 export function endingTransaction<T>(
   pool: pg.Pool,
   work: (sql: Sql, connection: pg.PoolClient) => Promise<Ending<T>>,
-  { isolation = 'READ COMMITTED', tries = 8, alsoRetry, statementMsMax }: TransactionOptions = {},
+  { isolation = 'READ COMMITTED', tries = 8, alsoRetry, statementMsMax, settings = {} }: TransactionOptions = {},
 ): Promise<T> {
+  const all: Record<string, string> = { ...settings }
+  if (statementMsMax !== undefined) all['statement_timeout'] = String(statementMsMax - cancelAheadMs)
+  const local = Object.entries(all).map(([name, value]) => `; SET LOCAL ${name} TO '${value}'`)
   const once = async () => {
     const client = await pool.connect()
     let broken: Error | undefined
@@ -194,9 +199,7 @@ export function endingTransaction<T>(
     }
     client.on('error', onError)
     try {
-      const patience =
-        statementMsMax === undefined ? '' : `; SET LOCAL statement_timeout = ${statementMsMax - cancelAheadMs}`
-      const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}${patience}`)
+      const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}${local.join('')}`)
       const [, { result, writes }] = await allOf([begun, work(pgSql(client, statementMsMax), client)])
       await allOf([writes, client.query('COMMIT')])
       return result

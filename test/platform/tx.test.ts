@@ -5,6 +5,7 @@ import {
   brokenConstraint,
   inTransaction,
   isUnavailable,
+  type Sql,
   sqlState,
   Unavailable,
   withDatabaseRetries,
@@ -57,6 +58,20 @@ describe('brokenConstraint', () => {
     for (const other of [undefined, null, 'text', new Error('x'), { code: '40001' }])
       expect(brokenConstraint(other)).toBeUndefined()
   })
+})
+
+test('settings of a transaction end with it', async () => {
+  const db = openDb({
+    address: { url: database.url },
+    connectionsMax: 1,
+    log: createLog('silent'),
+    applicationName: 'berth test',
+  })
+  const read = (sql: Sql) => sql.query("SELECT current_setting('work_mem') AS memory")
+  const before = await read(db.sql)
+  expect(await db.transaction(read, { settings: { work_mem: '64kB' } })).toEqual([{ memory: '64kB' }])
+  expect(await read(db.sql)).toEqual(before)
+  await db.close()
 })
 
 describe('isUnavailable', () => {

@@ -1,8 +1,8 @@
 import type { Domain } from '../../domain/domain.ts'
 import { cancelHopeless, gatesMax, openGates } from '../../domain/jobs/dependencies.ts'
-import { fenceRelaxed, leadingSql, overEpoch } from '../../domain/leadership.ts'
+import { asLeader, leadingSql, overEpoch } from '../../domain/leadership.ts'
 import { readNodes } from '../../domain/machines/nodes.ts'
-import type { Sql } from '../../platform/tx.ts'
+import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Change } from '../plan/model.ts'
 import type { Leader } from '../planner.ts'
 import type { Heard, KnownLanes } from '../store.ts'
@@ -58,7 +58,8 @@ export function createEar(domain: Domain, leader: Leader): Ear {
       const gates = dueGates(look)
       if (!look.changed) heardXact = look.openXact
       if (!look.changed && !gates) return { nowMs, nextDueMs, changes: [], lanes: [], more: false }
-      const heard = await domain.db.transaction((sql) => hear(sql, { domain, leader, lanes: known, gates, heardXact }))
+      const hearing = { domain, leader, lanes: known, gates, heardXact }
+      const heard = await asLeader(domain, leader, (sql) => hear(sql, hearing), relaxed)
       if (!heard.more) heardXact = look.openXact
       if (gates && !heard.dueLeft) wasOpened(gates)
       if (gates?.afterMs === 0) await cancelHopeless(domain, { pool })
@@ -121,7 +122,6 @@ interface Told extends Pick<Heard, 'changes' | 'lanes' | 'more'> {
 }
 
 async function hear(sql: Sql, { domain, leader, lanes, gates, heardXact }: Hearing): Promise<Told> {
-  await fenceRelaxed(sql, leader.pool, leader.epoch)
   const dueLeft = gates !== null && (await openGates(sql, gates)) === gatesMax
   const rows = await takeRows(sql, leader.pool, heardXact)
   const gated = [...new Set(rows.flatMap(({ kind, jobId }) => (kind === 'GATED' && jobId ? [jobId] : [])))]

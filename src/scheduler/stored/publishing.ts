@@ -1,6 +1,6 @@
 import type { Domain } from '../../domain/domain.ts'
-import { fenceRelaxed } from '../../domain/leadership.ts'
-import type { Sql } from '../../platform/tx.ts'
+import { asLeader } from '../../domain/leadership.ts'
+import { relaxed, type Sql } from '../../platform/tx.ts'
 import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
 
@@ -20,16 +20,16 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   const { lanes, classes, accounts } = changes
   const isNews = changes.isNews || replaces
   if (!replaces && lanes.size + classes.size + accounts.size === 0) return
-  await domain.db.transaction(async (sql) => {
-    await fenceRelaxed(sql, leader.pool, leader.epoch)
-    for (const [table, rows] of [
-      [laneView, lanes],
-      [classView, classes],
-      [accountView, accounts],
-    ] as const)
-      await write(sql, leader.pool, { table, rows, replaces })
+  const views = [
+    [laneView, lanes],
+    [classView, classes],
+    [accountView, accounts],
+  ] as const
+  const work = async (sql: Sql) => {
+    for (const [table, rows] of views) await write(sql, leader.pool, { table, rows, replaces })
     if (isNews) await sql.query(revisedSql, [leader.pool], 'pool_view')
-  })
+  }
+  await asLeader(domain, leader, work, relaxed)
   if (isNews) domain.wakeups.poke('view')
 }
 
@@ -90,12 +90,8 @@ interface Write {
 async function write(sql: Sql, pool: string, { table, rows, replaces }: Write): Promise<void> {
   const here = [...rows].flatMap(([key, row]) => (row ? [{ key, ...row }] : []))
   const gone = [...rows].flatMap(([key, row]) => (row ? [] : [key]))
-  if (replaces)
-    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${table.key} <> ALL($2::text[])`, [
-      pool,
-      here.map(({ key }) => key),
-    ])
-  else if (gone.length > 0)
-    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${table.key} = ANY($2::text[])`, [pool, gone])
+  const [which, keys] = replaces ? ['<> ALL', here.map(({ key }) => key)] : ['= ANY', gone]
+  if (replaces || gone.length > 0)
+    await sql.query(`DELETE FROM ${table.name} WHERE pool = $1 AND ${table.key} ${which}($2::text[])`, [pool, keys])
   if (here.length > 0) await sql.query(table.upsert, [pool, JSON.stringify(here)])
 }
