@@ -32,7 +32,10 @@ const needs: Readonly<Record<string, Need>> = {
     'FROM account_total WHERE pool = $1',
     'SELECT account, sum(entries) FROM account_total WHERE pool = $1 GROUP BY account',
   ),
-  allocation_node_id_idx: need('SELECT count(DISTINCT run_id) FROM allocation WHERE node_id = $1'),
+  allocation_node_id_idx: need(
+    "groupBy({ by: ['runId'], where: { nodeId: id } })",
+    'SELECT run_id FROM allocation WHERE node_id = $1 GROUP BY run_id',
+  ),
   api_token_user_id_idx: need(
     'SELECT * FROM api_token WHERE api_token.user_id = parent.id',
     'SELECT * FROM api_token WHERE api_token.user_id = $1',

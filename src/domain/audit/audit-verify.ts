@@ -1,6 +1,6 @@
+import { readNow } from '../../platform/database-time.ts'
 import type { Db } from '../../platform/db.ts'
 import { readLines } from '../../platform/lines.ts'
-import type { Sql } from '../../platform/tx.ts'
 import { demandToRead, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { InvalidInput } from '../errors.ts'
@@ -70,7 +70,7 @@ export async function verifyAudit(
     (known.seq > 0 && known.hash !== expected.get(known.seq)
       ? { seq: known.seq, message: 'The newest entry does not match the head recorded outside the database' }
       : null) ??
-    (await leftOut(db.sql))
+    (await leftOut(db))
   return {
     ok: trouble === null,
     fromSeq: from,
@@ -140,11 +140,12 @@ function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head
     : null
 }
 
-async function leftOut(sql: Sql): Promise<Trouble | null> {
-  const [entry] = await sql.query<{ id: string }>(
-    `SELECT id FROM audit_entry WHERE seq IS NULL AND at < berth_now() - $1 * interval '1 second' ORDER BY at LIMIT 1`,
-    [unchainedSecondsMax],
-  )
+async function leftOut({ sql, prisma }: Pick<Db, 'sql' | 'prisma'>): Promise<Trouble | null> {
+  const before = new Date((await readNow(sql)).getTime() - unchainedSecondsMax * 1_000)
+  const entry = await prisma.auditEntry.findFirst({
+    where: { seq: null, at: { lt: before } },
+    orderBy: { at: 'asc' },
+  })
   if (!entry) return null
   return { seq: null, message: `The entry ${entry.id} has not been chained for more than ${unchainedSecondsMax} s` }
 }

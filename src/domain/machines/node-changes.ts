@@ -10,7 +10,7 @@ import { isDelegated } from '../executors.ts'
 import { newId } from '../ids.ts'
 import { lockPool } from '../limits/limits.ts'
 import { parseInput } from '../parse.ts'
-import { statesUnlessLost } from './node-config.ts'
+import { setStates } from './node-config.ts'
 
 /**
  * Changes of the nodes of a pool at run time. Every change locks the row of the pool, as changes of limits do: a start
@@ -123,7 +123,7 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
   const { id, state } = parseInput(stateInput, raw)
   await withNode(domain, id, async (tx, node) => {
     if (node.state === state) return
-    await tx.query(`UPDATE node SET ${statesUnlessLost} WHERE id = $1`, [id, state])
+    await setStates(tx, { id }, state)
     const detail = { name: node.name, from: node.state, to: state }
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.update', id, detail })
   })
@@ -134,20 +134,21 @@ export async function updateNode(domain: Domain, viewer: Viewer, raw: unknown): 
 export async function removeNode(domain: Domain, viewer: Viewer, { id }: { id: string }): Promise<{ id: string }> {
   demand(viewer, 'node.write')
   await withNode(domain, id, async (tx, node) => {
-    const [busy] = await tx.query<{ runs: number; holdReasons: string | null }>(
-      `SELECT (SELECT count(DISTINCT run_id) FROM allocation WHERE node_id = $1) AS runs,
-         (SELECT min(job_id) FROM hold WHERE placements @> jsonb_build_array(jsonb_build_object('nodeId', $1::text))) AS "holdReasons"`,
-      [id],
-    )
-    const why = busy?.runs
-      ? `${busy.runs} run${busy.runs > 1 ? 's hold' : ' holds'} resources of node ${node.name}; drain the node and wait, or cancel the jobs`
-      : busy?.holdReasons &&
-        `Node ${node.name} is held for ${busy.holdReasons}; cordon the node and wait, or cancel that job`
-    if (why) throw new InvalidInput([{ path: ['id'], message: why }])
+    const why = await whyBusy(tx, id, node.name)
+    if (why !== null) throw new InvalidInput([{ path: ['id'], message: why }])
     await tx.prisma.poolNode.delete({ where: { id } })
     await changed(domain, tx, { viewer, pool: node.pool, action: 'node.remove', id, detail: { name: node.name } })
   })
   return { id }
+}
+
+async function whyBusy({ prisma }: Tx, id: string, name: string): Promise<string | null> {
+  const runs = await prisma.allocation.groupBy({ by: ['runId'], where: { nodeId: id } })
+  if (runs.length > 0)
+    return `${runs.length} run${runs.length > 1 ? 's hold' : ' holds'} resources of node ${name}; drain the node and wait, or cancel the jobs`
+  const where = { placements: { array_contains: [{ nodeId: id }] } }
+  const hold = await prisma.hold.findFirst({ where, orderBy: { jobId: 'asc' } })
+  return hold && `Node ${name} is held for ${hold.jobId}; cordon the node and wait, or cancel that job`
 }
 
 interface NodeHead {

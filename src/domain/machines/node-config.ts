@@ -1,3 +1,5 @@
+import type { Prisma } from '../../platform/generated/client.ts'
+import type { NodeState } from '../../platform/generated/enums.ts'
 import type { Tx } from '../../platform/tx.ts'
 import { rememberApplied } from '../applied.ts'
 import { tellLimits, tellNodes, tellSettings } from '../changes.ts'
@@ -41,10 +43,11 @@ export async function applyNodes(tx: Tx, { pool, nodes, nowMs }: Declared): Prom
   return [...changed, ...gone]
 }
 
-/** The state becomes $2. A LOST node gets it when it answers again. */
-export const statesUnlessLost = `
-  state = CASE state WHEN 'LOST' THEN state ELSE $2::node_state END,
-  state_before = CASE state WHEN 'LOST' THEN $2::node_state END`
+/** A LOST node gets the state when it answers again. The caller has locked the pool, so no node gets LOST meanwhile. */
+export async function setStates({ prisma }: Tx, nodes: Prisma.PoolNodeWhereInput, state: NodeState): Promise<void> {
+  await prisma.poolNode.updateMany({ where: { ...nodes, state: { not: 'LOST' } }, data: { state } })
+  await prisma.poolNode.updateMany({ where: { ...nodes, state: 'LOST' }, data: { stateBefore: state } })
+}
 
 const keyOf = (pool: string, name: string) => `node/${pool}/${name}`
 
@@ -60,13 +63,9 @@ async function goneOf(tx: Tx, pool: string, nodes: readonly DeclaredNode[]): Pro
 async function dropNodes(tx: Tx, pool: string, names: readonly string[]): Promise<void> {
   const keys = names.map((name) => keyOf(pool, name))
   await tx.prisma.appliedSetting.deleteMany({ where: { key: { in: keys } } })
-  await tx.query(`UPDATE node SET ${statesUnlessLost} WHERE pool = $1 AND name = ANY($3::text[])`, [
-    pool,
-    'DRAINING',
-    names,
-  ])
-  const idle = { poolName: pool, name: { in: [...names] }, allocations: { none: {} } }
-  await tx.prisma.poolNode.deleteMany({ where: idle })
+  const dropped = { poolName: pool, name: { in: [...names] } }
+  await setStates(tx, dropped, 'DRAINING')
+  await tx.prisma.poolNode.deleteMany({ where: { ...dropped, allocations: { none: {} } } })
 }
 
 /** Resources that runs hold stay taken; a node that shrank below that is full until they end. */

@@ -81,7 +81,7 @@ async function applyPool(
 /** Unset limits have another value in another mode. */
 async function applyMode(tx: Tx, singleUser: boolean): Promise<void> {
   if (!(await rememberApplied(tx, singleUserKey, singleUser))) return
-  const pools = await tx.query<{ name: string }>('SELECT name FROM pool ORDER BY name FOR NO KEY UPDATE')
+  const pools = await tx.prisma.pool.findMany({ orderBy: { name: 'asc' }, select: { name: true } })
   for (const { name } of pools) await tellLimits(tx, name)
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Sql } from '../../platform/tx.ts'
+import { readNow } from '../../platform/database-time.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import { tellSettings } from '../changes.ts'
@@ -59,41 +60,39 @@ export async function createCapacityReservation(domain: Domain, viewer: Viewer, 
  * Throws InvalidInput for an invalid window, a name that is taken, unknown nodes, and nodes that are reserved at that
  * time.
  */
-async function demandFree(
-  sql: Sql,
-  { pool, name: wanted, nodes, startsAt, endsAt, nativeId }: ReservationInput & { nativeId: string | null },
-): Promise<void> {
-  const [row] = await sql.query<{
-    now: Date
-    taken: boolean
-    known: string[]
-    reserved: { node: string; name: string }[]
-    executors: string[] | null
-  }>(
-    `SELECT (SELECT executors FROM pool WHERE name = $1) AS executors, berth_now() AS now, EXISTS (SELECT FROM capacity_reservation WHERE pool = $1 AND name = $2) AS taken,
-       ARRAY(SELECT n.name FROM node n WHERE n.pool = $1 AND n.name = ANY($3::text[])) AS known,
-       coalesce((SELECT jsonb_agg(jsonb_build_object('node', r.node, 'name', r.name)) FROM (
-         SELECT unnest(c.nodes) AS node, c.name FROM capacity_reservation c
-         WHERE c.pool = $1 AND c.starts_at < $5::timestamptz AND c.ends_at > $4::timestamptz) r
-         WHERE r.node = ANY($3::text[])), '[]') AS reserved`,
-    [pool, wanted, nodes, startsAt, endsAt],
-  )
-  const refuse = (path: string[], message: string) => new InvalidInput([{ path, message }])
-  if (!hasReservations(row?.executors ?? []))
-    throw refuse(['pool'], `The backend of pool ${pool} knows no reservations; choose another pool`)
-  if (isDelegated(row?.executors ?? []) && nativeId === null)
-    throw refuse(['nativeId'], `The backend of pool ${pool} chooses nodes; nativeId must name the reservation there`)
-  if (endsAt <= startsAt) throw refuse(['endsAt'], 'Must be later than startsAt')
-  if (row && endsAt <= row.now) throw refuse(['endsAt'], 'Must be in the future')
-  if (row?.taken) throw refuse(['name'], `Pool ${pool} already has a reservation ${wanted}; choose another name`)
+async function demandFree(tx: Tx, input: ReservationInput & { nativeId: string | null }): Promise<void> {
+  const { pool, name: wanted, startsAt, endsAt, nativeId } = input
+  const { executors } = await tx.prisma.pool.findUniqueOrThrow({ where: { name: pool } })
+  if (!hasReservations(executors))
+    throw refusal(['pool'], `The backend of pool ${pool} knows no reservations; choose another pool`)
+  if (isDelegated(executors) && nativeId === null)
+    throw refusal(['nativeId'], `The backend of pool ${pool} chooses nodes; nativeId must name the reservation there`)
+  if (endsAt <= startsAt) throw refusal(['endsAt'], 'Must be later than startsAt')
+  if (endsAt <= (await readNow(tx))) throw refusal(['endsAt'], 'Must be in the future')
+  const taken = await tx.prisma.capacityReservation.count({ where: { pool, name: wanted } })
+  if (taken > 0) throw refusal(['name'], `Pool ${pool} already has a reservation ${wanted}; choose another name`)
+  await demandNodes(tx, input)
+}
+
+async function demandNodes({ prisma }: Tx, { pool, nodes, startsAt, endsAt }: ReservationInput): Promise<void> {
+  const there = await prisma.poolNode.findMany({
+    where: { poolName: pool, name: { in: nodes } },
+    select: { name: true },
+  })
+  const known = new Set(there.map(({ name }) => name))
+  const others = await prisma.capacityReservation.findMany({
+    where: { pool, startsAt: { lt: endsAt }, endsAt: { gt: startsAt }, nodes: { hasSome: nodes } },
+  })
   for (const [index, node] of nodes.entries()) {
     const path = ['nodes', String(index)]
-    if (!row?.known.includes(node)) throw refuse(path, `Pool ${pool} has no node ${node}`)
-    const other = row.reserved.find((each) => each.node === node)
+    if (!known.has(node)) throw refusal(path, `Pool ${pool} has no node ${node}`)
+    const other = others.find((each) => each.nodes.includes(node))
     if (other)
-      throw refuse(path, `Node ${node} is in reservation ${other.name} at that time; choose another node or window`)
+      throw refusal(path, `Node ${node} is in reservation ${other.name} at that time; choose another node or window`)
   }
 }
+
+const refusal = (path: string[], message: string) => new InvalidInput([{ path, message }])
 
 /** Running jobs of the reservation go on. Waiting ones say that it was deleted, and wait until they are cancelled. */
 export async function deleteCapacityReservation(
@@ -114,6 +113,28 @@ export async function deleteCapacityReservation(
   domain.wakeups.poke('queue')
   return { id }
 }
+
+// ── reading ──
+
+export interface PoolReservation {
+  id: string
+  project: string
+  nodes: string[]
+  /** Milliseconds. */
+  startsMs: number
+  endsMs: number
+  hard: boolean
+}
+
+/** At most `limit` reservations of the pool that are not over, those that end first; null: all. */
+export const readReservationsOf = (sql: Sql, pool: string, limit: number | null): Promise<PoolReservation[]> =>
+  sql.query<PoolReservation>(
+    `SELECT id, project, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs",
+       (extract(epoch FROM ends_at) * 1000)::float8 AS "endsMs", hard
+     FROM capacity_reservation WHERE pool = $1 AND ${windowNotOverSql} ORDER BY ends_at, id LIMIT $2`,
+    [pool, limit],
+    'reservations_of',
+  )
 
 // ── naming one in a submission ──
 

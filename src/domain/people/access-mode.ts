@@ -1,3 +1,4 @@
+import { readNow } from '../../platform/database-time.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { audit } from '../audit/audit.ts'
@@ -29,12 +30,12 @@ export const localUser = 'local'
 type Rooms = Pick<Domain, 'db' | 'time' | 'log'>
 
 export async function decideMode({ db, time, log }: Rooms, { oidc, bootstrapToken }: LogIn): Promise<Mode> {
-  return db.transaction(async (sql) => {
-    const { entered, users, tokens } = await lockMode(sql)
+  return db.locking(async (tx) => {
+    const { entered, users, tokens } = await lockMode(tx)
     if (!entered && !oidc && !bootstrapToken && !users && !tokens) return 'SINGLE_USER'
     if (!entered) {
-      await sql.query('UPDATE access_mode SET users_since = berth_now()')
-      await audit(sql, null, [{ action: 'mode.users', objectId: null }], time.nowMs())
+      await tx.prisma.accessMode.update({ where: { id: 1 }, data: { usersSince: await readNow(tx) } })
+      await audit(tx, null, [{ action: 'mode.users', objectId: null }], time.nowMs())
       log.info('users must log in from now on; "--single-user" reverts this')
     }
     return oidc || tokens ? 'USERS' : 'NOBODY_CAN_LOG_IN'

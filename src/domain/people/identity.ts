@@ -111,14 +111,12 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
 async function ownerless(tx: Tx, name: string): Promise<{ id: string } | undefined> {
   const named = await tx.prisma.user.findUnique({ where: { name, oidcSubject: null } })
   if (!named) return undefined
-  const [made] = await tx.query<{ byProvider: boolean }>(madeSql, [named.id])
-  return made?.byProvider ? named : undefined
+  const entries = await tx.prisma.auditEntry.findMany({ where: { objectId: named.id } })
+  const history = entries.map(({ action, detail }) => ({ action, detail: Object(detail) as { by?: unknown } }))
+  const isMade = history.some(({ action, detail }) => action === 'user.create' && detail.by === 'oidc')
+  const isLinked = history.some(({ detail }) => 'subject' in detail || 'identity' in detail)
+  return isMade && !isLinked ? named : undefined
 }
-
-const madeSql = `
-SELECT coalesce(bool_or(action = 'user.create' AND detail ->> 'by' = 'oidc')
-  AND NOT bool_or(detail ?| ARRAY['subject', 'identity']), false) AS "byProvider"
-FROM audit_entry WHERE object_id = $1`
 
 /**
  * Makes the teams that the provider names, because the provider decides on membership. false: the person is refused.

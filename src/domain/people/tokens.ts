@@ -103,9 +103,8 @@ async function insertToken({ prisma }: Tx, { secret, scopes, expiresAt, ...token
 
 /** Ends the matching tokens that have not ended, at database time. */
 export async function revokeTokens(tx: Tx, which: Prisma.ApiTokenWhereInput): Promise<void> {
-  const tokens = await tx.prisma.apiToken.findMany({ where: { ...which, revokedAt: null }, select: { id: true } })
-  const ids = tokens.map(({ id }) => id)
-  await tx.query('UPDATE api_token SET revoked_at = berth_now() WHERE id = ANY($1::text[])', [ids])
+  const revokedAt = await readNow(tx)
+  await tx.prisma.apiToken.updateMany({ where: { ...which, revokedAt: null }, data: { revokedAt } })
 }
 
 /** Revoking again changes nothing. Without token.any, only the viewer's own tokens are found. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readNow } from '../../platform/database-time.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { ownAccount } from '../accounts.ts'
@@ -8,8 +9,8 @@ import { NotFound } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { limitsOf, poolNamed } from '../limits/limits.ts'
 import { judge, type MetQuota, metQuotas, type Payer, userSubject } from '../limits/quota-rules.ts'
-import { failClosed, readQuotasOf } from '../limits/quotas.ts'
 import { noUsage, readUsage } from '../limits/quota-usage.ts'
+import { failClosed, readQuotasOf } from '../limits/quotas.ts'
 import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
 import type { Submission } from './submission.ts'
@@ -38,15 +39,13 @@ const ttlSecondsDefault = 300
 export async function reserveSlot(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {
   demand(viewer, 'job.submit')
   const { ttlSeconds } = parseInput(reserveInput, raw)
-  return withSubmissionsLocked(domain, async (sql) => {
-    await demandSlot(domain, sql, viewer)
+  return withSubmissionsLocked(domain, async (tx) => {
+    await demandSlot(domain, tx, viewer)
     const id = newId('slot', domain.time.nowMs())
-    await sql.query(
-      `INSERT INTO slot_reservation (id, user_id, created_at, expires_at)
-       SELECT $1, $2, now, now + $3::int * interval '1 second' FROM berth_now() AS now`,
-      [id, viewer.userId, ttlSeconds ?? ttlSecondsDefault],
-    )
-    await audit(sql, viewer, [{ action: 'slot.reserve', objectId: id }], domain.time.nowMs())
+    const createdAt = await readNow(tx)
+    const expiresAt = new Date(createdAt.getTime() + (ttlSeconds ?? ttlSecondsDefault) * 1_000)
+    await tx.prisma.slotReservation.create({ data: { id, userId: viewer.userId, createdAt, expiresAt } })
+    await audit(tx, viewer, [{ action: 'slot.reserve', objectId: id }], domain.time.nowMs())
     return id
   })
 }
@@ -83,16 +82,12 @@ export async function releaseSlot(
 ): Promise<{ id: string; released: boolean }> {
   demand(viewer, 'job.submit')
   return withSubmissionsLocked(domain, async (tx) => {
-    const mine = { id, userId: viewer.userId }
-    if (!(await tx.prisma.slotReservation.findFirst({ where: mine })))
-      throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)
-    const rows = await tx.query(
-      `UPDATE slot_reservation s SET released_at = berth_now() WHERE id = $1 AND ${slotStateSql('s')} = 'ACTIVE' RETURNING 1`,
-      [id],
-    )
-    const released = rows.length > 0
-    if (released) await audit(tx, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
-    return { id, released }
+    const [slot] = await readSlots(tx, [id])
+    if (slot?.userId !== viewer.userId) throw new NotFound(`There is no slot reservation ${id.slice(0, 64)}`)
+    if (slot.state !== 'ACTIVE') return { id, released: false }
+    await tx.prisma.slotReservation.update({ where: { id }, data: { releasedAt: await readNow(tx) } })
+    await audit(tx, viewer, [{ action: 'slot.release', objectId: id }], domain.time.nowMs())
+    return { id, released: true }
   })
 }
 
