@@ -8,9 +8,7 @@ import { vacate } from './leadership.ts'
  * change. Triggers write those of queue entries, `transition` those of runs, the functions here all others.
  */
 
-export async function tellNodes(sql: Sql, pool: string): Promise<void> {
-  await sql.query("INSERT INTO pool_change (pool, kind) VALUES ($1, 'NODES')", [pool])
-}
+export const tellNodes = (sql: Sql, pool: string): Promise<void> => tell(sql, pool, { kind: 'NODES', runIds: [null] })
 
 /** Policy, limits, weights and reservations. Starts that were planned before the change are refused. */
 export const tellSettings = (sql: Sql, pool: string): Promise<void> => revise(sql, pool, { kinds: ['SETTINGS'] })
@@ -41,8 +39,21 @@ async function revise(sql: Sql, pool: string, { kinds, ofLimits = false }: Revis
 }
 
 /** A run changed without a move: it was asked to leave. */
-export async function tellRuns(sql: Sql, pool: string, runIds: readonly string[]): Promise<void> {
-  await sql.query("INSERT INTO pool_change (pool, kind, run_id) SELECT $1, 'RUN', unnest($2::text[])", [pool, runIds])
+export const tellRuns = (sql: Sql, pool: string, runIds: readonly string[]): Promise<void> =>
+  tell(sql, pool, { kind: 'RUN', runIds })
+
+/** A change for each run; null: of no run. */
+interface Told {
+  kind: PoolChangeKind
+  runIds: readonly (string | null)[]
+}
+
+async function tell(sql: Sql, pool: string, { kind, runIds }: Told): Promise<void> {
+  await sql.query('INSERT INTO pool_change (pool, kind, run_id) SELECT $1, $2::pool_change_kind, unnest($3::text[])', [
+    pool,
+    kind,
+    runIds,
+  ])
 }
 
 /** A pool without a leader keeps its changes for this long; after that, its next leader loads everything. */

@@ -107,8 +107,12 @@ export const overEpoch = (key: string, epoch: number) => new Fenced(`Epoch ${epo
  * must take over again, so changes that it has not heard may be removed.
  */
 export async function vacate(sql: Sql, key: string, silentMs: number): Promise<boolean> {
-  await sql.query('INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0) ON CONFLICT DO NOTHING', [key])
-  await sql.query('SELECT 1 FROM scheduler_leader WHERE pool = $1 FOR UPDATE', [key])
+  // Locks the row, so that the next statement sees what a take-over before it has committed.
+  await sql.query(
+    `INSERT INTO scheduler_leader (pool, epoch) VALUES ($1, 0)
+     ON CONFLICT (pool) DO UPDATE SET epoch = scheduler_leader.epoch`,
+    [key],
+  )
   const vacated = await sql.query(
     `UPDATE scheduler_leader SET epoch = epoch + (holder IS NOT NULL)::int, holder = NULL, host = NULL
      WHERE pool = $1 AND NOT EXISTS (
@@ -130,6 +134,12 @@ export const ledSql = `leader.holder IS NOT NULL
 /** The same as a condition on a key. */
 export const isLedSql = (key: string) =>
   `EXISTS (SELECT FROM scheduler_leader leader JOIN scheduler_lease lease USING (pool) WHERE leader.pool = ${key} AND ${ledSql})`
+
+/** Pools with a leader, in order. */
+export async function readLedPools(sql: Sql): Promise<string[]> {
+  const rows = await sql.query<{ name: string }>(`SELECT name FROM pool WHERE ${isLedSql('pool.name')} ORDER BY name`)
+  return rows.map(({ name }) => name)
+}
 
 export const renewMs = 2_000
 /** How often a contender checks whether it may take over. */

@@ -4,10 +4,11 @@ import type { Domain } from '../domain/domain.ts'
 import { type Limits, limitsOf } from '../domain/limits/limits.ts'
 import { ownAccounts } from '../domain/people/teams.ts'
 import { type Estimate, estimatesOf } from '../domain/queue/estimate.ts'
-import { type WaitingFacts, waitingOf } from '../domain/queue/why-waiting.ts'
 import { type Fit, fitsOf } from '../domain/queue/fit.ts'
 import { type Position, positionsOf, prioritiesOf } from '../domain/queue/position.ts'
+import { type WaitingFacts, waitingOf } from '../domain/queue/why-waiting.ts'
 import { holdingSql } from '../domain/state.ts'
+import type { Sql } from '../platform/tx.ts'
 
 /** What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED. */
 export function waitingLoaders(domain: Domain, viewer: Viewer) {
@@ -19,7 +20,7 @@ export function waitingLoaders(domain: Domain, viewer: Viewer) {
     estimate: byJob<Estimate | null>((ids) => estimatesOf(domain, ids)),
     priorityNow: byJob<number>((ids) => prioritiesOf(sql, ids)),
     hold: new DataLoader<string, HoldRow | null>(async (ids) => {
-      const holds = await sql.query<HoldRow>(holdsSql('h.id = ANY($1::text[])'), [ids], 'holds_by_id')
+      const holds = await readHoldRows(sql, 'id', ids)
       const byId = new Map(holds.map((hold) => [hold.id, hold]))
       return ids.map((id) => byId.get(id) ?? null)
     }),
@@ -27,9 +28,7 @@ export function waitingLoaders(domain: Domain, viewer: Viewer) {
       const limits = await limitsOf(sql, pools, domain.singleUser)
       return pools.map((pool) => limits.get(pool) ?? new Error(`The pool ${pool} was removed`))
     }),
-    holdsOfPool: byPool<HoldRow>((pools) =>
-      sql.query<HoldRow>(holdsSql('h.pool = ANY($1::text[])'), [pools], 'holds_of_pools'),
-    ),
+    holdsOfPool: byPool<HoldRow>((pools) => readHoldRows(sql, 'pool', pools)),
     accountsOfPool: byPool<AccountShareRow>(async (pools) => {
       const known = seesAll(viewer) ? null : await ownAccounts(sql, viewer)
       return sql.query<AccountShareRow>(accountsSql, [pools, accountsMax, known], 'accounts_of_pools')
@@ -64,7 +63,10 @@ export interface HoldRow {
 /** A pool has at most one hold per class. */
 const holdsMax = 6
 
-const holdsSql = (condition: string) => `
+const readHoldRows = (sql: Sql, by: 'id' | 'pool', keys: readonly string[]): Promise<HoldRow[]> =>
+  sql.query<HoldRow>(holdsSql(by), [keys], `holds_by_${by}`)
+
+const holdsSql = (by: string) => `
 SELECT id, pool, "jobId", nodes, since, "expectedAt", "waitingForVictims" FROM (
   SELECT h.id, h.pool, h.job_id AS "jobId", h.since, h.expected_at AS "expectedAt",
     ARRAY(SELECT DISTINCT n.node FROM jsonb_to_recordset(h.placements) AS n(node text) ORDER BY 1) AS nodes,
@@ -72,7 +74,7 @@ SELECT id, pool, "jobId", nodes, since, "expectedAt", "waitingForVictims" FROM (
       WHERE e.pool = h.pool AND e.claimant_job_id = h.job_id AND e.at >= h.since
         AND r.state IN ${holdingSql}) AS "waitingForVictims",
     row_number() OVER (PARTITION BY h.pool ORDER BY h.since, h.id) AS place
-  FROM hold h WHERE ${condition}
+  FROM hold h WHERE h.${by} = ANY($1::text[])
 ) each WHERE place <= ${holdsMax} ORDER BY since, id`
 
 export interface AccountShareRow {
@@ -86,7 +88,10 @@ export interface AccountShareRow {
 
 const accountsMax = 500
 
-/** Those that hold most come first, then those for which most wait. $3: those at or below these; null: all. */
+/**
+ * Accounts with the largest occupancy first, then those with the most waiting jobs. $3: only these accounts and those
+ * below them; null: all.
+ */
 const accountsSql = `
 SELECT pool, account, occupancy, weight, running, queued FROM (
   SELECT *, row_number() OVER (PARTITION BY pool ORDER BY occupancy DESC, queued DESC, account) AS place

@@ -83,13 +83,9 @@ async function replace(sql: Sql, runId: string, group: readonly BytesChunk[]): P
   const [first] = group
   const last = group.at(-1)
   if (!first || !last) return
-  await sql.query('DELETE FROM log_chunk WHERE run_id = $1 AND start_offset > $2 AND start_offset < $3', [
-    runId,
-    first.start,
-    last.end,
-  ])
   await sql.query(
-    'UPDATE log_chunk SET end_offset = $3, segments = $4, data = $5 WHERE run_id = $1 AND start_offset = $2',
+    `WITH merged AS (DELETE FROM log_chunk WHERE run_id = $1 AND start_offset > $2 AND start_offset < $3)
+     UPDATE log_chunk SET end_offset = $3, segments = $4, data = $5 WHERE run_id = $1 AND start_offset = $2`,
     [
       runId,
       first.start,

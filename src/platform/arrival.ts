@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 import { type Address, createPgClient, disconnect } from './connection.ts'
 import type { Log } from './log.ts'
-import { isUnavailable, pgSql, type Sql } from './tx.ts'
+import { isUnavailable, pgSql } from './tx.ts'
 
 /** The first checks of a database: whether it is up, and how many connections it has for this process. */
 export interface Arrival {
@@ -47,26 +47,11 @@ export async function awaitDatabase({ address, clock, log, signal }: Arrival): P
   if (waitedMs >= retryMs) log.warn({ host, port, waitedSeconds: Math.round(waitedMs / 1_000) }, 'the database is up')
 }
 
-async function failureOf(address: Address): Promise<unknown> {
-  try {
-    await asked(address, (sql) => sql.query('SELECT 1'))
-    return null
-  } catch (error) {
-    return error
-  }
-}
-
-/** Runs a query on a connection of its own. */
-async function asked<T>(address: Address, ask: (sql: Sql) => Promise<T>): Promise<T> {
-  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: false })
-  client.on('error', () => undefined) // a pending query fails with the same error
-  try {
-    await client.connect()
-    return await ask(pgSql(client))
-  } finally {
-    await disconnect(client)
-  }
-}
+const failureOf = (address: Address): Promise<unknown> =>
+  readRoom(address).then(
+    () => null,
+    (error: unknown) => error,
+  )
 
 export interface Room {
   /** Connections that the role may have at once. */
@@ -74,10 +59,18 @@ export interface Room {
   maxConnections: number
 }
 
+/** On a connection of its own. */
 export async function readRoom(address: Address): Promise<Room> {
-  const [room] = await asked(address, (sql) => sql.query<Room>(roomSql))
-  if (!room) throw new Error('The database does not say how many connections it has')
-  return room
+  const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: false })
+  client.on('error', () => undefined) // a pending query fails with the same error
+  try {
+    await client.connect()
+    const [room] = await pgSql(client).query<Room>(roomSql)
+    if (!room) throw new Error('The database does not say how many connections it has')
+    return room
+  } finally {
+    await disconnect(client)
+  }
 }
 
 /** Reserved connections are not for ordinary roles; roles and databases may have limits of their own. */

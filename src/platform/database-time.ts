@@ -31,19 +31,22 @@ export async function readDatabaseTime(sql: Sql, clock: Clock): Promise<Database
 
 /** The database's own time by a query, where an estimate would not do. */
 export async function readNow(sql: Sql): Promise<Date> {
-  const [row] = await sql.query<{ now: Date }>('SELECT berth_now() AS now', [], 'now')
-  if (!row) throw new Error('A query without tables has no row')
-  return row.now
+  return new Date(await readNowMs(sql))
 }
 
 /** Bounds of the offset to the clock's reading. */
 async function ask(sql: Sql, clock: Clock): Promise<{ fromMs: number; toMs: number }> {
   const askedMs = clock.monotonicMs()
+  const nowMs = await readNowMs(sql)
+  return { fromMs: nowMs - clock.monotonicMs(), toMs: nowMs - askedMs }
+}
+
+async function readNowMs(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ nowMs: number }>(
     'SELECT (extract(epoch FROM berth_now()) * 1000)::float8 AS "nowMs"',
     [],
-    'database_time',
+    'now',
   )
   if (!row) throw new Error('A query without tables has no row')
-  return { fromMs: row.nowMs - clock.monotonicMs(), toMs: row.nowMs - askedMs }
+  return row.nowMs
 }

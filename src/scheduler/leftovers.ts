@@ -33,7 +33,9 @@ async function forgetOver(executor: Executor, sql: Sql): Promise<void> {
       sql,
       some.map(({ runId }) => runId),
     )
-    const handles = some.filter(({ runId }) => isFinal(states.get(runId) ?? 'CANCELLED')).map(({ handle }) => handle)
+    const handles = some
+      .filter(({ runId }) => isFinal(states.get(runId)?.state ?? 'CANCELLED'))
+      .map(({ handle }) => handle)
     const seen = await executor.inspect(handles)
     for (const [index, handle] of handles.entries()) if (isOver(seen[index])) await executor.forget?.(handle)
   }

@@ -3,7 +3,6 @@ import { mayOver, maySee, type Viewer } from '../access.ts'
 import { accepts, type JobAction, needsOwnEnvironment } from '../actions.ts'
 import type { JobState } from '../state.ts'
 import { mayDecide, type Request } from './approvers.ts'
-import { awaitingSql } from './remove.ts'
 
 interface JobNow {
   userId: string
@@ -17,8 +16,8 @@ interface JobNow {
 /** What is left of a final job that may prevent an action. */
 export interface Left {
   jobId: string
-  /** A job that is not final depends on it. */
-  isAwaited: boolean
+  /** A job that is not final and depends on it; null: there is none. */
+  awaitedBy: string | null
   /** Its spec has environment variables. */
   hasEnvironment: boolean
 }
@@ -26,18 +25,19 @@ export interface Left {
 export const readLeft = (sql: Sql, jobIds: readonly string[]): Promise<Left[]> =>
   sql.query<Left>(
     `SELECT job.id AS "jobId", job.spec->'environment' <> '[]' AS "hasEnvironment",
-       EXISTS (SELECT FROM (${awaitingSql('job.id')}) a) AS "isAwaited"
+       (SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = job.id AND NOT j.log_closed LIMIT 1)
+         AS "awaitedBy"
      FROM job WHERE job.id = ANY($1::text[])`,
     [jobIds],
     'left_of_jobs',
   )
 
 /**
- * The actions that the viewer may do with a job now, for a request with the id alone. An action in the result is not
- * refused.
+ * The actions that the viewer may do with a job now, if the request has no more than the id of the job. An action in
+ * the result is not refused.
  */
 export function allowedActions(viewer: Viewer, job: JobNow, singleUser: boolean): JobAction[] {
-  const { isAwaited = false, hasEnvironment = false } = job.left ?? {}
+  const { awaitedBy = null, hasEnvironment = false } = job.left ?? {}
   const mayDecideIt = job.approval !== null && mayDecide(viewer, job.approval, singleUser)
   const may: Readonly<Record<JobAction, boolean>> = {
     CANCEL: mayOver(viewer, job, 'cancel'),
@@ -45,7 +45,7 @@ export function allowedActions(viewer: Viewer, job: JobNow, singleUser: boolean)
     APPROVE: mayDecideIt,
     REJECT: mayDecideIt,
     SET_PRIORITY: viewer.permissions.has('job.priority'),
-    DELETE: mayOver(viewer, job, 'delete') && !isAwaited,
+    DELETE: mayOver(viewer, job, 'delete') && awaitedBy === null,
   }
   if (!maySee(viewer, job)) return []
   return (Object.keys(may) as JobAction[]).filter((action) => may[action] && accepts(action, job.state))

@@ -10,7 +10,7 @@ import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
 import { parseInput } from '../parse.ts'
 import type { JobState } from '../state.ts'
-import { isOpenSql } from './approvals.ts'
+import { readApprovals } from './approvals.ts'
 import { demandApprover } from './approvers.ts'
 
 /**
@@ -112,16 +112,11 @@ interface BlockedJob {
 /** The jobs, locked in id order, with their requests. The requests are read after the jobs are locked. */
 async function readBlocked(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, BlockedJob>> {
   const jobs = await lockJobs(sql, ids)
-  const rows = await sql.query<{ jobId: string; requiredLevel: UserLevel; open: boolean }>(
-    `SELECT job_id AS "jobId", required_level::text AS "requiredLevel", ${isOpenSql('approval')} AS open
-     FROM approval WHERE job_id = ANY($1::text[])`,
-    [ids],
-  )
-  const requests = new Map(rows.map((row) => [row.jobId, row]))
+  const requests = new Map((await readApprovals(sql, 'job_id', ids)).map((request) => [request.jobId, request]))
   return new Map(
     [...jobs].map(([id, job]) => {
       const request = requests.get(id)
-      return [id, { ...job, requiredLevel: request?.requiredLevel ?? null, open: request?.open ?? false }]
+      return [id, { ...job, requiredLevel: request?.requiredLevel ?? null, open: request?.status === 'PENDING' }]
     }),
   )
 }

@@ -5,6 +5,7 @@ import type { Domain } from '../domain.ts'
 import { InvalidState, jobNotFound } from '../errors.ts'
 import { demandVersion, lockJobs } from '../jobs/job-head.ts'
 import { removeJobs } from '../jobs/retention.ts'
+import { readLeft } from './allowed-actions.ts'
 
 /** Removes a final job with its runs, events and logs; the feed tells that it is gone. */
 export async function deleteJob(
@@ -19,8 +20,9 @@ export async function deleteJob(
     demandVersion(job, expectedVersion)
     if (!accepts('DELETE', job.state))
       throw new InvalidState(`The job is ${job.state}; cancel it first, then delete it`, jobId)
-    const [dependent] = await sql.query<{ id: string }>(`${awaitingSql('$1')} LIMIT 1`, [jobId])
-    if (dependent) throw new InvalidState(`Job ${dependent.id} depends on it; cancel ${dependent.id} first`, jobId)
+    const [left] = await readLeft(sql, [jobId])
+    if (left?.awaitedBy)
+      throw new InvalidState(`Job ${left.awaitedBy} depends on it; cancel ${left.awaitedBy} first`, jobId)
     await removeJobs(sql, [jobId])
     await audit(sql, viewer, [{ action: 'job.delete', objectId: jobId }], domain.time.nowMs())
   })
@@ -28,7 +30,3 @@ export async function deleteJob(
   domain.wakeups.poke('log')
   return { id: jobId }
 }
-
-/** The jobs that are not final and depend on this one. */
-export const awaitingSql = (jobId: string) =>
-  `SELECT j.id FROM dependency d JOIN job j ON j.id = d.job_id WHERE d.on_job_id = ${jobId} AND NOT j.log_closed`

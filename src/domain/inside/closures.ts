@@ -26,7 +26,7 @@ export async function saveClosure(domain: Domain, viewer: Viewer, closure: Recor
 const writerOf = perDomain(({ db, clock }) =>
   createNewest<string>({
     write: async (runId, text) => {
-      const stored = await db.sql.query(storeSql, [runId, text], 'store_closure')
+      const stored = await store(db.sql, [{ runId, text }])
       if (stored.length === 0) throw runIsOver()
     },
     merge: (_older, newer) => newer,
@@ -35,25 +35,29 @@ const writerOf = perDomain(({ db, clock }) =>
   }),
 )
 
-const storeSql = `
-WITH alive AS MATERIALIZED (${aliveRunSql('= $1')})
-INSERT INTO closure (job_id, run, body) SELECT id, number, $2::text::json FROM alive
-ON CONFLICT (job_id) DO UPDATE SET run = excluded.run, body = excluded.body, saved_at = berth_now() RETURNING 1`
+interface Saved {
+  runId: string
+  text: string
+}
 
 /**
  * Stores closures that runs saved but had not sent when they ended, unless the job has moved on since. Returns the ids of
  * the jobs that got one.
  */
-export async function storeUnsent(sql: Sql, unsent: readonly { runId: string; text: string }[]): Promise<string[]> {
-  if (unsent.length === 0) return []
+export async function storeUnsent(sql: Sql, unsent: readonly Saved[]): Promise<string[]> {
   const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)
+  return fitting.length === 0 ? [] : store(sql, fitting)
+}
+
+/** Returns the ids of the jobs whose run is alive. */
+async function store(sql: Sql, saved: readonly Saved[]): Promise<string[]> {
   const rows = await sql.query<{ jobId: string }>(
     `WITH alive AS MATERIALIZED (${aliveRunSql('= ANY($1::text[])')})
      INSERT INTO closure (job_id, run, body)
      SELECT alive.id, alive.number, u.body::json FROM alive JOIN unnest($1::text[], $2::text[]) AS u(run_id, body) USING (run_id)
      ON CONFLICT (job_id) DO UPDATE SET run = excluded.run, body = excluded.body, saved_at = berth_now() RETURNING job_id AS "jobId"`,
-    [fitting.map(({ runId }) => runId), fitting.map(({ text }) => text)],
-    'store_unsent',
+    [saved.map(({ runId }) => runId), saved.map(({ text }) => text)],
+    'store_closures',
   )
   return rows.map(({ jobId }) => jobId)
 }

@@ -4,7 +4,8 @@ import type { Sql } from '../../platform/tx.ts'
 import { anonymous, type RunIdentity, type Viewer } from '../access.ts'
 import type { Domain } from '../domain.ts'
 import { Forbidden } from '../errors.ts'
-import { holdingSql } from '../state.ts'
+import { readRunStates } from '../jobs/runs.ts'
+import { isHolding } from '../state.ts'
 
 /**
  * The token of a run (BERTH_TOKEN): `berth_run_`, the id of the run, and HMAC-SHA256 of the id under a key of the
@@ -63,13 +64,11 @@ export function createRunTokenCheck(domain: Domain): (secret: string) => Promise
 }
 
 async function readAliveRuns(sql: Sql, runIds: readonly string[]): Promise<(RunIdentity | null)[]> {
-  const rows = await sql.query<RunIdentity>(
-    `SELECT id AS "runId", job_id AS "jobId", number FROM run WHERE id = ANY($1::text[]) AND state IN ${holdingSql}`,
-    [runIds],
-    'alive_runs',
-  )
-  const byId = new Map(rows.map((row) => [row.runId, row]))
-  return runIds.map((id) => byId.get(id) ?? null)
+  const runs = await readRunStates(sql, runIds)
+  return runIds.map((runId) => {
+    const run = runs.get(runId)
+    return run && isHolding(run.state) ? { runId, jobId: run.jobId, number: run.number } : null
+  })
 }
 
 /** A run as a viewer: it has no permissions at all, and the verbs of this room ask for `run`. */

@@ -31,20 +31,24 @@ export interface EvictionRequest {
   }[]
 }
 
-/** Stores holds of waiting jobs and replaces those that exist; jobs that do not wait are left out. */
-export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<void> {
-  if (holds.length === 0) return
-  await sql.query(
+/**
+ * Stores holds of waiting jobs and replaces those that exist; jobs that do not wait are left out. Returns the jobs that have
+ * their hold.
+ */
+export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
+  if (holds.length === 0) return new Set()
+  const rows = await sql.query<{ jobId: string }>(
     `INSERT INTO hold (id, pool, job_id, kind, class, placements, since, expected_at)
      SELECT h.id, $1, h."jobId", h.kind, h.class, h.placements, to_timestamp(h."sinceMs" / 1000), to_timestamp(h."expectedMs" / 1000)
      FROM jsonb_to_recordset($2::text::jsonb) AS h(id text, "jobId" text, kind hold_kind, class text, placements jsonb,
        "sinceMs" float8, "expectedMs" float8)
      WHERE h."jobId" IN (SELECT job_id FROM queue_entry WHERE job_id = h."jobId" FOR KEY SHARE)
      ON CONFLICT (job_id) DO UPDATE SET kind = excluded.kind, class = excluded.class, placements = excluded.placements,
-       since = excluded.since, expected_at = excluded.expected_at`,
+       since = excluded.since, expected_at = excluded.expected_at RETURNING job_id AS "jobId"`,
     [pool, JSON.stringify(holds)],
     'put_holds',
   )
+  return new Set(rows.map(({ jobId }) => jobId))
 }
 
 /**
@@ -62,17 +66,22 @@ export interface EvictionRequests {
 
 /**
  * Stores the holds and asks the victims to leave. Each victim gets an event with the claimant, and a row in the audit
- * of preemption. No run leaves for a claimant that waits no more, and a victim that has ended needs no request.
+ * of preemption. No run leaves for a claimant that waits no more, and a victim that has ended needs no request. Returns
+ * the claimants that wait.
  */
-export async function requestEvictions(sql: Sql, { pool, epoch, evictions }: EvictionRequests): Promise<void> {
-  if (evictions.length === 0) return
+export async function requestEvictions(
+  sql: Sql,
+  { pool, epoch, evictions }: EvictionRequests,
+): Promise<ReadonlySet<string>> {
+  if (evictions.length === 0) return new Set()
   const victims = evictions.flatMap(victimRows)
   // Jobs before entries, in id order, as every move does.
   const jobIds = [...evictions.map(({ claimant }) => claimant.jobId), ...victims.map(({ jobId }) => jobId)]
   await lockMoves(sql, jobIds)
   const holds = evictions.map(({ hold }) => hold)
-  await putHolds(sql, pool, holds)
+  const waiting = await putHolds(sql, pool, holds)
   await sql.query(requestSql, [pool, epoch, JSON.stringify(victims)], 'request_evictions')
+  return waiting
 }
 
 const victimRows = ({ claimant, victims }: EvictionRequest) =>

@@ -16,11 +16,18 @@ import { recordLateReport } from './runs.ts'
  */
 export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
-  await sql.query('UPDATE run SET lost_at = coalesce(lost_at, berth_now()) WHERE id = $1', [runId])
+  await markLost(sql, [runId], true)
   await lose(sql, pool, {
     which: 'id IN (SELECT node_id FROM allocation WHERE run_id = $2 AND NOT provisional)',
     of: runId,
   })
+}
+
+async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): Promise<void> {
+  await sql.query(
+    'UPDATE run SET lost_at = CASE WHEN $2 THEN coalesce(lost_at, berth_now()) END WHERE id = ANY($1::text[])',
+    [runIds, isLost],
+  )
 }
 
 /** `which`: a condition on the nodes of the pool; `of` is its parameter $2. */
@@ -57,8 +64,11 @@ export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
 /** These runs are stopped, or were never lost: their nodes may come back (`returnNodes`). */
 export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
-  const runIds = runs.map(({ runId }) => runId)
-  await sql.query('UPDATE run SET lost_at = NULL WHERE id = ANY($1::text[])', [runIds])
+  await markLost(
+    sql,
+    runs.map(({ runId }) => runId),
+    false,
+  )
   for (const { jobId, number, alive } of runs)
     if (!alive) await recordLateReport(sql, { jobId, run: number, message: `Stopping run ${number} on the lost node` })
 }

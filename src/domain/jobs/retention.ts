@@ -22,10 +22,13 @@ export async function removeOldJobs(sql: Sql, before: Date): Promise<number> {
   return removeJobs(sql, await oldJobs(sql, before))
 }
 
-/** Removes final jobs that the caller has locked, with what names them; returns how many. */
+/** Removes final jobs that the caller has locked, and the dependencies on them; returns how many. */
 export async function removeJobs(sql: Sql, ids: readonly string[]): Promise<number> {
-  await sql.query('DELETE FROM dependency WHERE on_job_id = ANY($1::text[])', [ids])
-  const rows = await sql.query('DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1', [ids])
+  const rows = await sql.query(
+    `WITH freed AS (DELETE FROM dependency WHERE on_job_id = ANY($1::text[]))
+     DELETE FROM job WHERE id = ANY($1::text[]) RETURNING 1`,
+    [ids],
+  )
   return rows.length
 }
 
@@ -39,38 +42,41 @@ async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Removes deletions that readers of the feed could be told of until then; returns how many. */
-export async function expireDeletions({ db }: Domain, before: Date): Promise<number> {
-  return repeat(async () => {
-    const [row] = await db.sql.query<{ count: number }>(
-      `WITH gone AS (
-         DELETE FROM deleted_job WHERE job_id IN (
-           SELECT job_id FROM deleted_job WHERE position IS NOT NULL AND at < $1 ORDER BY position LIMIT $2)
-         RETURNING position),
-       told AS (${forgetSql('SELECT max(position) FROM gone')})
-       SELECT count(*) AS count FROM gone`,
-      [before, batchMax],
-    )
-    return row?.count ?? 0
-  })
-}
+/** Removes the records of deletions before that moment; returns how many. */
+export const expireDeletions = (domain: Domain, before: Date): Promise<number> =>
+  forget(
+    domain,
+    before,
+    `DELETE FROM deleted_job WHERE job_id IN (
+       SELECT job_id FROM deleted_job WHERE position IS NOT NULL AND at < $1 ORDER BY position LIMIT $2)
+     RETURNING position`,
+  )
 
 /** Removes all events but the newest of jobs that finished before then; returns how many events. */
-export async function expireEvents({ db }: Domain, before: Date): Promise<number> {
-  return repeat(async () => {
+export const expireEvents = (domain: Domain, before: Date): Promise<number> =>
+  forget(
+    domain,
+    before,
+    `DELETE FROM event USING (
+       SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
+       WHERE j.log_closed AND coalesce(j.finished_at, 'infinity') < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
+     WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`,
+  )
+
+/**
+ * Repeats a statement that removes at most $2 entries of the feed from before $1. Readers of the feed that are behind the
+ * removed entries are told, instead of missing them silently.
+ */
+const forget = ({ db }: Domain, before: Date, removeSql: string): Promise<number> =>
+  repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
-      `WITH gone AS (
-         DELETE FROM event USING (
-           SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
-           WHERE j.log_closed AND coalesce(j.finished_at, 'infinity') < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
-         WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position),
-       told AS (${forgetSql('SELECT max(position) FROM gone')})
+      `WITH gone AS (${removeSql}),
+       told AS (UPDATE feed_head SET forgotten = greatest(forgotten, (SELECT max(position) FROM gone)))
        SELECT count(*) AS count FROM gone`,
       [before, batchMax],
     )
     return row?.count ?? 0
   })
-}
 
 const slotDaysKept = 31
 
@@ -122,9 +128,6 @@ const unusedSql = `(SELECT q.lane_id FROM queue_entry q WHERE q.lane_id = l.id L
     UNION ALL
     SELECT c.lane_id FROM pool_change c
   ) used WHERE used.lane_id = l.id)`
-
-/** Readers of the feed that are behind the removed events are told, instead of missing them silently. */
-const forgetSql = (newest: string) => `UPDATE feed_head SET forgotten = greatest(forgotten, (${newest}))`
 
 async function repeat(work: () => Promise<number>): Promise<number> {
   let total = 0

@@ -46,32 +46,39 @@ export interface Term {
 }
 
 /** All holding runs: a leader that has just taken over carries them on. */
-export const readHoldingRuns = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
-  sql.query<HoldingRun>(runsSql(''), [pool, epoch], 'holding_runs')
+export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> => readRunsOf(sql, term, '')
 
 /** Runs that are due: to be started, stopped or signalled. */
-export const readRunsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
-  sql.query<HoldingRun>(
-    runsSql(
-      `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
-        OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
-    ),
-    [pool, epoch],
-    'runs_due',
+export const readRunsDue = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
+  readRunsOf(
+    sql,
+    term,
+    `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
+       OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
   )
+
+const readRunsOf = (sql: Sql, { pool, epoch }: Term, condition: string): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(runsSql(condition), [pool, epoch], condition ? 'runs_due' : 'holding_runs')
 
 /** null: the run was removed with its job. */
 export const readRunState = async (sql: Sql, runId: string): Promise<JobState | null> =>
-  (await readRunStates(sql, [runId])).get(runId) ?? null
+  (await readRunStates(sql, [runId])).get(runId)?.state ?? null
 
-/** Runs that were removed are missing. */
-export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, JobState>> {
-  const rows = await sql.query<{ id: string; state: JobState }>(
-    'SELECT id, state FROM run WHERE id = ANY($1::text[])',
+export interface RunWithState {
+  runId: string
+  jobId: string
+  number: number
+  state: JobState
+}
+
+/** Runs that were removed with their jobs are missing. */
+export async function readRunStates(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, RunWithState>> {
+  const rows = await sql.query<RunWithState>(
+    'SELECT id AS "runId", job_id AS "jobId", number, state FROM run WHERE id = ANY($1::text[])',
     [runIds],
     'run_states',
   )
-  return new Map(rows.map(({ id, state }) => [id, state]))
+  return new Map(rows.map((run) => [run.runId, run]))
 }
 
 export async function saveHandles(sql: Sql, handles: readonly { runId: string; handle: string }[]): Promise<void> {

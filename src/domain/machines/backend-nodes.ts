@@ -1,4 +1,4 @@
-import type { Tx } from '../../platform/tx.ts'
+import type { Sql, Tx } from '../../platform/tx.ts'
 import { tellNodes, tellSettings } from '../changes.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -43,7 +43,7 @@ export async function storeReport(
   reported: readonly ReportedNode[],
 ): Promise<NodesChanged | null> {
   // Without a lock: `write` compares again.
-  const { writes, gone } = compare(await db.sql.query<StoredNode>(storedSql, [pool], 'backend_nodes'), reported)
+  const { writes, gone } = compare(await readStored(db.sql, pool, ''), reported)
   if (writes.length === 0 && gone.every(({ isUsed, state }) => isUsed && state === 'LOST')) return null
   return db.locking(async (tx) => {
     await fence(tx, pool, epoch)
@@ -53,10 +53,7 @@ export async function storeReport(
 
 async function write(tx: Tx, { pool, nowMs }: Pool, reported: readonly ReportedNode[]): Promise<NodesChanged> {
   await lockPool(tx, pool)
-  const { stored, writes, gone } = compare(
-    await tx.query<StoredNode>(`${storedSql} FOR UPDATE OF n`, [pool], 'lock_backend_nodes'),
-    reported,
-  )
+  const { stored, writes, gone } = compare(await readStored(tx, pool, 'FOR UPDATE OF n'), reported)
   await tx.query(writeSql, [pool, JSON.stringify(writes.map((row) => ({ ...row, id: newId('node', nowMs) })))])
   await writeDevices(tx, pool, writes, stored)
   const { removed, missing } = await dropGone(tx, pool, gone)
@@ -92,13 +89,16 @@ interface NodeRow {
 
 interface StoredNode extends NodeRow {
   id: string
-  /** Indexes of GPUs that runs count. */
+  /** Indexes of GPUs that count as held by runs. */
   slots: number[]
   /** An allocation or a hold is on it. */
   isUsed: boolean
   /** A run that was given up with the node may still be there. */
   hasLostRun: boolean
 }
+
+const readStored = (sql: Sql, pool: string, lock: '' | 'FOR UPDATE OF n'): Promise<StoredNode[]> =>
+  sql.query<StoredNode>(`${storedSql} ${lock}`, [pool], lock ? 'lock_backend_nodes' : 'backend_nodes')
 
 const storedSql = `
 SELECT n.id, n.name, n.state, n.cpu_millis AS cpu, n.memory_bytes AS memory, n.cpu_model AS "cpuModel", n.infiniband,
@@ -141,7 +141,7 @@ function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
   }
 }
 
-/** As many GPUs as others hold: those that counted before, and such that no run of Berth's counts. */
+/** As many indexes as others hold GPUs: those that counted before, then those that no run counts, then the rest. */
 function heldGpus(count: number, all: number, stored: StoredNode | undefined): number[] {
   const before = stored?.heldGpus.filter((index) => index < all) ?? []
   const taken = new Set([...before, ...(stored?.slots ?? [])])
@@ -171,7 +171,7 @@ const isNew = (row: NodeRow, stored: StoredNode | undefined): boolean =>
   row.heldMemory !== stored.heldMemory ||
   row.heldGpus.join() !== stored.heldGpus.join()
 
-/** What runs hold stays counted: less than nothing may be free. */
+/** What runs hold stays counted, so a node that shrank may have a negative amount free. */
 const writeSql = `
 INSERT INTO node (id, pool, name, state, state_before, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model,
   infiniband, delegated, held_cpu_millis, held_memory_bytes, held_gpus, last_seen_at)

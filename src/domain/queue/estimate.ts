@@ -1,11 +1,12 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { readNodes } from '../machines/nodes.ts'
-import { windowNotOverSql } from '../machines/reservation-window.ts'
+import { readReservationsOf } from '../machines/reservations.ts'
 import { holdingSql } from '../state.ts'
-import { type WaitingFacts, waitingOf } from './why-waiting.ts'
-import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow, type Reserved } from './fits-at.ts'
+import { readWaitingShapes, type WaitingShape } from './fit.ts'
+import { type ExpectedEnd, type FitQuery, fitsAt, type NodesNow } from './fits-at.ts'
 import { type InLine, readLine } from './line.ts'
+import { type WaitingFacts, waitingOf } from './why-waiting.ts'
 
 /**
  * When a waiting job may start. Earliest: its gates are open, and enough runs have ended, by their maximum run times,
@@ -18,13 +19,6 @@ export interface Estimate {
   earliest: Date
   latest: Date | null
   basis: string
-}
-
-interface Row extends FitQuery {
-  jobId: string
-  pool: string
-  laneId: string
-  now: Date
 }
 
 interface PoolNow extends NodesNow {
@@ -44,10 +38,7 @@ export async function estimatesOf(
   jobIds: readonly string[],
 ): Promise<ReadonlyMap<string, Estimate | null>> {
   const { sql } = domain.db
-  const [rows, waiting] = await Promise.all([
-    sql.query<Row>(rowsSql, [jobIds], 'estimate_of'),
-    waitingOf(domain, jobIds),
-  ])
+  const [rows, waiting] = await Promise.all([readWaitingShapes(sql, jobIds), waitingOf(domain, jobIds)])
   const pools = new Map(
     await Promise.all(
       [...new Set(rows.map(({ pool }) => pool))].map(async (pool) => [pool, await readPool(sql, pool)] as const),
@@ -79,7 +70,7 @@ export async function estimateOf(
     gates,
     position,
     ...row
-  }: FitQuery & Pick<Row, 'pool' | 'now'> & Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number },
+  }: FitQuery & Pick<WaitingShape, 'pool' | 'now'> & Pick<WaitingFacts, 'reasons' | 'gates'> & { position: number },
 ): Promise<Estimate | null> {
   const opensAt = opening(row.now, gates)
   if (opensAt === null || reasons.some(({ code }) => timeless.has(code))) return null
@@ -143,16 +134,11 @@ async function readPool(sql: Sql, pool: string): Promise<PoolNow> {
   const [nodes, endings, reserved, front] = await Promise.all([
     readNodes(sql, pool),
     sql.query<ExpectedEnd>(endingsSql, [pool, endingsMax], 'endings'),
-    sql.query<Reserved>(reservedSql, [pool, reservedMax], 'reserved'),
+    readReservationsOf(sql, pool, reservedMax),
     readLine(sql, pool, { after: null, limit: frontMax }),
   ])
   return { nodes, endings, reserved, front }
 }
-
-const rowsSql = `
-SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, berth_now() AS now,
-  l.reservation_id AS "reservationId", l.run_seconds AS "runSeconds"
-FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE q.job_id = ANY($1::text[])`
 
 const endingsSql = `
 SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second' AS "endsAt",
@@ -164,7 +150,3 @@ SELECT coalesce(r.started_at, berth_now()) + l.run_seconds * interval '1 second'
 FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
 WHERE r.pool = $1 AND r.state IN ${holdingSql}
 ORDER BY 1 NULLS LAST LIMIT $2`
-
-const reservedSql = `
-SELECT id, nodes, (extract(epoch FROM starts_at) * 1000)::float8 AS "startsMs", (extract(epoch FROM ends_at) * 1000)::float8 AS "endsMs"
-FROM capacity_reservation WHERE pool = $1 AND ${windowNotOverSql} ORDER BY ends_at, id LIMIT $2`

@@ -3,6 +3,7 @@ import type { Domain } from '../domain.ts'
 import { missing } from '../machines/missing.ts'
 import { readNodes } from '../machines/nodes.ts'
 import { couldEverFit, type FreeNode, place } from '../machines/placement.ts'
+import { readReservations } from '../machines/reservations.ts'
 import type { Shape } from '../shape.ts'
 
 /** Whether the machines of the pool have what a job asks for, at the moment of reading. */
@@ -12,23 +13,44 @@ export interface Fit {
   missing: string[]
 }
 
-interface Shaped {
+/** What a QUEUED job needs. */
+export interface WaitingShape {
   jobId: string
   pool: string
   laneId: string
   shape: Shape
-  /** The nodes of its capacity reservation, to which it is restricted; null: it has none. */
-  reserved: string[] | null
+  /** The job is restricted to the nodes of this capacity reservation. */
+  reservationId: string | null
+  /** null: without end. */
+  runSeconds: number | null
+  now: Date
 }
+
+export const readWaitingShapes = (sql: Sql, jobIds: readonly string[]): Promise<WaitingShape[]> =>
+  sql.query<WaitingShape>(
+    `SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, l.reservation_id AS "reservationId",
+       l.run_seconds AS "runSeconds", berth_now() AS now
+     FROM queue_entry q JOIN lane l ON l.id = q.lane_id WHERE q.job_id = ANY($1::text[])`,
+    [jobIds],
+    'waiting_shapes',
+  )
 
 /** The fit of every QUEUED job among these. Jobs of a lane are alike: each lane is tried once. */
 export async function fitsOf(sql: Sql, jobIds: readonly string[]): Promise<ReadonlyMap<string, Fit>> {
-  const rows = await sql.query<Shaped>(shapesSql, [jobIds], 'shapes_of_waiting')
+  const rows = await readWaitingShapes(sql, jobIds)
   const pools = [...new Set(rows.map(({ pool }) => pool))]
-  const nodes = new Map(await Promise.all(pools.map(async (pool) => [pool, await readNodes(sql, pool)] as const)))
+  const [reservations, ...found] = await Promise.all([
+    readReservations(
+      sql,
+      rows.flatMap(({ reservationId }) => reservationId ?? []),
+    ),
+    ...pools.map(async (pool) => [pool, await readNodes(sql, pool)] as const),
+  ])
+  const nodes = new Map(found)
   const tried = new Map<string, Fit>()
   return new Map(
-    rows.map(({ jobId, pool, laneId, shape, reserved }) => {
+    rows.map(({ jobId, pool, laneId, shape, reservationId }) => {
+      const reserved = reservations.get(reservationId ?? '')?.nodes
       const mine = ({ name }: FreeNode) => reserved?.includes(name) ?? true
       const fit = tried.get(laneId) ?? fitOn(shape, (nodes.get(pool) ?? []).filter(mine))
       tried.set(laneId, fit)
@@ -55,10 +77,6 @@ interface Unstored {
 
 /** The fit of a job that was just placed, or has started since the question. */
 export const isThere: Fit = { freeNow: true, couldEverFit: true, missing: [] }
-
-const shapesSql = `
-SELECT q.job_id AS "jobId", q.pool, q.lane_id::text AS "laneId", l.shape, c.nodes AS reserved
-FROM queue_entry q JOIN lane l ON l.id = q.lane_id LEFT JOIN capacity_reservation c ON c.id = l.reservation_id WHERE q.job_id = ANY($1::text[])`
 
 function fitOn(shape: Shape, nodes: readonly FreeNode[]): Fit {
   const freeNow = place(shape, nodes) !== null

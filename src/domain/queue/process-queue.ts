@@ -2,7 +2,7 @@ import { Unavailable } from '../../platform/tx.ts'
 import { demand, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { isLedSql } from '../leadership.ts'
+import { readLedPools } from '../leadership.ts'
 import { ask, askMsMax, passMsMax, pollMs } from './questions.ts'
 
 /**
@@ -25,12 +25,12 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
     audit(
       tx,
       viewer,
-      pools.map(({ pool }) => ({ action: 'queue.process', objectId: `pool_${pool}`, detail: {} })),
+      pools.map((pool) => ({ action: 'queue.process', objectId: `pool_${pool}`, detail: {} })),
       domain.time.nowMs(),
     ),
   )
   const question = { kind: 'PASS', payload: {}, waitMsMax: passMsMax } as const
-  const answers = await Promise.all(pools.map(async ({ pool }) => (await ask(domain, pool, question)) as Processed))
+  const answers = await Promise.all(pools.map(async (pool) => (await ask(domain, pool, question)) as Processed))
   const sum = (count: (one: Processed) => number) => answers.reduce((total, one) => total + count(one), 0)
   return {
     considered: sum(({ considered }) => considered),
@@ -40,13 +40,11 @@ export async function processQueue(domain: Domain, viewer: Viewer): Promise<Proc
 }
 
 /** Pools with a leader. During a take-over there is none: the caller waits as for any answer. */
-async function led({ db, clock }: Domain): Promise<{ pool: string }[]> {
+async function led({ db, clock }: Domain): Promise<string[]> {
   for (let waitedMs = 0; waitedMs < askMsMax; waitedMs += pollMs) {
-    const pools = await db.sql.query<{ pool: string }>(ledPoolsSql)
+    const pools = await readLedPools(db.sql)
     if (pools.length > 0) return pools
     await clock.sleep(pollMs)
   }
   throw new Unavailable('No pool has a scheduler right now')
 }
-
-const ledPoolsSql = `SELECT name AS pool FROM pool WHERE ${isLedSql('name')} ORDER BY name`

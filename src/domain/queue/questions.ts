@@ -2,7 +2,7 @@ import { createBell } from '../../platform/bell.ts'
 import { type Sql, Unavailable } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
-import { isLedSql } from '../leadership.ts'
+import { isLedSql, readLedPools } from '../leadership.ts'
 
 /**
  * Questions to the leader of a pool, through the database. The asking server stores a row and wakes the leader; the
@@ -68,8 +68,7 @@ export async function ask(
 
 /** A leader that goes on renewing its lease is in a long pass. */
 async function silenceOf({ db }: Domain, pool: string, waitMsMax: number): Promise<string> {
-  const [row] = await db.sql.query<{ led: boolean }>(`SELECT ${isLedSql('$1')} AS led`, [pool])
-  return row?.led
+  return (await readLedPools(db.sql)).includes(pool)
     ? `The scheduler of pool ${pool} is busy and did not answer within ${waitMsMax / 1_000} s`
     : `Pool ${pool} has no scheduler right now`
 }

@@ -24,14 +24,18 @@ type PoolChunk = TallyChunk & { pool: string }
 export const chunkSize = 2_048
 
 export const readTally = (sql: Sql, pool: string): Promise<TallyChunk[]> =>
-  sql.query<PoolChunk>(tallySql('pool = $1'), [pool], 'queue_tally')
+  readChunksOf(sql, { pools: 'pool = $1', name: 'queue_tally' }, pool)
 
 /** The tallies of the pools that order by priority and in which these jobs wait. */
 export const readTallies = (sql: Sql, jobIds: readonly string[]): Promise<PoolChunk[]> =>
-  sql.query<PoolChunk>(tallySql(poolsOfSql), [jobIds], 'queue_tallies')
+  readChunksOf(sql, { pools: poolsOfSql, name: 'queue_tallies' }, jobIds)
 
 const poolsOfSql = `pool IN (SELECT q.pool FROM queue_entry q JOIN pool p ON p.name = q.pool
   WHERE q.job_id = ANY($1::text[]) AND p.policy = 'PRIORITY')`
+
+/** `pools`: a condition on the pools; `of` is its parameter $1. */
+const readChunksOf = (sql: Sql, { pools, name }: { pools: string; name: string }, of: unknown): Promise<PoolChunk[]> =>
+  sql.query<PoolChunk>(tallySql(pools), [of], name)
 
 /** Accounts with non-interactive entries in the pool $1, and how many. */
 export const totalsSql = `

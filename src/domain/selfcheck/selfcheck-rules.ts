@@ -20,29 +20,31 @@ const poolsMax = 100
  * default of the mode in which a server was started last.
  */
 export async function brokenLimits(sql: Sql): Promise<Finding[]> {
-  const pools = await sql.query<{ name: string }>('SELECT name FROM pool ORDER BY name LIMIT $1', [poolsMax])
-  const found: Finding[] = []
-  const singleUser = await isSingleUser(sql)
-  for (const { name } of pools) {
-    const before = await revisionOf(sql, name)
-    const ceilings = await readCeilings(sql, name, singleUser)
-    const broken = []
-    for (const excess of excesses(ceilings)) if (await startedSince(sql, name, excess)) broken.push(excess)
-    // Settings that changed during the check were read half before and half after.
-    if ((await revisionOf(sql, name)) === before) found.push(...broken.map((excess) => findingOf(name, excess)))
+  const broken: { pool: Checked; excess: Excess }[] = []
+  for (const pool of await readChecked(sql)) {
+    const ceilings = await readCeilings(sql, pool.name, pool.singleUser)
+    for (const excess of excesses(ceilings))
+      if (await startedSince(sql, pool.name, excess)) broken.push({ pool, excess })
   }
-  return found
+  if (broken.length === 0) return []
+  // Settings that changed during the check were read half before and half after.
+  const revisions = new Map((await readChecked(sql)).map(({ name, revision }) => [name, revision]))
+  const same = broken.filter(({ pool }) => revisions.get(pool.name) === pool.revision)
+  return same.map(({ pool, excess }) => findingOf(pool.name, excess))
 }
 
-async function isSingleUser(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<{ value: boolean }>('SELECT value FROM applied_setting WHERE key = $1', [singleUserKey])
-  return row?.value ?? true
+interface Checked {
+  name: string
+  revision: number
+  singleUser: boolean
 }
 
-async function revisionOf(sql: Sql, pool: string): Promise<number> {
-  const [row] = await sql.query<{ revision: number }>('SELECT revision FROM pool WHERE name = $1', [pool])
-  return row?.revision ?? -1
-}
+const readChecked = (sql: Sql): Promise<Checked[]> =>
+  sql.query<Checked>(
+    `SELECT name, revision, coalesce((SELECT value::boolean FROM applied_setting WHERE key = $2), true) AS "singleUser"
+     FROM pool ORDER BY name LIMIT $1`,
+    [poolsMax, singleUserKey],
+  )
 
 interface Excess {
   scope: string

@@ -219,14 +219,15 @@ async function serves(client: pg.Client, place: Place): Promise<boolean> {
 /** Another process created the database before, or at the same time. */
 const duplicateDatabase = ['42P04', '23505']
 
-async function lock(client: pg.Client, take: 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock'): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>(
-    inTime(`SELECT ${take}($1, 0) AS taken`, [advisoryLocks.embeddedUsers]),
-  )
-  return rows[0]?.taken === true
-}
+type LockCall = 'pg_try_advisory_lock_shared' | 'pg_try_advisory_lock' | 'pg_advisory_unlock_shared'
 
-const inTime = (text: string, values: unknown[]) => ({ text, values, query_timeout: leaveMsMax })
+/** Takes or releases the lock; false: it did not. */
+async function lock(client: pg.Client, call: LockCall): Promise<boolean> {
+  const values = [advisoryLocks.embeddedUsers]
+  const statement = { text: `SELECT ${call}($1, 0) AS done`, values, query_timeout: leaveMsMax }
+  const { rows } = await client.query<{ done: boolean }>(statement)
+  return rows[0]?.done === true
+}
 
 async function ensureDatabase(client: pg.Client) {
   const { rows } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database])
@@ -238,7 +239,7 @@ async function ensureDatabase(client: pg.Client) {
 
 async function leave({ client }: Session, { place, clock, log }: Entrance): Promise<void> {
   try {
-    await client.query(inTime('SELECT pg_advisory_unlock_shared($1, 0)', [advisoryLocks.embeddedUsers]))
+    await lock(client, 'pg_advisory_unlock_shared')
     if (await lock(client, 'pg_try_advisory_lock')) await stopServer(place, clock)
   } catch (error) {
     log.warn({ err: error }, 'left the embedded PostgreSQL without knowing whether others use it')

@@ -74,9 +74,11 @@ async function write(
   await refuse(sql, [...refused, ...starts.flatMap(({ entry }) => refusalOf(entry, elsewhere))], nowMs)
   await dropHolds(sql, holds.drop)
   await putHolds(sql, pool, holds.put)
-  await requestEvictions(sql, { pool, epoch, evictions })
+  const waiting = await requestEvictions(sql, { pool, epoch, evictions })
   const lost = starts.flatMap(({ entry }) => (won.has(entry.jobId) ? [] : [entry.jobId]))
-  return [...lost, ...(await lostClaimants(sql, pool, evictions))]
+  const lostClaims = evictions.filter(({ claimant }) => !waiting.has(claimant.jobId))
+  await tellVictims(sql, pool, lostClaims)
+  return [...lost, ...lostClaims.map(({ claimant }) => claimant.jobId)]
 }
 
 /**
@@ -112,23 +114,10 @@ const refuse = (sql: Sql, refused: Decisions['refused'], nowMs: number) =>
     nowMs,
   )
 
-/**
- * Claimants that wait no more: no run was asked to leave for them, so the leader hears the state of their victims
- * again.
- */
-async function lostClaimants(sql: Sql, pool: string, evictions: readonly Eviction[]): Promise<string[]> {
-  if (evictions.length === 0) return []
-  const claimants = evictions.map(({ claimant }) => claimant.jobId)
-  const rows = await sql.query<{ jobId: string }>(
-    'SELECT job_id AS "jobId" FROM hold WHERE job_id = ANY($1::text[])',
-    [claimants],
-    'claimants_held',
-  )
-  const held = new Set(rows.map(({ jobId }) => jobId))
-  const lost = evictions.filter(({ claimant }) => !held.has(claimant.jobId))
+/** No run was asked to leave for a claimant that waits no more, so the leader hears the state of its victims again. */
+async function tellVictims(sql: Sql, pool: string, lost: readonly Eviction[]): Promise<void> {
   const victims = lost.flatMap((eviction) => eviction.victims.map(({ running }) => running.runId))
   if (victims.length > 0) await tellRuns(sql, pool, victims)
-  return lost.map(({ claimant }) => claimant.jobId)
 }
 
 /** STARTING with its allocation, for the jobs that no other transaction moved meanwhile; in the open transaction of a leader. Answers their jobs. */

@@ -2,12 +2,12 @@ import type { Policy } from '../../domain/lanes.ts'
 import { readLimitRules } from '../../domain/limits/in-use.ts'
 import { limitsOf } from '../../domain/limits/limits.ts'
 import type { Placement } from '../../domain/machines/placement.ts'
-import { windowNotOverSql } from '../../domain/machines/reservation-window.ts'
+import { readReservationsOf } from '../../domain/machines/reservations.ts'
 import { type StoredSettings, settingsOf } from '../../domain/scheduling.ts'
 import { holdingSql } from '../../domain/state.ts'
 import type { Sql } from '../../platform/tx.ts'
 import { windowSize } from '../plan/lane-window.ts'
-import type { Hold, LaneState, PastPreemption, PoolSettings, Reservation, Running, Waiting } from '../plan/model.ts'
+import type { Hold, LaneState, PastPreemption, PoolSettings, Running, Waiting } from '../plan/model.ts'
 
 /** What a leader plans with, read from the tables. These functions neither lock nor write rows. */
 
@@ -98,14 +98,23 @@ FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
 WHERE r.state IN ${holdingSql} AND ${condition}`
 
 export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
-  return (await sql.query<RunRow>(runningSql('r.pool = $1 ORDER BY r.scheduled_at, r.id'), [pool])).map(runningOf)
+  return readRunRows(sql, { condition: 'r.pool = $1 ORDER BY r.scheduled_at, r.id', name: 'runs_of_pool' }, pool)
 }
 
 /** Those of these runs that hold resources. */
 export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
   if (runIds.length === 0) return new Map()
-  const rows = await sql.query<RunRow>(runningSql('r.id = ANY($1::text[])'), [runIds], 'runs_heard')
-  return new Map(rows.map((row) => [row.runId, runningOf(row)]))
+  const runs = await readRunRows(sql, { condition: 'r.id = ANY($1::text[])', name: 'runs_heard' }, runIds)
+  return new Map(runs.map((run) => [run.runId, run]))
+}
+
+/** `condition`: on the runs; `of` is its parameter $1. */
+async function readRunRows(
+  sql: Sql,
+  { condition, name }: { condition: string; name: string },
+  of: unknown,
+): Promise<Running[]> {
+  return (await sql.query<RunRow>(runningSql(condition), [of], name)).map(runningOf)
 }
 
 /** Claims do not say which copy has which device of a node; the copies on one node share them evenly. */
@@ -148,16 +157,9 @@ export async function readSettings(sql: Sql, pool: string, singleUser: boolean):
     starvationThresholdMs: limits.starvationThresholdSeconds * 1_000,
     rules: await readLimitRules(sql, pool, limits),
     weights: new Map(Object.entries(weights)),
-    reservations: await readReservations(sql, pool),
+    reservations: await readReservationsOf(sql, pool, null),
   }
 }
-
-const readReservations = (sql: Sql, pool: string): Promise<Reservation[]> =>
-  sql.query<Reservation>(
-    `SELECT id, project, nodes, ${ms('starts_at')} AS "startsMs", ${ms('ends_at')} AS "endsMs", hard
-     FROM capacity_reservation WHERE pool = $1 AND ${windowNotOverSql} ORDER BY starts_at, id`,
-    [pool],
-  )
 
 export const readHolds = (sql: Sql, pool: string): Promise<Hold[]> =>
   sql.query<Hold>(
