@@ -163,7 +163,7 @@ test('whoever gets to run only after that still shows why it has to leave', asyn
   const report = createReporter(it.domain, { pool: 'sim', epoch: leader?.epoch ?? 0 }, 3)
   const seen = { kind: 'seen', observation: { state: 'running' } } as const
   expect(await report({ runId, jobId: victim, number: 1, report: seen })).toBe('RUNNING')
-  const why = { state_reason: 'PREEMPTING', state_info: `It has to leave for the job ${claimant}` }
+  const why = { state_reason: 'PREEMPTING', state_info: `Being preempted by ${claimant}` }
   expect(await row(victim)).toMatchObject({ state: 'RUNNING', ...why })
 })
 

@@ -117,7 +117,7 @@ describe('an end', () => {
 })
 
 test('who runs only after being asked to leave still has to leave', () => {
-  const info = 'It has to leave for the job job_2'
+  const info = 'Being preempted by job_2'
   expect(stepsOf(job({ state: 'STARTING', leaving: info }), seen({ state: 'running' }), 3)).toEqual([
     { to: 'RUNNING', reason: 'PREEMPTING', info },
   ])

@@ -110,11 +110,11 @@ ordered AS (
 ),
 ${jobChangeSql({
   jobs: 'FROM ordered o WHERE job.id = o."jobId"',
-  set: [`state_reason = 'PREEMPTING'`, `state_info = 'It has to leave for the job ' || o."claimantJobId"`],
+  set: [`state_reason = 'PREEMPTING'`, `state_info = 'Being preempted by ' || o."claimantJobId"`],
   type: 'PREEMPT_REQUESTED',
   event: {
     reason: `'PREEMPTING'`,
-    message: `'It has to leave for the job ' || o."claimantJobId"`,
+    message: `'Being preempted by ' || o."claimantJobId"`,
     run: 'o.run',
     metadata: `jsonb_build_object('claimantJobId', o."claimantJobId", 'claimantAccount', o.claimant, 'tier', o.tier)`,
   },
