@@ -35,7 +35,7 @@ const ages = (band: number, { thresholdMs }: Moment): boolean =>
 const stepsOf = (sinceMs: number, { nowMs, thresholdMs }: Moment): number =>
   Math.max(0, Math.floor((nowMs - sinceMs) / thresholdMs))
 
-/** Since when a job waits that has just risen by `steps`. */
+/** The time since which a job waits if it has just risen by `steps`. */
 const sinceOf = (steps: number, { nowMs, thresholdMs }: Moment): number => nowMs - steps * thresholdMs
 
 /** Priority at this moment. */
@@ -52,7 +52,7 @@ export function nextRiseMs(ageing: Ageing, moment: Moment): number | null {
 }
 
 /**
- * The open jobs of a band that have the same priority now: they wait since after `afterMs`, and since `untilMs` at the
+ * The open jobs of a band that have the same priority now: they began to wait after `afterMs`, at `untilMs` at the
  * latest.
  */
 export interface AgedStep {
@@ -71,8 +71,8 @@ export function agedStepsOf({ band, overridden }: Pick<Ageing, 'band' | 'overrid
 }
 
 /**
- * Which jobs of a band are ahead of a job with this priority: all that wait since `wholeMs` or longer; of those that
- * wait since `tiedMs` or longer, the ones with an earlier sequence. Infinity: all jobs; -Infinity: none.
+ * Which jobs of a band are ahead of a job with this priority: all that began to wait at `wholeMs` or before; of those
+ * that began at `tiedMs` or before, the ones with an earlier sequence. Infinity: all jobs; -Infinity: none.
  */
 export interface Cutoffs {
   wholeMs: number

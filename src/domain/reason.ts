@@ -25,14 +25,16 @@ export const limitedBy = ({ code, message, scope, limit, used }: Omit<Reason, 'j
   limit,
   used,
 })
-/** `asks`: inWords(shape). */
-/** `reservationId`: the capacity reservation whose nodes the job is restricted to. */
+
+/** `asks`: inWords(shape). `reservationId`: the capacity reservation whose nodes the job is restricted to. */
 export const unsatisfiable = (asks: string, reservationId: string | null) =>
   because(
     'UNSATISFIABLE',
     `No node of ${reservationId === null ? 'the pool' : `reservation ${reservationId}`} can ever provide ${asks}`,
   )
+
 export const blockedBy = (jobId: string) => because('CLASS_BLOCKED', `Waiting behind ${jobId}`, jobId)
+
 interface Troubled {
   untilMs: number
   /** The wait ended at `untilMs`; since then one run at a time is tried. */
@@ -47,6 +49,7 @@ export const troubled = (node: string, { untilMs, isOver, because: why }: Troubl
       ? `Node ${node} could not start a run, and another one is tried there first: ${why}`
       : `Node ${node} could not start a run and is not used before ${new Date(untilMs).toISOString()}: ${why}`,
   )
+
 export const noCapacity = (asks: string) => because('NO_CAPACITY', `Waiting for free resources: ${asks}`)
 
 /**

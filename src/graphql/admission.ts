@@ -20,10 +20,11 @@ import { chosenOperation, limits, parseWithinLimits } from './limits.ts'
 import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 
 /**
- * Whether a document is executed: trusted → within its limits → for this caller → valid → its cost → the allowances of its user.
- * The verdict is the same over HTTP, SSE and WebSocket, because all of it hangs on hooks that the sockets run too
- * (`getEnveloped`); nothing of it is HTTP middleware. The one exception: which document is named is asked before there is
- * anything to parse, so the sockets ask it themselves (`Documents.resolve`).
+ * Whether a document is executed. The checks in their order: it is trusted, it is within its limits, this caller may
+ * send it, it is valid, its cost, the allowances of its user. They are hooks that the sockets run too (`getEnveloped`),
+ * and no HTTP middleware, so the verdict is the same over HTTP, SSE and WebSocket. One exception: the text of a
+ * document that is sent by its name is found before there is anything to parse, so the sockets find it themselves
+ * (`Documents.resolve`).
  *
  * Parsed and valid documents are remembered for all callers, so what depends on the caller is thrown, never stored.
  */
@@ -31,7 +32,7 @@ import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 export interface AdmissionRules {
   documents: Documents
   allowances: Allowances
-  /** false: for no caller. Callers who have not logged in never may. */
+  /** Whether callers who are logged in may ask for the schema; other callers never may. */
   introspection: boolean
 }
 
@@ -99,7 +100,7 @@ export function admissionPlugin(rules: AdmissionRules, log: Log): Plugin<Request
   }
 }
 
-/** A subscription that was posted with a type that cannot carry it. */
+/** Refuses a subscription over HTTP whose Accept has no type that can carry a stream. */
 function demandStream(context: object): GraphQLError | null {
   const { request } = context as { request?: Request }
   const accept = request?.headers.get('accept')
@@ -110,7 +111,7 @@ function demandStream(context: object): GraphQLError | null {
   )
 }
 
-/** Yoga would take a parameter that is no JSON for a failure of its own. */
+/** Yoga would report a parameter that is not JSON as a failure of its own. */
 function demandJson({ searchParams }: URL, name: string): void {
   try {
     JSON.parse(searchParams.get(name) || 'null')
@@ -127,7 +128,7 @@ function validationFailed(error: GraphQLError): GraphQLError {
   return error
 }
 
-/** A guess at a name tells one that the caller did not know. */
+/** Removes suggestions of names, which would tell the caller about the schema. */
 function withoutSuggestion(error: GraphQLError): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null, originalError = null, extensions } = error
   const message = error.message.replace(/ ?Did you mean .*$/s, '')

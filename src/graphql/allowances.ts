@@ -3,12 +3,11 @@ import type { Viewer } from '../domain/access.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /**
- * What a user may ask of this process in a minute: cost and submissions, each a bucket that holds the amount of one minute
- * and fills evenly. A request that costs more than the bucket holds needs a full one and leaves a debt, so it is late, not
- * impossible. Buckets of several processes do not know each other: a user may have the sum of them.
+ * What a user may ask of this process in a minute: cost and submissions, each a bucket that holds the amount of one
+ * minute and fills evenly. A request that costs more than a bucket can hold needs a full bucket and leaves a debt, so
+ * that it is delayed and not refused for ever. Each process has its own buckets: a user may spend the sum of them.
  *
- * A bucket that is full again is as good as none, so of more than `bucketsMax` the one that was used the longest ago is
- * forgotten.
+ * Above `bucketsMax` the least recently used bucket is forgotten: it is full again, or nearly.
  */
 
 export interface AllowanceLimits {

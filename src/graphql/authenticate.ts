@@ -13,15 +13,15 @@ export interface Credentials {
   ip: string | null
 }
 
-/** Who asks; or `unknown`: what was shown is not (or no longer) good; or `expired`: a fresh one will do. */
+/** The viewer; `unknown`: the credentials are not valid, or not any more; `expired`: fresh ones are accepted. */
 export type Identified = { viewer: Viewer } | 'unknown' | 'expired'
 
 /** Throws Unavailable if the database or the provider does not answer. */
 export type Authenticate = (credentials: Credentials) => Promise<Identified>
 
 /**
- * Single-user mode: every caller is the local user, with any credentials or none, except a run that shows its token; no
- * caller is, once the mode has ended.
+ * Single-user mode: every caller is the local user, with or without credentials, except a run that shows its token.
+ * Once the mode has ended, every caller is refused.
  */
 export function createSingleUser(domain: Domain, viewer: Viewer, hasEnded: () => boolean): Authenticate {
   const byRunToken = createByRunToken(domain)

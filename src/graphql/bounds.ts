@@ -13,9 +13,10 @@ import { InvalidInput, type Violation } from '../domain/errors.ts'
 import { forbiddenText } from '../domain/parse.ts'
 
 /**
- * What every argument must keep before its resolver runs: no list is longer than its cap, and no text has what PostgreSQL
- * cannot store. It is said of literals and variables alike, over every transport, and is INVALID_INPUT where the result
- * has that member, else BAD_REQUEST. The entries of a bulk are not looked into: each is taken or refused by itself.
+ * Bounds of all arguments, checked before the resolver runs: no list is longer than its cap, and no text has what
+ * PostgreSQL cannot store. They hold for literals and variables, over every transport. A violation is INVALID_INPUT
+ * where the result has that member, else BAD_REQUEST. The entries of a bulk are not checked here: each is accepted or
+ * refused by itself.
  */
 
 interface Cap {

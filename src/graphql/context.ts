@@ -24,7 +24,7 @@ export interface ServerFacts {
 /** The rooms behind the edge; the same for every request. */
 export interface Rooms {
   readonly domain: Domain
-  /** The same over database connections of their own: what live streams read. */
+  /** The same domain over database connections of its own, for live streams. */
   readonly live: Domain
   readonly feed: Feed
   readonly logTail: LogTail
@@ -48,12 +48,13 @@ export interface RequestContext extends Rooms {
 }
 
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
-  // A context is kept for as long as its subscription, and most of those load nothing by it.
+  // Made when it is first used: a context lives as long as its subscription, and most subscriptions load nothing.
   const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer))
   let head: Promise<number> | undefined
   async function readHead() {
     const position = await rooms.feed.head()
-    // Other fields of the document may have read rows before: a list with one of them would lack an event that the head covers.
+    // Other fields of the document may have read rows before the head: a list that reuses them would lack an event that
+    // the head includes.
     renew()
     return position
   }

@@ -21,9 +21,9 @@ import { limits } from './limits.ts'
 
 /**
  * What an operation costs by the weights of the schema: a field costs 1 or its `complexity`, and what is below a list
- * counts once per node that may come. The fields carry their weights by the plugin; it would coerce the variables again,
- * without an end, so the sum is made here from variables that are coerced already. Every selection set is counted once per
- * type: fragments within fragments do not multiply the work.
+ * counts once per node that may come. The plugin keeps the weights with the fields. Its own sum would coerce the
+ * variables again, without a limit of errors, so the sum is made here from coerced variables. Every selection set is
+ * counted once per type: fragments within fragments do not multiply the work.
  */
 
 interface Asked {

@@ -5,12 +5,12 @@ import { anonymous, type Viewer } from '../domain/access.ts'
 import { refusal } from './errors.ts'
 
 /**
- * Trusted documents: operations that the server knows before they are asked, by id or by their very text. A request names
- * one by `documentId`, or by the hash in `extensions.persistedQuery` that Apollo and urql send. `freeText` says who may
- * also send a text that the server does not know.
+ * Trusted documents: operations that the server knows before they are asked, by id or by their very text. A request
+ * names one by `documentId`, or by the hash in `extensions.persistedQuery` that Apollo and urql send. `freeText` says
+ * who may also send a text that the server does not know.
  *
- * The server learns no document from a request. A client that would teach it one is told PERSISTED_QUERY_NOT_SUPPORTED,
- * and sends its texts from then on.
+ * The server learns no document from a request. A client that tries to register one gets PERSISTED_QUERY_NOT_SUPPORTED,
+ * and sends texts from then on.
  */
 
 export type FreeText = 'ALL' | 'AUTHENTICATED' | 'NONE'
@@ -33,7 +33,7 @@ export function createDocuments({ byId, freeText }: TrustedDocuments): Documents
   const texts = new Map([...byId].map(([id, text]) => [bare(id), text]))
   const known = new Set(texts.values())
 
-  /** A run may name three mutations in any words. */
+  /** A run may send any text, because only three mutations are open to it. */
   const mayFreely = (viewer: Viewer) =>
     freeText === 'ALL' || viewer.run !== null || (freeText === 'AUTHENTICATED' && viewer !== anonymous)
 

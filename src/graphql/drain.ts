@@ -21,7 +21,7 @@ export interface Drain {
   run(): Promise<void>
 }
 
-/** With what the rest of the server needs to stop it is less than the 10 s after which supervisors kill. */
+/** Leaves the rest of the server time to stop within the 10 s after which supervisors kill a process. */
 const drainMsDefault = 5_000
 const drainPollMs = 20
 /** For the last answers to leave. */

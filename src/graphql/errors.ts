@@ -6,10 +6,11 @@ import { isUnavailable, sqlState, Unavailable, whyUnavailable } from '../platfor
 
 /**
  * What a caller learns of a failure. Every error that leaves the server passes `presentError`, on every transport:
- * refusals keep their message and get their code, and so does what is unavailable now; everything else is a defect, told
- * as INTERNAL_SERVER_ERROR and logged once with its cause under the same requestId. No stack, SQL or host name leaves.
+ * refusals keep their message and get their code, and so does what is unavailable now; everything else is a defect,
+ * told as INTERNAL_SERVER_ERROR and logged once with its cause under the same requestId. No stack, SQL or host name
+ * leaves.
  *
- * `extensions.http` is a word to the HTTP transport (status; `spec` = only for application/graphql-response+json) and is
+ * `extensions.http` is for the HTTP transport (status; `spec` = only for application/graphql-response+json) and is
  * removed before anything is sent.
  */
 
@@ -34,7 +35,7 @@ export const errorsMax = 20
 /** A message that quotes what the caller sent is cut here. */
 const messageCharactersMax = 1_000
 
-/** The body of an answer that was given without GraphQL being asked. */
+/** The body of an answer to a request that GraphQL never got. */
 export const errorBody = (code: ErrorCode, message: string) => ({
   errors: [{ message, extensions: { code, requestId: randomUUID() } }],
 })
@@ -73,7 +74,7 @@ export function presentError(error: unknown, log: Log): GraphQLError {
   })
 }
 
-/** Whether trying again later is right, for the database does not answer now. */
+/** Whether the database does not answer now, so that trying again later is right. */
 export function saysUnavailable(error: unknown): boolean {
   const cause = rootCause(error)
   return cause instanceof Unavailable || isUnavailable(cause)

@@ -30,10 +30,10 @@ const typeOfAccept: Readonly<Record<string, string>> = {
     'application/graphql-response+json',
 }
 
-/** All that yoga's hooks ask of a request that was read already. */
+/** The request that the hooks of yoga see; its body was read already. */
 const posted = new Request('http://localhost/graphql', { method: 'POST' })
 
-/** The type of the answer, or null: not for here. */
+/** The type of the answer; null: the request is left to yoga. */
 function ordinary({ headers }: IncomingMessage): string | null {
   if (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined) return null
   if (!/^[1-9]\d*$/.test(headers['content-length'] ?? '')) return null
@@ -60,7 +60,7 @@ export async function answerPost(
   if (text === null) return
   const type = ordinary(request)
   const params = type && parseParams(text, (given) => documents.resolve(given, caller.viewer))
-  // Yoga takes a body that was read already from there. It lists the keys of what it finds: of a text, each character.
+  // Yoga reads the body that was read already from here. A stream, because of a text yoga would list every character.
   const body = Readable.from([Buffer.from(text)])
   if (!params) return void (await engine(Object.assign(request, { body }), response, caller))
   const result = await engine.getResultForParams({ params, request: posted }, { ...caller })
@@ -92,7 +92,7 @@ function refuse({ response }: Exchange, status: keyof typeof codes, message: str
   answerJson(response, status, errorBody(codes[status], message))
 }
 
-/** Which status they deserve is yoga's to say. */
+/** Yoga chooses the status. */
 async function answerErrors(engine: GraphqlEngine, exchange: Exchange, { result, type }: Answer): Promise<void> {
   const made = processRegularResult(result, engine.fetchAPI, type)
   const text = await made.text()
@@ -126,7 +126,7 @@ function parseParams(text: string, resolve: Resolve): GraphQLParams | null {
   return params?.query && !params.query.includes('subscription') ? params : null
 }
 
-/** null: the document is refused, which is yoga's to say. */
+/** null: the document is refused, and yoga says why. */
 function resolved(params: GraphQLParams, resolve: Resolve): GraphQLParams | null {
   try {
     return resolve(params)

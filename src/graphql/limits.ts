@@ -14,7 +14,7 @@ import { refusal } from './errors.ts'
 /** What one request may ask for. The same on every transport; each refusal comes before any resolver runs. */
 export const limits = {
   bodyBytesMax: 4 * 1024 * 1024,
-  /** What is passed over of a body after the answer to it; then the connection is cut. */
+  /** Bytes of a body that are dropped after the answer to it; after that, the connection is cut. */
   passedOverBytesMax: 16 * 1024 * 1024,
   passedOverMsMax: 5_000,
   /** Values of the JSON of a body: objects, lists, texts, numbers. A thousand submissions of fifty each. */
@@ -32,7 +32,7 @@ export const limits = {
   subscriptionsPerConnectionMax: 100,
   subscriptionsPerPersonMax: 1_000,
   socketsPerPersonMax: 500,
-  /** From one address, before their log-in. */
+  /** Sockets from one address that have not logged in yet. */
   strangersPerAddressMax: 1_000,
   pageSizeDefault: 20,
   pageSizeMax: 100,

@@ -20,7 +20,7 @@ export const jobsListing = (field: JobOrderField, descending: boolean): Listing 
   descending,
 })
 
-/** Queue order: what runs, then what waits in the order of its turn, then what needs a person, then what is over. */
+/** Queue order: active jobs, then QUEUED jobs by their position, then BLOCKED jobs, then final ones. */
 export const queueEntriesListing: Listing = {
   name: 'queue',
   from: `job j LEFT JOIN (queue_entry q ${lineJoins}) ON q.job_id = j.id`,

@@ -165,7 +165,7 @@ function peopleLoaders(domain: Domain, viewer: Viewer) {
   }
 }
 
-/** What decides on submissions, and what is kept of decisions. */
+/** Slots, quotas, approvals with their rules, what is left of final jobs, and audit entries. */
 function ruleLoaders(domain: Domain, viewer: Viewer) {
   const { prisma, sql } = domain.db
   return {

@@ -6,7 +6,7 @@ import { answerJson } from './unread.ts'
 
 const corsMaxAgeSeconds = 600
 
-/** false: the request is answered, for it only asked, or nothing can be said in a way that it takes. */
+/** false: the request was answered here, because it is a preflight, or accepts no type that the server sends. */
 export function negotiated(
   request: IncomingMessage,
   response: ServerResponse,

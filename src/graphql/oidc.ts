@@ -77,7 +77,10 @@ function verdictOf(error: unknown): JwtVerdict {
   return 'unknown'
 }
 
-/** What is not about the token is about reaching the provider; jose's bare JOSEError says that it answered badly. */
+/**
+ * Whether the error is about the token. Other errors, and a bare JOSEError, mean that the provider did not answer, or
+ * answered badly.
+ */
 const isJose = (error: unknown): boolean =>
   error instanceof errors.JOSEError && Object.getPrototypeOf(error) !== errors.JOSEError.prototype
 

@@ -1,12 +1,12 @@
 import type { Clock } from '../platform/clock.ts'
 
 /**
- * The end of many streams at the stop of a server. Readers that are cut at one moment come back at one moment, to servers
- * that have their own; so streams end one after the other, in no order, over a time that grows with their number. They
- * deliver until then.
+ * The end of many streams at the stop of a server. Readers that are cut at the same moment reconnect at the same
+ * moment, to servers that have readers of their own. So streams end one after the other, in random order, over a time
+ * that grows with their number. Each delivers messages until it ends.
  */
 const partingMsMax = 10_000
-/** Fewer streams end faster: a server with a few is not kept from stopping. */
+/** Few streams end soon, so that they do not delay the stop of the server. */
 const msPerStream = 2
 const stepMs = 20
 

@@ -75,7 +75,7 @@ function listed(condition: string): Stretch['read'] {
   }
 }
 
-/** Place of what waits among the stretches, as the listing counts them. */
+/** Index of the QUEUED jobs among the stretches, as the listing counts them. */
 const waitingGroup = 1
 
 async function waiting(

@@ -28,8 +28,8 @@ import { refuseUpgrade } from './upgrade.ts'
 
 /**
  * One port for everything: GraphQL over HTTP, SSE and WebSocket at /graphql, GraphiQL there for browsers, /healthz and
- * /readyz. Every request passes the gate first; a POST must be JSON, for other kinds of body are sent by any web page
- * without asking.
+ * /readyz. Every request passes the gate first; a POST must be JSON, because any web page may send other kinds of body
+ * without asking the server first.
  *
  * `close` drains HTTP (drain.ts), closes sockets with 1012, so that clients come back, and stops listening.
  */

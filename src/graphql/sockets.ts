@@ -21,17 +21,18 @@ import { partOneByOne } from './parting.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
 /**
- * GraphQL over WebSocket (graphql-transport-ws). The caller has passed the gate; the token comes with `connection_init`,
- * within three seconds.
+ * GraphQL over WebSocket (graphql-transport-ws). The caller has passed the gate; the token comes with
+ * `connection_init`, within three seconds.
  *
- * Close codes decide whether the stock client comes back: 1012 the server restarts and 1013 the database is away (it comes
- * back), 4403 the token has expired or its user may other things than before (it comes back, with a fresh one), 4401 no
- * token, an unknown or a revoked one (it does not, rightly), 1009 message too large, 4400 a message that no client may send,
- * 4408 no `connection_init`. Nothing may throw in onConnect: that would close with 4500, which is fatal to the client.
+ * Close codes decide whether the stock client comes back: 1012 the server restarts and 1013 the database is away (it
+ * comes back), 4403 the token has expired or the permissions of its user have changed (it comes back, with a fresh
+ * token), 4401 no token, an unknown or a revoked one (it does not come back), 1009 message too large, 4400 a message
+ * that no client may send, 4408 no `connection_init`. Nothing may throw in onConnect: that would close with 4500, which
+ * is fatal to the client.
  *
- * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that; one that does
- * not take part in the closing handshake after `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets, an
- * address at most `strangersPerAddressMax` that have not logged in yet.
+ * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that; one that
+ * does not take part in the closing handshake after `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets,
+ * an address at most `strangersPerAddressMax` that have not logged in yet.
  */
 
 export interface Sockets {
@@ -115,7 +116,7 @@ export function createSockets(options: SocketOptions): Sockets {
     },
   })
 
-  /** What graphql-ws itself has to say has not been through the engine. */
+  /** Errors of graphql-ws itself, which have not passed through the engine. */
   const presented = (error: GraphQLError) =>
     error.extensions['requestId'] === undefined ? presentError(error, log) : error
 

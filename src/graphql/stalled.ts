@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Streams by HTTP whose reader takes nothing are cut, as sockets are that do not answer a ping: after twice `everyMs` in
- * which bytes waited and none left. Answers the function that stops watching.
+ * Cuts HTTP streams whose reader takes nothing, as sockets are cut that do not answer a ping: after twice `everyMs` in
+ * which bytes waited and none left. Returns the function that stops watching.
  */
 export function cutWhenStalled(response: ServerResponse, everyMs: number): () => void {
   let takenBefore = -1

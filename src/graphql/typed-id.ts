@@ -28,7 +28,7 @@ export type NodeType = (typeof types)[Prefix]
 
 const isPrefix = (text: string): text is Prefix => Object.hasOwn(types, text)
 
-/** The GraphQL type an id speaks of; an id of an unknown kind counts as a job, which is not found. */
+/** The GraphQL type of an id; an id of an unknown kind counts as a job, which is not found. */
 export function typeOfId(id: string): NodeType {
   const prefix = id.slice(0, Math.max(0, id.indexOf('_')))
   return isPrefix(prefix) ? types[prefix] : 'Job'

@@ -1,10 +1,10 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
 /**
- * Answers to requests whose body is not read to its end, such as refusals. To close a connection whose peer still sends is
- * to reset it, and a peer that sends first and reads later loses the answer by that. So the answer is sent at once, the
- * rest of the body is passed over, and only then does the response end, and its connection with it where it must. The
- * peer that sends more than the bounds is cut.
+ * Answers to requests whose body is not read to its end, such as refusals. Closing a connection whose peer still sends
+ * resets it, and a peer that sends first and reads later loses the answer. So the answer is sent at once, the rest of
+ * the body is dropped, and only then does the response end, and with it the connection if it must be closed. The peer
+ * that sends more than the bounds is cut.
  */
 
 export interface PassOver {

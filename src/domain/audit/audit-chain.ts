@@ -53,8 +53,8 @@ const pollMs = 50
 const batchMax = 2_000
 const tellEveryMs = 60_000
 /**
- * An entry leaves the index of those that wait when no transaction can see its old row any more. So that a transaction
- * which is held open, as by a backup, does not slow every look down, most looks begin with the entries of so long ago.
+ * Age of the oldest entry that most looks include. A chained entry stays in the index of unchained ones while an open
+ * transaction, such as a backup, can still see its old row, and a look over many of them is slow.
  */
 const recentMs = 5_000
 const lookAtAllEveryMs = 5_000

@@ -20,7 +20,7 @@ export async function storeFacts(sql: Sql, runs: readonly RunFacts[]): Promise<v
   if (runs.length > 0) await sql.query(factsSql, [JSON.stringify(runs)], 'store_facts')
 }
 
-/** A run that was asked to leave tells that. */
+/** A run that was asked to leave keeps the message about that. */
 const factsSql = `
 WITH fact AS MATERIALIZED (
   SELECT f.*, CASE WHEN r.state = 'STARTING' AND r.preempt_requested_at IS NULL THEN f.info END AS waits

@@ -4,17 +4,17 @@ import type { Domain } from '../domain.ts'
 
 /**
  * The sequencer: gives every event, and every deletion of a job, its position in the feed over all jobs. Positions are
- * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A bare
- * `bigserial` would not do: numbers are drawn before the commit, so 6 may become visible after a reader has passed 7, and
- * the reader would miss it.
+ * dense and grow in commit order; within a job they follow seq, and its deletion comes last. A bare `bigserial` would
+ * not do: numbers are drawn before the commit, so 6 may become visible after a reader has passed 7, and the reader
+ * would miss it.
  *
  * Every process runs this loop; the lock lets one of them number at a time. It is taken before the statement that looks
  * for events, so a process that waited for it sees what the other did.
  *
- * An event leaves the index of those without a position when no transaction can see its old row any more. So that a
- * transaction which is held open, as by a backup, does not slow every look down, most looks begin behind the transactions
- * whose events are all numbered. Another database, after a fail-over, may give transactions smaller numbers: all events
- * are looked at every few seconds.
+ * A numbered event stays in the index of those without a position while an open transaction, such as a backup, can
+ * still see its old row, and a look over many of them is slow. So most looks begin behind the transactions whose events
+ * are all numbered. After a fail-over, the other database may give transactions smaller numbers, so every few seconds a
+ * look includes all events.
  */
 
 const batchMax = 5_000

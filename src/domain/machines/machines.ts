@@ -69,7 +69,7 @@ interface Kind {
   strengths: readonly number[]
 }
 
-/** The devices of a kind that serve a shape, as positions, the one to give away first in front. */
+/** The devices of a kind that serve a shape, as positions, in the order in which they are given away. */
 export interface Suit {
   positions: readonly number[]
   strengths: readonly number[]

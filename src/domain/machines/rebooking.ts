@@ -130,7 +130,7 @@ class Page {
     this.#gpus -= one * slots.length
   }
 
-  /** Each slot belongs to one booking. More bookings than devices get numbers behind them, which no device has. */
+  /** Each slot belongs to one booking. Bookings beyond the number of devices get numbers that no device has. */
   number(): void {
     const { devices } = this.#book
     const used = new Set<number>()

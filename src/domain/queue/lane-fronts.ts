@@ -1,8 +1,8 @@
 /**
- * The first entries of many lanes in the order of the line, read by the index of each lane only. They are in the lanes
- * whose own first entries come first: so the first entry of every lane is read, then ever fewer further entries of
- * lanes further back, and none beyond the entry that the last needed lane begins with. All of it is one statement,
- * whose text is made here.
+ * The first entries of many lanes in the order of the line, read by the index of each lane only. The first entry of
+ * every lane is read, and the lanes are ordered by it. The wanted entries are in the first `limit` lanes: of lane n in
+ * this order at most `limit` + 1 − n entries can be among them, and none behind the first entry of the last of these
+ * lanes. All of it is one statement, whose text is made here.
  */
 
 export interface Fronts {
@@ -15,8 +15,8 @@ export interface Fronts {
 }
 
 /**
- * Rows of InLine. The gate of a lane is compared with a value that is unknown to the planner, so that this index is
- * used.
+ * Rows of InLine. `open` is compared with a value that PostgreSQL does not know when it plans, so that it uses this
+ * index.
  */
 export function frontsSql({ lanes, entries, limit }: Fronts): string {
   const first = (many: string, until = '') => `SELECT q.bid, q.sequence FROM queue_entry q

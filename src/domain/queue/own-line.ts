@@ -7,8 +7,8 @@ import { chunkSize, readTally, type TallyChunk } from './tally.ts'
 /**
  * The line of a pool (line.ts) with the jobs of one person. They may be a million, so they are not sorted: only the
  * first entries of every lane are read (lane-fronts.ts), in the order of its index, which is the order of the line
- * except for ageing. Lanes that age are read step by step of what their entries have aged to; the tally gives the range
- * of sequences that the entries of a step can have.
+ * except for ageing. Lanes that age are read one step of ageing after the other; the tally gives the range of sequences
+ * that the entries of a step can have.
  */
 
 export async function readLineOf(
@@ -65,9 +65,7 @@ interface Kind {
 const kindsSql = `
 SELECT DISTINCT priority AS band, overridden FROM lane WHERE pool = $1 AND user_id = $2 AND NOT interactive`
 
-/**
- * Entries of lanes of a kind that stand at `lead` now: they wait since after `since`, and since `until` at the latest.
- */
+/** Entries of lanes of a kind that stand at `lead` now: they began to wait after `since`, at `until` at the latest. */
 interface Step extends Kind {
   lead: number
   open: boolean

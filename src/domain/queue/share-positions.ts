@@ -12,8 +12,8 @@ import { chunkSize, totalsSql } from './tally.ts'
  * accounts of that share are counted by their rows, or the part is summed and the few other accounts in it are counted
  * and subtracted, whichever is less; in the chunk of the job itself, rows are counted.
  *
- * Each row is read once for any number of jobs: `sequences` are those of the jobs, and a row counts for all that are
- * greater, from the index `first` on, up to `until` if that is not null.
+ * Each row is read once for any number of jobs: a row counts for the jobs whose sequence is greater. `sequences` has
+ * the sequences of the jobs in order; the row counts from the index `first` on, and up to `until` if that is not null.
  */
 
 export interface AskedShare {

@@ -10,9 +10,9 @@ import { closedReasons, type Gate, type GateFacts, gatesOf, windowSql } from './
 
 /**
  * Why a job waits, for every QUEUED job. Jobs of a lane are alike, so what the leader of the pool last found about the
- * head of a lane or class holds for the jobs behind it: a reason of the lane (a limit, never enough nodes), else that
- * of its class, for whose head all others wait. Closed gates of the job come first. A job that no leader has considered
- * yet is judged from the tables.
+ * head of a lane or class holds for the jobs behind it: a reason of the lane (a limit, or no node that could ever serve
+ * it), else the reason of its class, whose jobs all wait for its head. Closed gates of the job come first. A job that
+ * no leader has considered yet is judged from the tables.
  */
 
 export interface WaitingFacts {
@@ -66,7 +66,7 @@ function reasonsOf(row: WaitingRow): Reason[] {
   const own = [...holdReasons(row), ...(row.laneReason ? [row.laneReason] : [])]
   if (closed.length > 0 || own.length > 0) return [...closed, ...own]
   if (!row.seen || row.blockedBy === null) return []
-  // A job behind another one may also be one that can never run: that is judged from the tables.
+  // A job that waits behind another one may be unable to run at all; that is judged from the tables.
   if (row.blockedBy !== row.id) return []
   return row.classReason ? [row.classReason] : []
 }

@@ -25,9 +25,9 @@ import {
   unbounded,
   userSubject,
 } from '../limits/quota-rules.ts'
-import { failClosed, readQuotasOf } from '../limits/quotas.ts'
 import { noUsage, type Usage, withJob } from '../limits/quota-usage.ts'
 import { type Comparison, readBlocked, readStanding, type UsageMemory, usageFor } from '../limits/quota-usage-bound.ts'
+import { failClosed, readQuotasOf } from '../limits/quotas.ts'
 import { modelsFor } from '../machines/machines.ts'
 import { type PoolHardware, readHardware } from '../machines/nodes.ts'
 import { readReservations } from '../machines/reservations.ts'
@@ -61,7 +61,7 @@ export interface Accepted {
 
 interface World extends Places {
   rules: readonly ApprovalRule[]
-  /** The quotas that a payer meets, where a user of the pool may have this many jobs. */
+  /** The quotas that apply to a payer in a pool with this userMaxActive. */
   quotasFor: (payer: Payer, maxActive: number | null) => readonly MetQuota[]
   /** Of the pools of the destinations. */
   limits: ReadonlyMap<string, Limits>
@@ -96,7 +96,7 @@ export async function openGroup(
   const { domain, sql } = deciding
   const world = await readWorld(domain, sql, items)
   const nowMs = domain.time.nowMs()
-  // Outside, so that a defect with one submission does not look like quotas that cannot be read, and fails that one alone.
+  // Not in `failClosed`: a defect of one submission fails that one alone, and does not look like unreadable quotas.
   const payers = payersOf(items, world)
   await failClosed(domain, () => measure(deciding, world, { items, payers }))
   return (item) => settle(() => decide(item, world, nowMs))

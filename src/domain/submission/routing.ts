@@ -48,7 +48,7 @@ export interface Route {
 }
 
 interface DestinationRow extends Omit<Destination, keyof PoolMachines> {
-  /** Of the pool; every change of its machines moves it on. */
+  /** Revision of the pool; it grows with every change of its machines. */
   revision: number
 }
 

@@ -28,9 +28,9 @@ import { readSubmission, type Submission } from './submission.ts'
  * arrival, and writes once; an unexpected SQL error splits the group in halves until the bad item is alone. No
  * submission is answered before the commit.
  *
- * Processes take turns (submission-lock.ts). Keys that are stored already are answered by a plain read before: what such a key
- * answers changes before its time is over only when its job is deleted. So the job is a part of the answer, and where it
- * is gone the submission is decided again.
+ * Processes take turns (submission-lock.ts). Before that, a plain read answers the keys that are stored already. Until
+ * a key expires, its answer changes only when its job is deleted. So the job is read with the answer, and if it is
+ * gone, the submission is decided again.
  */
 
 export interface Submitted {
@@ -136,7 +136,7 @@ function mayPassNow(error: unknown): boolean {
 
 /**
  * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
- * In a SERIALIZABLE transaction it must be the first thing: a snapshot from before the lock would be an old one.
+ * In a SERIALIZABLE transaction it must come first: a snapshot from before the lock would be stale.
  */
 export async function submitInTransaction(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
   await lockSubmissions(sql)

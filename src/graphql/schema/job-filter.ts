@@ -59,8 +59,8 @@ export function filterSql(filter: JobFilter, bind: Bind): string {
 const holdingRuns = `SELECT job_id FROM run WHERE state IN ${holdingSql}`
 
 /**
- * Jobs that are alive are few, and each of their states has a short table of its own: by those they are found without a look at
- * all that is over. Not for QUEUED, which may be a million, and then the newest jobs are a short walk.
+ * Where the jobs of a state that is not final are found by a short table or index, without reading final jobs. QUEUED
+ * is not here: it may have a million jobs, and then a walk from the newest job soon finds enough of them.
  */
 const alive: Readonly<Partial<Record<JobStateName, string>>> = {
   BLOCKED: "SELECT job_id FROM approval WHERE status = 'PENDING'",
@@ -72,7 +72,7 @@ const alive: Readonly<Partial<Record<JobStateName, string>>> = {
 /** Final states that are rare. An index has only them, so they are named in the text of the statement. */
 const unsuccessful: readonly JobStateName[] = ['FAILED', 'INTERRUPTED', 'CANCELLED']
 
-/** What a list of states says besides, for a way to its jobs that is short. */
+/** Further conditions that follow from a list of states and lead PostgreSQL to a short index. */
 function waysTo({ states, stateCategories }: JobFilter): string[] {
   return [states, stateCategories && statesOf(stateCategories)].flatMap((asked) => {
     if (!asked || asked.length === 0) return []
@@ -108,10 +108,10 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   executor: equals('executor'),
   createdAfter: compares('created_at', '>'),
   createdBefore: compares('created_at', '<'),
-  // In the form of the index, which has jobs that are alive at its end.
+  // The expression of the index, in which jobs without an end come last.
   finishedAfter: (bind, value) =>
     `coalesce(j.finished_at, 'infinity') > ${bind(value)}::timestamptz AND j.finished_at IS NOT NULL`,
-  // No job is over before it is made, but for a clock that was set back: so the walk from the newest begins near that time.
+  // A job ends after it is made, up to a day earlier if the clock was set back: so a walk from the newest job begins there.
   finishedBefore: (bind, value) => {
     const at = `${bind(value)}::timestamptz`
     return `coalesce(j.finished_at, 'infinity') < ${at} AND j.created_at < ${at} + interval '1 day'`
