@@ -6,7 +6,7 @@ import {
   limitReached,
   modelLimitReached,
 } from '../src/domain/limits/in-use.ts'
-import type { BackOff } from '../src/domain/machines/machines.ts'
+import type { BackOff, FreeNode } from '../src/domain/machines/machines.ts'
 import type { Start } from '../src/scheduler/plan/model.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
@@ -104,6 +104,10 @@ function inTheWrongPlace(memory: Memory, { job, start: { placements }, dropped }
     .map(({ id }) => `${job.id} started on a node that is reserved as ${id}`)
   return [...closed, ...kept, ...foreign]
 }
+
+/** The node backs off, or the one run that may be tried there is on it. */
+export const takesNoRun = (memory: Memory, { id, backOff }: FreeNode): boolean =>
+  backOff !== null && (backOff.untilMs > memory.heardMs || isTried(memory, id, backOff))
 
 /** A run is on the node that was placed there after the back-off. */
 const isTried = (memory: Memory, nodeId: string, { untilMs }: BackOff): boolean =>

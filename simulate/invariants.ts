@@ -4,7 +4,7 @@ import { place } from '../src/domain/machines/placement.ts'
 import { isFinal, isHolding } from '../src/domain/state.ts'
 import type { Hold } from '../src/scheduler/plan/model.ts'
 import type { PoolPlan } from './actions.ts'
-import { countedOf, tallyOf } from './breaches.ts'
+import { countedOf, takesNoRun, tallyOf } from './breaches.ts'
 import type { SimulatedJob } from './jobs.ts'
 import type { Memory } from './memory.ts'
 
@@ -76,7 +76,7 @@ function isFree(memory: Memory, { placements }: Hold): boolean {
   const nodes = new Map(memory.freeNodes().map((node) => [node.id, node]))
   return placements.every(({ nodeId, cpuMillis, memoryBytes, gpuIds, infiniband }) => {
     const node = nodes.get(nodeId)
-    if (node?.state !== 'READY') return false
+    if (node?.state !== 'READY' || takesNoRun(memory, node)) return false
     node.freeCpu -= cpuMillis
     node.freeMemory -= memoryBytes
     const isHere = gpuIds.every((id) => node.devices.find(({ index }) => index === id)?.free)
