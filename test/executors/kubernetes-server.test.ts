@@ -3,38 +3,40 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OpenServer, openServer } from '../support/api.ts'
-import { type CuttingProxy, startProxy } from '../support/proxy.ts'
+import { openServer } from '../support/api.ts'
+import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
 import { equip, frozen, image, kubeconfig, kubectl, onlyNode, tagImage } from './real-cluster.ts'
 
-/** What becomes of jobs of a real server when their pods and their node go away. */
-describe.skipIf(kubeconfig === undefined)('a server with a cluster', { timeout: 300_000 }, () => {
-  let proxy: CuttingProxy
-  let directory: string
-  let server: OpenServer
+const opened = kubeconfig === undefined ? null : await open()
 
-  beforeAll(async () => {
-    const { metadata } = await onlyNode()
-    const addresses = await kubectl('get', 'node', metadata.name, '-o', 'jsonpath={.status.addresses}')
-    const { address } = JSON.parse(addresses).find(({ type }: { type: string }) => type === 'InternalIP')
-    // Pods reach the machine at the address of their node.
-    proxy = await startProxy('http://127.0.0.1:1', address)
-    directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-server-'))
-    server = await openServer(`
-server: { publicUrl: '${proxy.url}' }
-kubernetes: { kubeconfig: '${kubeconfig}', image: '${image}' }
-data: { roots: { data: '${directory}' } }
-pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSeconds: 5 } }]
-`)
-    proxy.moveTo(server.server.url)
-    await untilNode('READY')
-  })
+/** A server with the cluster, and a proxy by which its pods reach it at the address of their node. */
+async function open() {
+  const { metadata } = await onlyNode()
+  const addresses = await kubectl('get', 'node', metadata.name, '-o', 'jsonpath={.status.addresses}')
+  const { address } = JSON.parse(addresses).find(({ type }: { type: string }) => type === 'InternalIP')
+  const proxy = await startProxy('http://127.0.0.1:1', address)
+  const directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-server-'))
   afterAll(async () => {
     await kubectl('delete', 'secrets', '-l', 'app.kubernetes.io/managed-by=berth', '--wait=false')
     await proxy.close()
     await rm(directory, { recursive: true })
   })
+  const { server, api } = await openServer(`
+server: { publicUrl: '${proxy.url}' }
+kubernetes: { kubeconfig: '${kubeconfig}', image: '${image}' }
+data: { roots: { data: '${directory}' } }
+pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSeconds: 5 } }]
+`)
+  proxy.moveTo(server.url)
+  return { api, directory }
+}
+
+/** What becomes of jobs of a real server when their pods and their node go away. */
+describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }, () => {
+  if (opened === null) return
+  const { api, directory } = opened
+  beforeAll(async () => void (await untilNode('READY')))
 
   interface Seen {
     state: string
@@ -50,7 +52,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
   async function look(id: string): Promise<Seen> {
     const query = `query ($id: ID!) { job(id: $id) { state stateReason stateInfo nativeId attempt closure
       runs(first: 10) { nodes { number state nativeId } } logs(first: 5000) { text } } }`
-    return (await server.api.ask<{ job: Seen }>(query, { id })).job
+    return (await api.ask<{ job: Seen }>(query, { id })).job
   }
   const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
     until(
@@ -63,7 +65,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
   const untilNode = (state: string) =>
     until(
       async () => {
-        const { pools } = await server.api.ask<{ pools: { nodes: { nodes: { state: string }[] } }[] }>(
+        const { pools } = await api.ask<{ pools: { nodes: { nodes: { state: string }[] } }[] }>(
           '{ pools { nodes { nodes { state } } } }',
         )
         return pools[0]?.nodes.nodes[0]?.state === state
@@ -103,7 +105,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
     ['deleted by force', (pod) => ['delete', 'pod', pod, '--grace-period=0', '--force']],
     ['removed with the Secret that it belongs to', (pod) => ['delete', 'secret', pod.replace(/-0$/, '')]],
   ])('a resumable job whose pod is %s continues from its closure in another run', async (_, words) => {
-    const id = await server.api.submit(sh(counting, { resumable: true }))
+    const id = await api.submit(sh(counting, { resumable: true }))
     const { nativeId, closure } = await untilSeen(id, (job) => (job.closure?.step ?? 0) >= 3, 'it saved some steps')
     await kubectl(...words(nativeId ?? ''))
     const job = await untilSeen(id, isFinal, 'it is over')
@@ -115,7 +117,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
   })
 
   it('a job that is not restartable and has no closure is INTERRUPTED when its pod is deleted', async () => {
-    const id = await server.api.submit(sh('echo begun; sleep 600', { resumable: true }))
+    const id = await api.submit(sh('echo begun; sleep 600', { resumable: true }))
     const { nativeId } = await untilSeen(id, ({ logs }) => logs.text !== '', 'it began')
     await kubectl('delete', 'pod', nativeId ?? '', '--wait=false')
     expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({
@@ -127,10 +129,10 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
   })
 
   it('a job that asks for more GPUs than there are waits and says so; with enough it runs', async () => {
-    const id = await server.api.submit(sh('echo ran', { resources: { ...small, gpu: 2, gpuModel: ['v100'] } }))
+    const id = await api.submit(sh('echo ran', { resources: { ...small, gpu: 2, gpuModel: ['v100'] } }))
     const waiting = async () => {
       const query = 'query ($id: ID!) { job(id: $id) { state scheduling { reasons { code message } } } }'
-      return (await server.api.ask<{ job: object }>(query, { id })).job
+      return (await api.ask<{ job: object }>(query, { id })).job
     }
     expect(JSON.stringify(await waiting())).toContain('UNSATISFIABLE')
     await equip(2, 'Tesla-V100')
@@ -143,7 +145,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
 
   it('the time in which an image is pulled is none of the run', async () => {
     const late = 'localhost/late:1'
-    const id = await server.api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
+    const id = await api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('ImagePull') ?? false, 'it cannot be pulled')
     await setTimeout(6_000)
     expect(await look(id)).toMatchObject({ state: 'STARTING' })
@@ -153,7 +155,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
 
   it('an API server that is frozen for longer than an answer may take costs a job nothing', async () => {
     const text = 'echo x >>/d/frozen; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i; sleep 1; done'
-    const id = await server.api.submit(sh(text))
+    const id = await api.submit(sh(text))
     await untilSeen(id, ({ logs }) => logs.text.includes('line 3'), 'it prints')
     await frozen('kube-apiserver', () => setTimeout(35_000))
     const job = await untilSeen(id, isFinal, 'it is over')
@@ -165,8 +167,8 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
   it('a job whose node falls silent is lost, and runs again only after the old run is ended', async () => {
     const text = `trap 'sleep 2; echo "$BERTH_RUN ends" >>/d/lost; exit 1' TERM
       echo "$BERTH_RUN begins" >>/d/lost; [ $BERTH_RUN = 1 ] || exit 0; while :; do sleep 0.1; done`
-    const restarts = await server.api.submit(sh(text, { restartable: true }))
-    const ends = await server.api.submit(sh('sleep 600'))
+    const restarts = await api.submit(sh(text, { restartable: true }))
+    const ends = await api.submit(sh('sleep 600'))
     await untilSeen(restarts, ({ state }) => state === 'RUNNING', 'it runs')
     await untilSeen(ends, ({ state }) => state === 'RUNNING', 'it runs')
     await frozen('kubelet', async () => {
