@@ -43,7 +43,13 @@ await withFolder(async (dataDir) => {
   const config = join(dataDir, 'berth.yaml')
   await writeFile(
     config,
-    `pools: [{ name: local, executor: local, jobsAsRoot: true, nodes: [{ name: n1, cpu: 256, memoryGib: 1024 }] }]\n`,
+    `pools:
+  - name: local
+    executor: local
+    jobsAsRoot: true
+    limits: { maxConcurrent: null, userMaxConcurrent: null }
+    nodes: [{ name: n1, cpu: 256, memoryGib: 1024 }]
+`,
   )
   const delaysOf = (name: string) => join(dataDir, `${name}.delays`)
   const postgres = await startPostgres({ dataDir, log: createLog('error'), clock: systemClock })
