@@ -67,11 +67,19 @@ export async function* follow({ spool, from, losses, signal, isOver, wait }: Fol
       found = true
       yield chunk
     }
-    if (found) continue
-    if (over) return
-    over = await isOver()
+    if (over && !found) return
+    over ||= await isOver()
     if (!over) await wait()
   }
+}
+
+/** What one look leaves of a stream. */
+interface Rest {
+  stream: Stream
+  /** A line without its end. */
+  bytes: Buffer
+  /** The look came to the end of the file. */
+  isAtEnd: boolean
 }
 
 class SpoolReader {
@@ -89,25 +97,25 @@ class SpoolReader {
     this.#readLosses = readLosses
   }
 
-  /** All output that is there now; ends when a look at both files finds nothing. */
+  /** All output that is there now. */
   async *drain(signal: AbortSignal): AsyncGenerator<LogChunk> {
     this.#losses = this.#readLosses()
     while (!signal.aborted) {
       const before = this.#at.out + this.#at.err
-      const rests: [Stream, Buffer][] = []
+      const rests: Rest[] = []
       for (const stream of this.#first === 'out' ? (['out', 'err'] as const) : (['err', 'out'] as const)) {
-        rests.push([stream, yield* this.#lines(stream, signal)])
+        rests.push(yield* this.#lines(stream, signal))
       }
-      if (this.#at.out + this.#at.err > before) continue
-      const [stream, rest] = rests.find(([, bytes]) => bytes.length > 0) ?? []
-      if (!stream || !rest) return
-      this.#first = stream
-      yield this.#chunk(stream, rest)
+      const open = rests.find(({ bytes }) => bytes.length > 0)
+      if (!open && rests.every(({ isAtEnd }) => isAtEnd)) return
+      if (!open || this.#at.out + this.#at.err > before) continue
+      this.#first = open.stream
+      yield this.#chunk(open.stream, open.bytes)
     }
   }
 
   /** Yields up to the last newline, returns the rest. A chunk without any newline is yielded whole. */
-  async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Buffer> {
+  async *#lines(stream: Stream, signal: AbortSignal): AsyncGenerator<LogChunk, Rest> {
     yield* this.#tellLosses(stream)
     const start = this.#at[stream]
     let midLine = false
@@ -116,12 +124,13 @@ class SpoolReader {
       const full = bytes.length === chunkBytesMax
       const end = bytes.lastIndexOf(newline) + 1
       midLine = full && end === 0
-      if (bytes.length === 0 && (await this.#shrank(stream))) yield { gap: 'LOST', bytes: 0, next: this.#position() }
+      const shrank = bytes.length === 0 && (await this.#shrank(stream))
+      if (shrank) yield { gap: 'LOST', bytes: 0, next: this.#position() }
       else if (midLine) yield this.#chunk(stream, bytes)
       else if (end > 0) yield this.#chunk(stream, bytes.subarray(0, end))
-      if (!full) return Buffer.from(bytes.subarray(end))
+      if (!full) return { stream, bytes: Buffer.from(bytes.subarray(end)), isAtEnd: !shrank }
     }
-    return Buffer.alloc(0)
+    return { stream, bytes: Buffer.alloc(0), isAtEnd: false }
   }
 
   async *#tellLosses(stream: Stream): AsyncGenerator<LogChunk> {

@@ -1,4 +1,5 @@
-import type { Sql } from '../platform/tx.ts'
+import { createBatcher } from '../platform/batch.ts'
+import { isUnavailable, type Sql } from '../platform/tx.ts'
 import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts'
 import { type LineState, noLines } from './lines.ts'
 
@@ -67,28 +68,119 @@ export interface Append {
   onStored?: (chunks: Chunk[]) => void
 }
 
-/** Statements that insert so many chunks are prepared; few appends insert more. */
-const preparedChunksMax = 4
+/** Appends to the log of one run, one after the other. */
+export type Appender = (head: LogHead, what: Append) => Promise<LogHead>
 
-export async function append(
-  sql: Sql,
-  head: LogHead,
-  { pieces, position, bytesMax, onStored }: Append,
-): Promise<LogHead> {
+/** Appends that share a statement. */
+const sharedMax = 64
+/** An append of more packed bytes has a statement of its own, so that small ones do not wait for it. */
+const sharedBytesMax = 16_384
+
+/**
+ * Small appends of many runs that come together share a statement. It leaves out a log whose row is locked: that append
+ * waits in a statement of its own, and no other waits with it.
+ */
+export function createAppender(sql: Sql): Appender {
+  const share = createBatcher<Item, boolean>({
+    max: sharedMax,
+    mayBeOneItem: (error) => !isUnavailable(error),
+    run: (items) => storeShared(sql, items),
+  })
+  return async (head, what) => {
+    const item = itemOf(head, what)
+    const isSmall = item.chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0) <= sharedBytesMax
+    if (!isSmall || !(await share(item))) await storeAlone(sql, item)
+    return item.next
+  }
+}
+
+export async function append(sql: Sql, head: LogHead, what: Append): Promise<LogHead> {
+  const item = itemOf(head, what)
+  await storeAlone(sql, item)
+  return item.next
+}
+
+interface Item extends Pick<Append, 'onStored'> {
+  head: LogHead
+  next: LogHead
+  chunks: readonly NewChunk[]
+}
+
+function itemOf(head: LogHead, { pieces, position, bytesMax, onStored }: Append): Item {
   const { kept, over } = cutAtLimit(pieces, Math.max(0, bytesMax - head.end))
   const { chunks, head: last } = packChunks(head, kept)
   const gap = packChunks(last, over === 0 ? [] : [{ gap: 'OVER_LIMIT', bytes: over }])
   const next = { ...head, ...gap.head, position, isStored: true }
-  const all = [...chunks, ...gap.chunks]
-  const rows = await sql.query<{ start: number | null; at: Date }>(
-    appendSql(head, all.length),
-    [head.runId, head.end, next.end, next.lineState, JSON.stringify(position ?? null), ...all.flatMap(chunkValues)],
-    all.length > preparedChunksMax ? undefined : `append_log_${head.isStored ? 'more' : 'first'}_${all.length}`,
+  return { head, next, chunks: [...chunks, ...gap.chunks], ...(onStored && { onStored }) }
+}
+
+/** Whether each was stored. Of two that append to one log the first is. */
+async function storeShared(sql: Sql, items: readonly Item[]): Promise<boolean[]> {
+  const byRun = Map.groupBy(items, ({ head }) => head.runId)
+  const stored = await store(
+    sql,
+    [...byRun.values()].flatMap(([first]) => first ?? []),
+    'SKIP LOCKED',
   )
-  if (rows.length === 0) throw new LogMoved(`The log of ${head.runId} does not end at ${head.end} any more`)
+  return items.map((item) => stored.has(item))
+}
+
+async function storeAlone(sql: Sql, item: Item): Promise<void> {
+  const { runId, end } = item.head
+  if (!(await store(sql, [item], '')).has(item))
+    throw new LogMoved(`The log of ${runId} does not end at ${end} any more`)
+}
+
+/** Those that were stored, of runs that are all different. */
+async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promise<ReadonlySet<Item>> {
+  const chunks = items.flatMap((item) => item.chunks.map((chunk) => ({ runId: item.head.runId, chunk })))
+  const data = Buffer.concat(chunks.map(({ chunk }) => (chunk.gap === null ? chunk.data : nothing)))
+  let at = 1
+  const chunkRows = chunks.map(({ runId, chunk }) => {
+    const size = sizeOf(chunk)
+    const row = { run_id: runId, ...placeOf(chunk), data_at: at, data_size: chunk.gap === null ? size : null }
+    at += size
+    return row
+  })
+  const values = [JSON.stringify(items.map(rowOf)), JSON.stringify(chunkRows), data]
+  const rows = await sql.query<StoredRow>(storeSql(waiting), values, waiting ? 'append_logs' : 'append_log')
+  const byRun = Map.groupBy(rows, (row) => row.run_id)
+  const stored = items.filter(({ head }) => byRun.has(head.runId))
+  for (const item of stored) tell(item, byRun.get(item.head.runId) ?? [])
+  return new Set(stored)
+}
+
+const nothing = Buffer.alloc(0)
+const sizeOf = (chunk: NewChunk) => (chunk.gap === null ? chunk.data.length : 0)
+
+interface StoredRow {
+  run_id: string
+  /** null: nothing was inserted for the run. */
+  start: number | null
+  at: Date
+}
+
+const rowOf = ({ head, next, chunks }: Item) => ({
+  run_id: head.runId,
+  from_offset: head.end,
+  end_offset: next.end,
+  line_state: next.lineState,
+  position: next.position ?? null,
+  is_stored: head.isStored,
+  is_over: chunks.length === 1 && chunks[0]?.gap === 'OVER_LIMIT',
+})
+
+const placeOf = (chunk: NewChunk) => ({
+  start_offset: chunk.start,
+  end_offset: chunk.end,
+  line_state: chunk.lineState,
+  segments: chunk.gap === null ? chunk.segments : [],
+  gap: chunk.gap,
+})
+
+function tell({ chunks, onStored }: Item, rows: readonly StoredRow[]) {
   const times = new Map(rows.map(({ start, at }) => [start, at]))
-  onStored?.(all.flatMap((chunk) => storedChunk(chunk, times.get(chunk.start))))
-  return next
+  onStored?.(chunks.flatMap((chunk) => storedChunk(chunk, times.get(chunk.start))))
 }
 
 /** Without the packed bytes, which no reader needs. */
@@ -118,45 +210,46 @@ function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece
   return { kept, over }
 }
 
-/** A log over its limit already ends with the gap: the gap grows, and no row is inserted. */
-function appendSql({ isStored }: LogHead, chunks: number): string {
-  const rows = Array.from({ length: chunks }, (_, row) => {
-    const first = 6 + row * 6
-    return `($${first}::bigint, $${first + 1}::bigint, $${first + 2}::bigint[], $${first + 3}::int[], $${first + 4}::bytea, $${first + 5}::text)`
-  })
-  const store = `, grown AS (
-      UPDATE log_chunk SET end_offset = $3 FROM moved
-      WHERE log_chunk.run_id = $1 AND log_chunk.end_offset = $2 AND log_chunk.gap = 'OVER_LIMIT'
-      RETURNING 1
-    ), stored AS (
-      INSERT INTO log_chunk (run_id, start_offset, end_offset, line_state, segments, data, gap)
-      SELECT moved.run_id, v.* FROM moved, (VALUES ${rows.join(', ')}) AS v WHERE NOT EXISTS (SELECT 1 FROM grown)
-      RETURNING start_offset, at
-    )`
-  const moved = `WITH moved AS (${isStored ? moveSql : beginSql})`
-  return chunks === 0
-    ? `${moved} SELECT NULL::bigint AS start, NULL::timestamptz AS at FROM moved`
-    : `${moved}${store} SELECT stored.start_offset AS start, stored.at FROM moved LEFT JOIN stored ON true`
-}
+/** Empty: the statement waits for a row that is locked. */
+type Waiting = '' | 'SKIP LOCKED'
 
-const moveSql = `
-  UPDATE run_log SET end_offset = $3, line_state = $4, position = $5::jsonb
-  WHERE run_id = $1 AND end_offset = $2 AND NOT sealed RETURNING run_id`
-
-/** The lock waits for a transaction that ends the run at this moment: then no log begins. */
-const beginSql = `
+/**
+ * The first append of a run inserts the row of its log. Its lock waits for a transaction that ends the run at this moment:
+ * then no log begins. If a log over its limit already ends with the gap, the gap grows, and no row is inserted.
+ */
+const storeSql = (waiting: Waiting) => `
+WITH item AS MATERIALIZED (
+  SELECT * FROM json_to_recordset($1::json) AS i(run_id text, from_offset bigint, end_offset bigint,
+    line_state bigint[], position jsonb, is_stored boolean, is_over boolean)
+), ended AS MATERIALIZED (
+  SELECT i.* FROM item i JOIN run_log l ON l.run_id = i.run_id AND l.end_offset = i.from_offset
+  WHERE i.is_stored AND NOT l.sealed FOR NO KEY UPDATE OF l ${waiting}
+), moved AS (
+  UPDATE run_log l SET end_offset = e.end_offset, line_state = e.line_state, position = e.position
+  FROM ended e WHERE l.run_id = e.run_id AND l.end_offset = e.from_offset AND NOT l.sealed RETURNING l.run_id
+), living AS MATERIALIZED (
+  SELECT r.job_id, r.number, i.* FROM item i JOIN run r ON r.id = i.run_id
+  WHERE NOT i.is_stored AND i.from_offset = 0 AND r.finished_at IS NULL FOR SHARE OF r ${waiting}
+), begun AS (
   INSERT INTO run_log (run_id, job_id, number, end_offset, line_state, position)
-  SELECT id, job_id, number, $3, $4, $5::jsonb FROM run WHERE id = $1 AND finished_at IS NULL AND $2 = 0 FOR SHARE
-  ON CONFLICT (run_id) DO NOTHING RETURNING run_id`
-
-const chunkValues = (chunk: NewChunk) => [
-  chunk.start,
-  chunk.end,
-  chunk.lineState,
-  chunk.gap === null ? chunk.segments : [],
-  chunk.gap === null ? chunk.data : null,
-  chunk.gap,
-]
+  SELECT run_id, job_id, number, end_offset, line_state, position FROM living ORDER BY run_id
+  ON CONFLICT (run_id) DO NOTHING RETURNING run_id
+), mine AS (
+  SELECT run_id FROM moved UNION ALL SELECT run_id FROM begun
+), grown AS (
+  UPDATE log_chunk c SET end_offset = i.end_offset FROM item i JOIN mine USING (run_id)
+  WHERE i.is_over AND c.run_id = i.run_id AND c.gap = 'OVER_LIMIT' AND c.end_offset = i.from_offset
+    AND c.start_offset = (SELECT max(n.start_offset) FROM log_chunk n WHERE n.run_id = i.run_id)
+  RETURNING c.run_id
+), stored AS (
+  INSERT INTO log_chunk (run_id, start_offset, end_offset, line_state, segments, data, gap)
+  SELECT n.run_id, n.start_offset, n.end_offset, n.line_state, n.segments, substring($3::bytea FROM n.data_at FOR n.data_size), n.gap
+  FROM json_to_recordset($2::json) AS n(run_id text, start_offset bigint, end_offset bigint, line_state bigint[],
+    segments int[], data_at int, data_size int, gap text) JOIN mine USING (run_id)
+  WHERE NOT EXISTS (SELECT 1 FROM grown WHERE grown.run_id = n.run_id)
+  RETURNING run_id, start_offset, at
+)
+SELECT mine.run_id, stored.start_offset AS start, stored.at FROM mine LEFT JOIN stored USING (run_id)`
 
 /** Seals the logs of these runs: no byte will follow, and open lines end. */
 export async function seal(sql: Sql, runIds: readonly string[]): Promise<void> {

@@ -12,6 +12,7 @@ import {
   type RunSpec,
   StartFailed,
 } from '../executors/executor.ts'
+import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
@@ -39,6 +40,7 @@ export interface Carrying {
   /** A node that does not answer for this long is lost, and its runs with it. */
   nodeLostAfterMs: number
   logBytesPerRunMax: number
+  append: Appender
   /** Absent: this process has no readers. */
   fresh?: FreshOutput | undefined
   /** Address of this server for jobs. */
@@ -250,7 +252,7 @@ export class Carrier {
   }
 
   async #pump(handle: Handle): Promise<void> {
-    const { domain, logBytesPerRunMax, fresh } = this.#carrying
+    const { domain, logBytesPerRunMax, fresh, append } = this.#carrying
     const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
     const { jobId, number: run, runId } = this.#run
     const onStored = (from: number, chunks: readonly Chunk[]) => {
@@ -261,7 +263,7 @@ export class Carrier {
     const isFresh = this.#isFresh
     this.#isFresh = false
     await pumpLog(
-      { sql: domain.db.sql, executor, runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
+      { sql: domain.db.sql, append, executor, runId, isFresh, handle, bytesMax: logBytesPerRunMax, onStored },
       signal,
     )
   }

@@ -1,5 +1,5 @@
 import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
-import { append, emptyLog, type LogHead, openLog } from '../logs/append.ts'
+import { type Appender, emptyLog, type LogHead, openLog } from '../logs/append.ts'
 import type { Chunk, LogPiece } from '../logs/chunk.ts'
 import type { Sql } from '../platform/tx.ts'
 
@@ -11,6 +11,7 @@ import type { Sql } from '../platform/tx.ts'
 
 export interface PumpOptions {
   sql: Sql
+  append: Appender
   executor: Executor
   runId: string
   /** It was started a moment ago, for the first time. */
@@ -25,10 +26,11 @@ const gatheredBytesMax = 1024 * 1024
 
 /** Resolves when the executor has given the last byte, or when `signal` fires. */
 export async function pumpLog(
-  { sql, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
+  { sql, append, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const writer = createWriter(sql, isFresh ? emptyLog(runId) : await openLog(sql, runId), { bytesMax, onStored })
+  const head = isFresh ? emptyLog(runId) : await openLog(sql, runId)
+  const writer = createWriter(head, { append, bytesMax, onStored })
   if (writer.sealed) return
   for await (const chunk of executor.logs(handle, writer.position, signal)) {
     await writer.add(chunk)
@@ -37,7 +39,9 @@ export async function pumpLog(
   await writer.flushed()
 }
 
-function createWriter(sql: Sql, first: LogHead, { bytesMax, onStored }: Pick<PumpOptions, 'bytesMax' | 'onStored'>) {
+type Writing = Pick<PumpOptions, 'append' | 'bytesMax' | 'onStored'>
+
+function createWriter(first: LogHead, { append, bytesMax, onStored }: Writing) {
   let head = first
   let gathered: LogChunk[] = []
   let gatheredBytes = 0
@@ -49,7 +53,7 @@ function createWriter(sql: Sql, first: LogHead, { bytesMax, onStored }: Pick<Pum
       gathered = []
       gatheredBytes = 0
       const from = head.end
-      head = await append(sql, head, {
+      head = await append(head, {
         pieces: chunks.map(pieceOf),
         position: chunks.at(-1)?.next,
         bytesMax,

@@ -1,6 +1,7 @@
 import type { Domain } from '../domain/domain.ts'
 import { createLeadership } from '../domain/leadership.ts'
 import type { Executor } from '../executors/executor.ts'
+import { createAppender } from '../logs/append.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import { createLoop } from '../platform/loop.ts'
 import { createReach, type Reach } from './capacity-watch.ts'
@@ -104,7 +105,8 @@ function createTerm(
 ): Term {
   const { clock, log } = domain
   const report = createReporter(domain, leader, startAttemptsMax)
-  const runner = createRunner({ domain, leader, report, withdraw, ...options }, executors)
+  const append = createAppender(domain.db.sql)
+  const runner = createRunner({ domain, leader, report, append, withdraw, ...options }, executors)
   const ticker = createTicker({ domain, leader, store: createStored(domain, leader) })
   const capacity = reach.watch(leader, giveWay)
   const ticks = createLoop({

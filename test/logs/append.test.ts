@@ -82,6 +82,19 @@ test('over its limit a log goes on as one gap that grows', async () => {
   ])
 })
 
+test('under a limit that was raised a log goes on with bytes', async () => {
+  const { sql, head, read } = await newLog()
+  const over = await append(sql, head, { pieces: [out('12345\n'), out('abcdefgh')], position: null, bytesMax: 10 })
+  const next = await append(sql, over, { pieces: [out('more\n')], position: null, bytesMax: 16 })
+  expect(next.end).toBe(19)
+  const page = await read()
+  expect(page.text).toBe('12345\nabcdmo')
+  expect(page.gaps).toMatchObject([
+    { startOffset: 10, endOffset: 14, reason: 'OVER_LIMIT' },
+    { startOffset: 16, endOffset: 19, reason: 'OVER_LIMIT' },
+  ])
+})
+
 test('a gap ends the open lines and has its place in the offsets', async () => {
   const { sql, head, read } = await newLog()
   const pieces = [out('cut'), { gap: 'LOST', bytes: 100 } as const, out('next\n')]

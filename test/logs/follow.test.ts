@@ -121,7 +121,7 @@ test('takes what this process stores without a look, and looks when it missed so
   let looks = 0
   const sql: Sql = {
     query: (text, values, name) => {
-      if (name !== 'append_log_more_1') looks += 1
+      if (name !== 'append_log') looks += 1
       return database.db.sql.query(text, values, name)
     },
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { readHoldingRuns } from '../../src/domain/jobs/runs.ts'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { createAppender } from '../../src/logs/append.ts'
 import { type ChunkRow, chunkColumns, readChunk } from '../../src/logs/chunk.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -42,7 +43,9 @@ test('what a run printed before its machine was restarted is read before its log
   const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
   const carry = async (executor: Executor, signal: AbortSignal) => {
     const report = createReporter(it.domain, leader, 1)
-    return new Carrier(await due(), executor, { domain: it.domain, leader, report, withdraw() {}, ...limits, signal })
+    const append = createAppender(it.domain.db.sql)
+    const carrying = { domain: it.domain, leader, report, append, withdraw() {}, ...limits, signal }
+    return new Carrier(await due(), executor, carrying)
   }
 
   const server = new AbortController()

@@ -9,6 +9,7 @@ import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { JobState } from '../../src/domain/state.ts'
 import type { Executor, Observation } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { createAppender } from '../../src/logs/append.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -90,7 +91,8 @@ function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   const leader = { pool: 'sim', epoch }
   const limits = { graceMs, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
-  const carrying = { domain, leader, report, withdraw, ...limits, signal: dropped.signal }
+  const append = createAppender(domain.db.sql)
+  const carrying = { domain, leader, report, append, withdraw, ...limits, signal: dropped.signal }
   const carrier = new Carrier(run, by.executor ?? executor, carrying)
   carriers.push(carrier)
   return carrier

@@ -263,7 +263,11 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     using alarm = alarms.of(runId)
     const watcher = watchOutput(files, alarm)
     let pauseMs = logPollMs
+    let lookedMs = Number.NEGATIVE_INFINITY
     const isOver = async () => {
+      // The spawner tells of the end, so output alone is no reason to look.
+      if (spawner.watches(runId) && clock.monotonicMs() - lookedMs < logPollMs) return false
+      lookedMs = clock.monotonicMs()
       const { state } = await observe(files)
       if (state === 'ended' || state === 'gone') return true
       pauseMs = !spawner.watches(runId) && readJournal(files.journal)?.exit ? lastActMs : logPollMs
