@@ -43,20 +43,23 @@ export class NestedList {
   readonly #listing: Listing
   readonly #pages: DataLoader<PageKey, Page, string>
   readonly #counts: DataLoader<string, number | null>
+  readonly #filterOf: (parent: string) => string
 
-  constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string) {
+  /** `filterOf`: what of a parent a cursor is bound to. */
+  constructor(sql: Sql, listing: Listing, where: (bind: Bind) => string, filterOf = (parent: string) => parent) {
     this.#listing = listing
+    this.#filterOf = filterOf
     this.#counts = new DataLoader(async (parents) => {
       const counts = await readCounts(sql, { listing, parents, where })
       return parents.map((parent) => counts.get(parent) ?? null)
     })
-    this.#pages = new DataLoader((keys) => readNested(sql, { listing, where, keys }), {
+    this.#pages = new DataLoader((keys) => readNested(sql, { listing, where, keys, filterOf }), {
       cacheKeyFn: ({ parent, page }) => JSON.stringify([parent, page]),
     })
   }
 
   async load(parent: string, args: PageArgs): Promise<Page> {
-    return this.#pages.load({ parent, page: requestPage(this.#listing, parent, args) })
+    return this.#pages.load({ parent, page: requestPage(this.#listing, this.#filterOf(parent), args) })
   }
 
   count(parent: string): Promise<number | null> {
@@ -68,15 +71,16 @@ interface NestedQuery {
   listing: Listing
   where: (bind: Bind) => string
   keys: readonly PageKey[]
+  filterOf: (parent: string) => string
 }
 
-async function readNested(sql: Sql, { listing, where, keys }: NestedQuery): Promise<Page[]> {
+async function readNested(sql: Sql, { listing, where, keys, filterOf }: NestedQuery): Promise<Page[]> {
   const groups = Map.groupBy(keys, ({ page }) => JSON.stringify(page))
   const pages = new Map<string, ReadonlyMap<string, Page>>()
   for (const [text, group] of groups) {
     const page = group[0]?.page
     const parents = [...new Set(group.map(({ parent }) => parent))]
-    if (page) pages.set(text, await readPages(sql, { listing, page, parents, filterOf: (parent) => parent, where }))
+    if (page) pages.set(text, await readPages(sql, { listing, page, parents, filterOf, where }))
   }
   return keys.map(({ parent, page }) => pages.get(JSON.stringify(page))?.get(parent) ?? emptyPage)
 }

@@ -46,9 +46,17 @@ export const runsListing: Listing = {
   descending: false,
 }
 
+/**
+ * The parent is a job at a version: an event that was stored after the job was read would come again to a reader who goes on
+ * from its `eventCursor`.
+ */
+export const eventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
+export const jobOfParent = (parent: string) => parent.slice(0, parent.indexOf('@'))
+
 export const eventsListing: Listing = {
   name: 'events',
-  from: '(SELECT * FROM event WHERE event.job_id = parent.id) e',
+  from: `(SELECT * FROM event WHERE event.job_id = split_part(parent.id, '@', 1)
+    AND event.seq <= split_part(parent.id, '@', 2)::bigint) e`,
   id: `'event_' || substr(e.job_id, ${'job_'.length + 1}) || '_' || e.seq`,
   keys: [{ sql: 'e.seq', type: 'bigint' }],
   descending: false,

@@ -17,6 +17,7 @@ import {
   dependenciesListing,
   dependentsListing,
   eventsListing,
+  jobOfParent,
   nodeRunsListing,
   poolNodesListing,
   runsListing,
@@ -85,7 +86,7 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
       return runIds.map((id) => ends.get(id) ?? 0)
     }),
     runsOfJob: new NestedList(sql, runsListing, always),
-    eventsOfJob: new NestedList(sql, eventsListing, always),
+    eventsOfJob: new NestedList(sql, eventsListing, always, jobOfParent),
     artifactsOfJob: new NestedList(sql, artifactsListing, always),
     dependsOn: new NestedList(sql, dependenciesListing, visible),
     dependents: new NestedList(sql, dependentsListing, visible),

@@ -5,6 +5,7 @@ import { WebSocket } from 'ws'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../src/domain/control/remove.ts'
 import { createContext, type Rooms } from '../../src/graphql/context.ts'
+import { eventsParent } from '../../src/graphql/listings.ts'
 import { append, openLog, seal } from '../../src/logs/append.ts'
 import { data, type Json, type Result, type Stream, streamSocket, streamSse, transports } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -332,6 +333,28 @@ describe('a browser', () => {
   })
 })
 
+it('a job has no event that was stored after it was read: a reader goes on from its eventCursor', async () => {
+  const jobId = await server.submit()
+  const { domain, feed, logTail, admin: viewer } = server
+  const { load } = createContext({ domain, live: domain, feed, logTail } as Rooms, viewer)
+  const job = (await load.job.load(jobId)) ?? never
+  await cancel(jobId)
+  const { items, hasNextPage } = await load.eventsOfJob.load(eventsParent(job), {})
+  expect({ version: job.version, events: items.length, hasNextPage }).toEqual({
+    version: 1,
+    events: 1,
+    hasNextPage: false,
+  })
+  const after = await data(
+    server.url,
+    `query ($jobId: ID!, $after: Cursor) { job(id: $jobId) { events(after: $after) { nodes { seq } } } }`,
+    { jobId, after: items[0]?.cursor },
+  )
+  expect(after['job'].events.nodes).toEqual([{ seq: 2 }])
+})
+
+const never = { id: '', version: 0 }
+
 it('a list has nothing that was read before its asOf, also if the document asked for the job before', async () => {
   const jobId = await server.submit()
   const { domain, feed, logTail, admin: viewer } = server
@@ -344,7 +367,7 @@ it('a list has nothing that was read before its asOf, also if the document asked
   const read = async () => {
     const job = await load.job.load(jobId)
     const run = job && (await load.currentRun.load(job))
-    const { items } = await load.eventsOfJob.load(jobId, {})
+    const { items } = await load.eventsOfJob.load(eventsParent(job ?? never), {})
     return { version: job?.version, run: run?.state, events: items.length }
   }
   expect(await read()).toEqual({ version: 1, run: 'QUEUED', events: 1 })

@@ -9,6 +9,7 @@ import { toConnection } from '../connection.ts'
 import { encodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
 import { closureCost } from '../limits.ts'
+import { eventsParent } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { JobRef, RunRef, TeamRef, UserRef } from '../refs.ts'
 import { ArtifactConnection } from './artifact.ts'
@@ -221,11 +222,11 @@ builder.node(JobRef, {
     }),
     events: t.field({
       type: JobEventConnection,
-      description: 'Events of the job, ordered by `seq`.',
+      description: 'Events of the job up to its `version` in this answer, ordered by `seq`.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
-        toConnection(await load.eventsOfJob.load(job.id, args), (ids) => load.event.loadMany(ids)),
+        toConnection(await load.eventsOfJob.load(eventsParent(job), args), (ids) => load.event.loadMany(ids)),
     }),
     dependsOn: t.field({
       type: JobConnection,
