@@ -197,7 +197,7 @@ async function submitAndStart(answering: Answering, question: NoWaitQuestion & {
   })
   if (!start) return
   world.started(start)
-  for (const topic of ['event', 'run'] as const) domain.wakeups.poke(topic)
+  for (const topic of ['event', 'start'] as const) domain.wakeups.poke(topic)
 }
 
 interface Submitted {

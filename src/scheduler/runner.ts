@@ -1,4 +1,4 @@
-import { type HoldingRun, readHoldingRuns, readRunsDue } from '../domain/jobs/runs.ts'
+import { type HoldingRun, readHoldingRuns, readRunsDue, readStartsDue } from '../domain/jobs/runs.ts'
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { readNow } from '../platform/database-time.ts'
 import { createLoop } from '../platform/loop.ts'
@@ -20,6 +20,8 @@ export interface Runner {
 }
 
 const pollMs = 1_000
+/** Without a wake-up, looks for all runs that are due take at most one part in so many of the time. */
+const lookShare = 20
 const inspectMs = 3_000
 
 export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, Executor>): Runner {
@@ -45,8 +47,19 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     }
   }
 
+  let isAsked = true
+  let nextLookMs = 0
+
+  /** Starts are frequent and found by their time; stops and departures are looked for when one was announced. */
   async function takeUpDue() {
+    takeUp(await readStartsDue(domain.db.sql, leader))
+    const beganMs = clock.monotonicMs()
+    if (!isAsked && beganMs < nextLookMs) return
+    isAsked = false
+    nextLookMs = 0
     takeUp(await readRunsDue(domain.db.sql, leader))
+    const tookMs = clock.monotonicMs() - beganMs
+    nextLookMs = beganMs + Math.max(pollMs, lookShare * tookMs)
   }
 
   /** All runs that hold resources: at first those of an earlier leader, later any that was dropped. */
@@ -82,7 +95,16 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
 
   return {
     start() {
-      unsubscribe = domain.wakeups.on('run', due.wake)
+      const listening = [
+        domain.wakeups.on('start', due.wake),
+        domain.wakeups.on('run', () => {
+          isAsked = true
+          due.wake()
+        }),
+      ]
+      unsubscribe = () => {
+        for (const unlisten of listening) unlisten()
+      }
       due.start()
       inspections.start()
       leftovers.start()

@@ -27,14 +27,17 @@ export interface HoldingRun {
   reservationNativeId: string | null
 }
 
-const runsSql = (condition: string) => `
+/** Looks for starts follow each other within this time, unless the process was busy: then the look for all runs finds them. */
+const recentMs = 2_000
+
+const runsSql = (condition: string, runs = 'run') => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
   r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser",
   CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves,
   (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt",
   (SELECT c.native_id FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId') AS "reservationNativeId",
   coalesce((SELECT q.native FROM submission_queue q WHERE q.name = j.queue), '{}') AS "queueNative"
-FROM run r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
+FROM ${runs} r JOIN job j ON j.id = r.job_id JOIN "user" u ON u.id = j.user_id
 WHERE r.pool = $1 AND r.state IN ${holdingSql} ${condition}
   AND EXISTS (SELECT ${leadingSql('$1', '$2')})
 ORDER BY r.scheduled_at, r.id`
@@ -47,6 +50,19 @@ export interface Term {
 
 /** All holding runs: a leader that has just taken over carries them on. */
 export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> => readRunsOf(sql, term, '')
+
+/**
+ * Runs whose start was ordered a moment ago. The index by time is read from there on, whatever dead entries lie before, so
+ * this look costs the same also while a transaction that somebody holds open keeps them all.
+ */
+export const readStartsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
+  sql.query<HoldingRun>(
+    `WITH recent AS MATERIALIZED (
+       SELECT * FROM run WHERE pool = $1 AND scheduled_at >= berth_now() - interval '${recentMs} milliseconds'
+     ) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`,
+    [pool, epoch],
+    'starts_due',
+  )
 
 /** Runs that are due: to be started, stopped or signalled. */
 export const readRunsDue = (sql: Sql, term: Term): Promise<HoldingRun[]> =>

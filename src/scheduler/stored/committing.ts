@@ -146,5 +146,6 @@ const startMove = ({ entry, placements }: Start): Move => ({
 
 function tell({ wakeups }: Domain, { starts, evictions, holds, refused }: Decisions): void {
   if (starts.length + evictions.length + refused.length > 0) wakeups.poke('event')
-  if (starts.length + evictions.length + holds.drop.length > 0) wakeups.poke('run')
+  if (starts.length > 0) wakeups.poke('start')
+  if (evictions.length + holds.drop.length > 0) wakeups.poke('run')
 }

@@ -84,7 +84,7 @@ interface RunRow extends Omit<Running, 'placements'> {
   placements: (Omit<Placement, 'gpuIds' | 'provisional'> & { gpuSlots: number[]; provisional: boolean })[]
 }
 
-const runningSql = (condition: string) => `
+const runningSql = (runs: string, condition: string) => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number AS run, ${laneJson} AS lane, r.state, ${ms('r.scheduled_at')} AS "sinceMs",
   ${ms('r.started_at')} AS "startedMs", r.preempt_requested_at IS NOT NULL AS leaving, r.backfilled_on AS "backfilledOn",
   r.won_tier AS "wonTier",
@@ -94,27 +94,38 @@ SELECT r.id AS "runId", r.job_id AS "jobId", r.number AS run, ${laneJson} AS lan
    FROM allocation a JOIN node n ON n.id = a.node_id WHERE a.run_id = r.id) AS placements,
   (SELECT coalesce(jsonb_object_agg(c.node_id, c.devices), '{}') FROM (
     SELECT node_id, jsonb_agg(device ORDER BY device) AS devices FROM device_claim WHERE run_id = r.id GROUP BY node_id) c) AS "gpuIds"
-FROM run r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
+FROM ${runs} r JOIN job j ON j.id = r.job_id JOIN lane l ON l.id = j.lane_id
 WHERE r.state IN ${holdingSql} AND ${condition}`
 
 export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
-  return readRunRows(sql, { condition: 'r.pool = $1 ORDER BY r.scheduled_at, r.id', name: 'runs_of_pool' }, pool)
+  return readRunRows(
+    sql,
+    { runs: 'run', condition: 'r.pool = $1 ORDER BY r.scheduled_at, r.id', name: 'runs_of_pool' },
+    pool,
+  )
 }
+
+/**
+ * By primary key: the index of the runs that hold resources looks small, and is full of dead entries while a transaction
+ * that somebody holds open keeps them.
+ */
+const heardRuns =
+  '(SELECT run.* FROM unnest($1::text[]) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
 
 /** Those of these runs that hold resources. */
 export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
   if (runIds.length === 0) return new Map()
-  const runs = await readRunRows(sql, { condition: 'r.id = ANY($1::text[])', name: 'runs_heard' }, runIds)
+  const runs = await readRunRows(sql, { runs: heardRuns, condition: 'true', name: 'runs_heard' }, runIds)
   return new Map(runs.map((run) => [run.runId, run]))
 }
 
-/** `condition`: on the runs; `of` is its parameter $1. */
+/** `of` is the parameter $1 of the runs and of the condition. */
 async function readRunRows(
   sql: Sql,
-  { condition, name }: { condition: string; name: string },
+  { runs, condition, name }: { runs: string; condition: string; name: string },
   of: unknown,
 ): Promise<Running[]> {
-  return (await sql.query<RunRow>(runningSql(condition), [of], name)).map(runningOf)
+  return (await sql.query<RunRow>(runningSql(runs, condition), [of], name)).map(runningOf)
 }
 
 /** Claims do not say which copy has which device of a node; the copies on one node share them evenly. */
