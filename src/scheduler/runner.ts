@@ -2,6 +2,7 @@ import { type HoldingRun, readHoldingRuns, readRunsDue, readStartsDue } from '..
 import type { Executor, Handle, Observation } from '../executors/executor.ts'
 import { readNow } from '../platform/database-time.ts'
 import { createLoop } from '../platform/loop.ts'
+import { createRareLook } from '../platform/rare-look.ts'
 import type { Sql } from '../platform/tx.ts'
 import { Carrier, type Carrying } from './carrier.ts'
 import { createLeftovers } from './leftovers.ts'
@@ -20,8 +21,6 @@ export interface Runner {
 }
 
 const pollMs = 1_000
-/** Without a wake-up, looks for all runs that are due take at most one part in so many of the time. */
-const lookShare = 20
 const inspectMs = 3_000
 
 export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, Executor>): Runner {
@@ -47,19 +46,12 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
     }
   }
 
-  let isAsked = true
-  let nextLookMs = 0
+  const lookAtAll = createRareLook(clock, pollMs)
 
   /** Starts are frequent and found by their time; stops and departures are looked for when one was announced. */
   async function takeUpDue() {
     takeUp(await readStartsDue(domain.db.sql, leader))
-    const beganMs = clock.monotonicMs()
-    if (!isAsked && beganMs < nextLookMs) return
-    isAsked = false
-    nextLookMs = 0
-    takeUp(await readRunsDue(domain.db.sql, leader))
-    const tookMs = clock.monotonicMs() - beganMs
-    nextLookMs = beganMs + Math.max(pollMs, lookShare * tookMs)
+    if (lookAtAll.isDue()) takeUp(await lookAtAll.run(() => readRunsDue(domain.db.sql, leader)))
   }
 
   /** All runs that hold resources: at first those of an earlier leader, later any that was dropped. */
@@ -98,7 +90,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
       const listening = [
         domain.wakeups.on('start', due.wake),
         domain.wakeups.on('run', () => {
-          isAsked = true
+          lookAtAll.ask()
           due.wake()
         }),
       ]

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { advisoryLocks, tryLock } from '../../platform/advisory-locks.ts'
 import { appendLine, createLines } from '../../platform/lines.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
+import { createRareLook } from '../../platform/rare-look.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
@@ -69,7 +70,7 @@ export function createChainer(domain: Domain): Chainer {
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
-  let lookedAtAllMs = Number.NEGATIVE_INFINITY
+  const lookAtAll = createRareLook(clock, lookAtAllEveryMs)
 
   /** A file that cannot be written is tried again with the next head; the chain does not wait for it. */
   async function write(work: (path: string) => Promise<void>) {
@@ -86,14 +87,14 @@ export function createChainer(domain: Domain): Chainer {
     await write((file) => appendLine(file, line))
   }
 
+  async function chainSince(sinceMs: number) {
+    for (let head = await chainOnce(domain, sinceMs); head; head = await chainOnce(domain, sinceMs)) untold = head
+  }
+
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    const beganMs = clock.monotonicMs()
-    const atAll = beganMs - lookedAtAllMs >= lookAtAllEveryMs
-    const sinceMs = atAll ? 0 : time.nowMs() - recentMs
-    for (let head = await chainOnce(domain, sinceMs); head; head = await chainOnce(domain, sinceMs)) untold = head
-    if (atAll) lookedAtAllMs = beganMs
+    await (lookAtAll.isDue() ? lookAtAll.run(() => chainSince(0)) : chainSince(time.nowMs() - recentMs))
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 

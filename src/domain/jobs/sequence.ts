@@ -1,5 +1,6 @@
 import { advisoryLocks } from '../../platform/advisory-locks.ts'
 import { createLoop, type Loop } from '../../platform/loop.ts'
+import { createRareLook } from '../../platform/rare-look.ts'
 import type { Domain } from '../domain.ts'
 
 /**
@@ -24,16 +25,13 @@ const lookAtAllEveryMs = 5_000
 export function createSequencer(domain: Domain): Loop {
   const { clock, log } = domain
   let openXact = 0
-  let lookedAtAllMs = Number.NEGATIVE_INFINITY
-  async function runOnce() {
-    const beganMs = clock.monotonicMs()
-    const atAll = beganMs - lookedAtAllMs >= lookAtAllEveryMs
-    const fromXact = atAll ? 0 : openXact
+  const lookAtAll = createRareLook(clock, lookAtAllEveryMs)
+  async function sequenceFrom(fromXact: number) {
     let looked = await sequenceOnce(domain, fromXact)
     while (looked.found >= batchMax) looked = await sequenceOnce(domain, fromXact)
     openXact = looked.openXact
-    if (atAll) lookedAtAllMs = beganMs
   }
+  const runOnce = () => (lookAtAll.isDue() ? lookAtAll.run(() => sequenceFrom(0)) : sequenceFrom(openXact))
   const loop = createLoop({ name: 'sequencer', pollMs, clock, log, runOnce })
   domain.wakeups.on('event', loop.wake)
   return loop

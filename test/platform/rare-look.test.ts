@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createRareLook } from '../../src/platform/rare-look.ts'
+
+function begin() {
+  let nowMs = 0
+  const look = createRareLook({ monotonicMs: () => nowMs }, 1_000)
+  const pass = (ms: number) => {
+    nowMs += ms
+  }
+  return { look, pass }
+}
+
+test('a look is due at once, and then after its pause', async () => {
+  const { look, pass } = begin()
+  expect(look.isDue()).toBe(true)
+  expect(await look.run(async () => pass(10))).toBeUndefined()
+  expect(look.isDue()).toBe(false)
+  pass(980)
+  expect(look.isDue()).toBe(false)
+  pass(10)
+  expect(look.isDue()).toBe(true)
+})
+
+test('a slow look takes one part in twenty of the time', async () => {
+  const { look, pass } = begin()
+  await look.run(async () => pass(300))
+  pass(5_690)
+  expect(look.isDue()).toBe(false)
+  pass(10)
+  expect(look.isDue()).toBe(true)
+})
+
+test('a look that was asked for, also during a look, is due', async () => {
+  const { look } = begin()
+  await look.run(async () => undefined)
+  look.ask()
+  expect(look.isDue()).toBe(true)
+  await look.run(async () => look.ask())
+  expect(look.isDue()).toBe(true)
+})
+
+test('a look that fails stays due', async () => {
+  const { look } = begin()
+  await expect(look.run(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  expect(look.isDue()).toBe(true)
+})
