@@ -49,32 +49,32 @@ export interface Term {
 }
 
 /** All holding runs: a leader that has just taken over carries them on. */
-export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> => readRunsOf(sql, term, '')
+export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
+  readRunsOf(sql, term, { text: runsSql(''), name: 'holding_runs' })
 
 /**
  * Runs whose start was ordered a moment ago. The index by time is read from there on, whatever dead entries lie before, so
- * this look costs the same also while a transaction that somebody holds open keeps them all.
+ * this look costs the same while an open transaction keeps them all.
  */
-export const readStartsDue = (sql: Sql, { pool, epoch }: Term): Promise<HoldingRun[]> =>
-  sql.query<HoldingRun>(
-    `WITH recent AS MATERIALIZED (
-       SELECT * FROM run WHERE pool = $1 AND scheduled_at >= berth_now() - interval '${recentMs} milliseconds'
-     ) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`,
-    [pool, epoch],
-    'starts_due',
-  )
+export const readStartsDue = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
+  readRunsOf(sql, term, { text: startsSql, name: 'starts_due' })
+
+const startsSql = `
+WITH recent AS MATERIALIZED (
+  SELECT * FROM run WHERE pool = $1 AND scheduled_at >= berth_now() - interval '${recentMs} milliseconds'
+) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`
 
 /** Runs that are due: to be started, stopped or signalled. */
 export const readRunsDue = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
-  readRunsOf(
-    sql,
-    term,
-    `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
-       OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
-  )
+  readRunsOf(sql, term, { text: dueSql, name: 'runs_due' })
 
-const readRunsOf = (sql: Sql, { pool, epoch }: Term, condition: string): Promise<HoldingRun[]> =>
-  sql.query<HoldingRun>(runsSql(condition), [pool, epoch], condition ? 'runs_due' : 'holding_runs')
+const dueSql = runsSql(
+  `AND (r.state = 'STARTING' AND r.handle IS NULL OR r.state = 'CANCELLING'
+    OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
+)
+
+const readRunsOf = (sql: Sql, { pool, epoch }: Term, { text, name }: { text: string; name: string }) =>
+  sql.query<HoldingRun>(text, [pool, epoch], name)
 
 /** null: the run was removed with its job. */
 export const readRunState = async (sql: Sql, runId: string): Promise<JobState | null> =>
