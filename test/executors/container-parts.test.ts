@@ -6,8 +6,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { bodyOf } from '../../src/executors/container/create.ts'
-import { engineAddress } from '../../src/executors/container/engine.ts'
+import { type Engine, EngineError, engineAddress } from '../../src/executors/container/engine.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
+import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
 import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
 import { internalName } from '../../src/executors/internal-name.ts'
@@ -198,5 +199,47 @@ describe('names', () => {
   it('of engines come from the environment', () => {
     expect(engineAddress({ DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toBe('tcp://127.0.0.1:2375')
     expect(engineAddress({})).toMatch(/^unix:\/\/\//)
+  })
+})
+
+describe('networks', () => {
+  type Network = { Id: string; Name: string; Created: string }
+
+  /** An engine that looks for no duplicates, like Docker's when requests come together. */
+  function engineWith(...names: string[]) {
+    const networks: Network[] = []
+    const add = (Name: string) =>
+      networks.push({ Id: `id${networks.length}`, Name, Created: new Date(networks.length).toISOString() })
+    for (const name of names) add(name)
+    const pause = () => new Promise((resolve) => setImmediate(resolve))
+    const engine = {
+      async get() {
+        await pause()
+        return [...networks]
+      },
+      async post(_path: string, _query: unknown, { Name }: Network) {
+        await pause()
+        add(Name)
+      },
+      async delete(path: string) {
+        await pause()
+        const at = networks.findIndex(({ Id }) => path === `/networks/${Id}`)
+        if (at < 0) throw new EngineError(404, 'no such network')
+        networks.splice(at, 1)
+      },
+    } as unknown as Engine
+    return { engine, names: () => networks.map(({ Name }) => Name).toSorted() }
+  }
+
+  it('of each name there is one, though two servers make them at once', async () => {
+    const { engine, names } = engineWith('other')
+    await Promise.all([ensureNetworks(engine), ensureNetworks(engine)])
+    expect(names()).toEqual(['berth', 'berth-in', 'other'])
+  })
+
+  it('that an engine has twice are one again', async () => {
+    const { engine, names } = engineWith('berth', 'berth', 'berth-in', 'berth')
+    await ensureNetworks(engine)
+    expect(names()).toEqual(['berth', 'berth-in'])
   })
 })

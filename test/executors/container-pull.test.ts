@@ -56,14 +56,20 @@ async function startEngine(path: string) {
       return void response.write('{"status":"Pulling"}\n')
     }
     const containers = [{ Names: ['/berth-earlier'], State: 'running' }]
-    const answers: Record<string, unknown> = { 'GET /_ping': 'OK', 'GET /info': {}, 'GET /containers/json': containers }
+    const networks = ['berth', 'berth-in'].map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
+    const answers: Record<string, unknown> = {
+      'GET /_ping': 'OK',
+      'GET /info': {},
+      'GET /containers/json': containers,
+      'GET /networks': networks,
+    }
     if (state.hasImage) answers['GET /images/slow:1/json'] = { Id: 'sha256:0', Config: {} }
     if (/^(HEAD|DELETE) .*berth-look/.test(asked)) return void response.end()
     if (asked === 'POST /containers/create' && !request.url?.includes('look')) {
       state.frozen = true
       return
     }
-    const answer = asked.startsWith('POST') || asked.includes('/networks/') ? {} : answers[asked]
+    const answer = asked.startsWith('POST') ? {} : answers[asked]
     response.statusCode = answer === undefined ? 404 : 200
     response.end(JSON.stringify(answer ?? { message: 'No such thing' }))
   })

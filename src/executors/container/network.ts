@@ -1,6 +1,6 @@
 import type { JobSpec } from '../../domain/spec.ts'
 import { internalName } from '../internal-name.ts'
-import { type Engine, isEngineConflict, isNotFound } from './engine.ts'
+import { type Engine, EngineError, isEngineConflict } from './engine.ts'
 
 /**
  * Networks of containers, made when the first job needs them.
@@ -44,18 +44,38 @@ export function networkOf(spec: JobSpec): Network {
   }
 }
 
+/** Makes those that are missing. Of a name that several networks have, the engine knows none: the first one stays. */
 export async function ensureNetworks(engine: Engine): Promise<void> {
-  for (const network of networks) if (!(await exists(engine, network.Name))) await make(engine, network)
+  for (const network of networks)
+    if (!(await isSettled(engine, network.Name))) {
+      await make(engine, network)
+      await isSettled(engine, network.Name)
+    }
 }
 
-async function exists(engine: Engine, name: string): Promise<boolean> {
-  try {
-    await engine.get(`/networks/${name}`)
-    return true
-  } catch (error) {
-    if (isNotFound(error)) return false
-    throw error
-  }
+interface Found {
+  Id: string
+  Name: string
+  Created: string
+}
+
+/**
+ * Whether there is one. Docker looks for duplicates before it makes a network, so two requests at the same time make
+ * two; what comes later has no container yet.
+ */
+async function isSettled(engine: Engine, name: string): Promise<boolean> {
+  const listed = await engine.get<Found[]>('/networks', { filters: JSON.stringify({ name: [name] }) })
+  const [first, ...others] = listed.filter(({ Name }) => Name === name).toSorted(byAge)
+  for (const { Id: id } of others) await engine.delete(`/networks/${id}`).catch(unlessRefused)
+  return first !== undefined
+}
+
+const byAge = (one: Found, other: Found) =>
+  Date.parse(one.Created) - Date.parse(other.Created) || (one.Id < other.Id ? -1 : 1)
+
+/** Another process removed it, or a container is in it. */
+function unlessRefused(error: unknown): void {
+  if (!(error instanceof EngineError)) throw error
 }
 
 async function make(engine: Engine, network: (typeof networks)[number]): Promise<void> {

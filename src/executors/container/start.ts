@@ -68,6 +68,15 @@ export function createStarter(options: StartOptions): Starter {
   const { engine, orders, clock, accounts, directory } = options
   const images = createImages(engine, clock)
   let hasInit: boolean | null = null
+  let making: Promise<void> | null = null
+
+  /** Once for all starts that come together: an engine makes a network twice if it is asked twice. */
+  function haveNetworks(): Promise<void> {
+    making ??= ensureNetworks(engine).finally(() => {
+      making = null
+    })
+    return making
+  }
 
   async function start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle> {
     const handle = containerNameOf(run.runId)
@@ -133,7 +142,7 @@ export function createStarter(options: StartOptions): Starter {
       throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
     const closure = await inSpool(writeClosure(directory, handle, { run, account }))
     const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
-    await ensureNetworks(engine)
+    await haveNetworks()
     if (!orders.isComplete()) await completeOrders()
     await inSpool(orders.note(handle))
     if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
