@@ -44,7 +44,7 @@ answers() {
 
 contract() {
   echo "── the executor container over $1"
-  BERTH_TEST_ENGINE="unix://$2" npx vitest run test/executors/container.test.ts || failed+=("$1")
+  BERTH_TEST_ENGINE="unix://$2" npx vitest run test/executors/container.test.ts "${@:3}" || failed+=("$1")
 }
 
 can() {
@@ -61,11 +61,17 @@ if can dockerd docker busybox curl iptables; then
   pids+=($!)
   if answers "$socket"; then
     rootfs | docker -H "unix://$socket" import --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
-    contract dockerd "$socket"
+    contract dockerd "$socket" test/e2e/lost-nodes.test.ts
   else
     tail -3 "$directory/dockerd.log" >&2
     failed+=("dockerd does not start")
   fi
+fi
+
+engine=live-restore
+if can containerd dockerd docker busybox; then
+  echo "── dockerd is restarted while jobs run"
+  BERTH_TEST_LIVE_RESTORE=yes npx vitest run test/e2e/live-restore.test.ts || failed+=(live-restore)
 fi
 
 engine=podman
@@ -84,7 +90,8 @@ if can slurmctld slurmd munged sbatch unshare; then
   if conf=$(bash test/executors/slurm.sh up "$directory/slurm"); then
     chmod 711 "$directory"
     echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
-    BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts test/executors/slurm-troubles.test.ts || failed+=(slurm)
+    BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts test/executors/slurm-troubles.test.ts \
+      test/e2e/lost-nodes.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")
   fi

@@ -24,10 +24,10 @@ export interface OpenServer {
 }
 
 /**
- * A server with this configuration for all tests of a file. It is removed after the last test, and also when this
+ * A server with this configuration, and `more` in its environment, for all tests of a file. It is removed after the last test, and also when this
  * function fails: a file that fails while it loads has no `afterAll`.
  */
-export async function openServer(config = ''): Promise<OpenServer> {
+export async function openServer(config = '', more: Record<string, string> = {}): Promise<OpenServer> {
   await using opened = new AsyncDisposableStack()
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-server-'))
   opened.defer(() => rm(dataDir, { recursive: true }))
@@ -35,7 +35,7 @@ export async function openServer(config = ''): Promise<OpenServer> {
   const file = join(dataDir, 'berth.yaml')
   await writeFile(file, config)
   const database = opened.use(await createDatabase())
-  const env = { DATABASE_URL: database.url, BERTH_CONFIG: file }
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: file, ...more }
   const server = await startBerth({ dataDir, port: await freePort(), env })
   opened.defer(async () => void (await server.end()))
   const api = connectApi(server.url)

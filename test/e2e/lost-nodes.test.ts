@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, describe, expect, test } from 'vitest'
+import { createEngine } from '../../src/executors/container/engine.ts'
+import { ensureNetworks } from '../../src/executors/container/network.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { type Api, openServer } from '../support/api.ts'
+import { startProxy } from '../support/proxy.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * A resumable job that saves a closure each second, on real backends: its node is taken away, and the same job goes on
+ * where it was, as run 2. `npm run test:executors` names the backends.
+ */
+const conf = process.env['BERTH_TEST_SLURM']
+const engineAddress = process.env['BERTH_TEST_ENGINE']
+const steps = 12
+
+/** `post` sends "$1" to the server with the token of the run. */
+const resumable = (post: string) => `
+n=0
+[ -z "$BERTH_CLOSURE" ] || n=$(tr -dc 0-9 <"$BERTH_CLOSURE")
+echo "run $BERTH_RUN begins at $n"
+while [ "$n" -lt ${steps} ]; do
+  n=$((n + 1))
+  set -- '{"query":"mutation { saveClosure(closure: {n: '$n'}) }"}'
+  ${post} >/dev/null || echo 'not saved'
+  sleep 1
+done`
+
+interface Seen {
+  state: string
+  closure: { n: number } | null
+  runs: { nodes: { number: number; state: string; stateReason: string | null; nativeId: string; nodes: string[] }[] }
+  logs: { text: string }
+}
+
+const query = `query ($id: ID!) { job(id: $id) { state closure logs(first: 5000) { text }
+  runs(first: 10) { nodes { number state stateReason nativeId nodes } } } }`
+
+async function look(api: Api, id: string): Promise<Seen> {
+  return (await api.ask<{ job: Seen }>(query, { id })).job
+}
+
+const untilSeen = (api: Api, id: string, what: string, is: (job: Seen) => boolean): Promise<Seen> =>
+  until(
+    async () => {
+      const job = await look(api, id)
+      return is(job) ? job : null
+    },
+    { what, timeoutMs: 120_000 },
+  )
+
+/** Submits it, takes its node away when some steps are saved, and returns the job at its end. */
+async function goOn(api: Api, spec: object, takeAway: (run: Seen['runs']['nodes'][number]) => Promise<unknown>) {
+  const id = await api.submit({ ...spec, resumable: true, restartable: false })
+  const before = await untilSeen(api, id, 'it has saved three steps', ({ closure }) => (closure?.n ?? 0) >= 3)
+  const [first] = before.runs.nodes
+  if (!first) throw new Error('A job without a run')
+  await takeAway(first)
+  const after = await untilSeen(api, id, 'it is over', ({ state }) => /SUCCEEDED|FAILED|INTERRUPTED/.test(state))
+  expect(after).toMatchObject({
+    state: 'SUCCEEDED',
+    closure: { n: steps },
+    runs: {
+      nodes: [
+        { number: 1, state: 'INTERRUPTED', stateReason: 'NODE_LOST' },
+        { number: 2, state: 'SUCCEEDED' },
+      ],
+    },
+  })
+  const began = Number(after.logs.text.match(/^run 2 begins at (\d+)$/m)?.[1])
+  expect(began).toBeGreaterThanOrEqual(before.closure?.n ?? 0)
+  expect(after.logs.text).not.toContain('not saved')
+  return { first, second: after.runs.nodes[1] }
+}
+
+describe.skipIf(conf === undefined)('on Slurm', async () => {
+  if (conf === undefined) return
+  const sharedDir = await mkdtemp(join(tmpdir(), 'berth-shared-'))
+  await chmod(sharedDir, 0o711)
+  afterAll(() => rm(sharedDir, { recursive: true, force: true }))
+  const config = `pools: [{ name: cluster, executor: slurm, sharedDir: ${sharedDir} }]\nqueues: [{ name: main, pool: cluster }]\n`
+  const { api } = await openServer(config, { SLURM_CONF: conf })
+  const scontrol = (node: string, state: string) =>
+    promisify(execFile)('scontrol', ['update', `nodename=${node}`, `state=${state}`, 'reason=test'], {
+      env: { ...process.env, SLURM_CONF: conf },
+    })
+
+  test('goes on at the other node when its node is down', { timeout: 300_000 }, async () => {
+    const post = `curl -sf "$BERTH_URL/graphql" -H "authorization: Bearer $BERTH_TOKEN" -H 'content-type: application/json' -d "$1"`
+    const spec = { command: ['/bin/sh', '-c', resumable(post)], workdir: '/', resources: { memoryBytes: 64 * 2 ** 20 } }
+    let down = ''
+    try {
+      const { first, second } = await goOn(api, spec, async ({ nodes: [node = ''] }) => {
+        down = node
+        // A node that is only down returns as soon as its daemon is heard.
+        await scontrol(node, 'drain')
+        await scontrol(node, 'down')
+      })
+      expect([first.nodes[0], second?.nodes[0]].toSorted()).toEqual(['n1', 'n2'])
+    } finally {
+      await scontrol(down, 'resume')
+    }
+  })
+})
+
+describe.skipIf(engineAddress === undefined)('in a container', async () => {
+  if (engineAddress === undefined) return
+  const engine = createEngine(engineAddress, systemClock)
+  await ensureNetworks(engine)
+  const { IPAM: addresses } = await engine.get<{ IPAM: { Config: { Gateway: string }[] } }>('/networks/berth')
+  // The server listens on loopback alone.
+  const proxy = await startProxy('http://127.0.0.1:1', addresses.Config[0]?.Gateway)
+  afterAll(() => proxy.close())
+  const config = `server: { publicUrl: '${proxy.url}' }
+container: { engine: '${engineAddress}', image: 'localhost/bb:1' }
+pools: [{ name: here, executors: [container], nodes: [{ name: n1, cpu: 4, memoryGib: 4 }] }]
+`
+  const { api, server } = await openServer(config)
+  proxy.moveTo(server.url)
+
+  test('goes on in a new one when it was removed by force', { timeout: 300_000 }, async () => {
+    const post = `wget -q -O - --header "authorization: Bearer $BERTH_TOKEN" --header 'content-type: application/json' --post-data "$1" "$BERTH_URL/graphql"`
+    const spec = { command: ['/bin/sh', '-c', resumable(post)], resources: { memoryBytes: 64 * 2 ** 20 } }
+    const { first, second } = await goOn(api, spec, ({ nativeId }) =>
+      engine.delete(`/containers/${nativeId}`, { force: true }),
+    )
+    expect(second?.nativeId).not.toBe(first.nativeId)
+  })
+})
