@@ -1,17 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
-import pg from 'pg'
-import { percentile, poster, printLines } from './harness.ts'
-import { childrenMs, familyMs, parentOf, processorMs, residentBytes } from './process-usage.ts'
-import { withDatabases, withServer } from './server.ts'
+import { printLines } from './harness.ts'
+import { alternate, type Bench, jobs, paced, printUse, until, withBench } from './job-rounds.ts'
+import { residentBytes } from './process-usage.ts'
+import { compareWithSbatch } from './slurm.ts'
 
 /**
- * `/bin/true` jobs per second through the whole path (submitJobs → SUCCEEDED in the database) on the executor local,
- * beside fork + exec of the same from Node at the same concurrency; the rounds alternate. With it: the processor time of
- * a job in the server, in PostgreSQL, and in the processes of its run (the shim and what it starts), its transactions,
- * and the memory of the server with 1,000 running simulated and 100 running local jobs. Goal: ≥ 0.35 ×.
- * `--quick`: fewer jobs and rounds.
+ * `/bin/true` jobs per second through the whole path (submitJobs → SUCCEEDED in the database).
+ *
+ * local: beside fork + exec of the same from Node at the same concurrency; the rounds alternate. With it: the processor
+ * time of a job in the server, in PostgreSQL, and in the processes of its run (the shim and what it starts), its
+ * transactions, and the memory of the server with 1,000 running simulated and 100 running local jobs. Goal: ≥ 0.35 ×.
+ *
+ * slurm: slurm.ts. Needs a cluster.
+ *
+ * `--only local`, `--only slurm`: one of them. `--quick`: fewer jobs and rounds.
  */
 const isQuick = process.argv.includes('--quick')
 const concurrency = 16
@@ -19,8 +23,6 @@ const jobsPerRound = isQuick ? 200 : 600
 const spawnsPerRound = isQuick ? 500 : 1_500
 const rounds = isQuick ? 2 : 5
 const running = { sim: 1_000, local: 100 }
-const lookMs = 50
-const patienceMs = 120_000
 
 const config = `pools:
   - name: local
@@ -38,103 +40,22 @@ queues:
   - { name: sim, pool: sim }
 `
 
-const submission = `mutation ($inputs: [SubmitJobInput!]!) {
-  submitJobs(inputs: $inputs) { results { ... on SubmitJobSuccess { job { id } } ... on Problem { code message } } }
-}`
-
-interface Bench {
-  submit(count: number, spec: object): Promise<void>
-  count(state: 'SUCCEEDED' | 'RUNNING'): Promise<number>
-  /** Transactions of the database so far. */
-  transactions(): Promise<number>
-  serverPid: number
-  postmasterPid: number
-}
-
-interface Round {
-  perSecond: number
-  serverMs: number
-  spawnerMs: number
-  postgresMs: number
-  runMs: number
-  transactions: number
-}
-
-async function until(what: string, isTrue: () => Promise<boolean>): Promise<void> {
-  for (const began = performance.now(); !(await isTrue()); ) {
-    if (performance.now() - began > patienceMs) throw new Error(`Not within ${patienceMs / 1_000} s: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, lookMs))
-  }
-}
-
-async function jobs(bench: Bench, amount: number): Promise<Round> {
-  const { serverPid, postmasterPid } = bench
-  const before = await used(bench)
-  const goal = (await bench.count('SUCCEEDED')) + amount
-  const began = performance.now()
-  await bench.submit(amount, { command: ['/bin/true'] })
-  await until('all succeeded', async () => (await bench.count('SUCCEEDED')) >= goal)
-  const tookMs = performance.now() - began
-  const after = await used({ ...bench, serverPid, postmasterPid })
-  const each = (what: keyof typeof before) => (after[what] - before[what]) / amount
-  return {
-    perSecond: (amount * 1_000) / tookMs,
-    serverMs: each('serverMs'),
-    spawnerMs: each('spawnerMs'),
-    postgresMs: each('postgresMs'),
-    runMs: each('runMs'),
-    transactions: each('transactions'),
-  }
-}
-
-async function used({ serverPid, postmasterPid, transactions }: Bench) {
-  const server = processorMs(serverPid)
-  const spawners = childrenMs(serverPid)
-  return {
-    serverMs: server.own,
-    spawnerMs: spawners.own,
-    runMs: server.waited + spawners.waited,
-    postgresMs: familyMs(postmasterPid),
-    transactions: await transactions(),
-  }
-}
-
-/** Spawns per second, `concurrency` at a time. */
-async function spawns(amount: number): Promise<number> {
-  let left = amount
-  const began = performance.now()
-  const worker = async () => {
-    while (left-- > 0) await once(spawn('/bin/true', { stdio: 'ignore' }), 'exit')
-  }
-  await Promise.all(Array.from({ length: concurrency }, worker))
-  return (amount * 1_000) / (performance.now() - began)
-}
+const spawnTrue = () => once(spawn('/bin/true', { stdio: 'ignore' }), 'exit')
 
 async function compare(bench: Bench): Promise<void> {
-  const bare: number[] = []
-  const own: Round[] = []
-  for (let i = 0; i <= rounds; i++) {
-    const [rate, round] = [await spawns(spawnsPerRound), await jobs(bench, jobsPerRound)]
-    if (i === 0) continue
-    bare.push(rate)
-    own.push(round)
-  }
-  const middle = (of: (round: Round) => number) => percentile(own.map(of), 0.5)
-  const [rate, bareRate] = [middle(({ perSecond }) => perSecond), percentile(bare, 0.5)]
+  const { bare, own } = await alternate(
+    rounds,
+    () => paced(spawnsPerRound, concurrency, spawnTrue),
+    () => jobs(bench, jobsPerRound, { command: ['/bin/true'] }),
+  )
+  const rate = own(({ perSecond }) => perSecond)
   const load = loadavg().map((one) => one.toFixed(1))
-  printLines(`/bin/true, ${concurrency} at a time; load ${load.join(' ')}`, [
+  printLines(`local: /bin/true, ${concurrency} at a time; load ${load.join(' ')}`, [
     ['', 'rate', 'ratio'],
-    ['fork + exec from Node', `${Math.round(bareRate)}/s`, '1.00 ×'],
-    ['submitJobs → SUCCEEDED', `${Math.round(rate)}/s`, `${(rate / bareRate).toFixed(3)} ×`],
+    ['fork + exec from Node', `${Math.round(bare)}/s`, '1.00 ×'],
+    ['submitJobs → SUCCEEDED', `${Math.round(rate)}/s`, `${(rate / bare).toFixed(3)} ×`],
   ])
-  const ms = (value: number) => `${value.toFixed(2)} ms`
-  printLines('processor time and transactions of a job', [
-    ['server', ms(middle(({ serverMs }) => serverMs))],
-    ['its spawner', ms(middle(({ spawnerMs }) => spawnerMs))],
-    ['PostgreSQL', ms(middle(({ postgresMs }) => postgresMs))],
-    ['processes of the run', ms(middle(({ runMs }) => runMs))],
-    ['transactions', middle(({ transactions }) => transactions).toFixed(2)],
-  ])
+  printUse(own, 'processes of the run')
 }
 
 async function memory(bench: Bench): Promise<void> {
@@ -151,36 +72,12 @@ async function memory(bench: Bench): Promise<void> {
   ])
 }
 
-async function openBench(url: string, client: pg.Client, serverPid: number) {
-  const post = poster(url, 4)
-  const one = async (text: string, values: unknown[] = []) => Number((await client.query(text, values)).rows[0]?.n)
-  const submit = async (count: number, spec: object) => {
-    const inputs = Array.from({ length: count }, () => ({ spec }))
-    await post.send(JSON.stringify({ query: submission, variables: { inputs } }))
-  }
-  const bench: Bench = {
-    submit,
-    count: (state) => one('SELECT count(*) AS n FROM job WHERE state = $1::text::job_state', [state]),
-    transactions: () => one('SELECT xact_commit AS n FROM pg_stat_database WHERE datname = current_database()'),
-    serverPid,
-    postmasterPid: parentOf(await one('SELECT pg_backend_pid() AS n')),
-  }
-  return { bench, close: post.close }
-}
+const only = process.argv.at(process.argv.indexOf('--only') + 1)
+const isWanted = (name: string) => !process.argv.includes('--only') || only === name
 
-await withDatabases(['berth_bench'], async (databases) => {
-  const database = databases.get('berth_bench') ?? ''
-  const client = new pg.Client({ connectionString: database })
-  const measure = async (url: string, serverPid: number) => {
-    await client.connect()
-    const { bench, close } = await openBench(url, client, serverPid)
-    try {
-      await compare(bench)
-      await memory(bench)
-    } finally {
-      close()
-      await client.end()
-    }
-  }
-  await withServer(measure, { DATABASE_URL: database }, config)
-})
+if (isWanted('local'))
+  await withBench(config, async (bench) => {
+    await compare(bench)
+    await memory(bench)
+  })
+if (isWanted('slurm')) await compareWithSbatch(isQuick)

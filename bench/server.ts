@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -22,16 +22,17 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
 
 /**
  * A server in a process of its own, on the embedded database unless the environment names another. `config` is the text
- * of its configuration file.
+ * of its configuration file, or gives it for the folder of the server, in which there is an empty folder `shared`.
  */
 export async function withServer(
   work: (url: string, pid: number) => Promise<void>,
   env: Record<string, string> = {},
-  config = '{}',
+  config: string | ((folder: string) => string) = '{}',
 ): Promise<void> {
   await withFolder(async (dataDir) => {
     const file = join(dataDir, 'berth.yaml')
-    await writeFile(file, config)
+    await mkdir(join(dataDir, 'shared'))
+    await writeFile(file, typeof config === 'string' ? config : config(dataDir))
     const server = await startBerth({ dataDir, port: await freePort(), env: { ...env, BERTH_CONFIG: file } })
     try {
       await work(server.url, server.pid)
