@@ -19,12 +19,13 @@ export interface Contest {
 }
 
 export const sizes = {
-  quick: { sockets: 10, idleSeconds: 5, rounds: 3, stalled: 20, logBytes: 32 * 2 ** 20, jobs: 20, lines: 30 },
-  full: { sockets: 50, idleSeconds: 20, rounds: 10, stalled: 100, logBytes: 256 * 2 ** 20, jobs: 100, lines: 200 },
+  quick: { sockets: 10, idleSeconds: 15, rounds: 3, stalled: 20, logBytes: 32 * 2 ** 20, jobs: 20, lines: 30 },
+  full: { sockets: 50, idleSeconds: 30, rounds: 10, stalled: 100, logBytes: 256 * 2 ** 20, jobs: 100, lines: 200 },
 } as const satisfies Record<string, Size>
 
 interface Size {
   sockets: number
+  /** Whole heartbeats, which are 15 s apart: else their share depends on when they are due. */
   idleSeconds: number
   rounds: number
   /** Readers that take nothing. */

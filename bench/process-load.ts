@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const ticksPerSecond = 100
@@ -9,6 +9,9 @@ export async function memoryOf(pid: number): Promise<number> {
   const [, size = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? []
   return Number(size) * kib
 }
+
+/** How many files and sockets a process has open. */
+export const openFilesOf = async (pid: number): Promise<number> => (await readdir(`/proc/${pid}/fd`)).length
 
 /** The share of one core that a process takes during so many seconds. */
 export async function cpuShare(pid: number, seconds: number): Promise<number> {
