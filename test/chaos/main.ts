@@ -78,6 +78,8 @@ print(`Seed ${seed}, ${seconds} s`)
 const verdicts = await playScenarios({ scenarios: chosen(), seed, seconds, isFull: values.full, print })
 printTable(verdicts)
 const red = verdicts.filter(({ verdict }) => verdict === 'RED')
-for (const { name, share } of red) print(`Again: npm run chaos -- --only ${name} --seed ${seed} --seconds ${share}`)
+const form = values.full ? ' --full' : ''
+for (const { name, share } of red)
+  print(`Again: npm run chaos -- --only ${name}${form} --seed ${seed} --seconds ${share}`)
 print(`Seed ${seed}: ${red.length} red of ${verdicts.length}`)
 process.exit(red.length > 0 ? 1 : 0) // also when a scenario that was given up still holds something open
