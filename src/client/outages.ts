@@ -1,6 +1,10 @@
 import type { RequestFailed } from './failure.ts'
+import type { Sleep } from './pause.ts'
 
-/** Which streams of a client are without a connection, for pages that say so. */
+/**
+ * Which streams of a client are without a connection, for pages that say so. A server may accept a connection and refuse the
+ * stream a moment later, again and again: so an outage is over with a message, or when a connection stays open for `settledMs`.
+ */
 export interface Outages {
   /** The outages of one stream. */
   ofStream(): StreamOutage
@@ -12,10 +16,15 @@ export interface Outages {
 
 export interface StreamOutage {
   begins(failure: RequestFailed): void
+  /** There is a connection, and no message yet. */
+  opens(): void
   ends(): void
 }
 
-export function createOutages(): Outages {
+/** Longer than a server without its database takes to refuse a stream. */
+const settledMs = 10_000
+
+export function createOutages(sleep: Sleep): Outages {
   const failures = new Map<StreamOutage, RequestFailed>()
   const listeners = new Set<() => void>()
   const changed = () => {
@@ -23,13 +32,26 @@ export function createOutages(): Outages {
   }
   return {
     ofStream() {
+      let settling = new AbortController()
       const outage: StreamOutage = {
         begins(failure) {
+          settling.abort()
           failures.delete(outage)
           failures.set(outage, failure)
           changed()
         },
+        opens() {
+          if (!failures.has(outage)) return
+          settling.abort()
+          settling = new AbortController()
+          const { signal } = settling
+          sleep(settledMs, signal).then(
+            () => signal.aborted || outage.ends(),
+            () => {},
+          )
+        },
         ends() {
+          settling.abort()
           if (failures.delete(outage)) changed()
         },
       }

@@ -12,7 +12,8 @@ import type { Tokens } from './tokens.ts'
  * for ever: 1, 2, 4 … s with full jitter between the tries. What cannot get better ends the stream with its failure.
  *
  * Transports are tried in their order: the next one after `triesPerTransport` failures in a row without a message. Polling
- * works everywhere and is slow, so a stream that polls looks for a better transport once a minute.
+ * works everywhere and is slow, so a stream that polls looks for a better transport once a minute: it tries each once, and goes
+ * on polling at once when none works. That is no outage.
  */
 
 export const transports = ['websocket', 'sse', 'polling'] as const
@@ -45,6 +46,8 @@ export interface Routes {
   sse: Open
   tokens: Tokens
   sleep: Sleep
+  /** Of a clock that is never set. */
+  nowMs: () => number
   outages: Outages
   /** Fires when the client is closed: streams end without a failure. */
   closed: AbortSignal
@@ -84,33 +87,39 @@ async function* keptUp<Result extends object, Variables extends Resumable>(
   asked: Asked<Variables>,
   { outage, ...options }: StreamOptions<Result, Variables> & { outage: StreamOutage },
 ): AsyncGenerator<Answer<Result>, void, void> {
-  const { closed, sleep } = routes
+  const { closed } = routes
   const signal = options.signal ? AbortSignal.any([options.signal, closed]) : closed
   const moving = advancing(asked.variables)
   const attempt = createAttempts(routes, { ...asked, variables: moving.variables }, options)
   let failures = 0
   do
     try {
-      for await (const answer of attempt.open<Result>(signal, outage.ends)) {
+      for await (const answer of attempt.open<Result>(signal, outage.opens)) {
         failures = 0
+        outage.ends()
         if (answer.data) moving.advance(answer.data)
         yield answer
       }
       if (!attempt.wasCutShort()) return
     } catch (error) {
-      if (closed.aborted) return
-      if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error))) throw error
-      outage.begins(error)
-      await rest(Math.max(error.retryAfterMs, retryWaitMs(failures++)))
+      if (!closed.aborted) await rest(error)
     }
   while (!closed.aborted)
 
-  async function rest(ms: number) {
-    try {
-      await sleep(ms, signal)
-    } catch (error) {
-      if (!closed.aborted) throw error
-    }
+  /** Until the next try; throws what cannot get better. */
+  async function rest(error: unknown) {
+    if (!(error instanceof RequestFailed) || !(await attempt.mayRepeat(error))) throw error
+    if (attempt.isLooking()) return
+    outage.begins(error)
+    await sleptUnlessClosed(routes, Math.max(error.retryAfterMs, retryWaitMs(failures++)), signal)
+  }
+}
+
+async function sleptUnlessClosed({ sleep, closed }: Routes, ms: number, signal: AbortSignal) {
+  try {
+    await sleep(ms, signal)
+  } catch (error) {
+    if (!closed.aborted) throw error
   }
 }
 
@@ -123,16 +132,19 @@ function createAttempts<Result, Variables>(
   const ladder = routes.transports.filter((transport) => transport !== 'polling' || poll)
   let rung = 0
   let isStarting = startsWithPoll
+  /** It has left polling for a better transport, and has no message of one yet. */
+  let isLooking = false
   let tries = 0
   let token: string | undefined
   let isCutShort = false
 
   async function* polled(signal: AbortSignal): AsyncGenerator<Answer<Result>, void, void> {
-    const sinceMs = performance.now()
+    const sinceMs = routes.nowMs()
     for await (const data of poll?.(operation.variables, signal) ?? []) {
       yield { data }
-      const isLong = performance.now() - sinceMs > pollingMsMax
+      const isLong = routes.nowMs() - sinceMs > pollingMsMax
       if (!isStarting && !isLong) continue
+      isLooking = !isStarting && ladder[0] !== 'polling'
       isStarting = false
       isCutShort = true
       rung = 0
@@ -145,20 +157,26 @@ function createAttempts<Result, Variables>(
       isCutShort = false
       token = await routes.tokens.current()
       const transport = isStarting ? 'polling' : (ladder[rung] ?? 'websocket')
+      if (transport === 'polling') isLooking = false
       const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, signal, onOpen)
       for await (const answer of messages as AsyncIterable<Answer<R>>) {
         if (answer.errors) throw failureOf(answer.errors)
         tries = 0
-        onOpen()
+        isLooking = false
         yield answer
       }
     },
     /** The connection was left for a better one. */
     wasCutShort: () => isCutShort,
+    /** A better transport than polling is only looked for, without a word and without a pause. */
+    isLooking: () => isLooking,
     async mayRepeat(failure: RequestFailed): Promise<boolean> {
-      if (failure.token) return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token))
+      if (failure.token) {
+        isLooking = false
+        return failure.token === 'ENDED' || (failure.token === 'EXPIRED' && routes.tokens.renew(token))
+      }
       if (failure.code === 'UNREACHABLE' || failure.code === 'TIMEOUT') tries++
-      if (tries >= triesPerTransport) {
+      if (isLooking || tries >= triesPerTransport) {
         tries = 0
         rung = (rung + 1) % ladder.length
       }

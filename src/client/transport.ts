@@ -35,7 +35,7 @@ export interface Connection {
   ask<Result>(operation: Operation, signal?: AbortSignal): Promise<Answer<Result>>
   /** As `subscribe`, with the whole answers: for links and exchanges. */
   stream<Result extends object>(operation: Operation, signal?: AbortSignal): AsyncGenerator<Answer<Result>, void, void>
-  /** Why a stream has no connection at the moment; null: every stream has one. Streams reconnect by themselves. */
+  /** Why a stream is not served at the moment; null: every stream is. Streams reconnect by themselves. */
   outage(): RequestFailed | null
   /** Calls the listener when `outage` has changed; the function that it answers ends that. */
   onOutage(listener: () => void): () => void
@@ -66,13 +66,14 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
   const http = createHttp(servers, tokens)
   const sockets = createSocketStreams({ servers, tokens, webSocket })
   const closing = new AbortController()
-  const outages = createOutages()
+  const outages = createOutages(sleep)
   const routes: Routes = {
     transports: options.transports ?? transports,
     websocket: sockets.subscribe,
     sse: (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
     tokens,
     sleep,
+    nowMs: () => performance.now(),
     outages,
     closed: closing.signal,
   }

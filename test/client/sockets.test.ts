@@ -2,42 +2,12 @@ import { expect, it } from 'vitest'
 import { createServers } from '../../src/client/servers.ts'
 import { createSocketStreams } from '../../src/client/sockets.ts'
 import { createTokens } from '../../src/client/tokens.ts'
+import { AnsweringSocket } from '../support/answering-socket.ts'
 
-interface Sent {
-  type: string
-  id?: string
-  payload?: { query: string }
-}
-
-/** A server that welcomes every connection, and refuses each subscription except `{ quiet }`, which stays without a message. */
-class RefusingSocket {
-  static readonly OPEN = 1
-  static readonly CLOSED = 3
-  static readonly CONNECTING = 0
-  static readonly CLOSING = 2
-  readyState = RefusingSocket.OPEN
-  onopen?: () => void
-  onmessage?: (message: { data: string }) => void
-  onclose?: (event: { code: number; reason: string; wasClean: boolean }) => void
-
-  constructor() {
-    queueMicrotask(() => this.onopen?.())
-  }
-
-  send(text: string) {
-    const { type, id, payload }: Sent = JSON.parse(text)
-    if (type === 'connection_init') this.answer({ type: 'connection_ack' })
-    if (type !== 'subscribe' || payload?.query === '{ quiet }') return
-    this.answer({ type: 'error', id, payload: [{ message: 'Come back', extensions: { code: 'UNAVAILABLE' } }] })
-  }
-
-  close(code = 1000, reason = '') {
-    this.readyState = RefusingSocket.CLOSED
-    queueMicrotask(() => this.onclose?.({ code, reason, wasClean: true }))
-  }
-
-  private answer(message: object) {
-    queueMicrotask(() => this.onmessage?.({ data: JSON.stringify(message) }))
+/** Refuses each subscription except `{ quiet }`, which stays without a message. */
+class RefusingSocket extends AnsweringSocket {
+  override subscribe(id: string, query: string) {
+    if (query !== '{ quiet }') this.refuse(id)
   }
 }
 

@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest'
+import { createClient } from '../../src/client/client.ts'
+import { RequestFailed } from '../../src/client/failure.ts'
+import { createOutages } from '../../src/client/outages.ts'
+import { answers, type Open, type Transport } from '../../src/client/streams.ts'
+import { createTokens } from '../../src/client/tokens.ts'
+import { AnsweringSocket } from '../support/answering-socket.ts'
+import { until } from '../support/until.ts'
+
+/** What a page is told while its client reconnects: that the streams are away, and once that they are back. */
+
+const soon = () => new Promise<void>((resolve) => setImmediate(resolve))
+const never = () => new Promise<never>(() => {})
+/** Pauses between tries end soon, the time in which a connection proves itself does not. */
+const unsettled = (ms: number) => (ms === 10_000 ? never() : soon())
+
+const message = { data: { jobUpdates: { __typename: 'StreamHeartbeat', cursor: 'c' } } }
+const query = 'subscription { jobUpdates { ... on StreamHeartbeat { cursor } } }'
+
+it('a server that accepts connections and refuses their streams is one outage, until a message comes', async () => {
+  const refusals = 6
+  let asked = 0
+  class Server extends AnsweringSocket {
+    override subscribe(id: string) {
+      if (asked++ < refusals) this.refuse(id)
+      else this.answer({ type: 'next', id, payload: message })
+    }
+  }
+  const client = createClient({ url: 'http://127.0.0.1:1', webSocket: Server, sleep: unsettled })
+  const told: (string | undefined)[] = []
+  client.onOutage(() => told.push(client.outage()?.code))
+  const stream = client.stream({ query })
+  expect((await stream.next()).value).toEqual(message)
+  expect(told).toEqual([...Array(refusals).fill('UNAVAILABLE'), undefined])
+  await stream.return()
+  await client.close()
+})
+
+it('an outage is over when a silent connection stays open', async () => {
+  let asked = 0
+  class Server extends AnsweringSocket {
+    override subscribe(id: string) {
+      if (asked++ === 0) this.refuse(id)
+    }
+  }
+  const settling: (() => void)[] = []
+  const sleep = (ms: number) => (ms === 10_000 ? new Promise<void>((resolve) => settling.push(resolve)) : soon())
+  const client = createClient({ url: 'http://127.0.0.1:1', webSocket: Server, sleep })
+  const leave = new AbortController()
+  const next = client.stream({ query }, leave.signal).next()
+  await until(() => settling.length === 1, { what: 'the second connection is open' })
+  expect(client.outage()?.code).toBe('UNAVAILABLE')
+  settling[0]?.()
+  await until(() => client.outage() === null, { what: 'the outage is over' })
+  leave.abort()
+  await expect(next).rejects.toThrow()
+  await client.close()
+})
+
+it('a connection that failed does not end the outage when its time is over', async () => {
+  const settling: (() => void)[] = []
+  const outages = createOutages(() => new Promise((resolve) => settling.push(() => resolve(undefined))))
+  const outage = outages.ofStream()
+  outage.opens()
+  expect(settling).toEqual([]) // There is no outage that could be over.
+  outage.begins(new RequestFailed('UNREACHABLE', 'first'))
+  outage.opens()
+  outage.begins(new RequestFailed('UNREACHABLE', 'second'))
+  settling[0]?.()
+  await soon()
+  expect(outages.current()?.message).toBe('second')
+})
+
+it('a stream that polls looks for a better transport without an outage and without a pause', async () => {
+  const unreachable: Open = async function* () {
+    yield* []
+    throw new RequestFailed('UNREACHABLE', 'blocked')
+  }
+  const tries: Transport[] = []
+  const noted = (transport: Transport): Open =>
+    async function* (...asked) {
+      tries.push(transport)
+      yield* unreachable(...asked)
+    }
+  const pauses: number[] = []
+  const outages = createOutages(never)
+  const told: (string | undefined)[] = []
+  outages.onChange(() => told.push(outages.current()?.code))
+  const closing = new AbortController()
+  let nowMs = 0
+  const stream = answers<object, { after?: string }>(
+    {
+      transports: ['websocket', 'sse', 'polling'],
+      websocket: noted('websocket'),
+      sse: noted('sse'),
+      tokens: createTokens(undefined),
+      sleep: async (ms) => void pauses.push(ms),
+      nowMs: () => nowMs,
+      outages,
+      closed: closing.signal,
+    },
+    { query, variables: {} },
+    {
+      async *poll() {
+        for (;;) {
+          tries.push('polling')
+          yield {}
+          nowMs += 40_000
+        }
+      },
+    },
+  )
+  await stream.next()
+  expect(tries).toEqual(['websocket', 'websocket', 'websocket', 'sse', 'sse', 'sse', 'polling'])
+  const [toldBefore, pausesBefore] = [told.length, pauses.length]
+  tries.length = 0
+  for (let n = 0; n < 3; n++) await stream.next()
+  expect(tries).toEqual(['polling', 'polling', 'websocket', 'sse', 'polling'])
+  expect([told.length, pauses.length]).toEqual([toldBefore, pausesBefore])
+  closing.abort()
+  await stream.return()
+})
