@@ -1,4 +1,12 @@
-import { type GraphQLSchema, isAbstractType, isObjectType } from 'graphql'
+import {
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isAbstractType,
+  isCompositeType,
+  isListType,
+  isObjectType,
+} from 'graphql'
 
 /** A plugin of the code generator: what a normalised cache has to know of the schema. */
 export function plugin(schema: GraphQLSchema): string {
@@ -11,13 +19,26 @@ export function plugin(schema: GraphQLSchema): string {
   const embedded = types.filter(
     (type) => isObjectType(type) && !roots.includes(type.name) && (isAnswer(type.name) || !('id' in type.getFields())),
   )
-  const lines = possible.map(([name, members]) => `  ${name}: ${JSON.stringify(members)},`)
+  const entities = types.filter(isObjectType).filter((type) => !embedded.includes(type))
+  const lists = entities.map((type) => {
+    const fields = Object.values(type.getFields()).filter(
+      (field) => isListType(getNullableType(field.type)) && isCompositeType(getNamedType(field.type)),
+    )
+    return [type.name, fields.map(({ name }) => name)] as const
+  })
+  const linesOf = (of: readonly (readonly [string, readonly string[]])[]) =>
+    of.map(([name, members]) => `  ${name}: ${JSON.stringify(members)},`).join('\n')
   return `/** Members of interfaces and unions. */
 export const possibleTypes: Record<string, string[]> = {
-${lines.join('\n')}
+${linesOf(possible)}
 };
 
 /** Objects without an id of their own: a cache keeps them in the object that has them. */
 export const embeddedTypes: readonly string[] = ${JSON.stringify(embedded.map(({ name }) => name))};
+
+/** Fields of the other objects that are lists of objects. */
+export const listFields: Record<string, readonly string[]> = {
+${linesOf(lists.filter(([, fields]) => fields.length > 0))}
+};
 `
 }

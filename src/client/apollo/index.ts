@@ -3,7 +3,7 @@ import { getMainDefinition } from '@apollo/client/utilities'
 import { print } from 'graphql'
 import type { Client } from '../client.ts'
 import { createFresh, type Fresh } from '../fresh.ts'
-import { possibleTypes } from '../generated/cache.ts'
+import { embeddedTypes, listFields, possibleTypes } from '../generated/cache.ts'
 import type { Answer } from '../http.ts'
 
 /**
@@ -14,10 +14,22 @@ import type { Answer } from '../http.ts'
 /** Each message of a stream replaces the one before. */
 const streams = ['jobStatus', 'jobUpdates', 'tail', 'queueStatus']
 
-/** For `new InMemoryCache(cacheOptions)`: members of unions and interfaces are known, so `... on Problem` matches. */
+const replaced = (fields: readonly string[]) => ({
+  fields: Object.fromEntries(fields.map((name) => [name, { merge: false }])),
+})
+
+/**
+ * For `new InMemoryCache(cacheOptions)`. Members of unions and interfaces are known, so `... on Problem` matches. A page of a list
+ * replaces the one before it as a whole, since its rows and its `asOf` are of one moment; so does a list without pages. Other objects
+ * without an id keep what different documents select of them.
+ */
 export const cacheOptions: InMemoryCacheConfig = {
   possibleTypes,
-  typePolicies: { Subscription: { fields: Object.fromEntries(streams.map((name) => [name, { merge: false }])) } },
+  typePolicies: {
+    ...Object.fromEntries(embeddedTypes.map((name) => [name, { merge: !name.endsWith('Connection') }])),
+    ...Object.fromEntries(Object.entries(listFields).map(([name, fields]) => [name, replaced(fields)])),
+    Subscription: replaced(streams),
+  },
 }
 
 export interface BerthLinkOptions {

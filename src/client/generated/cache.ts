@@ -34,3 +34,17 @@ export const possibleTypes: Record<string, string[]> = {
 
 /** Objects without an id of their own: a cache keeps them in the object that has them. */
 export const embeddedTypes: readonly string[] = ["AccountShare","AddNodeSuccess","ApiTokenConnection","ApiTokenEdge","ApprovalCondition","ApprovalConnection","ApprovalEdge","ApprovalNotAllowedProblem","ApprovalRuleConnection","ApprovalRuleEdge","ApproveJobSuccess","ApproveJobsPayload","ArtifactConnection","ArtifactEdge","AuditConnection","AuditEdge","AuditVerification","CancelJobSuccess","CancelJobsPayload","Capacity","CapacityReservationConnection","CapacityReservationEdge","CleanupJobsSuccess","CreateApprovalRuleSuccess","CreateCapacityReservationSuccess","CreateQuotaSuccess","CreateTeamSuccess","CreateTokenSuccess","CreateUserSuccess","DeleteJobSuccess","DeleteSuccess","Dependency","DependencySpec","Device","DryRun","EnvironmentVariable","EstimatedStart","ExecutorInfo","Fit","ForbiddenProblem","Gate","GpuAllocation","GpuCapability","GpuInventory","IdempotencyConflictProblem","IdempotencyKey","InternalDns","InternalDnsPort","InvalidInputProblem","InvalidStateProblem","JobConnection","JobEdge","JobEventConnection","JobEventEdge","JobSpec","JobTransitions","Label","Leader","LocalQueue","LogBatch","LogGap","LogLine","LogPage","NotFoundProblem","PageInfo","PendingReason","Placement","PoolNodeConnection","PoolNodeEdge","PoolRates","ProcessQueuePayload","Progress","QuotaConnection","QuotaEdge","QuotaExceededProblem","QuotaUsage","RejectJobSuccess","RejectJobsPayload","RejectedProblem","ReleaseSlotSuccess","ReservationExpiredProblem","ReserveSlotSuccess","ResourceUsage","Resources","Retry","RevokeTokenSuccess","RunChanged","RunConnection","RunEdge","Scheduling","ScopeLimit","SelfCheck","SelfCheckFinding","SetJobPrioritySuccess","SlotReservationConnection","SlotReservationEdge","StateCount","StreamHeartbeat","StreamReset","SubmitJobSuccess","SubmitJobsPayload","TeamConnection","TeamEdge","UnavailableProblem","UpdateApprovalRuleSuccess","UpdateLimitsSuccess","UpdateNodeSuccess","UpdateQuotaSuccess","UpdateTeamSuccess","UpdateUserSuccess","UserConnection","UserCount","UserEdge","UserIdentity","VersionConflictProblem","ViewerQueue","Violation","X11"];
+
+/** Fields of the other objects that are lists of objects. */
+export const listFields: Record<string, readonly string[]> = {
+  Job: ["dependencies","labels"],
+  Limits: ["scopes"],
+  Pool: ["accounts","holds"],
+  PoolNode: ["devices"],
+  Query: ["nodes","pools","submissionQueues"],
+  Queue: ["byState","byUser"],
+  Run: ["placements"],
+  System: ["executors","gpus"],
+  User: ["teams"],
+  Viewer: ["quotas"],
+};
