@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
-import { createBatcher } from '../platform/batch.ts'
 import type { Log } from '../platform/log.ts'
+import { Unavailable } from '../platform/tx.ts'
 
 /**
  * Which account of the machine is at the other end of a loopback connection. In single-user mode there is no login, so
@@ -10,7 +10,8 @@ import type { Log } from '../platform/log.ts'
  *
  * Linux tells the owner of every TCP socket in /proc/net/tcp and tcp6. Other systems do not: there every account of the
  * machine is served, as docs/security.md says. A socket that its process has closed already has no owner any more (it
- * reads as uid 0 with inode 0), so it is refused. The verdict holds as long as the connection.
+ * reads as uid 0 with inode 0), so it is refused. The verdict holds as long as the connection. If the tables cannot be read,
+ * the request is Unavailable, and the next one is judged anew.
  */
 
 export type PeerCheck = (socket: Socket) => Promise<string | null>
@@ -18,19 +19,14 @@ export type PeerCheck = (socket: Socket) => Promise<string | null>
 const tables = ['/proc/net/tcp', '/proc/net/tcp6']
 /** A row may be missed when the table changes while it is read. */
 const readsMax = 3
-const connectionsPerReadMax = 10_000
 
-export function createPeerCheck(log: Log): PeerCheck {
+export function createPeerCheck(log: Log, read: () => Promise<Rows> = readRows): PeerCheck {
   const own = process.getuid?.()
-  const readOwners = createBatcher<Socket, Owner>({
-    max: connectionsPerReadMax,
-    run: ownersOf,
-    mayBeOneItem: () => false,
-  })
+  const readShared = shared(read)
   const verdicts = new WeakMap<Socket, Promise<string | null>>()
 
   async function judge(socket: Socket): Promise<string | null> {
-    const owner = await readOwners(socket)
+    const owner = await ownerOf(socket, readShared)
     if (owner === 'unknowable') return null
     if (owner === 0 || owner === own) return null
     log.warn(
@@ -45,6 +41,7 @@ export function createPeerCheck(log: Log): PeerCheck {
     if (known) return known
     const verdict = judge(socket)
     verdicts.set(socket, verdict)
+    verdict.catch(() => verdicts.delete(socket))
     return verdict
   }
 }
@@ -57,19 +54,36 @@ const refusalOf = (owner: number | 'gone') =>
 /** A uid; `gone`: no process holds the other end; `unknowable`: this system does not tell. */
 type Owner = number | 'gone' | 'unknowable'
 
-async function ownersOf(sockets: readonly Socket[]): Promise<Owner[]> {
-  let owners: Owner[] = []
-  for (let reads = 0; reads < readsMax; reads++) {
-    const rows = await readRows()
-    if (rows === null) return sockets.map(() => 'unknowable')
-    owners = sockets.map((socket) => namesOf(socket).flatMap((name) => rows.get(name) ?? [])[0] ?? 'gone')
-    if (!owners.includes('gone')) break
+/** Owner by the two ends of a connection; null: there is no such table. */
+type Rows = ReadonlyMap<string, Owner> | null
+
+async function ownerOf(socket: Socket, read: () => Promise<Rows>): Promise<Owner> {
+  let owner: Owner = 'gone'
+  for (let reads = 0; owner === 'gone' && reads < readsMax; reads++) {
+    const rows = await read()
+    if (rows === null) return 'unknowable'
+    owner = namesOf(socket).flatMap((name) => rows.get(name) ?? [])[0] ?? 'gone'
   }
-  return owners
+  return owner
 }
 
-/** Owner by the two ends of a connection; null: there is no such table. */
-async function readRows(): Promise<ReadonlyMap<string, Owner> | null> {
+/** A read begins after it was asked for: those that ask during a read share the next one. */
+function shared(read: () => Promise<Rows>): () => Promise<Rows> {
+  let last: Promise<unknown> = Promise.resolve()
+  let next: Promise<Rows> | undefined
+  const begin = () => {
+    next = undefined
+    const rows = read()
+    last = rows.catch(() => {})
+    return rows
+  }
+  return () => {
+    next ??= last.then(begin)
+    return next
+  }
+}
+
+async function readRows(): Promise<Rows> {
   const texts = await Promise.all(tables.map((path) => readFile(path, 'latin1').catch(missing)))
   if (texts[0] == null) return null
   const rows = texts.flatMap((text) => text?.split('\n').slice(1) ?? [])
@@ -84,7 +98,7 @@ async function readRows(): Promise<ReadonlyMap<string, Owner> | null> {
 /** IPv6 can be switched off; then tcp6 is absent. */
 function missing(error: NodeJS.ErrnoException): null {
   if (error.code === 'ENOENT') return null
-  throw error
+  throw new Unavailable('The accounts of connections cannot be read', { cause: error })
 }
 
 /** How the tables name the connection from its other end. A client may reach an IPv4 address through an IPv6 socket. */

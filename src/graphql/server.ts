@@ -10,7 +10,7 @@ import type { Rooms } from './context.ts'
 import { createDocuments, type TrustedDocuments } from './documents.ts'
 import { answerUnavailable, createDrain, stoppingText } from './drain.ts'
 import { createGraphqlEngine } from './engine.ts'
-import { errorBody } from './errors.ts'
+import { errorBody, saysUnavailable } from './errors.ts'
 import { type GateRules, turnedAway } from './gate.ts'
 import { graphiqlPage } from './graphiql.ts'
 import { createGuests } from './guests.ts'
@@ -97,6 +97,7 @@ export function createServer(options: ServerOptions): Server {
       if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
       log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()
+      else if (saysUnavailable(error)) answerUnavailable(response, 'The server cannot serve this now; try again')
       else answer(response, 500, 'An unexpected error occurred')
     })
   })

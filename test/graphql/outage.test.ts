@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Unavailable } from '../../src/platform/tx.ts'
 import { ask, streamSocket, streamSse } from '../support/client.ts'
 import { inOutage } from '../support/outage.ts'
 import { startServer, type TestServer } from '../support/server.ts'
@@ -30,4 +31,12 @@ it('a query at that moment is told so', async () => {
     ask(server.url, '{ viewer { user { name } } }'),
   )
   expect(answer).toMatchObject({ data: null, errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
+})
+
+it('what fails before a document is read is told so as well', async () => {
+  const full = () => Promise.reject(new Unavailable('The disk cannot be read'))
+  await using other = await startServer({ disk: { full } })
+  const response = await fetch(`${other.url}/readyz`)
+  expect(response.status).toBe(503)
+  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAVAILABLE' } }] })
 })

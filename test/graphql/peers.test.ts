@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createPeerCheck } from '../../src/graphql/peers.ts'
 import { createLog } from '../../src/platform/log.ts'
+import { Unavailable } from '../../src/platform/tx.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 const isLinux = process.platform === 'linux'
@@ -93,4 +95,46 @@ describe.runIf(isLinux)('the account at the other end', () => {
     for (const client of clients) client.destroy()
     listener.close()
   })
+
+  it('is found also when the machine stood still meanwhile', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    const check = createPeerCheck(createLog('silent'))
+    const { socket, close } = await connection()
+    const first = check(socket)
+    await nextTurn()
+    const other = await connection()
+    const second = check(other.socket)
+    vi.advanceTimersByTime(60_000)
+    vi.useRealTimers()
+    expect(await Promise.all([first, second])).toEqual([null, null])
+    close()
+    other.close()
+  })
+
+  it('is asked for again after the tables could not be read', async () => {
+    let reads = 0
+    const check = createPeerCheck(createLog('silent'), async () => {
+      if (reads++ === 0) throw new Unavailable('no more files')
+      return null
+    })
+    const { socket, close } = await connection()
+    await expect(check(socket)).rejects.toThrow('no more files')
+    expect(await check(socket)).toBeNull()
+    expect(await check(socket)).toBeNull()
+    expect(reads).toBe(2)
+    close()
+  })
 })
+
+async function connection() {
+  const listener = createServer().listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  const accepted = once(listener, 'connection')
+  const client = connect((listener.address() as { port: number }).port, '127.0.0.1')
+  const [socket] = (await accepted) as [Socket]
+  const close = () => {
+    client.destroy()
+    listener.close()
+  }
+  return { socket, close }
+}
