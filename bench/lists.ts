@@ -4,60 +4,68 @@ import { openLongQueue } from './long-queue.ts'
 import { withDatabases, withServer } from './server.ts'
 
 /**
- * Pages of `jobs` over HTTP at 510,000 jobs (or as many as the first argument says, and 10,000 that wait): every order and
- * every filter, one page after the other, beside the plain list, newest first. Goal: p50 ≤ 20 ms for what has an index; what has
- * none is marked, and docs/api.md says so.
+ * Pages of `jobs` over HTTP at 510,000 jobs (or as many as the first argument says, and 10,000 that wait): every filter in every
+ * order. Goal: p50 ≤ 20 ms for what has an index; what has none is marked, and docs/api.md says so.
  */
 const jobs = Number(process.argv[2] ?? 500_000)
 const waiting = 10_000
-const asked = 40
-const warmUp = 5
+const asked = 20
+const warmUp = 3
+/** A list that takes long is asked less often. */
+const listMsMax = 4_000
 const goalMs = 20
 const secret = 'the-secret-of-the-bench'
 
-const lists: Readonly<Record<string, string>> = {
-  'newest first': '',
-  'oldest first': 'orderBy: { field: CREATED_AT, direction: ASC }',
-  'PRIORITY DESC': 'orderBy: { field: PRIORITY, direction: DESC }',
-  'PRIORITY ASC': 'orderBy: { field: PRIORITY, direction: ASC }',
-  'FINISHED_AT DESC': 'orderBy: { field: FINISHED_AT, direction: DESC }',
-  'FINISHED_AT ASC': 'orderBy: { field: FINISHED_AT, direction: ASC }',
-  'FINISHED_AT DESC, FINAL': 'filter: { stateCategories: [FINAL] }, orderBy: { field: FINISHED_AT, direction: DESC }',
-  'finishedAfter and Before':
-    'filter: { finishedAfter: "2026-01-01T00:00:00Z", finishedBefore: "2030-01-01T00:00:00Z" }',
-  ACTIVE: 'filter: { stateCategories: [ACTIVE] }',
-  WAITING: 'filter: { stateCategories: [WAITING] }',
-  'ACTIVE and WAITING': 'filter: { stateCategories: [ACTIVE, WAITING] }',
-  'states: BLOCKED (none)': 'filter: { states: [BLOCKED] }',
-  'states: FAILED (1 of 12)': 'filter: { states: [FAILED] }',
-  'states: INTERRUPTED (1 of 1,000)': 'filter: { states: [INTERRUPTED] }',
-  'name: one': 'filter: { name: "train-17" }',
-  'name: none': 'filter: { name: "nothing" }',
-  'name: train-1*': 'filter: { name: "train-1*" }',
-  'name: *-17': 'filter: { name: "*-17" }',
-  'name: *none*': 'filter: { name: "*none*" }',
-  'label: 1 of 5,000': 'filter: { labels: [{ key: "exp", value: "e17" }] }',
-  'label: none': 'filter: { labels: [{ key: "nothing" }] }',
-  'label: half of all': 'filter: { labels: [{ key: "half" }] }',
-  'project: 1 of 200': 'filter: { project: "p17" }',
-  'project: none': 'filter: { project: "nothing" }',
-  'queue: none': 'filter: { queue: "nothing" }',
-  'pool: none': 'filter: { pool: "nothing" }',
-  'executor: none': 'filter: { executor: "slurm" }',
-  'account: none': 'filter: { account: "nothing" }',
-  'team: none': 'filter: { team: "team_nothing" }',
-  'user: one': 'filter: { user: "user_bench0" }',
+const filters: Readonly<Record<string, string>> = {
+  none: '',
+  ACTIVE: 'stateCategories: [ACTIVE]',
+  WAITING: 'stateCategories: [WAITING]',
+  'ACTIVE and WAITING': 'stateCategories: [ACTIVE, WAITING]',
+  FINAL: 'stateCategories: [FINAL]',
+  'states: BLOCKED (none)': 'states: [BLOCKED]',
+  'states: FAILED (1 of 13)': 'states: [FAILED]',
+  'states: INTERRUPTED (1 of 1,000)': 'states: [INTERRUPTED]',
+  'name: one': 'name: "train-17"',
+  'name: none': 'name: "nothing"',
+  'name: train-1*': 'name: "train-1*"',
+  'name: *-17': 'name: "*-17"',
+  'name: *none*': 'name: "*none*"',
+  'label: 1 of 5,000': 'labels: [{ key: "exp", value: "e17" }]',
+  'label: none': 'labels: [{ key: "nothing" }]',
+  'label: half of all': 'labels: [{ key: "half" }]',
+  'project: 1 of 201': 'project: "p17"',
+  'project: none': 'project: "nothing"',
+  'queue: 1 of 5,000': 'queue: "rare"',
+  'queue: none': 'queue: "nothing"',
+  'pool: none': 'pool: "nothing"',
+  'executor: 1 of 5,000': 'executor: "slurm"',
+  'executor: none': 'executor: "local"',
+  'queue and executor that never met': 'queue: "night", executor: "kubernetes"',
+  'account: 1 of 101': 'account: "account17"',
+  'account: none': 'account: "nothing"',
+  'account: none, FAILED': 'account: "nothing", states: [FAILED]',
+  'team: none': 'team: "team_nothing"',
+  'user: one': 'user: "user_bench0"',
+  'created in the last day': 'createdAfter: "-1"',
+  'created in the first week': 'createdBefore: "7"',
+  'finished in the first week': 'finishedBefore: "7"',
+  'finished in two days': 'finishedAfter: "-3", finishedBefore: "-1"',
+  'finished ever': 'finishedAfter: "0", finishedBefore: "1000"',
 }
 
-/** Copies of a waiting job that are over, with names, labels and projects. */
+const orders = ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'].flatMap((field) => [`${field} DESC`, `${field} ASC`])
+
+/** Copies of a waiting job that are over, with names, labels and projects. Ids grow with time, as those of Berth do. */
 const finalJobsSql = `
 INSERT INTO job (id, lane_id, sequence, account, user_id, state, created_at, finished_at, log_closed, name, labels, project,
   base_priority, priority_override, spec, pool, queue, executor, cpu_millis, memory_bytes, gpu)
-SELECT 'job_final' || lpad(n::text, 20, '0'), j.lane_id, -n, j.account, 'user_bench' || n % 100,
-  (CASE WHEN n % 1000 = 0 THEN 'INTERRUPTED' WHEN n % 12 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END)::job_state,
-  berth_now() - interval '1 day' - (500000 - n) * interval '10 seconds', berth_now() - interval '1 day' - (500000 - n + n % 977) * interval '10 seconds',
+SELECT 'job_a' || lpad(n::text, 20, '0'), j.lane_id, -n, 'account' || n % 101, 'user_bench' || n % 100,
+  (CASE WHEN n % 1000 = 0 THEN 'INTERRUPTED' WHEN n % 13 = 0 THEN 'FAILED' ELSE 'SUCCEEDED' END)::job_state,
+  berth_now() - interval '1 day' - ($1::int - n) * interval '10 seconds', berth_now() - interval '1 day' - ($1::int - n - n % 977) * interval '10 seconds',
   true, 'train-' || n % 1000, jsonb_build_object('exp', 'e' || n % 5000) || CASE WHEN n % 2 = 0 THEN '{"half": ""}' ELSE '{}' END::jsonb,
-  'p' || n % 200, n % 4 * 10, CASE WHEN n % 5000 = 0 THEN 45 END, j.spec, j.pool, j.queue, j.executor, j.cpu_millis, j.memory_bytes, j.gpu
+  'p' || n % 201, n % 4 * 10, CASE WHEN n % 5000 = 0 THEN 45 END, j.spec, j.pool,
+  CASE WHEN n % 5000 = 1 THEN 'rare' WHEN n % 20 = 2 THEN 'night' ELSE j.queue END,
+  CASE WHEN n % 5000 = 3 THEN 'slurm' WHEN n % 20 = 4 THEN 'kubernetes' ELSE j.executor END, j.cpu_millis, j.memory_bytes, j.gpu
 FROM generate_series(1, $1::int) n, (SELECT * FROM job LIMIT 1) j`
 
 async function fill(url: string): Promise<void> {
@@ -69,26 +77,47 @@ async function fill(url: string): Promise<void> {
   await client.end()
 }
 
+const firstDayMs = Date.now() - (1 + (jobs * 10) / 86_400) * 86_400_000
+
+/** Days are counted from the first job, or with a minus from now. */
+const dated = (filter: string) =>
+  filter.replace(/"(-?\d+)"/g, (_, days: string) => {
+    const sinceMs = days.startsWith('-') ? Date.now() : firstDayMs
+    return JSON.stringify(new Date(sinceMs + Number(days) * 86_400_000))
+  })
+
 async function measure(url: string): Promise<void> {
   const { send, close } = poster(url, 1, { authorization: `Bearer ${secret}` })
-  let plain = Number.NaN
-  for (const [name, args] of Object.entries(lists)) {
-    const page = args === '' ? '(first: 20)' : `(first: 20, ${args})`
-    const body = JSON.stringify({ query: `{ jobs${page} { nodes { id name state } pageInfo { endCursor } } }` })
-    const latencies: number[] = []
-    for (let i = 0; i < asked; i++) {
-      const sent = performance.now()
-      await send(body)
-      latencies.push(performance.now() - sent)
+  process.stdout.write(`p50 of a page in ms; !: over ${goalMs} ms\n${row('', orders)}`)
+  for (const [name, filter] of Object.entries(filters)) {
+    const cells: string[] = []
+    for (const order of orders) {
+      const [field, direction] = order.split(' ')
+      const args = `first: 20, filter: { ${dated(filter)} }, orderBy: { field: ${field}, direction: ${direction} }`
+      const body = JSON.stringify({ query: `{ jobs(${args}) { nodes { id name state } pageInfo { endCursor } } }` })
+      const p50 = percentile(await latencies(() => send(body)), 0.5)
+      cells.push(`${p50.toFixed(1)}${p50 > goalMs ? ' !' : '  '}`)
     }
-    const [p50, p99] = [0.5, 0.99].map((fraction) => percentile(latencies.slice(warmUp), fraction)) as [number, number]
-    if (args === '') plain = p50
-    const mark = p50 > goalMs ? '  over the goal' : ''
-    process.stdout.write(
-      `${name.padEnd(34)} p50 ${p50.toFixed(1).padStart(7)} ms  p99 ${p99.toFixed(1).padStart(7)} ms  × ${(p50 / plain).toFixed(1)}${mark}\n`,
-    )
+    process.stdout.write(row(name, cells))
   }
   close()
+}
+
+const row = (name: string, cells: readonly string[]) =>
+  `${name.padEnd(34)}${cells.map((cell) => cell.padStart(17)).join('')}\n`
+
+async function latencies(ask: () => Promise<unknown>): Promise<number[]> {
+  const took: number[] = []
+  const began = performance.now()
+  while (took.length < warmUp + asked && performance.now() - began < listMsMax) {
+    const sent = performance.now()
+    // A statement that takes too long is ended by the server: the time until then counts.
+    await ask().catch((error: Error) => {
+      if (!error.message.includes('UNAVAILABLE')) throw error
+    })
+    took.push(performance.now() - sent)
+  }
+  return took.length > warmUp ? took.slice(warmUp) : took
 }
 
 const config = `

@@ -4,6 +4,7 @@ import { newId } from '../../src/domain/ids.ts'
 import { isFinal, type JobState, jobStates, stateCategory } from '../../src/domain/state.ts'
 import { readFacts } from '../../src/feed/facts.ts'
 import { compileFilter, type JobFilter, momentOf } from '../../src/feed/filter.ts'
+import type { JobOrderField } from '../../src/graphql/listings.ts'
 import { filterSql } from '../../src/graphql/schema/job-filter.ts'
 import '../../src/graphql/schema.ts' // the module of the filter is a part of it
 import { createDatabase, type TestDatabase } from '../support/database.ts'
@@ -68,6 +69,8 @@ const filterShape = (ids: readonly string[], users: readonly string[]): fc.Arbit
     { requiredKeys: [] },
   )
 
+const orders = ['CREATED_AT', 'FINISHED_AT', 'PRIORITY'] as const satisfies readonly JobOrderField[]
+
 interface Kept {
   id: string
   state: JobState
@@ -109,9 +112,9 @@ async function keep(shape: Shape, users: readonly string[]): Promise<Kept> {
 const approvalSql = `INSERT INTO approval (id, job_id, reason, required_level, requested_by, expires_at)
   VALUES ($1, $2, 'r', 'LEAD', $3, berth_now() + interval '1 day')`
 
-async function inDatabase(filter: JobFilter): Promise<string[]> {
+async function inDatabase(filter: JobFilter, by: JobOrderField): Promise<string[]> {
   const values: unknown[] = []
-  const where = filterSql(filter, (each) => `$${values.push(each)}`)
+  const where = filterSql(filter, (each) => `$${values.push(each)}`, by)
   const rows = await database.db.sql.query<{ id: string }>(
     `SELECT j.id FROM job j WHERE ${where} ORDER BY j.id`,
     values,
@@ -143,7 +146,7 @@ test('what a list admits, its stream admits', { timeout: 60_000 }, async () => {
     fc.asyncProperty(filterShape(ids, users), async (filter) => {
       const admitted = inMemory(filter)
       hits += admitted.length
-      expect(await inDatabase(filter)).toEqual(admitted)
+      for (const by of orders) expect(await inDatabase(filter, by), by).toEqual(admitted)
     }),
     { seed, numRuns: 1_000 },
   )

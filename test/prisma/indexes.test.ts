@@ -77,14 +77,15 @@ const needs: Readonly<Record<string, Need>> = {
     'DELETE FROM job WHERE id = ANY($1::text[])',
     'DELETE FROM idempotency_key WHERE job_id = $1',
   ),
-  job_alive_of_account: need(alive, ofAccount('job', 'NOT t.log_closed')),
-  job_alive_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
   job_alive_of_user: need(alive, 'SELECT count(*) FROM job t WHERE t.user_id = $1 AND NOT t.log_closed'),
   job_created_at_id_idx: need('j.created_at', newest('job', 'created_at')),
   job_by_finish: need(
-    "WHERE log_closed AND coalesce(finished_at, 'infinity') < $1",
-    "SELECT id FROM job WHERE log_closed AND coalesce(finished_at, 'infinity') < $1 ORDER BY coalesce(finished_at, 'infinity') LIMIT 1000",
+    "coalesce(j.finished_at, 'infinity')",
+    "SELECT id FROM job j ORDER BY coalesce(j.finished_at, 'infinity') DESC, j.id DESC LIMIT 20",
   ),
+  // For accounts here, for queues, pools and executors in test/graphql/lists.test.ts.
+  job_by_place: need(alive, ofAccount('job', 'NOT t.log_closed')),
+  job_by_phase: need("'NOT j.log_closed'", newest('job', 'created_at', 'WHERE NOT log_closed')),
   job_by_priority: need(
     'coalesce(j.priority_override, j.base_priority)::bigint',
     'SELECT id FROM job j ORDER BY coalesce(j.priority_override, j.base_priority)::bigint DESC, j.id DESC LIMIT 20',
@@ -94,8 +95,8 @@ const needs: Readonly<Record<string, Need>> = {
     'SELECT id FROM job j WHERE j.labels <> \'{}\' AND j.labels @> \'{"a": ""}\'',
   ),
   job_named: need('j.name LIKE ', newest('job', 'created_at', "WHERE name LIKE 'train'")),
-  job_of_project: need("project: equals('project')", newest('job', 'created_at', "WHERE project = 'p'")),
-  job_of_team: need('EXISTS (SELECT FROM job t WHERE ', 'SELECT EXISTS (SELECT FROM job t WHERE t.team_id = $1)'),
+  job_of_project: need("project: equals('project'", newest('job', 'created_at', "WHERE project = 'p'")),
+  job_of_team: need(alive, 'SELECT count(*) FROM job t WHERE t.team_id = $1 AND NOT t.log_closed'),
   job_told: need(
     'WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT $2',
     'SELECT id FROM job WHERE told_at > $1 AND told_at IS NOT NULL ORDER BY told_at DESC LIMIT 20',

@@ -1,10 +1,11 @@
 import { labelsMax } from '../../domain/input.ts'
-import { holdingSql, type JobState as JobStateName, jobStates, stateCategory } from '../../domain/state.ts'
+import { holdingSql, isFinal, type JobState as JobStateName, jobStates, stateCategory } from '../../domain/state.ts'
 import { type JobFilter, nameGlob } from '../../feed/filter.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import type { Bind } from '../keyset.ts'
 import { limits } from '../limits.ts'
+import type { JobOrderField } from '../listings.ts'
 import { JobState, StateCategory } from './enums.ts'
 
 const LabelFilter = builder.inputType('LabelFilter', {
@@ -42,18 +43,18 @@ export const JobFilterInput = builder.inputType('JobFilter', {
   }),
 })
 
-/** The filter as a condition on the table alias `j`. The feed decides by the same rules in memory. */
-export function filterSql(filter: JobFilter, bind: Bind): string {
+/** The filter as a condition on the table alias `j`, for a list in this order. The feed decides by the same rules in memory. */
+export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CREATED_AT'): string {
   const conditions = Object.entries(columns).flatMap(([field, condition]) => {
     const value = filter[field as keyof JobFilter]
-    return value === null || value === undefined ? [] : [condition(bind, value)]
+    return value === null || value === undefined ? [] : [condition(bind, value, by)]
   })
   const labels = (filter.labels ?? []).map(({ key, value }) =>
     value === null || value === undefined
       ? `j.labels <> '{}' AND j.labels ? ${bind(key)}`
       : `j.labels <> '{}' AND j.labels @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`,
   )
-  return [...conditions, ...labels, ...waysTo(filter)].join(' AND ') || 'TRUE'
+  return [...conditions, ...labels, ...waysTo(filter, by), ...bounds(filter, bind, by)].join(' AND ') || 'TRUE'
 }
 
 const holdingRuns = `SELECT job_id FROM run WHERE state IN ${holdingSql}`
@@ -73,22 +74,60 @@ const alive: Readonly<Partial<Record<JobStateName, string>>> = {
 const unsuccessful: readonly JobStateName[] = ['FAILED', 'INTERRUPTED', 'CANCELLED']
 
 /** Further conditions that follow from a list of states and lead PostgreSQL to a short index. */
-function waysTo({ states, stateCategories }: JobFilter): string[] {
-  return [states, stateCategories && statesOf(stateCategories)].flatMap((asked) => {
-    if (!asked || asked.length === 0) return []
-    if (asked.every((state) => unsuccessful.includes(state)))
-      return [`j.state IN (${[...new Set(asked)].map((state) => `'${state}'`).join(', ')})`]
-    const from = asked.map((state) => alive[state])
-    return from.includes(undefined) ? [] : [`j.id = ANY (ARRAY(${[...new Set(from)].join(' UNION ALL ')}))`]
-  })
+function waysTo({ states, stateCategories }: JobFilter, by: JobOrderField): string[] {
+  return [states, stateCategories && statesOf(stateCategories)].flatMap((asked) =>
+    asked && asked.length > 0 ? [...phaseOf(asked, by), ...placesOf(asked)] : [],
+  )
 }
 
-type Condition = (bind: Bind, value: unknown) => string
+/**
+ * Whether the jobs are alive or over. Indexes have the two apart, and the time of the end says it to those of the other orders: few
+ * jobs that are alive are then sorted instead of looked for among all that are over.
+ */
+function phaseOf(asked: readonly JobStateName[], by: JobOrderField): string[] {
+  const over = asked.filter(isFinal).length
+  if (over > 0 && over < asked.length) return []
+  const finish = `${finishedAt} ${over > 0 ? '<' : '='} 'infinity'`
+  return [over > 0 ? 'j.log_closed' : 'NOT j.log_closed', ...(by === 'CREATED_AT' ? [] : [finish])]
+}
 
+function placesOf(asked: readonly JobStateName[]): string[] {
+  if (asked.every((state) => unsuccessful.includes(state)))
+    return [`j.state IN (${[...new Set(asked)].map((state) => `'${state}'`).join(', ')})`]
+  const from = asked.map((state) => alive[state])
+  return from.includes(undefined) ? [] : [`j.id = ANY (ARRAY(${[...new Set(from)].join(' UNION ALL ')}))`]
+}
+
+/** As in the index job_by_finish, which has jobs that are alive at its end. */
+const finishedAt = "coalesce(j.finished_at, 'infinity')"
+
+/** A job finishes after it was created, except when a clock was set back. */
+const clockSlack = "interval '1 day'"
+
+/** A limit on one time gives a limit on the other. */
+function bounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: JobOrderField): string[] {
+  return [
+    ...(finishedBefore ? [`j.created_at < ${bind(finishedBefore)}::timestamptz + ${clockSlack}`] : []),
+    ...(createdAfter && by === 'FINISHED_AT'
+      ? [`${finishedAt} > ${bind(createdAfter)}::timestamptz - ${clockSlack}`]
+      : []),
+  ]
+}
+
+type Condition = (bind: Bind, value: unknown, by: JobOrderField) => string
+
+/**
+ * Equality as a range. Of a value that is not among the most common ones PostgreSQL then expects few jobs, and finds them by an
+ * index; by equality it would expect the average, and look for them in the order of the list. An index with the order is used
+ * by equality.
+ */
 const equals =
-  (column: string): Condition =>
-  (bind, value) =>
-    `j.${column} = ${bind(value)}`
+  (column: string, { isOrderedBy, prefix = '' }: { isOrderedBy?: JobOrderField; prefix?: '' | '~' } = {}): Condition =>
+  (bind, value, by) => {
+    const given = bind(value)
+    if (by === isOrderedBy) return `j.${column} = ${given}`
+    return `j.${column} ${prefix}>=${prefix} ${given} AND j.${column} ${prefix}<=${prefix} ${given}`
+  }
 const compares =
   (column: string, sign: '<' | '>'): Condition =>
   (bind, value) =>
@@ -99,23 +138,17 @@ const columns: Readonly<Partial<Record<keyof JobFilter, Condition>>> = {
   states: (bind, value) => `j.state = ANY(${bind(value)}::text[]::job_state[])`,
   stateCategories: (bind, value) => `j.state = ANY(${bind(statesOf(value))}::text[]::job_state[])`,
   name: (bind, value) => `j.name LIKE ${bind(likePattern(String(value)))}`,
-  user: equals('user_id'),
+  user: equals('user_id', { isOrderedBy: 'CREATED_AT' }),
   team: equals('team_id'),
-  account: equals('account'),
-  project: equals('project'),
+  account: equals('account', { prefix: '~' }), // the operators of its index
+  project: equals('project', { isOrderedBy: 'CREATED_AT' }),
   queue: equals('queue'),
   pool: equals('pool'),
   executor: equals('executor'),
   createdAfter: compares('created_at', '>'),
   createdBefore: compares('created_at', '<'),
-  // The expression of the index, in which jobs without an end come last.
-  finishedAfter: (bind, value) =>
-    `coalesce(j.finished_at, 'infinity') > ${bind(value)}::timestamptz AND j.finished_at IS NOT NULL`,
-  // A job ends after it is made, up to a day earlier if the clock was set back: so a walk from the newest job begins there.
-  finishedBefore: (bind, value) => {
-    const at = `${bind(value)}::timestamptz`
-    return `coalesce(j.finished_at, 'infinity') < ${at} AND j.created_at < ${at} + interval '1 day'`
-  },
+  finishedAfter: (bind, value) => `${finishedAt} > ${bind(value)}::timestamptz AND ${finishedAt} < 'infinity'`,
+  finishedBefore: (bind, value) => `${finishedAt} < ${bind(value)}::timestamptz`,
 }
 
 const statesOf = (categories: unknown) =>

@@ -74,8 +74,9 @@ builder.queryField('jobs', (t) =>
     },
     complexity: pageCost,
     async resolve(_root, { filter, orderBy, ...args }, { domain: { db }, viewer, load, head }) {
-      const listing = jobsListing(orderBy?.field ?? 'CREATED_AT', orderBy?.direction !== 'ASC')
-      const where = (bind: Bind) => `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind)}`
+      const by = orderBy?.field ?? 'CREATED_AT'
+      const listing = jobsListing(by, orderBy?.direction !== 'ASC')
+      const where = (bind: Bind) => `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind, by)}`
       const query = { listing, where, parents: [''], filterOf: () => filter }
       const page = requestPage(listing, filter, args)
       const position = await head()
