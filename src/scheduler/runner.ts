@@ -21,6 +21,7 @@ export interface Runner {
 }
 
 const pollMs = 1_000
+const lookMsMax = 10_000
 const inspectMs = 3_000
 
 export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, Executor>): Runner {
@@ -38,25 +39,47 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
       const executor = executors.get(run.executor)
       if (known && run.state === 'CANCELLING') known.cancel()
       else if (known && run.leaves === 'ASKED') known.leave()
-      else if (!known && executor) {
+      else if (!known && executor && !endedMeanwhile.has(run.runId)) {
         const carrier = new Carrier(run, executor, { ...carrying, signal })
         carriers.set(run.runId, carrier)
-        void carrier.done.then(() => carriers.delete(run.runId))
+        void carrier.done.then(() => drop(run.runId))
       }
     }
   }
 
-  const lookAtAll = createRareLook(clock, pollMs)
+  /** What a look has read of a run that was carried to its end meanwhile is out of date: it would start the run again. */
+  const endedMeanwhile = new Set<string>()
+  let openLooks = 0
+
+  function drop(runId: string) {
+    carriers.delete(runId)
+    if (openLooks > 0) endedMeanwhile.add(runId)
+  }
+
+  async function takeUpFrom(look: () => Promise<readonly HoldingRun[]>) {
+    openLooks += 1
+    try {
+      takeUp(await look())
+    } finally {
+      openLooks -= 1
+      if (openLooks === 0) endedMeanwhile.clear()
+    }
+  }
+
+  const lookAtAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: lookMsMax })
+  let lookedForStartsMs = clock.monotonicMs()
 
   /** Starts are frequent and found by their time; stops and departures are looked for when one was announced. */
   async function takeUpDue() {
-    takeUp(await readStartsDue(domain.db.sql, leader))
-    if (lookAtAll.isDue()) takeUp(await lookAtAll.run(() => readRunsDue(domain.db.sql, leader)))
+    const beganMs = clock.monotonicMs()
+    await takeUpFrom(() => readStartsDue(domain.db.sql, leader, beganMs - lookedForStartsMs))
+    lookedForStartsMs = beganMs
+    if (lookAtAll.isDue()) await takeUpFrom(() => lookAtAll.run(() => readRunsDue(domain.db.sql, leader)))
   }
 
   /** All runs that hold resources: at first those of an earlier leader, later any that was dropped. */
   async function inspectAll() {
-    takeUp(await readHoldingRuns(domain.db.sql, leader))
+    await takeUpFrom(() => readHoldingRuns(domain.db.sql, leader))
     const asked = [...carriers.values()].filter((carrier) => carrier.handle !== null)
     const groups = Map.groupBy(asked, (carrier) => carrier.executor)
     for (const [executor, group] of groups) await inspect(domain.db.sql, executor, group)

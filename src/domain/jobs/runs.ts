@@ -27,8 +27,8 @@ export interface HoldingRun {
   reservationNativeId: string | null
 }
 
-/** Looks for starts follow each other within this time, unless the process was busy: then the look for all runs finds them. */
-const recentMs = 2_000
+/** A start that takes longer from its order to its commit is found by the look for all runs. */
+const commitMs = 2_000
 
 const runsSql = (condition: string, runs = 'run') => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
@@ -53,15 +53,15 @@ export const readHoldingRuns = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
   readRunsOf(sql, term, { text: runsSql(''), name: 'holding_runs' })
 
 /**
- * Runs whose start was ordered a moment ago. The index by time is read from there on, whatever dead entries lie before, so
- * this look costs the same while an open transaction keeps them all.
+ * Runs whose start was ordered since the last look, which began `sinceMs` ago. The index by time is read from there on,
+ * whatever dead entries lie before, so this look costs the same while an open transaction keeps them all.
  */
-export const readStartsDue = (sql: Sql, term: Term): Promise<HoldingRun[]> =>
-  readRunsOf(sql, term, { text: startsSql, name: 'starts_due' })
+export const readStartsDue = (sql: Sql, term: Term, sinceMs: number): Promise<HoldingRun[]> =>
+  readRunsOf(sql, term, { text: startsSql, name: 'starts_due', values: [sinceMs + commitMs] })
 
 const startsSql = `
 WITH recent AS MATERIALIZED (
-  SELECT * FROM run WHERE pool = $1 AND scheduled_at >= berth_now() - interval '${recentMs} milliseconds'
+  SELECT * FROM run WHERE pool = $1 AND scheduled_at >= berth_now() - $3::float8 * interval '1 millisecond'
 ) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`
 
 /** Runs that are due: to be started, stopped or signalled. */
@@ -73,8 +73,15 @@ const dueSql = runsSql(
     OR r.preempt_requested_at IS NOT NULL AND r.preempt_signalled_at IS NULL)`,
 )
 
-const readRunsOf = (sql: Sql, { pool, epoch }: Term, { text, name }: { text: string; name: string }) =>
-  sql.query<HoldingRun>(text, [pool, epoch], name)
+interface RunsQuery {
+  text: string
+  name: string
+  /** From $3 on. */
+  values?: readonly unknown[]
+}
+
+const readRunsOf = (sql: Sql, { pool, epoch }: Term, { text, name, values = [] }: RunsQuery) =>
+  sql.query<HoldingRun>(text, [pool, epoch, ...values], name)
 
 /** null: the run was removed with its job. */
 export const readRunState = async (sql: Sql, runId: string): Promise<JobState | null> =>

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Domain } from '../../src/domain/domain.ts'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { createAppender } from '../../src/logs/append.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import type { Sql } from '../../src/platform/tx.ts'
+import { createReporter } from '../../src/scheduler/reports.ts'
+import { createRunner } from '../../src/scheduler/runner.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain } from '../support/domain.ts'
+import { createLeader } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+test.each(['runs_due', 'holding_runs'])(
+  'a run that ends during a slow look (%s) is not started again',
+  async (name) => {
+    await using opened = new AsyncDisposableStack()
+    const database = opened.use(await createDatabase())
+    const it = opened.use(await createTestDomain(database.db))
+    const dataDir = await mkdtemp(join(tmpdir(), 'berth-runner-'))
+    opened.defer(() => rm(dataDir, { recursive: true }))
+    const simulated = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
+    opened.defer(async () => void (await simulated.close?.()))
+    const jobId = await it.submit({ command: ['true'], environment: [{ name: 'SIM_RUN_SECONDS', value: '0' }] })
+    const stateOf = async () =>
+      (await database.db.sql.query<{ state: string }>('SELECT state FROM job WHERE id = $1', [jobId]))[0]?.state
+
+    const looked = Promise.withResolvers<void>()
+    const returned = Promise.withResolvers<void>()
+    let forgotten = 0
+    const sql: Sql = {
+      async query(...asked) {
+        const rows = await database.db.sql.query(...asked)
+        if (asked[2] !== name || rows.length === 0) return rows as never
+        looked.resolve()
+        await until(async () => (await stateOf()) === 'SUCCEEDED' && forgotten > 0, { what: 'the run is over' })
+        setTimeout(returned.resolve)
+        return rows as never
+      },
+    }
+    let starts = 0
+    const executor: Executor = {
+      ...simulated,
+      async start(...order) {
+        starts += 1
+        await looked.promise
+        return simulated.start(...order)
+      },
+      async forget(handle) {
+        await simulated.forget?.(handle)
+        forgotten += 1
+      },
+    }
+    const domain: Domain = { ...it.domain, db: { ...database.db, sql } }
+    const leader = await createLeader(it.domain, 'sim')
+    await leader.tick()
+    const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
+    const report = createReporter(it.domain, leader, 1)
+    const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+    const runner = createRunner(carrying, new Map([['simulated', executor]]))
+    runner.start()
+    await returned.promise
+    await runner.stop()
+    expect(starts).toBe(1)
+  },
+)
