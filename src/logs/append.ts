@@ -1,5 +1,5 @@
 import { createBatcher } from '../platform/batch.ts'
-import { isUnavailable, type Sql } from '../platform/tx.ts'
+import { isUnavailable, type Sql, sqlState } from '../platform/tx.ts'
 import { type Chunk, type LogPiece, type NewChunk, packChunks } from './chunk.ts'
 import { type LineState, noLines } from './lines.ts'
 
@@ -73,7 +73,7 @@ export type Appender = (head: LogHead, what: Append) => Promise<LogHead>
 
 /** Appends that share a statement. */
 const sharedMax = 64
-/** An append of more packed bytes has a statement of its own, so that small ones do not wait for it. */
+/** An append of more bytes has a statement of its own, so that small ones do not wait for it. */
 const sharedBytesMax = 16_384
 
 /**
@@ -83,12 +83,13 @@ const sharedBytesMax = 16_384
 export function createAppender(sql: Sql): Appender {
   const share = createBatcher<Item, boolean>({
     max: sharedMax,
-    mayBeOneItem: (error) => !isUnavailable(error),
+    // A deadlock is that of one item as well.
+    mayBeOneItem: (error) => !isUnavailable(error) || sqlState(error) === '40P01',
     run: (items) => storeShared(sql, items),
   })
   return async (head, what) => {
     const item = itemOf(head, what)
-    const isSmall = item.chunks.reduce((sum, chunk) => sum + sizeOf(chunk), 0) <= sharedBytesMax
+    const isSmall = item.chunks.reduce((sum, chunk) => sum + costOf(chunk), 0) <= sharedBytesMax
     if (!isSmall || !(await share(item))) await storeAlone(sql, item)
     return item.next
   }
@@ -149,6 +150,9 @@ async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promis
   for (const item of stored) tell(item, byRun.get(item.head.runId) ?? [])
   return new Set(stored)
 }
+
+/** Bytes in the statement; a number of the segments is a few. */
+const costOf = (chunk: NewChunk) => sizeOf(chunk) + (chunk.gap === null ? 8 * chunk.segments.length : 0)
 
 const nothing = Buffer.alloc(0)
 const sizeOf = (chunk: NewChunk) => (chunk.gap === null ? chunk.data.length : 0)

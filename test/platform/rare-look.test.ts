@@ -3,7 +3,7 @@ import { createRareLook } from '../../src/platform/rare-look.ts'
 
 function begin() {
   let nowMs = 0
-  const look = createRareLook({ monotonicMs: () => nowMs }, 1_000)
+  const look = createRareLook({ clock: { monotonicMs: () => nowMs }, everyMs: 1_000, pauseMsMax: 30_000 })
   const pass = (ms: number) => {
     nowMs += ms
   }
@@ -39,8 +39,26 @@ test('a look that was asked for, also during a look, is due', async () => {
   expect(look.isDue()).toBe(true)
 })
 
-test('a look that fails stays due', async () => {
-  const { look } = begin()
+test('a look that fails at once stays due, one that fails slowly takes its part of the time', async () => {
+  const { look, pass } = begin()
   await expect(look.run(() => Promise.reject(new Error('away')))).rejects.toThrow('away')
+  expect(look.isDue()).toBe(true)
+  const fails = async () => {
+    pass(500)
+    throw new Error('too slow')
+  }
+  await expect(look.run(fails)).rejects.toThrow('too slow')
+  pass(9_490)
+  expect(look.isDue()).toBe(false)
+  pass(10)
+  expect(look.isDue()).toBe(true)
+})
+
+test('no pause is longer than its maximum', async () => {
+  const { look, pass } = begin()
+  await look.run(async () => pass(6_000))
+  pass(23_990)
+  expect(look.isDue()).toBe(false)
+  pass(10)
   expect(look.isDue()).toBe(true)
 })

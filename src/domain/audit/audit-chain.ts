@@ -70,7 +70,7 @@ export function createChainer(domain: Domain): Chainer {
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
-  const lookAtAll = createRareLook(clock, lookAtAllEveryMs)
+  const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllEveryMs })
 
   /** A file that cannot be written is tried again with the next head; the chain does not wait for it. */
   async function write(work: (path: string) => Promise<void>) {
@@ -94,7 +94,8 @@ export function createChainer(domain: Domain): Chainer {
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    await (lookAtAll.isDue() ? lookAtAll.run(() => chainSince(0)) : chainSince(time.nowMs() - recentMs))
+    await chainSince(time.nowMs() - recentMs)
+    if (lookAtAll.isDue()) await lookAtAll.run(() => chainSince(0))
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 

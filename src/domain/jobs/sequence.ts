@@ -21,17 +21,23 @@ import type { Domain } from '../domain.ts'
 const batchMax = 5_000
 const pollMs = 1_000
 const lookAtAllEveryMs = 5_000
+const lookAtAllMsMax = 30_000
 
 export function createSequencer(domain: Domain): Loop {
   const { clock, log } = domain
   let openXact = 0
-  const lookAtAll = createRareLook(clock, lookAtAllEveryMs)
+  const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllMsMax })
   async function sequenceFrom(fromXact: number) {
     let looked = await sequenceOnce(domain, fromXact)
     while (looked.found >= batchMax) looked = await sequenceOnce(domain, fromXact)
+    // Another database took over: it may have events of transactions with smaller numbers.
+    if (looked.openXact < openXact) lookAtAll.ask()
     openXact = looked.openXact
   }
-  const runOnce = () => (lookAtAll.isDue() ? lookAtAll.run(() => sequenceFrom(0)) : sequenceFrom(openXact))
+  async function runOnce() {
+    if (openXact > 0) await sequenceFrom(openXact)
+    if (lookAtAll.isDue()) await lookAtAll.run(() => sequenceFrom(0))
+  }
   const loop = createLoop({ name: 'sequencer', pollMs, clock, log, runOnce })
   domain.wakeups.on('event', loop.wake)
   return loop

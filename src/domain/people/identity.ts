@@ -111,7 +111,10 @@ async function writePerson(tx: Tx, claims: Claims, newId: string): Promise<Kept 
 async function ownerless(tx: Tx, name: string): Promise<{ id: string } | undefined> {
   const named = await tx.prisma.user.findUnique({ where: { name, oidcSubject: null } })
   if (!named) return undefined
-  const entries = await tx.prisma.auditEntry.findMany({ where: { objectId: named.id } })
+  const entries = await tx.prisma.auditEntry.findMany({
+    where: { objectId: named.id },
+    select: { action: true, detail: true },
+  })
   const history = entries.map(({ action, detail }) => ({ action, detail: Object(detail) as { by?: unknown } }))
   const isMade = history.some(({ action, detail }) => action === 'user.create' && detail.by === 'oidc')
   const isLinked = history.some(({ detail }) => 'subject' in detail || 'identity' in detail)
