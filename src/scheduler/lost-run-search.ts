@@ -12,36 +12,43 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
   const { domain, leader } = carrying
   /** Runs that this leader has told to stop, and their states then. */
   const told = new Map<string, Observation['state']>()
+  /** How often a run could not be told; the one with the fewest failures is next. */
+  const failures = new Map<string, number>()
 
   async function search(executor: Executor, runs: readonly LostRun[]): Promise<LostRun[]> {
     const observations = await executor.inspect(runs.map(({ handle }) => handle))
     const found: LostRun[] = []
-    for (const [index, run] of runs.entries()) if (await isSettled(executor, run, observations[index])) found.push(run)
+    const untold: Untold[] = []
+    for (const [index, run] of runs.entries()) {
+      const observation = observations[index]
+      if (observation === undefined) continue
+      const { state } = observation
+      if (isOver(observation) || (run.alive && state !== 'unreachable')) found.push(run)
+      else if (!run.alive && told.get(run.runId) !== state) untold.push({ run, state })
+    }
+    await stopAll(executor, untold)
     return found
   }
 
-  async function isSettled(executor: Executor, run: LostRun, observation: Observation | undefined): Promise<boolean> {
-    if (observation === undefined || isOver(observation)) return isOver(observation)
-    const { state } = observation
-    if (run.alive) return state !== 'unreachable'
-    if (told.get(run.runId) !== state) await stop(executor, run, state)
-    told.set(run.runId, state)
-    return false
-  }
-
-  async function stop(executor: Executor, { handle, runId }: LostRun, state: Observation['state']): Promise<void> {
-    try {
-      await executor.stop(handle, carrying.graceMs)
-    } catch (err) {
-      if (state !== 'unreachable') throw err
-      domain.log.debug({ err, run: runId }, 'a lost run is stopped when its node answers')
-    }
+  /** A backend that fails may take long for each run: it is asked again in the next pass. */
+  async function stopAll(executor: Executor, untold: readonly Untold[]): Promise<void> {
+    const failuresOf = ({ run }: Untold) => failures.get(run.runId) ?? 0
+    for (const each of untold.toSorted((one, other) => failuresOf(one) - failuresOf(other)))
+      try {
+        await executor.stop(each.run.handle, carrying.graceMs)
+        told.set(each.run.runId, each.state)
+      } catch (err) {
+        failures.set(each.run.runId, failuresOf(each) + 1)
+        domain.log.debug({ err, run: each.run.runId }, 'a lost run could not be stopped; it will be tried again')
+        return
+      }
   }
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {
     await asLeader(domain, leader, (sql) => findRuns(sql, leader.pool, found))
     for (const { handle, runId, alive } of found) {
       told.delete(runId)
+      failures.delete(runId)
       if (!alive) await executor.forget?.(handle)
     }
     for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
@@ -55,4 +62,9 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
       if (executor && found.length > 0) await settle(executor, found)
     }
   }
+}
+
+interface Untold {
+  run: LostRun
+  state: Observation['state']
 }

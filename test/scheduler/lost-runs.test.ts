@@ -88,6 +88,34 @@ test('a run that is lost with its node is told to stop at once, and the node is 
   await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
 })
 
+test('a lost run that could not be stopped is told again, and one pass does not ask a failing backend for each run', async () => {
+  backend.nodes = [backendNode('n1', { cpuMillis: 12_000 })]
+  await report()
+  const jobIds = [await startOne(), await startOne()]
+  await backend.place()
+  for (const jobId of jobIds) await jobIs(jobId, 'RUNNING')
+  const { inspect, stop } = backend
+  let [passes, stops, answers] = [0, 0, false]
+  backend.inspect = async (handles) => {
+    passes++
+    return handles.map(() => ({ state: 'unreachable' }))
+  }
+  const asked = new Set<string>()
+  backend.stop = async (handle, graceMs) => {
+    stops++
+    asked.add(handle)
+    if (!answers) throw new Error('It does not answer')
+    await stop(handle, graceMs)
+  }
+  for (const jobId of jobIds) await jobIs(jobId, 'QUEUED')
+  await until(() => asked.size === 2 && stops > 2, { what: 'each is told again' })
+  expect(stops).toBeLessThanOrEqual(passes)
+  answers = true
+  await until(() => runs().filter(({ isStopped }) => isStopped).length === 2, { what: 'both are told to stop' })
+  backend.inspect = inspect
+  await until(() => runs().length === 0, { what: 'both are found' })
+})
+
 test('a backend that fails once does not end its watch', async () => {
   const jobId = await startOne()
   const { inspect } = backend
