@@ -1,5 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { storeUnsent } from '../domain/inside/closures.ts'
+import { markLost } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
@@ -98,6 +99,7 @@ async function writeRound(
     states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
   await storeFacts(sql, facts)
+  await storeLost(sql, reports, moves)
   await seal(sql, over)
   await transition(
     sql,
@@ -109,6 +111,12 @@ async function writeRound(
     moves.flatMap((steps) => steps[1] ?? []),
     domain.time.nowMs(),
   )
+}
+
+async function storeLost(sql: Sql, reports: readonly RunReport[], moves: readonly Move[][]): Promise<void> {
+  const lost = reports.filter(({ report }, index) => report.kind === 'lost' && moves[index]?.length)
+  const runIds = lost.map(({ runId }) => runId)
+  if (runIds.length > 0) await markLost(sql, runIds, true)
 }
 
 const saved = { hasClosure: true } satisfies Partial<ReportedJob>

@@ -60,6 +60,21 @@ test('76: what is reported of run 1 after run 2 exists is kept as an event, and 
   expect(await sql('SELECT 1 FROM allocation')).toHaveLength(1)
 })
 
+test('a run that was found before its loss is stored is searched for again', async () => {
+  const id = await it.submit({ restartable: true })
+  await leader.tick()
+  await report(id, 1, { state: 'running' })
+  const [run] = await sql<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [id])
+  const runId = run?.id ?? ''
+  const lost = { runId, jobId: id, number: 1, report: { kind: 'lost', info: 'Its node is silent' } } as const
+  expect(await reporter(lost)).toBe('QUEUED')
+  const lostAt = () => sql('SELECT lost_at IS NOT NULL AS "isLost" FROM run WHERE id = $1', [runId])
+  expect(await lostAt()).toEqual([{ isLost: true }])
+  await sql('UPDATE run SET lost_at = NULL WHERE id = $1', [runId])
+  expect(await reporter(lost)).toBeNull()
+  expect(await lostAt()).toEqual([{ isLost: false }])
+})
+
 test('76: an end that is reported twice, at once or later, ends it once', async () => {
   const id = await it.submit()
   await leader.tick()

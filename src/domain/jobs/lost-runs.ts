@@ -23,7 +23,8 @@ export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<
   })
 }
 
-async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): Promise<void> {
+/** The end of a lost run says it again: the run may have been found since its nodes were lost. */
+export async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): Promise<void> {
   await sql.query(
     'UPDATE run SET lost_at = CASE WHEN $2 THEN coalesce(lost_at, berth_now()) END WHERE id = ANY($1::text[])',
     [runIds, isLost],
