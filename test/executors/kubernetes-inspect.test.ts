@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
@@ -69,6 +70,32 @@ test('a pod that waits on a node that does not answer is unreachable, and not st
   server.items['nodes'] = [node('Unknown')]
   expect(await observe(executor, handle)).toMatchObject({ state: 'unreachable', info: 'Node n1 does not answer' })
 })
+
+test.each([
+  ['Unknown', 30],
+  ['True', 0],
+] as const)(
+  'a pod without an image, whose node is ready: %s, is deleted with a grace of %i s',
+  async (ready, grace) => {
+    const pod = podOf({ waiting: { reason: 'ImagePullBackOff' } })
+    server.items['pods'] = [pod]
+    server.items['nodes'] = [node(ready)]
+    const deleted: unknown[] = []
+    server.answers = (request, response) => {
+      const isPod = request.url?.endsWith(`pods/${pod.metadata.name}`)
+      if (!isPod || request.method === 'PATCH') return false
+      if (request.method === 'DELETE')
+        void json(request).then((body) => {
+          deleted.push(body)
+          response.end('{}')
+        })
+      else response.end(JSON.stringify(pod))
+      return true
+    }
+    await executor.stop(handle, 30_000)
+    expect(deleted).toMatchObject([{ gracePeriodSeconds: grace }])
+  },
+)
 
 test('a node that says that it is not ready still tells the truth of its pods', async () => {
   server.items['pods'] = [podOf({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]

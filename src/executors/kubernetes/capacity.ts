@@ -1,4 +1,5 @@
 import type { BackendNode } from '../executor.ts'
+import type { ClusterApi } from './cluster.ts'
 import { podLabels } from './names.ts'
 import type { Node, Pod, Taint } from './objects.ts'
 import { gpuResource, nodeLabels } from './placement.ts'
@@ -37,7 +38,13 @@ export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: 
 const readiness = ({ status }: Node) => status.conditions?.find(({ type }) => type === 'Ready')?.status
 
 /** Its kubelet does not answer. One that says that it is not ready still tells the truth of its pods. */
-export const isSilent = (node: Node) => readiness(node) === 'Unknown'
+const isSilent = (node: Node) => readiness(node) === 'Unknown'
+
+/** The names of the nodes that do not answer. */
+export async function readSilent(cluster: ClusterApi): Promise<ReadonlySet<string>> {
+  const { items } = await cluster.list<Node>('/api/v1/nodes')
+  return new Set(items.filter(isSilent).map(({ metadata }) => metadata.name))
+}
 
 function stateOf(node: Node): BackendNode['state'] {
   if (isSilent(node)) return 'LOST'

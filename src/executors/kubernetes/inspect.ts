@@ -1,11 +1,11 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
-import { isSilent } from './capacity.ts'
+import { readSilent } from './capacity.ts'
 import { type ClusterApi, ClusterAway } from './cluster.ts'
 import type { PodName } from './logs.ts'
 import { annotations, isPodHandle, podLabels, selectorOf } from './names.ts'
-import type { Node, Notice, Pod, Secret } from './objects.ts'
+import type { Notice, Pod, Secret } from './objects.ts'
 import {
   addressToBegin,
   codeOf,
@@ -199,11 +199,6 @@ function outputOf(together: Together, replica: number): 'GOES_ON' | 'OVER' | 'GO
   if (!pod || kind === 'failed' || (kind === 'waits' && isOver(observationOf(together)))) return 'GONE'
   if (kind === 'over' || kind === 'gone') return containerOf(pod)?.terminated ? 'OVER' : 'GONE'
   return 'GOES_ON'
-}
-
-async function readSilent(cluster: ClusterApi): Promise<ReadonlySet<string>> {
-  const { items } = await cluster.list<Node>('/api/v1/nodes')
-  return new Set(items.filter(isSilent).map(({ metadata }) => metadata.name))
 }
 
 const runsSinceMs = (pod: Pod) => Date.parse(containerOf(pod)?.running?.startedAt ?? '')

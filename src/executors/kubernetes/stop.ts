@@ -1,5 +1,6 @@
 import type { Time } from '../../platform/clock.ts'
 import type { Handle } from '../executor.ts'
+import { readSilent } from './capacity.ts'
 import { type ClusterApi, isAbsent, isConflict } from './cluster.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Pod } from './objects.ts'
@@ -72,15 +73,18 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
 
   /**
    * A pod that changed since it was read may have begun. One that cannot begin is removed at once: some kubelets take a
-   * minute to confirm that they have nothing of it.
+   * minute to confirm that they have nothing of it. The kubelet of a silent node may begin it unheard, so it has to confirm.
    */
   async function withdraw(pod: Pod, { handle, graceMs }: Stop): Promise<void> {
     const { name, uid, resourceVersion, deletionTimestamp } = pod.metadata
     if (deletionTimestamp !== undefined) return
     await cluster.patch(`secrets/${handle}`, { metadata: { annotations: { [annotations.withdrawn]: 'yes' } } })
-    const gracePeriodSeconds = cannotBegin(pod) ? 0 : Math.max(1, Math.ceil(graceMs / 1000))
+    const gracePeriodSeconds = cannotBegin(pod) && (await isHeard(pod)) ? 0 : Math.max(1, Math.ceil(graceMs / 1000))
     await cluster.delete(`pods/${name}`, { gracePeriodSeconds, preconditions: { uid, resourceVersion } })
   }
+
+  const isHeard = async ({ spec: { nodeName } }: Pod) =>
+    nodeName === undefined || !(await readSilent(cluster)).has(nodeName)
 
   async function stopPods(pods: readonly Pod[], stop: Stop): Promise<void> {
     for (const { metadata } of pods) await stopPod(metadata.name, stop)
