@@ -213,6 +213,31 @@ describe('a run that cannot be submitted any more', () => {
   })
 })
 
+describe('a directory of a run that cannot be read', () => {
+  const makeUnreadable = async (runId: string) => {
+    const { directory } = filesOf(runId)
+    await rm(directory, { recursive: true, force: true })
+    await writeFile(directory, '')
+  }
+
+  it('does not end a run that Slurm has', async () => {
+    await layout.demand()
+    const run = order()
+    await makeUnreadable(run.runId)
+    expect(await openServer({ shows: [run.runId] }).submit(run)).toBe(run.runId)
+  })
+
+  it('does not end a run that Slurm has, if it could be read before', async () => {
+    const server = openServer()
+    const run = order()
+    const start = server.submit(run)
+    await asks(server)
+    await makeUnreadable(run.runId)
+    server.shows = [run.runId]
+    expect(await ends(server, start)).toEqual({ status: 'fulfilled', value: run.runId })
+  })
+})
+
 describe('a shared folder that is away', () => {
   const away = () => rename(sharedDir, `${sharedDir}.away`)
   const back = () => rename(`${sharedDir}.away`, sharedDir)

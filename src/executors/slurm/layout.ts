@@ -32,7 +32,7 @@ export function createLayout(sharedDir: string, pool: string): Layout {
 
   const blame = (cause: unknown) => {
     const { code, syscall } = cause as NodeJS.ErrnoException
-    if (code === undefined || syscall === undefined) return cause
+    if (code === undefined || syscall === undefined || syscall.startsWith('spawn')) return cause
     return new SharedDirTrouble(`sharedDir of pool ${pool}: ${sharedDir} ${words[code] ?? otherWords} (${code})`, {
       cause,
     })

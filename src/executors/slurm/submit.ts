@@ -53,7 +53,8 @@ export function createSubmit(options: SubmitOptions): Submit {
     for (;;)
       try {
         return await submitOnce(run, unwanted)
-      } catch (cause) {
+      } catch (error) {
+        const cause = layout.blame(error)
         if (!(cause instanceof SharedDirTrouble)) throw cause
         const isKnown = await slurmKnows(run)
         if (isKnown) return run.runId
@@ -193,10 +194,10 @@ interface Prepared {
 
 /** false: the directory is there. It appears whole: it is made under another name. */
 async function prepare(layout: Layout, files: RunDirectory, prepared: Prepared): Promise<boolean> {
+  const records = await readRecords(files)
+  if (isUsable(records)) return false
   let fresh = ''
   try {
-    const records = await readRecords(files)
-    if (isUsable(records)) return false
     if (records) await removeRun(files)
     fresh = await mkdtemp(join(layout.own, `${files.runId}.`))
     await fill(fresh, prepared)
