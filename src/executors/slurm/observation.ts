@@ -19,7 +19,8 @@ export interface Facts {
   isSettled: boolean
   /** Its directory is not there, and the file system is. */
   isRemoved: boolean
-  toTime(fileMs: number): Date
+  /** null: the clocks have not been compared yet. */
+  toTime: ((fileMs: number) => Date) | null
 }
 
 /** Slurm has no job of the run, and none has begun. */
@@ -183,13 +184,14 @@ const running = (job: SlurmJob): Observation => ({
 })
 
 function timesOf({ begun, exit }: Records, { toTime }: Facts): { startedAt?: Date; finishedAt?: Date } {
+  if (toTime === null) return {}
   return { ...(begun && { startedAt: toTime(begun.atMs) }), ...(exit && { finishedAt: toTime(exit.atMs) }) }
 }
 
 /** When Slurm ended a run that recorded no end. Its batch script compared the clocks when it began. */
 function endOf(job: SlurmJob | undefined, { records, toTime }: Facts): { finishedAt?: Date } {
   const { begun } = records ?? {}
-  if (!job?.endMs || !begun?.nodeMs) return {}
+  if (!toTime || !job?.endMs || !begun?.nodeMs) return {}
   return { finishedAt: toTime(job.endMs + begun.atMs - begun.nodeMs) }
 }
 

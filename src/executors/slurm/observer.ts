@@ -64,9 +64,10 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
   const askedMs = new Map<Handle, number>()
   /** The latest of those that were forgotten: Slurm shows them a little longer. */
   const forgotten = new Set<Handle>()
-  /** How far the clock of the file system is ahead of the time of the database, and when that was measured. */
-  let aheadMs = 0
+  /** How far the clock of the file system is ahead of the time of the database; null: not known yet. */
+  let aheadMs: number | null = null
   let comparedMs = Number.NEGATIVE_INFINITY
+  let comparison = Promise.resolve()
 
   async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
     const records = await Promise.all(handles.map(readOf))
@@ -125,8 +126,13 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
       stopped: await stopper.isAsked(handle),
       isSettled: isSettled(handle, snapshot),
       isRemoved: records === null && (await isRemoved(layout, files)),
-      toTime: (fileMs) => new Date(fileMs - aheadMs),
+      toTime: toTime(),
     }
+  }
+
+  function toTime(): Facts['toTime'] {
+    const byMs = aheadMs
+    return byMs === null ? null : (fileMs) => new Date(fileMs - byMs)
   }
 
   async function observeBegun(handle: Handle, records: Records): Promise<void> {
@@ -165,10 +171,17 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
         log.error({ job: id, state }, 'Slurm has an unknown state of a job; nothing is concluded')
   }
 
+  /** All that come during a comparison wait for it. */
+  function compareClocks(): Promise<void> {
+    if (clock.monotonicMs() - comparedMs >= compareMs) {
+      comparedMs = clock.monotonicMs()
+      comparison = compareNow()
+    }
+    return comparison
+  }
+
   /** A folder that is full or read-only cannot tell its time: then it is as far ahead as before. */
-  async function compareClocks(): Promise<void> {
-    if (clock.monotonicMs() - comparedMs < compareMs) return
-    comparedMs = clock.monotonicMs()
+  async function compareNow(): Promise<void> {
     try {
       aheadMs = (await readFileClock(layout)) - time.nowMs()
     } catch (error) {

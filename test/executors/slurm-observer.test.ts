@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createLayout, type Layout } from '../../src/executors/slurm/layout.ts'
+import { createObserver, type Observer } from '../../src/executors/slurm/observer.ts'
+import type { QueueSnapshot } from '../../src/executors/slurm/squeue.ts'
+import type { Time } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createFakeClock, type FakeClock } from '../support/clock.ts'
+
+/** What is concluded of runs from their records while Slurm and the clocks misbehave. */
+
+let sharedDir: string
+let layout: Layout
+let clock: FakeClock
+let observer: Observer
+/** null: Slurm does not answer. */
+let snapshot: QueueSnapshot | null
+const nothing: QueueSnapshot = { beganMs: 0, byRun: new Map() }
+/** The clock of the file system is this far ahead. */
+const skewMs = 3_600_000
+const time = { nowMs: () => Date.now() - skewMs } as Time
+
+beforeEach(async () => {
+  sharedDir = await mkdtemp(join(tmpdir(), 'berth-observer-'))
+  layout = createLayout(sharedDir, 'cluster')
+  await layout.demand()
+  clock = createFakeClock()
+  snapshot = null
+  observer = createObserver({
+    layout,
+    queue: { last: null, look: async () => snapshot },
+    stopper: { isAsked: async () => false, isOver: () => undefined },
+    clock,
+    time,
+    log: createLog('silent'),
+    onNews: () => undefined,
+  })
+})
+afterEach(() => rm(sharedDir, { recursive: true }))
+
+async function begun(runId: string): Promise<string> {
+  const directory = join(layout.runs, runId)
+  await mkdir(directory)
+  await symlink('job 7 n1', join(directory, 'claim'))
+  await symlink('n1  1', join(directory, 'begun'))
+  return runId
+}
+
+it('runs that are inspected at once have the same clock', async () => {
+  const handles = await Promise.all(['run_a', 'run_b', 'run_c'].map(begun))
+  const seen = await Promise.all(handles.map((handle) => observer.inspect([handle])))
+  for (const [observation] of seen) {
+    const startedAt = observation?.state === 'running' ? observation.startedAt : undefined
+    expect(Math.abs((startedAt?.getTime() ?? 0) - time.nowMs())).toBeLessThan(60_000)
+  }
+})
+
+it('a run has no moment of its start before the clocks were compared', async () => {
+  const handle = await begun('run_a')
+  await rm(layout.own, { recursive: true })
+  const [observation] = await observer.inspect([handle])
+  expect(observation?.state).toBe('running')
+  expect(observation).not.toHaveProperty('startedAt')
+})
