@@ -64,3 +64,19 @@ it('a run has no moment of its start before the clocks were compared', async () 
   expect(observation?.state).toBe('running')
   expect(observation).not.toHaveProperty('startedAt')
 })
+
+it('one answer of Slurm after a silence does not settle that a run is gone', async () => {
+  const handle = await begun('run_a')
+  const inspectAfter = async (ms: number) => {
+    await clock.advance(ms)
+    return (await observer.inspect([handle]))[0]?.state
+  }
+  snapshot = nothing
+  expect(await inspectAfter(2_000)).toBe('running')
+  snapshot = null
+  expect(await inspectAfter(10_000)).toBe('running')
+  snapshot = nothing
+  expect(await inspectAfter(10_000)).toBe('running')
+  expect(await inspectAfter(10_000)).toBe('running')
+  expect(await inspectAfter(10_000)).toBe('gone')
+})

@@ -73,6 +73,7 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
     const records = await Promise.all(handles.map(readOf))
     const isAsked = handles.some((handle, at) => needsAnswer(handle, records[at] ?? null))
     const snapshot = isAsked ? await queue.look(records.flatMap((each) => each?.uid ?? [])) : null
+    if (isAsked && snapshot === null) unsettled.clear()
     // A batch script that ended while Slurm was asked has left its record since.
     const fresh = isAsked ? await Promise.all(handles.map(readOf)) : records
     if (fresh.some((each) => each?.begun)) await compareClocks()
@@ -153,7 +154,7 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
     return observation
   }
 
-  /** Counts from when Slurm first said so here. */
+  /** Counts from when Slurm first said so here, and anew after it was silent. */
   function isSettled(handle: Handle, snapshot: QueueSnapshot | null): boolean {
     if (snapshot === null) return false
     if (snapshot.byRun.get(handle)?.some(({ state }) => isJobAlive(state))) {
