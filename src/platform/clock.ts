@@ -25,8 +25,8 @@ export const systemClock: Clock = {
         signal?.removeEventListener('abort', done)
         resolve()
       }
-      // A timer drops fractions, and would end too early.
-      const timer = setTimeout(done, Math.ceil(ms))
+      // A timer drops fractions, and would end too early; a time that is over already would make Node warn.
+      const timer = setTimeout(done, Math.max(0, Math.ceil(ms)))
       signal?.addEventListener('abort', done, { once: true })
     }),
 }
