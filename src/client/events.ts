@@ -5,6 +5,7 @@ import {
   JobEventsDocument,
   JobStatusDocument,
   type JobStatusSubscription,
+  type JobStatusSubscriptionVariables,
 } from './generated/graphql.ts'
 import { pause } from './pause.ts'
 import type { Connection, RequestOptions } from './transport.ts'
@@ -45,7 +46,7 @@ export async function* followJob(
     { jobId, ...(after !== undefined && { after }) },
     {
       signal,
-      poll: (_, polling) => polled(history, polling),
+      poll: (variables, polling) => polled(history, variables, polling),
       startsWithPoll: after === undefined && from === 'FIRST',
     },
   )
@@ -91,14 +92,18 @@ interface Snapshot {
   isNews: boolean
 }
 
-/** The events of a job by pages. Each read goes on where the one before stopped, also when that one failed. */
+/**
+ * The events of a job by pages, from `after` on or from the first. Each read goes on where the one before stopped, also when that
+ * one failed.
+ */
 export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
   let unread: JobEventRowFragment[] = []
   let progressAt: string | undefined
   let stateInfo: string | null = null
   return {
-    async read(options: RequestOptions = {}): Promise<Snapshot> {
+    async read({ after, ...options }: RequestOptions & { after?: string | null | undefined } = {}): Promise<Snapshot> {
+      position ??= after ?? null
       for (;;) {
         const variables = { id: jobId, first: eventsPerPage, after: position }
         const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
@@ -127,10 +132,11 @@ export function createHistory(connection: Connection, jobId: string) {
 /** `jobStatus` by queries. */
 async function* polled(
   history: ReturnType<typeof createHistory>,
+  variables: JobStatusSubscriptionVariables,
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
-    const { job, events, cursor, isFinal, isNews } = await history.read({ signal })
+    const { job, events, cursor, isFinal, isNews } = await history.read({ signal, after: variables.after })
     yield {
       jobStatus: isNews
         ? { __typename: 'JobTransitions', job, transitions: events, cursor, isFinal }

@@ -5,6 +5,7 @@ import type { Transport } from '../../src/client/streams.ts'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../src/domain/control/priority.ts'
 import { append, openLog, seal } from '../../src/logs/append.ts'
+import { data } from '../support/client.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -59,6 +60,22 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     const seqs = await seqsOf(client.follow(jobId), (seq) => seq === 2 && cancel(jobId))
     expect(seqs).toEqual([1, 2, 3])
     expect(await client.wait(jobId)).toMatchObject({ id: jobId, state: 'CANCELLED', version: 3 })
+  })
+
+  it('follow with a cursor gives what comes after it', async () => {
+    const jobId = await server.submit()
+    await prioritise(jobId, 30)
+    await prioritise(jobId, 20)
+    const updates = client.follow(jobId, { from: 'CURRENT' })
+    const { value: first } = await updates.next()
+    await updates.return()
+    const { job } = (await data(server.url, 'query ($id: ID!) { job(id: $id) { eventCursor } }', { id: jobId })) as {
+      job: { eventCursor: string }
+    }
+    await cancel(jobId)
+    expect(await seqsOf(client.follow(jobId, { after: job.eventCursor }))).toEqual([4])
+    if (transport !== 'polling')
+      expect(await seqsOf(client.follow(jobId, { after: first?.cursor ?? '' }))).toEqual([2, 3, 4])
   })
 
   it('tail gives the output of a job that ends meanwhile', async () => {

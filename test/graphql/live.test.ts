@@ -7,7 +7,16 @@ import { deleteJob } from '../../src/domain/control/remove.ts'
 import { createContext, type Rooms } from '../../src/graphql/context.ts'
 import { eventsParent } from '../../src/graphql/listings.ts'
 import { append, openLog, seal } from '../../src/logs/append.ts'
-import { data, type Json, type Result, type Stream, streamSocket, streamSse, transports } from '../support/client.ts'
+import {
+  ask,
+  data,
+  type Json,
+  type Result,
+  type Stream,
+  streamSocket,
+  streamSse,
+  transports,
+} from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
@@ -110,6 +119,20 @@ describe.each(Object.entries(live))('over %s', (_name, open) => {
       },
     )
     expect(again['job'].logs).toEqual({ text: '', isFinal: true })
+  })
+
+  it('Job.events goes on after a cursor of jobStatus, of the same job only', async () => {
+    const [jobId, other] = [await server.submit(), await server.submit()]
+    const stream = open(server.url, jobStatus, { jobId })
+    const { cursor } = await next(stream)
+    stream.cut()
+    await cancel(jobId)
+    const events = 'query ($id: ID!, $c: Cursor) { job(id: $id) { events(after: $c) { nodes { seq } } } }'
+    const { job } = await data(server.url, events, { id: jobId, c: cursor })
+    expect(job.events.nodes).toEqual([{ seq: 2 }])
+    expect(await ask(server.url, events, { id: other, c: cursor })).toMatchObject({
+      errors: [{ extensions: { code: 'INVALID_CURSOR' } }],
+    })
   })
 
   it('queueStatus sends a snapshot at once and another when something changed', async () => {

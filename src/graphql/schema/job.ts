@@ -8,6 +8,7 @@ import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { encodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
+import { afterEvent } from '../event-cursor.ts'
 import { closureCost } from '../limits.ts'
 import { eventsParent } from '../listings.ts'
 import { pageCost } from '../page.ts'
@@ -222,11 +223,14 @@ builder.node(JobRef, {
     }),
     events: t.field({
       type: JobEventConnection,
-      description: 'Events of the job up to its `version` in this answer, ordered by `seq`.',
+      description:
+        'Events of the job up to its `version` in this answer, ordered by `seq`. `after` also takes a cursor of `jobStatus` for this job.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
-        toConnection(await load.eventsOfJob.load(eventsParent(job), args), (ids) => load.event.loadMany(ids)),
+        toConnection(await load.eventsOfJob.load(eventsParent(job), afterEvent(job.id, args)), (ids) =>
+          load.event.loadMany(ids),
+        ),
     }),
     dependsOn: t.field({
       type: JobConnection,
