@@ -52,7 +52,8 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
   const [{ error }] = useSubscription({ query: ListUpdatesDocument, variables: { after } }, (_, message) => {
     const update = message.jobUpdates
     const isShown = 'job' in update && list.nodes.some(({ id }) => id === update.job.id)
-    if ('jobIds' in update || ('job' in update && !isShown)) reread()
+    // urql calls this while it renders.
+    if ('jobIds' in update || ('job' in update && !isShown)) queueMicrotask(reread)
     return message
   })
   const running = list.nodes.filter(({ state, id }) => state === 'RUNNING' && id !== selectedId)

@@ -41,11 +41,18 @@ export async function openPage(context: BrowserContext, url: string): Promise<Pa
   return page
 }
 
-/** A page that throws makes the test fail when it is closed. */
+/** What Chromium itself says of requests and connections that fail. */
+const ofNetwork = /^(Failed to load resource|WebSocket connection to|Access to fetch at)/
+
+/** A page that throws, or is warned in its console, makes the test fail when it is closed. */
 export async function openAddress(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage()
   const failures: Error[] = []
   page.on('pageerror', (error) => failures.push(error))
+  page.on('console', (message) => {
+    const isWarning = ['warning', 'error'].includes(message.type()) && !ofNetwork.test(message.text())
+    if (isWarning) failures.push(new Error(`${page.url()}: ${message.text()}`))
+  })
   page.on('close', () => assert.deepEqual(failures, []))
   await page.goto(url)
   return page

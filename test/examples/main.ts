@@ -53,13 +53,15 @@ const proxy = await startProxy(berth.url)
 stack.defer(() => proxy.close())
 
 process.env['VITE_BERTH_URL'] = proxy.url
+// The pages are built for development, in which React and the caches warn: drive.ts demands that they do not.
+process.env['NODE_ENV'] = 'development'
 for (const [name, port] of Object.entries(ports)) {
   const page = {
     root: join(root, 'examples', name),
     configFile: join(root, 'examples/vite.config.ts'),
     logLevel: 'warn',
   } as const
-  const built = { ...page, build: { outDir: join(directory, name) } }
+  const built = { ...page, build: { outDir: join(directory, name), minify: false } }
   await build(built)
   const pages = await preview({
     ...built,
