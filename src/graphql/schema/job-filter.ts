@@ -49,12 +49,13 @@ export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CR
     const value = filter[field as keyof JobFilter]
     return value === null || value === undefined ? [] : [condition(bind, value, by)]
   })
+  const within = bounds(filter, bind, by)
   const labels = (filter.labels ?? []).map(({ key, value }) =>
     value === null || value === undefined
       ? `j.labels <> '{}' AND j.labels ? ${bind(key)}`
       : `j.labels <> '{}' AND j.labels @> ${bind(JSON.stringify({ [key]: value }))}::jsonb`,
   )
-  return [...conditions, ...labels, ...waysTo(filter, by), ...bounds(filter, bind, by)].join(' AND ') || 'TRUE'
+  return [...conditions, ...within, ...labels, ...waysTo(filter, by)].join(' AND ') || 'TRUE'
 }
 
 const holdingRuns = `SELECT job_id FROM run WHERE state IN ${holdingSql}`
