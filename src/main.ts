@@ -8,6 +8,7 @@ import { TypedDocumentString } from './client/generated/graphql.ts'
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
+import { cannotListen } from './config/listening.ts'
 import { type Config, ConfigError, type PoolConfig, readConfig } from './config.ts'
 import { type Viewer, viewerOf } from './domain/access.ts'
 import { createChainer } from './domain/audit/audit-chain.ts'
@@ -181,7 +182,10 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
       ? createSingleUser(domain, await localViewer(domain), () => running.isOutdated === true)
       : createAuthenticate(domain, oidc),
   })
-  const { url } = await server.listen()
+  const { url } = await server.listen().catch((error: unknown) => {
+    const problem = cannotListen(error, config.server)
+    throw problem ? new ConfigError([problem]) : error
+  })
   running.server = server
   down.push(server.close)
   return url

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -32,8 +33,8 @@ afterEach(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-async function start() {
-  const port = await freePort()
+async function start(given?: number) {
+  const port = given ?? (await freePort())
   url = `http://127.0.0.1:${port}`
   output = ''
   const { file, args, options } = berthCommand({ dataDir, port, env: { DATABASE_URL: door.url } })
@@ -72,5 +73,18 @@ test('refuses a pool of connections that the database has no room for', async ()
   expect(output).toContain(
     'database.connections: 24 connections and 3 others exceed the 20 that this role may open (max_connections 200); ' +
       'set it to at most 17, or raise max_connections, or the limit of the role or the database',
+  )
+})
+
+test('says which port is in use, and what to do', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  await start(port)
+  await once(server, 'exit')
+  other.close()
+  expect(output).toBe(
+    `server.port: ${port} of 127.0.0.1 is in use by another process, perhaps another Berth; ` +
+      'stop that process, or set another port (BERTH_PORT)\n',
   )
 })
