@@ -5,7 +5,7 @@ import { type LineState, noLines } from './lines.ts'
 
 /**
  * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands. A log
- * has no row before its first append, so a run without output stores nothing. `append` puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
+ * has no row before its first append, so a run without output stores nothing. An appender puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
  * pumps that carry the same run one writes, the other gets LogMoved, so no byte is stored twice. `seal` says that no
  * byte will follow. The caller pokes the wake-up topic `log` after the commit.
  */
@@ -95,12 +95,6 @@ export function createAppender(sql: Sql): Appender {
   }
 }
 
-export async function append(sql: Sql, head: LogHead, what: Append): Promise<LogHead> {
-  const item = itemOf(head, what)
-  await storeAlone(sql, item)
-  return item.next
-}
-
 interface Item extends Pick<Append, 'onStored'> {
   head: LogHead
   next: LogHead
@@ -128,7 +122,7 @@ async function storeShared(sql: Sql, items: readonly Item[]): Promise<boolean[]>
 
 async function storeAlone(sql: Sql, item: Item): Promise<void> {
   const { runId, end } = item.head
-  if (!(await store(sql, [item], '')).has(item))
+  if (!(await store(sql, [item], 'WAIT')).has(item))
     throw new LogMoved(`The log of ${runId} does not end at ${end} any more`)
 }
 
@@ -144,7 +138,8 @@ async function store(sql: Sql, items: readonly Item[], waiting: Waiting): Promis
     return row
   })
   const values = [JSON.stringify(items.map(rowOf)), JSON.stringify(chunkRows), data]
-  const rows = await sql.query<StoredRow>(storeSql(waiting), values, waiting ? 'append_logs' : 'append_log')
+  const { text, name } = statements[waiting]
+  const rows = await sql.query<StoredRow>(text, values, name)
   const byRun = Map.groupBy(rows, (row) => row.run_id)
   const stored = items.filter(({ head }) => byRun.has(head.runId))
   for (const item of stored) tell(item, byRun.get(item.head.runId) ?? [])
@@ -214,26 +209,25 @@ function cutAtLimit(pieces: readonly LogPiece[], room: number): { kept: LogPiece
   return { kept, over }
 }
 
-/** Empty: the statement waits for a row that is locked. */
-type Waiting = '' | 'SKIP LOCKED'
+type Waiting = 'WAIT' | 'SKIP LOCKED'
 
 /**
  * The first append of a run inserts the row of its log. Its lock waits for a transaction that ends the run at this moment:
  * then no log begins. If a log over its limit already ends with the gap, the gap grows, and no row is inserted.
  */
-const storeSql = (waiting: Waiting) => `
+const storeSql = (lock: '' | 'SKIP LOCKED') => `
 WITH item AS MATERIALIZED (
   SELECT * FROM json_to_recordset($1::json) AS i(run_id text, from_offset bigint, end_offset bigint,
     line_state bigint[], position jsonb, is_stored boolean, is_over boolean)
 ), ended AS MATERIALIZED (
   SELECT i.* FROM item i JOIN run_log l ON l.run_id = i.run_id AND l.end_offset = i.from_offset
-  WHERE i.is_stored AND NOT l.sealed FOR NO KEY UPDATE OF l ${waiting}
+  WHERE i.is_stored AND NOT l.sealed FOR NO KEY UPDATE OF l ${lock}
 ), moved AS (
   UPDATE run_log l SET end_offset = e.end_offset, line_state = e.line_state, position = e.position
   FROM ended e WHERE l.run_id = e.run_id AND l.end_offset = e.from_offset AND NOT l.sealed RETURNING l.run_id
 ), living AS MATERIALIZED (
   SELECT r.job_id, r.number, i.* FROM item i JOIN run r ON r.id = i.run_id
-  WHERE NOT i.is_stored AND i.from_offset = 0 AND r.finished_at IS NULL FOR SHARE OF r ${waiting}
+  WHERE NOT i.is_stored AND i.from_offset = 0 AND r.finished_at IS NULL FOR SHARE OF r ${lock}
 ), begun AS (
   INSERT INTO run_log (run_id, job_id, number, end_offset, line_state, position)
   SELECT run_id, job_id, number, end_offset, line_state, position FROM living ORDER BY run_id
@@ -254,6 +248,11 @@ WITH item AS MATERIALIZED (
   RETURNING run_id, start_offset, at
 )
 SELECT mine.run_id, stored.start_offset AS start, stored.at FROM mine LEFT JOIN stored USING (run_id)`
+
+const statements = {
+  WAIT: { text: storeSql(''), name: 'append_log' },
+  'SKIP LOCKED': { text: storeSql('SKIP LOCKED'), name: 'append_logs' },
+} as const satisfies Record<Waiting, object>
 
 /** Seals the logs of these runs: no byte will follow, and open lines end. */
 export async function seal(sql: Sql, runIds: readonly string[]): Promise<void> {

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { jobChangeSql } from '../../src/domain/jobs/job-change.ts'
-import { append, openLog } from '../../src/logs/append.ts'
+import { openLog } from '../../src/logs/append.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { ask, data } from '../support/client.ts'
+import { append } from '../support/log.ts'
 
 /** Writers of jobs that readers follow, under servers that are killed. */
 

@@ -6,7 +6,7 @@ import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { deleteJob } from '../../src/domain/control/remove.ts'
 import { createContext, type Rooms } from '../../src/graphql/context.ts'
 import { eventsParent } from '../../src/graphql/listings.ts'
-import { append, openLog, seal } from '../../src/logs/append.ts'
+import { openLog, seal } from '../../src/logs/append.ts'
 import {
   ask,
   data,
@@ -17,6 +17,7 @@ import {
   streamSse,
   transports,
 } from '../support/client.ts'
+import { append } from '../support/log.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { append, LogMoved, openLog, seal } from '../../src/logs/append.ts'
+import { LogMoved, openLog, seal } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { readLog } from '../../src/logs/read.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun } from '../support/factories.ts'
+import { append, err, out } from '../support/log.ts'
 
 let database: TestDatabase
 let userId: string
@@ -14,8 +15,6 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 const bytesMax = 2 ** 34
-const out = (text: string) => ({ stream: 'STDOUT', bytes: Buffer.from(text) }) as const
-const err = (text: string) => ({ stream: 'STDERR', bytes: Buffer.from(text) }) as const
 
 async function newLog() {
   const { sql } = database.db

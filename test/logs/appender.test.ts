@@ -6,6 +6,7 @@ import { readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addUser } from '../support/factories.ts'
+import { out } from '../support/log.ts'
 
 let database: TestDatabase
 let userId: string
@@ -16,7 +17,6 @@ beforeAll(async () => {
 afterAll(() => database.close())
 
 const bytesMax = 2 ** 34
-const out = (text: string) => ({ stream: 'STDOUT', bytes: Buffer.from(text) }) as const
 const line = (text: string) => ({ pieces: [out(`${text}\n`)], position: { out: text.length + 1 }, bytesMax })
 const newRuns = (count: number) => Promise.all(Array.from({ length: count }, () => addJob(database.db.sql, userId)))
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { append, type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
 import { lineBytesMax } from '../../src/logs/batch.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { begun } from '../../src/logs/cut.ts'
@@ -15,6 +15,7 @@ import { createWakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addUser, finishJob } from '../support/factories.ts'
+import { append } from '../support/log.ts'
 
 let database: TestDatabase
 let userId: string

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { append, type LogHead, openLog, seal } from '../../src/logs/append.ts'
+import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
 import { createFreshOutput } from '../../src/logs/fresh-output.ts'
@@ -17,6 +17,7 @@ import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
+import { append, err, out } from '../support/log.ts'
 import { inOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
@@ -41,9 +42,6 @@ afterEach(async () => {
   expect(tail.openFollowers()).toBe(0)
   await wakeups.stop()
 })
-
-const out = (text: string | Buffer): LogPiece => ({ stream: 'STDOUT', bytes: Buffer.from(text) })
-const err = (text: string): LogPiece => ({ stream: 'STDERR', bytes: Buffer.from(text) })
 
 /** A job with one run whose log is written as its runner would. */
 async function newJob() {
@@ -121,7 +119,7 @@ test('takes what this process stores without a look, and looks when it missed so
   let looks = 0
   const sql: Sql = {
     query: (text, values, name) => {
-      if (name !== 'append_log') looks += 1
+      if (name !== 'append_logs') looks += 1
       return database.db.sql.query(text, values, name)
     },
   }
