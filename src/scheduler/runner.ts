@@ -42,7 +42,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
       else if (!known && executor && !endedMeanwhile.has(run.runId)) {
         const carrier = new Carrier(run, executor, { ...carrying, signal })
         carriers.set(run.runId, carrier)
-        void carrier.done.then(() => drop(run.runId))
+        void carrier.done.then(() => remove(run.runId))
       }
     }
   }
@@ -51,7 +51,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   const endedMeanwhile = new Set<string>()
   let openLooks = 0
 
-  function drop(runId: string) {
+  function remove(runId: string) {
     carriers.delete(runId)
     if (openLooks > 0) endedMeanwhile.add(runId)
   }
