@@ -37,6 +37,19 @@ test('every statement fits the schema, and its reader names its columns', async 
   expect(await complaints(statements)).toEqual([])
 })
 
+test('no statement compares a column of an index with berth_now(), which is volatile, so the index is not used', async () => {
+  const indexed = await readIndexedColumns()
+  await client.query('SET enable_seqscan = off')
+  const found = new Set<string>()
+  for (const { place, texts } of statements)
+    for (const text of texts.filter((each) => each.includes('berth_now')))
+      for (const { relation, filter } of scansOf(await planOf(text)))
+        for (const column of indexed.get(relation) ?? [])
+          if (comparesWithClock(column, filter))
+            found.add(`${place}: ${relation}.${column} is compared with berth_now(), not with (SELECT berth_now())`)
+  expect([...found]).toEqual([])
+})
+
 test('a column that is renamed is found, and a reader that names another one', async () => {
   const lists = statements.filter(({ texts }) => texts.some((text) => /FROM capacity_reservation\b/.test(text)))
   await client.query('ALTER TABLE capacity_reservation RENAME starts_at TO begins_at')
@@ -48,6 +61,39 @@ test('a column that is renamed is found, and a reader that names another one', a
   const number = [new Map([['name', { isOptional: false, types: new Set(['number']) }]])]
   expect(await complaints([{ ...misspelt, reader: number }])).toEqual(['here: name is a string, read as number'])
 })
+
+interface Plan {
+  'Relation Name'?: string
+  'Index Name'?: string
+  Filter?: string
+  Plans?: Plan[]
+}
+
+async function planOf(text: string): Promise<Plan[]> {
+  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${text}`)
+  return rows.flatMap((row) => row['QUERY PLAN'].map((each) => each.Plan))
+}
+
+/** What a plan reads, but for rows that are found by their key, with the condition that each row is compared with. */
+function scansOf(plans: readonly Plan[]): { relation: string; filter: string }[] {
+  return plans.flatMap(({ 'Relation Name': relation, 'Index Name': index = '', Filter: filter, Plans = [] }) => {
+    const scan = relation && filter && !index.endsWith('_pkey') ? [{ relation, filter }] : []
+    return [...scan, ...scansOf(Plans)]
+  })
+}
+
+/** The body of berth_now() stands in the plan. */
+const comparesWithClock = (column: string, filter: string) =>
+  new RegExp(`\\b${column} [<>]=? .{0,40}clock_timestamp`).test(filter)
+
+async function readIndexedColumns(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await client.query<{ relation: string; columns: string[] }>(
+    `SELECT c.relname AS relation, array_agg(DISTINCT a.attname::text) AS columns
+     FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(i.indkey)
+     WHERE c.relnamespace = 'public'::regnamespace GROUP BY 1`,
+  )
+  return new Map(rows.map(({ relation, columns }) => [relation, columns]))
+}
 
 async function complaints(about: readonly Statement[]): Promise<string[]> {
   const found = new Set<string>()

@@ -42,8 +42,8 @@ const needs: Readonly<Record<string, Need>> = {
   ),
   approval_requested_at_id_idx: need('a.requested_at', newest('approval', 'requested_at')),
   approval_status_expires_at_idx: need(
-    "a.status = 'PENDING' AND a.expires_at <= berth_now()",
-    "SELECT job_id FROM approval a WHERE a.status = 'PENDING' AND a.expires_at <= now() ORDER BY a.expires_at LIMIT $1",
+    "a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now())",
+    "SELECT job_id FROM approval a WHERE a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now()) ORDER BY a.expires_at LIMIT $1",
   ),
   audit_entry_of_actor: need(
     'actor_id',
@@ -70,7 +70,7 @@ const needs: Readonly<Record<string, Need>> = {
   ),
   hold_pool_idx: need('FROM hold WHERE pool = $1', 'SELECT * FROM hold WHERE pool = $1'),
   idempotency_key_expires_at_idx: need(
-    'SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1',
+    'SELECT user_id, key FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1',
   ),
   // By its foreign key.
   idempotency_key_job_id_idx: need(
@@ -116,12 +116,12 @@ const needs: Readonly<Record<string, Need>> = {
   ),
   pool_change_pool_xact_idx: need('SELECT id FROM pool_change WHERE pool = $1 AND xact >= $2'),
   preemption_pool_at_idx: need(
-    'FROM preemption WHERE pool = $1 AND at > berth_now()',
-    'SELECT * FROM preemption WHERE pool = $1 AND at > now()',
+    'FROM preemption WHERE pool = $1 AND at > (SELECT berth_now())',
+    'SELECT * FROM preemption WHERE pool = $1 AND at > (SELECT berth_now())',
   ),
   question_pool_deadline_idx: need(
-    'WHERE pool = $1 AND deadline > berth_now() AND answer IS NULL',
-    'SELECT id FROM question WHERE pool = $1 AND deadline > now() AND answer IS NULL',
+    'WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL',
+    'SELECT id FROM question WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL',
   ),
   queue_entry_due: need(
     'q.pool = $1 AND NOT q.open AND q.eligible_at >',
@@ -145,14 +145,8 @@ const needs: Readonly<Record<string, Need>> = {
     'r.pool = $1 AND r.lost_at IS NOT NULL',
     'SELECT id FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL',
   ),
-  run_scheduled: need(
-    "FROM run WHERE pool = name AND scheduled_at > berth_now() - interval '24 hours' ORDER BY scheduled_at DESC",
-    'SELECT * FROM run WHERE pool = $1 AND scheduled_at > now() ORDER BY scheduled_at DESC LIMIT 100',
-  ),
-  slot_reservation_made: need(
-    'SELECT id FROM slot_reservation WHERE created_at < berth_now()',
-    "SELECT id FROM slot_reservation WHERE created_at < now() - interval '3 days'",
-  ),
+  run_scheduled: need('SELECT * FROM run WHERE pool = $1 AND scheduled_at >= (SELECT berth_now())'),
+  slot_reservation_made: need('SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now())'),
   slot_reservation_open: need(
     'r.user_id = s.id AND r.consumed_at IS NULL AND r.released_at IS NULL',
     'SELECT count(*) FROM slot_reservation r WHERE r.user_id = $1 AND r.consumed_at IS NULL AND r.released_at IS NULL',
@@ -165,10 +159,7 @@ const needs: Readonly<Record<string, Need>> = {
     'FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
     'SELECT t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
   ),
-  usage_ledger_at: need(
-    'SELECT job_id FROM usage_ledger WHERE at < berth_now()',
-    "SELECT job_id FROM usage_ledger WHERE at < now() - interval '3 days'",
-  ),
+  usage_ledger_at: need('SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now())'),
   usage_ledger_of_account: need(inWindow, ofAccount('usage_ledger', 't.at > $2')),
   usage_ledger_of_team: need(inWindow, 'SELECT sum(cost) FROM usage_ledger t WHERE t.team_id = $1 AND t.at > $2'),
   usage_ledger_user_id_at_idx: need(

@@ -123,5 +123,5 @@ export async function expireApprovals({ db, time, wakeups }: Domain): Promise<nu
 /** The condition is on the locked row: a decision of a moment ago has moved the job on. */
 const overdueSql = `
 SELECT j.id, j.run_number AS run FROM approval a JOIN job j ON j.id = a.job_id
-WHERE a.status = 'PENDING' AND a.expires_at <= berth_now() AND j.state = 'BLOCKED'
+WHERE a.status = 'PENDING' AND a.expires_at <= (SELECT berth_now()) AND j.state = 'BLOCKED'
 ORDER BY a.expires_at LIMIT $1 FOR UPDATE OF j SKIP LOCKED`

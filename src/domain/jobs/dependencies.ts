@@ -76,7 +76,7 @@ export async function openGates(sql: Sql, gates: Gates): Promise<number> {
 const openSql = (condition: string) => `
 WITH due AS MATERIALIZED (
   SELECT q.job_id, EXISTS (SELECT FROM dependency d WHERE d.job_id = q.job_id) AS depends FROM queue_entry q
-  WHERE NOT q.open AND q.eligible_at <= berth_now() AND ${condition}
+  WHERE NOT q.open AND q.eligible_at <= (SELECT berth_now()) AND ${condition}
     AND NOT EXISTS (SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${dependencyMetSql})
   ORDER BY q.eligible_at LIMIT ${gatesMax}
 ),

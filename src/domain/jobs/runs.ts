@@ -61,7 +61,7 @@ export const readStartsDue = (sql: Sql, term: Term, sinceMs: number): Promise<Ho
 
 const startsSql = `
 WITH recent AS MATERIALIZED (
-  SELECT * FROM run WHERE pool = $1 AND scheduled_at >= berth_now() - $3::float8 * interval '1 millisecond'
+  SELECT * FROM run WHERE pool = $1 AND scheduled_at >= (SELECT berth_now()) - $3::float8 * interval '1 millisecond'
 ) ${runsSql("AND r.state = 'STARTING' AND r.handle IS NULL", 'recent')}`
 
 /** Runs that are due: to be started, stopped or signalled. */

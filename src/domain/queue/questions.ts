@@ -86,7 +86,7 @@ UNION ALL SELECT NULL, false FROM question WHERE id = $1 AND NOT EXISTS (SELECT 
 export async function openQuestions({ db }: Domain, pool: string): Promise<OpenQuestion[]> {
   return db.sql.query<OpenQuestion>(
     `SELECT id, kind::text AS kind, payload FROM question
-     WHERE pool = $1 AND deadline > berth_now() AND answer IS NULL
+     WHERE pool = $1 AND deadline > (SELECT berth_now()) AND answer IS NULL
      ORDER BY id LIMIT $2`,
     [pool, questionsPerPass],
     'open_questions',
@@ -110,5 +110,7 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
 }
 
 export async function forgetQuestions({ db }: Domain): Promise<void> {
-  await db.sql.query("DELETE FROM question WHERE deadline < berth_now() - $1 * interval '1 millisecond'", [forgottenMs])
+  await db.sql.query("DELETE FROM question WHERE deadline < (SELECT berth_now()) - $1 * interval '1 millisecond'", [
+    forgottenMs,
+  ])
 }

@@ -120,6 +120,6 @@ SELECT name AS pool, berth_now() AS at, ${localSql} AS local,
     FROM (SELECT *, row_number() OVER (ORDER BY count DESC, user_id) AS place FROM people) u
     WHERE place <= $3::int OR user_id = ANY($2::text[])), '[]') AS "byUser",
   (SELECT extract(epoch FROM avg(r.scheduled_at - greatest(j.eligible_at, r.created_at)))::float8 FROM (
-      SELECT * FROM run WHERE pool = name AND scheduled_at > berth_now() - interval '24 hours' ORDER BY scheduled_at DESC LIMIT $5
+      SELECT * FROM run WHERE pool = name AND scheduled_at > (SELECT berth_now()) - interval '24 hours' ORDER BY scheduled_at DESC LIMIT $5
     ) r JOIN job j ON j.id = r.job_id) AS "avgWaitSeconds"
 FROM chosen`

@@ -70,7 +70,7 @@ const ofAll: Readonly<Record<string, string>> = {
       OR l.priority <> coalesce(j.priority_override, j.base_priority)`,
   'a queue entry is open only when its start time has come and its dependencies are satisfied': `
     SELECT q.job_id AS id, 'from ' || q.eligible_at AS message FROM queue_entry q
-    WHERE q.open AND (q.eligible_at > berth_now() OR EXISTS (
+    WHERE q.open AND (q.eligible_at > (SELECT berth_now()) OR EXISTS (
       SELECT FROM dependency d JOIN job o ON o.id = d.on_job_id WHERE d.job_id = q.job_id AND NOT ${dependencyMetSql}))`,
   'the tally of a queue is its number of entries': `
     SELECT 'pool_' || pool AS id, 'band ' || band || ', chunk ' || chunk || CASE WHEN open THEN ', open: ' ELSE ', gated: ' END

@@ -96,5 +96,5 @@ export const sweepKeys = ({ db }: Domain): Promise<number> => sweep(db.sql, swee
 
 const sweepSql = `
 DELETE FROM idempotency_key WHERE (user_id, key) IN (
-  SELECT user_id, key FROM idempotency_key WHERE expires_at <= berth_now() ORDER BY expires_at LIMIT $1)
+  SELECT user_id, key FROM idempotency_key WHERE expires_at <= (SELECT berth_now()) ORDER BY expires_at LIMIT $1)
 RETURNING 1`

@@ -185,6 +185,6 @@ const rememberedMsMin = 60_000
 export const readPreemptions = (sql: Sql, pool: string, quantumMs: number): Promise<PastPreemption[]> =>
   sql.query<PastPreemption>(
     `SELECT ${ms('at')} AS "atMs", tier, claimant_job_id AS "claimantJobId", victim_job_id AS "victimJobId"
-     FROM preemption WHERE pool = $1 AND at > berth_now() - $2 * interval '1 millisecond' ORDER BY at, id`,
+     FROM preemption WHERE pool = $1 AND at > (SELECT berth_now()) - $2 * interval '1 millisecond' ORDER BY at, id`,
     [pool, Math.max(quantumMs, rememberedMsMin)],
   )
