@@ -46,7 +46,7 @@ export async function* followJob(
     { jobId, ...(after !== undefined && { after }) },
     {
       signal,
-      poll: (variables, polling) => polled(history, variables, polling),
+      poll: (variables, polling) => polled({ history, from }, variables, polling),
       startsWithPoll: after === undefined && from === 'FIRST',
     },
   )
@@ -129,20 +129,33 @@ export function createHistory(connection: Connection, jobId: string) {
   }
 }
 
+interface Polled {
+  history: ReturnType<typeof createHistory>
+  from: FollowJobOptions['from']
+}
+
 /** `jobStatus` by queries. */
 async function* polled(
-  history: ReturnType<typeof createHistory>,
+  { history, from }: Polled,
   variables: JobStatusSubscriptionVariables,
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
+    const begins = variables.after == null // it moves with the messages
     const { job, events, cursor, isFinal, isNews } = await history.read({ signal, after: variables.after })
+    const transitions = begins && from === 'CURRENT' ? sinceState(job.state, events) : events
     yield {
       jobStatus: isNews
-        ? { __typename: 'JobTransitions', job, transitions: events, cursor, isFinal }
+        ? { __typename: 'JobTransitions', job, transitions, cursor, isFinal }
         : { __typename: 'StreamHeartbeat', cursor },
     }
     if (isFinal) return
     await pause(pollMs, signal)
   }
+}
+
+/** The event that led to the state, and what follows; none if that event is not kept any more. */
+function sinceState(state: JobEventRowFragment['to'], events: JobEventRowFragment[]): JobEventRowFragment[] {
+  const led = events.findLastIndex(({ from, to }) => to === state && from !== to)
+  return led < 0 ? [] : events.slice(led)
 }

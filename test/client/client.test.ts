@@ -75,8 +75,16 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     }
     await cancel(jobId)
     expect(await seqsOf(client.follow(jobId, { after: job.eventCursor }))).toEqual([4])
-    if (transport !== 'polling')
-      expect(await seqsOf(client.follow(jobId, { after: first?.cursor ?? '' }))).toEqual([2, 3, 4])
+    expect(await seqsOf(client.follow(jobId, { after: first?.cursor ?? '' }))).toEqual(
+      transport === 'polling' ? [4] : [2, 3, 4],
+    )
+  })
+
+  it('follow from the current state gives the event that led to it, and what follows', async () => {
+    const jobId = await server.submit()
+    await prioritise(jobId, 30)
+    await cancel(jobId)
+    expect(await seqsOf(client.follow(jobId, { from: 'CURRENT' }))).toEqual([3])
   })
 
   it('tail gives the output of a job that ends meanwhile', async () => {
