@@ -23,7 +23,7 @@ const ofAccount = (table: string, rest: string) =>
 const alive = 'AND NOT t.log_closed'
 const inWindow = 'AND t.at > clock.now - s.hours'
 
-const needs: Readonly<Record<string, Need>> = {
+const needs = {
   account_tally_pool_part_idx: need(
     'JOIN account_tally t ON t.pool = $1 AND t.part = p.part',
     'SELECT sum(entries) FROM account_tally WHERE pool = $1 AND part = $2',
@@ -145,8 +145,13 @@ const needs: Readonly<Record<string, Need>> = {
     'r.pool = $1 AND r.lost_at IS NOT NULL',
     'SELECT id FROM run r WHERE r.pool = $1 AND r.lost_at IS NOT NULL',
   ),
-  run_scheduled: need('SELECT * FROM run WHERE pool = $1 AND scheduled_at >= (SELECT berth_now())'),
-  slot_reservation_made: need('SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now())'),
+  run_scheduled: need(
+    "FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $3::float8 * interval '1 millisecond' AND 'infinity'",
+    "SELECT * FROM run WHERE pool = $1 AND scheduled_at BETWEEN (SELECT berth_now()) - $2::float8 * interval '1 millisecond' AND 'infinity'",
+  ),
+  slot_reservation_made: need(
+    "SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1",
+  ),
   slot_reservation_open: need(
     'r.user_id = s.id AND r.consumed_at IS NULL AND r.released_at IS NULL',
     'SELECT count(*) FROM slot_reservation r WHERE r.user_id = $1 AND r.consumed_at IS NULL AND r.released_at IS NULL',
@@ -159,23 +164,43 @@ const needs: Readonly<Record<string, Need>> = {
     'FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
     'SELECT t.name FROM team_member m JOIN team t ON t.id = m.team_id WHERE m.user_id = $1',
   ),
-  usage_ledger_at: need('SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now())'),
+  usage_ledger_at: need(
+    "SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY at LIMIT $1",
+  ),
   usage_ledger_of_account: need(inWindow, ofAccount('usage_ledger', 't.at > $2')),
   usage_ledger_of_team: need(inWindow, 'SELECT sum(cost) FROM usage_ledger t WHERE t.team_id = $1 AND t.at > $2'),
   usage_ledger_user_id_at_idx: need(
     inWindow,
     'SELECT sum(cost) FROM usage_ledger t WHERE t.user_id = $1 AND t.at > $2',
   ),
-}
+} satisfies Record<string, Need>
 
 /** What was made long ago, of many people: of a short table every index costs less than one of blocks. */
 const oldRowsSql = `
 WITH ledger AS (
   INSERT INTO usage_ledger (job_id, user_id, account, at, cost)
-  SELECT 'job_' || n, 'user_' || n, 'ml', berth_now() - n * interval '1 minute', 0 FROM generate_series(5000, 1, -1) n
+  SELECT 'job_' || n, 'user_' || n, 'ml', berth_now() - n * interval '1 minute', 0 FROM generate_series(20000, 1, -1) n
 )
 INSERT INTO slot_reservation (id, user_id, created_at, expires_at)
-SELECT 'slot_' || n, 'user_' || n, berth_now() - n * interval '1 minute', berth_now() FROM generate_series(5000, 1, -1) n`
+SELECT 'slot_' || n, 'user_' || n, berth_now() - n * interval '1 minute', berth_now() FROM generate_series(20000, 1, -1) n`
+
+/** Runs and keys of the jobs of a team. */
+const runsAndKeysSql = `
+WITH runs AS (
+  INSERT INTO run (id, job_id, number, pool, state, created_at, scheduled_at, finished_at)
+  SELECT 'run_' || n, 'job_' || 1 + n % 1000, 1 + n / 1000, 'p', 'SUCCEEDED', at, at, at
+  FROM generate_series(4999, 0, -1) n, LATERAL (SELECT berth_now() - n * interval '1 minute' AS at) t
+)
+INSERT INTO idempotency_key (user_id, key, payload_hash, hash_version, job_id, expires_at)
+SELECT 'user_1', 'key_' || n, '', 1, 'job_' || 1 + n % 1000, berth_now() + n * interval '1 minute' FROM generate_series(1, 5000) n`
+
+/** Indexes by which a few rows of a table that grows with every job are found. */
+const fewOfMany = [
+  'idempotency_key_expires_at_idx',
+  'run_scheduled',
+  'slot_reservation_made',
+  'usage_ledger_at',
+] as const
 
 /** Jobs of one team that are over: without any, all indexes on teams cost the same. */
 const jobsOfATeamSql = `
@@ -186,12 +211,14 @@ INSERT INTO job (id, user_id, spec, state, pool, queue, executor, account, base_
 SELECT 'job_' || n, 'user_1', '{}', 'SUCCEEDED', 'p', 'q', 'local', 'ml', 0, 1, 1, 0, 'team_1',
   '00000000-0000-0000-0000-000000000000', berth_now(), berth_now(), true FROM generate_series(1, 1000) n`
 
+const analyzeSql = 'ANALYZE idempotency_key, run, slot_reservation, usage_ledger'
+
 const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text }) => text)
 
 let database: TestDatabase
 beforeAll(async () => {
   database = await createDatabase()
-  for (const statement of [jobsOfATeamSql, oldRowsSql, 'ANALYZE usage_ledger, slot_reservation'])
+  for (const statement of [jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
     await database.db.sql.query(statement)
 })
 afterAll(() => database.close())
@@ -207,10 +234,16 @@ describe('indexes', () => {
 
   it.each(Object.entries(needs))('%s is what a statement reads by', async (index, { text, statement }) => {
     expect(source.filter((each) => each.includes(text))).not.toEqual([])
-    const plan = await database.db.transaction(async (sql) => {
-      await sql.query('SET LOCAL enable_seqscan = off')
-      return sql.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`)
-    })
-    expect(JSON.stringify(plan)).toContain(`"${index}"`)
+    expect(await planOf(statement, 'off')).toContain(`"${index}"`)
+  })
+
+  it.each(fewOfMany)('%s is preferred to a scan of the table, though no value is known', async (index) => {
+    expect(await planOf(needs[index].statement, 'on')).toContain(`"${index}"`)
   })
 })
+
+const planOf = (statement: string, seqScans: 'on' | 'off') =>
+  database.db.transaction(async (sql) => {
+    await sql.query(`SET LOCAL enable_seqscan = ${seqScans}`)
+    return JSON.stringify(await sql.query(`EXPLAIN (GENERIC_PLAN, FORMAT JSON) ${statement}`))
+  })

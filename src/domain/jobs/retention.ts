@@ -85,7 +85,7 @@ export const expireSlots = ({ db }: Domain): Promise<number> => sweep(db.sql, ex
 
 const expireSlotsSql = `
 DELETE FROM slot_reservation WHERE id IN (
-  SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' LIMIT $1)
+  SELECT id FROM slot_reservation WHERE created_at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY created_at LIMIT $1)
 RETURNING 1`
 
 /**

@@ -102,7 +102,7 @@ export const sweepLedger = ({ db }: Domain): Promise<number> => sweep(db.sql, sw
 
 const sweepSql = `
 DELETE FROM usage_ledger WHERE job_id IN (
-  SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' LIMIT $1)
+  SELECT job_id FROM usage_ledger WHERE at < (SELECT berth_now()) - $2 * interval '1 day' ORDER BY at LIMIT $1)
 RETURNING 1`
 
 export const noUsage: Usage = {
