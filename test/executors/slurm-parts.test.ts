@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -234,6 +235,23 @@ describe('the batch script', () => {
 
   it('is a script of a plain shell', () => {
     execFileSync('/bin/sh', ['-n'], { input: batchScriptOf("/it's here", 1000) })
+  })
+
+  it('leaves no process behind, for which Slurm would wait', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'berth-parts-'))
+    const run = runOf({ command: ['echo', 'out'], workdir: '/' })
+    writeFileSync(join(directory, 'job'), jobFileOf(run, { ...commanding, directory }))
+    const slurms = { SLURM_JOB_ID: '7', SLURMD_NODENAME: 'n1', SLURM_JOB_NODELIST: 'n1', SLURM_JOB_NUM_NODES: '1' }
+    const script = spawn('/bin/sh', ['-c', batchScriptOf(directory, 1000)], {
+      detached: true,
+      env: { PATH: process.env['PATH'], ...slurms },
+      stdio: 'ignore',
+    })
+    await once(script, 'exit')
+    expect(() => process.kill(-(script.pid ?? 0), 0)).toThrow('ESRCH')
+    expect(readFileSync(join(directory, 'stdout'), 'utf8')).toBe('out\n')
+    expect(readlinkSync(join(directory, 'exit'))).toMatch(/^0 - /)
+    rmSync(directory, { recursive: true })
   })
 })
 

@@ -128,13 +128,15 @@ if [ "$in$out$err" ]; then
   refusal=$(/bin/sh -c "$path_check" berth "$in" "$out" "$err") || fail BAD_SPEC "$refusal"
 fi
 [ "$processes" -eq 1 ] || write_nodes "$processes" "$per_node"
-mkfifo -m 600 "$dir/pipe.out" "$dir/pipe.err" || fail START_FAILED "Cannot make pipes in $dir on $SLURMD_NODENAME"
-keep stdout <"$dir/pipe.out" &
+mkfifo -m 600 "$dir/pipe.out" "$dir/pipe.err" "$dir/pipe.kept" ||
+  fail START_FAILED "Cannot make pipes in $dir on $SLURMD_NODENAME"
+# The third pipe is closed when both readers are over.
+keep stdout 5>"$dir/pipe.kept" <"$dir/pipe.out" &
 readers=$!
-keep stderr <"$dir/pipe.err" &
+keep stderr 5>"$dir/pipe.kept" <"$dir/pipe.err" &
 readers="$readers $!"
-exec 3>"$dir/pipe.out" 4>"$dir/pipe.err"
-rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err"
+exec 5<"$dir/pipe.kept" 3>"$dir/pipe.out" 4>"$dir/pipe.err"
+rm -f "$dir/job" "$dir/pipe.out" "$dir/pipe.err" "$dir/pipe.kept"
 
 [ "$term" = - ] || end "143 $term"
 [ -z "$killed" ] || end '137 -'
@@ -142,7 +144,7 @@ uptime
 started=$up
 children
 record begun "$SLURM_JOB_NODELIST ${SLURM_JOB_GPUS:-${GPU_DEVICE_ORDINAL:-}} $(date +%s%3N)"
-setsid "$@" </dev/null >&3 2>&4 3>&- 4>&- &
+setsid "$@" </dev/null >&3 2>&4 3>&- 4>&- 5<&- &
 pid=$!
 exec 3>&- 4>&-
 [ "$term" = - ] || signal_command TERM
@@ -155,7 +157,8 @@ while :; do
 done
 measure
 signal_command KILL
-# What the command left behind may hold the pipes open: it gets two seconds.
-{ sleep 2; kill -KILL $readers; } &
+# What the command left behind may hold the pipes open: it gets two seconds. This script leaves no process behind itself:
+# where Slurm tracks processes by cgroups, it waits a second or more for one that is left.
+timeout 2 cat <&5 || kill -KILL $readers
 wait $readers
 end "$code $term $cpu $memory" "$code"
