@@ -1,11 +1,13 @@
 import { constants } from 'node:fs'
-import { access, mkdir } from 'node:fs/promises'
+import { access, mkdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
+import { unlessMissing } from './missing.ts'
 
 /**
  * The folders of a pool in `sharedDir`. The operator makes `sharedDir`; the server makes what is in it, once. So a file
  * system that is not mounted shows as a folder that is missing, and the server does not make one of that name on its
- * own disk, where the cluster sees nothing of it.
+ * own disk, where the cluster sees nothing of it. A `sharedDir` that is itself the place of a mount is refused: without
+ * the mount it would be an empty folder, and runs would look as if their directories had been removed.
  */
 
 export interface Layout {
@@ -41,6 +43,7 @@ export function createLayout(sharedDir: string, pool: string): Layout {
   async function demandMode(mode: number): Promise<void> {
     try {
       if (!isMade) {
+        await refuseMountPoint()
         for (const path of [base, runs]) await make(path, 0o711)
         await make(own, 0o700)
       }
@@ -49,6 +52,11 @@ export function createLayout(sharedDir: string, pool: string): Layout {
     } catch (error) {
       throw blame(error)
     }
+  }
+
+  async function refuseMountPoint(): Promise<void> {
+    if (await isMountPoint(sharedDir))
+      throw new SharedDirTrouble(`sharedDir of pool ${pool}: ${sharedDir} ${mountPointWords}`)
   }
 
   const readable = constants.R_OK | constants.X_OK
@@ -69,6 +77,19 @@ async function make(path: string, mode: number): Promise<void> {
   }
 }
 
+/** Linux lists its mounts; elsewhere none is known. */
+async function isMountPoint(path: string): Promise<boolean> {
+  const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
+  const real = await realpath(path)
+  // The fifth field; a space in it is written as \040.
+  return mounts?.split('\n').some((line) => unescaped(line.split(' ')[4] ?? '') === real) ?? false
+}
+
+const unescaped = (text: string) =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
+
+const mountPointWords =
+  'is where a file system is mounted, and an empty folder while it is not: make a folder in it, and name that as sharedDir'
 const rights =
   'may not be changed by the account of the server: let it write there; over NFS a server that is root needs no_root_squash'
 const words: Readonly<Record<string, string>> = {

@@ -8,6 +8,7 @@ import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import type { Loss, Spool } from '../follow.ts'
 import { expandHostlist } from './hostlist.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
+import { unlessCode, unlessMissing } from './missing.ts'
 
 /**
  * The directory of a run, below `sharedDir`. It belongs to the account of the run, so the job can change all that is in
@@ -205,14 +206,3 @@ export async function readFileClock({ own }: Layout): Promise<number> {
 }
 
 let probes = 0
-
-export const unlessMissing = <T>(work: Promise<T>): Promise<T | null> => unlessCode('ENOENT', work)
-
-export async function unlessCode<T>(code: string, work: Promise<T>): Promise<T | null> {
-  try {
-    return await work
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === code) return null
-    throw error
-  }
-}

@@ -9,16 +9,9 @@ import { follow } from '../follow.ts'
 import { createCluster } from './cluster.ts'
 import { createSlurm } from './commands.ts'
 import { createLayout, SharedDirTrouble } from './layout.ts'
+import { unlessMissing } from './missing.ts'
 import { createObserver } from './observer.ts'
-import {
-  directoryOf,
-  giveUpRun,
-  type RunDirectory,
-  readRecords,
-  removeRun,
-  spoolOf,
-  unlessMissing,
-} from './run-files.ts'
+import { directoryOf, giveUpRun, type RunDirectory, readRecords, removeRun, spoolOf } from './run-files.ts'
 import { createQueue } from './squeue.ts'
 import { jobPhaseOf } from './states.ts'
 import { createJobStopper } from './stop.ts'

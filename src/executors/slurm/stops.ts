@@ -2,7 +2,7 @@ import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Time } from '../../platform/clock.ts'
 import type { Layout } from './layout.ts'
-import { unlessMissing } from './run-files.ts'
+import { unlessMissing } from './missing.ts'
 
 /**
  * Requested stops and when KILL is due: a file for each run, in a directory of the server, so that the next leader knows
