@@ -11,9 +11,9 @@ export interface Executor {
   /**
    * Starts the run, or finds it: a second call with the same run id does not start it twice. Throws StartFailed. After
    * `unwanted` it need not wait for anything more, such as an image: it returns the handle, or throws StartFailed if
-   * nothing of the run exists, or another error if it does not know.
+   * nothing of the run exists, or another error if it does not know. `tell` gets the reason while it waits.
    */
-  start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle>
+  start(run: RunSpec, unwanted?: AbortSignal, tell?: (info: string) => void): Promise<Handle>
   /**
    * The handle of a run that was started, if the handle was not stored; null: nothing of the run exists, and a start
    * that was begun will not go on. Starts nothing.

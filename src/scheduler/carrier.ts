@@ -192,7 +192,8 @@ export class Carrier {
     const { domain } = this.#carrying
     const cancelled = this.#cancelled.signal
     try {
-      return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]))
+      const tell = (info: string) => this.#aside(this.observed({ state: 'starting', info }, 0))
+      return await this.executor.start(order, AbortSignal.any([this.#dropped, cancelled]), tell)
     } catch (error) {
       if (this.#dropped.aborted || error instanceof Fenced) throw error
       if (cancelled.aborted) return this.#settleCancelled(error)

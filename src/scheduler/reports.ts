@@ -135,7 +135,7 @@ const isLate = (job: ReportedJob, { number }: RunReport): boolean => job.run !==
 function toldBeside({ runId, report }: RunReport): RunFacts[] {
   if (report.kind !== 'seen') return []
   const { observation } = report
-  const info = observation.state === 'starting' && observation.info ? { info: observation.info } : {}
+  const info = observation.state === 'starting' ? { info: observation.info ?? '' } : {}
   const told = { ...factsOf(observation), ...info }
   return Object.keys(told).length > 0 ? [{ runId, ...told }] : []
 }

@@ -83,18 +83,20 @@ async function startEngine(path: string) {
   return Object.assign(state, { close })
 }
 
-const begin = (unwanted: AbortController) =>
-  executor.start(runOf({ command: ['true'] }), unwanted.signal).catch((error: unknown) => error)
+const begin = (unwanted: AbortController, tell?: (info: string) => void) =>
+  executor.start(runOf({ command: ['true'] }), unwanted.signal, tell).catch((error: unknown) => error)
 const pulls = (count: number) => until(() => engine.pulls.size === count, { what: `${count} pulls` })
 
 const ordersIn = async (name: string) =>
   (await readdir(join(directory, name))).filter((file) => file.endsWith('.order'))
 
 describe('a start that is given up', () => {
-  it('ends the pull of its image', async () => {
+  it('ends the pull of its image, which it has told', async () => {
     const unwanted = new AbortController()
-    const starting = begin(unwanted)
+    const told: string[] = []
+    const starting = begin(unwanted, (info) => told.push(info))
     await pulls(1)
+    expect(told).toEqual(['Pulling the image slow:1'])
     unwanted.abort()
     expect(await starting).toBeInstanceOf(StartFailed)
     await pulls(0)

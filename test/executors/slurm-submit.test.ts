@@ -120,6 +120,16 @@ it('a start that is not wanted any more ends, and leaves the run to the server t
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
 })
 
+it('a start tells that it waits for Slurm', async () => {
+  const server = openServer()
+  const told: string[] = []
+  const start = server.submit(order(), undefined, (info) => told.push(info))
+  await asks(server)
+  expect(told).toContain('Slurm does not answer: Unable to contact slurm controller')
+  server.answers = true
+  expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+})
+
 it('a run that another server gave up meanwhile is submitted with a directory', async () => {
   const { run, old, start, next, again } = await askTwice()
   expect(await ends(old, start)).toMatchObject({ reason: { reason: 'NODE_TROUBLE' } })
@@ -266,8 +276,10 @@ describe('a shared folder that is away', () => {
     const start = openServer({ shows: [run.runId] }).submit(run)
     expect(await start).toBe(run.runId)
     const next = openServer()
-    const waiting = next.submit(run)
+    const told: string[] = []
+    const waiting = next.submit(run, undefined, (info) => told.push(info))
     await until(() => next.clock.sleeping > 0, { what: 'it waits for Slurm or the folder' })
+    expect(told).toEqual([missing])
     next.shows = []
     await back()
     next.shows = [run.runId]

@@ -112,6 +112,20 @@ const isGiven = (...jobIds: string[]) =>
   })
 const wait = async (jobId: string) => (await waitingOf(it.domain, [jobId])).get(jobId)?.reasons[0]?.code
 
+test('a job shows why its start waits', async () => {
+  const { start } = backend
+  const answers = Promise.withResolvers<void>()
+  backend.start = async (run, unwanted, tell) => {
+    tell?.('The backend does not answer')
+    await answers.promise
+    return start(run, unwanted)
+  }
+  const id = await submit(3)
+  await becomes(id, { state: 'STARTING', info: 'The backend does not answer' })
+  answers.resolve()
+  await becomes(id, { state: 'STARTING', info: 'Resources' })
+})
+
 test('a run is handed over by amounts, waits with the reason of its backend, and follows the node that it chooses', async () => {
   const first = await submit(3)
   const second = await submit(3)

@@ -75,6 +75,17 @@ test('a run that was found before its loss is stored is searched for again', asy
   expect(await lostAt()).toEqual([{ isLost: false }])
 })
 
+test('why a run waits is shown until the backend has no reason any more', async () => {
+  const id = await it.submit()
+  await leader.tick()
+  const infos = async () =>
+    (await sql('SELECT j.state_info AS job, r.state_info AS run FROM job j JOIN run r ON r.job_id = j.id'))[0]
+  await report(id, 1, { state: 'starting', info: 'Resources' })
+  expect(await infos()).toEqual({ job: 'Resources', run: 'Resources' })
+  await report(id, 1, { state: 'starting', nativeId: '7' })
+  expect(await infos()).toEqual({ job: null, run: null })
+})
+
 test('76: an end that is reported twice, at once or later, ends it once', async () => {
   const id = await it.submit()
   await leader.tick()

@@ -7,7 +7,7 @@ import type { Sql } from '../../platform/tx.ts'
  */
 export interface RunFacts {
   runId: string
-  /** Why it does not run yet; stored while it is STARTING. */
+  /** Why it does not run yet, '' if no reason is known any more; stored while it is STARTING. */
   info?: string
   nativeId?: string
   ip?: string
@@ -28,12 +28,12 @@ WITH fact AS MATERIALIZED (
   JOIN run r ON r.id = f."runId"
 ),
 shown AS (
-  UPDATE job SET state_info = f.waits, told_at = berth_now() FROM fact f JOIN run r ON r.id = f."runId"
-  WHERE job.id = r.job_id AND job.run_number = r.number AND job.state = 'STARTING' AND f.waits IS NOT NULL
-    AND job.state_info IS DISTINCT FROM f.waits
+  UPDATE job SET state_info = nullif(f.waits, ''), told_at = berth_now() FROM fact f JOIN run r ON r.id = f."runId"
+  WHERE job.id = r.job_id AND job.run_number = r.number AND job.state = 'STARTING'
+    AND f.waits <> coalesce(job.state_info, '')
 )
-UPDATE run SET state_info = coalesce(f.waits, run.state_info), native_id = coalesce(f."nativeId", run.native_id),
+UPDATE run SET state_info = nullif(coalesce(f.waits, run.state_info), ''), native_id = coalesce(f."nativeId", run.native_id),
   ip = coalesce(f.ip, run.ip), nodes = coalesce(f.nodes, run.nodes), gpu_ids = coalesce(f."gpuIds", run.gpu_ids)
 FROM fact f WHERE run.id = f."runId" AND (
-  f.waits IS DISTINCT FROM run.state_info AND f.waits IS NOT NULL OR f."nativeId" <> coalesce(run.native_id, '')
+  f.waits <> coalesce(run.state_info, '') OR f."nativeId" <> coalesce(run.native_id, '')
   OR f.ip <> coalesce(run.ip, '') OR f.nodes <> run.nodes OR f."gpuIds" <> run.gpu_ids)`

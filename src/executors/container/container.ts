@@ -11,7 +11,7 @@ import { readEngineTime, readStart } from './moments.ts'
 import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
 import { openOrders } from './orders.ts'
 import { bytePositionOf, payload } from './output.ts'
-import { createStarter, readHasInit } from './start.ts'
+import { createStarter, engineAway, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
 
 /**
@@ -100,7 +100,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   async function observe(handle: Handle, listed: ReadonlyMap<Handle, string> | null): Promise<Observation> {
     const last = seen.get(handle)
     if (last?.state === 'ended') return last
-    if (listed === null) return last ?? { state: 'starting', info: 'The container engine does not answer' }
+    if (listed === null) return last ?? { state: 'starting', info: engineAway }
     const state = listed.get(handle)
     if (state === undefined) return notThere
     return last?.state === 'running' && phaseOf(state) === 'runs' ? last : lookAt(handle)

@@ -35,7 +35,12 @@ const imagesMax = 1_000
 
 export interface Images {
   /** The image of this name; pulled if the engine does not have it. Throws StartFailed. */
-  find(name: string, unwanted?: AbortSignal): Promise<Image>
+  find(name: string, waiting: Waiting): Promise<Image>
+}
+
+interface Waiting {
+  unwanted: AbortSignal | undefined
+  tell(info: string): void
 }
 
 interface Pull {
@@ -96,9 +101,10 @@ export function createImages(engine: Engine, clock: Clock): Images {
   }
 
   return {
-    async find(name, unwanted) {
+    async find(name, { unwanted, tell }) {
       let found = await inspect(name)
       if (!found) {
+        tell(`Pulling the image ${name}`)
         await pull(name, unwanted)
         found = await inspect(name)
       }

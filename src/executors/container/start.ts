@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf } from '../account.ts'
 import type { DataRoots } from '../data.ts'
 import type { Environment } from '../environment.ts'
-import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed, blamedSpool } from '../trouble.ts'
 import { writeClosure } from './closure.ts'
 import { bodyOf, type Made } from './create.ts'
@@ -45,19 +45,19 @@ export interface StartOptions {
   clock: Clock
 }
 
-export interface Starter {
-  start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle>
-  find(runId: string): Promise<Handle | null>
-}
+export type Starter = Pick<Executor, 'start' | 'find'>
 
 interface Order {
   run: RunSpec
   handle: Handle
   account: Account | null
   unwanted: AbortSignal | undefined
+  /** Gets the reason while it waits. */
+  tell(info: string): void
 }
 
 const notWanted = 'Its start was given up'
+export const engineAway = 'The container engine does not answer'
 const startMsMax = 60_000
 const lookMs = 100
 /** An engine that starts again is waited for; jobs of the machine that need none must not wait for it. */
@@ -78,11 +78,11 @@ export function createStarter(options: StartOptions): Starter {
     return making
   }
 
-  async function start(run: RunSpec, unwanted?: AbortSignal): Promise<Handle> {
+  async function start(run: RunSpec, unwanted?: AbortSignal, tell: Order['tell'] = () => undefined): Promise<Handle> {
     const handle = containerNameOf(run.runId)
     if (!isHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     const account = await accountOf(run.unixUser, accounts)
-    const starting = startPatiently({ run, handle, account, unwanted })
+    const starting = startPatiently({ run, handle, account, unwanted, tell })
     return unwanted ? Promise.race([starting, givenUp(handle, unwanted)]) : starting
   }
 
@@ -103,6 +103,7 @@ export function createStarter(options: StartOptions): Starter {
         return await startOnce(order)
       } catch (error) {
         await demandAnotherTry(error, order, sinceMs)
+        order.tell(engineAway)
       }
   }
 
@@ -134,8 +135,8 @@ export function createStarter(options: StartOptions): Starter {
   }
 
   /** false: another server created it first. */
-  async function make({ run, handle, account, unwanted }: Order): Promise<boolean> {
-    const image = await images.find(run.spec.image ?? options.image, unwanted)
+  async function make({ run, handle, account, unwanted, tell }: Order): Promise<boolean> {
+    const image = await images.find(run.spec.image ?? options.image, { unwanted, tell })
     hasInit ??= await readHasInit(engine)
     // It would leave the request out without a word.
     if (run.gpuIds.length > 0 && (await isPodman(engine)))
@@ -233,7 +234,7 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
 /** A request that the engine refuses is the job's fault; an engine that does not answer is not. */
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway)
-    return new StartFailed('START_FAILED', `The container engine does not answer at ${error.message}`, { cause: error })
+    return new StartFailed('START_FAILED', `${engineAway} at ${error.message}`, { cause: error })
   if (!(error instanceof EngineError)) return blamed(error)
   const isRequest = error.status === 400 || error.status === 404
   const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'

@@ -2,7 +2,7 @@ import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
-import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
+import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
@@ -42,29 +42,33 @@ const lookMs = 200
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
+const silent = 'Slurm does not answer'
+
 /** The signal says that the start is not wanted any more: another server may have to submit the run, so it is left as it is. */
-export type Submit = (run: RunSpec, unwanted?: AbortSignal) => Promise<Handle>
+export type Submit = Executor['start']
 
 export function createSubmit(options: SubmitOptions): Submit {
   const { slurm, queue, layout, accounts, clock } = options
   const underWay = new Map<string, Promise<Handle>>()
 
-  async function start(run: RunSpec, unwanted: AbortSignal | undefined): Promise<Handle> {
+  async function start(run: RunSpec, waiting: Waiting): Promise<Handle> {
+    const { unwanted, tell } = waiting
     for (;;)
       try {
-        return await submitOnce(run, unwanted)
+        return await submitOnce(run, waiting)
       } catch (error) {
         const cause = layout.blame(error)
         if (!(cause instanceof SharedDirTrouble)) throw cause
         const isKnown = await slurmKnows(run)
         if (isKnown) return run.runId
         if (isKnown === false) throw new StartFailed('NODE_TROUBLE', cause.message, { cause })
+        tell?.(`${cause.message}. Slurm does not answer either`)
         await clock.sleep(awayPauseMs, unwanted)
         unwanted?.throwIfAborted()
       }
   }
 
-  async function submitOnce(run: RunSpec, unwanted: AbortSignal | undefined): Promise<Handle> {
+  async function submitOnce(run: RunSpec, { unwanted, tell }: Waiting): Promise<Handle> {
     const files = directoryOf(layout, run.runId)
     if (!files) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${run.runId}`)
     await layout.demand()
@@ -77,7 +81,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     const makeReady = () => prepare(layout, files, order)
     const isReady = await makeReady()
     if (!isReady && !isThere && (await isSubmitted(files, unwanted))) return run.runId
-    await submit({ files, asked: order.asked, makeReady, unwanted }, isReady)
+    await submit({ files, asked: order.asked, makeReady, unwanted, tell }, isReady)
     return run.runId
   }
 
@@ -110,13 +114,14 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 
   /** Before each try but the first of a new directory: another server may have given the run up meanwhile. */
-  async function submit({ files, asked, makeReady, unwanted }: Submission, wasMade: boolean): Promise<void> {
+  async function submit({ files, asked, makeReady, unwanted, tell }: Submission, wasMade: boolean): Promise<void> {
     for (let [isReady, sinceMs] = [wasMade, clock.monotonicMs()]; ; isReady = false) {
       unwanted?.throwIfAborted()
       if (!isReady) await makeReady()
       const away = await sbatch(files, asked)
       if (away === null || (await isKnown(files))) return
       if (clock.monotonicMs() - sinceMs > awayMsMax && !unwanted?.aborted) return giveUp(files, away)
+      tell?.(`${silent}: ${away.message}`)
       await clock.sleep(awayPauseMs, unwanted)
     }
   }
@@ -140,8 +145,7 @@ export function createSubmit(options: SubmitOptions): Submit {
 
   /** Slurm may have taken the submission before it fell silent: only a run that can never begin is given up. */
   async function giveUp(files: RunDirectory, cause: SlurmAway): Promise<void> {
-    if (await giveUpRun(layout, files))
-      throw new StartFailed('NODE_TROUBLE', `Slurm does not answer: ${cause.message}`, { cause })
+    if (await giveUpRun(layout, files)) throw new StartFailed('NODE_TROUBLE', `${silent}: ${cause.message}`, { cause })
   }
 
   /** Waits for the submission of another server. */
@@ -163,8 +167,8 @@ export function createSubmit(options: SubmitOptions): Submit {
     return jobs !== undefined && jobs.length > 0
   }
 
-  return (run, unwanted) => {
-    const begin = () => start(run, unwanted)
+  return (run, unwanted, tell) => {
+    const begin = () => start(run, { unwanted, tell })
     const begun = (underWay.get(run.runId) ?? Promise.resolve()).then(begin, begin).finally(() => {
       if (underWay.get(run.runId) === begun) underWay.delete(run.runId)
     })
@@ -173,11 +177,16 @@ export function createSubmit(options: SubmitOptions): Submit {
   }
 }
 
-interface Submission {
+/** How a start waits. */
+interface Waiting {
+  unwanted: AbortSignal | undefined
+  tell: ((info: string) => void) | undefined
+}
+
+interface Submission extends Waiting {
   files: RunDirectory
   asked: Parameters<Slurm>[0]
   makeReady(): Promise<boolean>
-  unwanted: AbortSignal | undefined
 }
 
 /** A run that was given up is submitted again. */
