@@ -44,7 +44,13 @@ const open = (name: string) =>
 
 /** An engine without images; it has a container of an earlier run. */
 async function startEngine(path: string) {
-  const state = { frozen: false, hasImage: false, pulls: new Set<ServerResponse>(), asked: [] as string[] }
+  const state = {
+    frozen: false,
+    hasImage: false,
+    networks: ['berth', 'berth-in'],
+    pulls: new Set<ServerResponse>(),
+    asked: [] as string[],
+  }
   const server = createServer((request, response) => {
     const asked = `${request.method} ${request.url?.replace(/^\/v[\d.]+|\?.*/g, '')}`
     state.asked.push(asked)
@@ -55,8 +61,9 @@ async function startEngine(path: string) {
       response.once('close', () => state.pulls.delete(response))
       return void response.write('{"status":"Pulling"}\n')
     }
+    if (asked === 'POST /networks/create') return void response.writeHead(404).end('{"message":"no address pool"}')
     const containers = [{ Names: ['/berth-earlier'], State: 'running' }]
-    const networks = ['berth', 'berth-in'].map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
+    const networks = state.networks.map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
     const answers: Record<string, unknown> = {
       'GET /_ping': 'OK',
       'GET /info': {},
@@ -89,6 +96,14 @@ const pulls = (count: number) => until(() => engine.pulls.size === count, { what
 
 const ordersIn = async (name: string) =>
   (await readdir(join(directory, name))).filter((file) => file.endsWith('.order'))
+
+it('a job waits while the engine has no addresses for its network', async () => {
+  Object.assign(engine, { hasImage: true, networks: [] })
+  await expect(executor.start(runOf({ command: ['true'] }))).rejects.toMatchObject({
+    reason: 'NODE_TROUBLE',
+    message: 'The container engine cannot make the network berth: no address pool',
+  })
+})
 
 describe('a start that is given up', () => {
   it('ends the pull of its image, which it has told', async () => {

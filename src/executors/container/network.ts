@@ -1,4 +1,5 @@
 import type { JobSpec } from '../../domain/spec.ts'
+import { StartFailed } from '../executor.ts'
 import { internalName } from '../internal-name.ts'
 import { type Engine, EngineError, isEngineConflict } from './engine.ts'
 
@@ -78,10 +79,14 @@ function unlessRefused(error: unknown): void {
   if (!(error instanceof EngineError)) throw error
 }
 
+/** It is the same network for all jobs, so no job is to blame. */
 async function make(engine: Engine, network: (typeof networks)[number]): Promise<void> {
   try {
     await engine.post('/networks/create', {}, network)
   } catch (error) {
-    if (!isEngineConflict(error)) throw error
+    if (isEngineConflict(error)) return
+    if (!(error instanceof EngineError)) throw error
+    const message = `The container engine cannot make the network ${network.Name}: ${error.message}`
+    throw new StartFailed('NODE_TROUBLE', message, { cause: error })
   }
 }
