@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { bodyOf } from '../../src/executors/container/create.ts'
 import { type Engine, EngineError, engineAddress } from '../../src/executors/container/engine.ts'
+import type { Image } from '../../src/executors/container/image.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
@@ -133,7 +134,7 @@ describe('states', () => {
 describe('the description of a container', () => {
   const cuda = { NVIDIA_VISIBLE_DEVICES: 'all' }
   const image = { id: 'i', environment: cuda, command: [], shell: ['/bin/sh'], workdir: '/', user: '' }
-  const making = { image, account: null, data: { roots: {}, hasUsers: false }, labels: {}, closure: null, passed: {} }
+  const making = { image, account: null, data: { roots: {}, hasUsers: false }, labels: {}, files: [], passed: {} }
   const limits = { hasInit: false, logBytesMax: 1, infinibandDir: '/nowhere', deadlineSlackSeconds: 10 }
 
   it('keeps GPUs out of a job without any, whatever its image and the job say', async () => {
@@ -145,6 +146,18 @@ describe('the description of a container', () => {
       Env: ['NVIDIA_VISIBLE_DEVICES=all'],
       HostConfig: { DeviceRequests: [{ DeviceIDs: ['3'] }] },
     })
+  })
+
+  it('lets Open MPI start more ranks than cores, as root where the image is root; the image may say otherwise', async () => {
+    const run = runOf({ command: ['true'], launcher: 'mpirun' })
+    const own = 'OMPI_MCA_rmaps_base_oversubscribe'
+    const namesOf = async (given: Partial<Image>) => {
+      const { body } = await bodyOf(run, { ...making, ...limits, image: { ...image, ...given } })
+      return (body as { Env: string[] }).Env
+    }
+    expect(await namesOf({})).toEqual(expect.arrayContaining([`${own}=1`, 'OMPI_ALLOW_RUN_AS_ROOT=1']))
+    expect(await namesOf({ user: 'web' })).not.toContain('OMPI_ALLOW_RUN_AS_ROOT=1')
+    expect(await namesOf({ environment: { [own]: '0' } })).toContain(`${own}=0`)
   })
 })
 

@@ -186,6 +186,20 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
   })
 })
 
+describe.skipIf(engine === undefined)('a run of several processes', () => {
+  it('finds the node of each in a file, which goes with the run', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-container-nodes-'))
+    const executor = await open(directory)
+    const resources = { ...small, processCount: 3 }
+    const handle = await executor.start(runOf({ command: ['/bin/sh', '-c', 'cat "$PSIJ_NODEFILE"'], resources }))
+    expect((await read(executor, handle)).out).toBe('n1\nn1\nn1\n')
+    await executor.forget?.(handle)
+    await executor.close()
+    expect(await readdir(join(directory, 'stops'))).toEqual(['.orders'])
+    await rm(directory, { recursive: true })
+  })
+})
+
 describe.skipIf(engine === undefined)('a closure', () => {
   it('is a file in the container, and goes with the run', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-closure-'))

@@ -3,7 +3,6 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
-import { removeClosure } from './closure.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound, isPodman } from './engine.ts'
 import { isHandle, listOwn, look, runIdOf } from './handle.ts'
 import { labels } from './labels.ts'
@@ -11,6 +10,7 @@ import { readEngineTime, readStart } from './moments.ts'
 import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
 import { openOrders } from './orders.ts'
 import { bytePositionOf, payload } from './output.ts'
+import { removeRunFiles } from './run-files.ts'
 import { createStarter, engineAway, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
 
@@ -197,7 +197,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       await remove(engine, handle)
       seen.delete(handle)
       await stopper.forget(handle)
-      await removeClosure(directory, handle)
+      await removeRunFiles(directory, handle)
       await orders.forget(handle)
     },
     async list() {

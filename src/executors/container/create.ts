@@ -7,11 +7,12 @@ import type { Account } from '../account.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
+import { launcherEnvironment } from '../launchers.ts'
 import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
-import type { ClosureMount } from './closure.ts'
 import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
 import { networkOf } from './network.ts'
+import type { RunFile } from './run-files.ts'
 
 /** The request by which the engine makes the container of a run. */
 
@@ -21,8 +22,7 @@ export interface Making {
   account: Account | null
   data: DataRoots
   labels: Readonly<Record<string, string>>
-  /** What an earlier run of the job saved; null: nothing. */
-  closure: ClosureMount | null
+  files: readonly RunFile[]
   /** Variables of the server that jobs may have. */
   passed: Environment
   /** The engine has an init program, for images without a shell. */
@@ -47,7 +47,7 @@ const launchers = ['single', 'multiple', 'mpirun'] as const
 
 export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const { spec, gpuIds } = run
-  const { image, account, closure, labels, logBytesMax } = making
+  const { image, account, files, labels, logBytesMax } = making
   const environment = environmentFor(run, making)
   const workdir = workdirOf(spec.workdir, homeOf(environment, making))
   const { cpu, memoryBytes } = spec.resources
@@ -65,7 +65,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
       Init: image.shell === null && making.hasInit,
       Binds: [
         ...(await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
-        ...(closure ? [`${closure.source}:${closure.target}:ro`] : []),
+        ...files.map(({ source, target }) => `${source}:${target}:ro`),
       ],
       NanoCpus: Math.round(cpu * 1e9),
       Memory: memoryBytes,
@@ -87,18 +87,22 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
 const withoutGpus = { NVIDIA_VISIBLE_DEVICES: 'void' }
 
 /** The variables of the image are the lowest layer; `inheritEnvironment: false` leaves them out. */
-function environmentFor(run: RunSpec, { image, passed, closure }: Making): Environment {
+function environmentFor(run: RunSpec, making: Making): Environment {
+  const { image, passed, files } = making
   const { launcher } = run.spec
   const inherited = run.spec.inheritEnvironment ? { ...passed, ...image.environment } : {}
   const ranks = String(processCountOf(run.spec.resources))
-  const saved = closure ? { BERTH_CLOSURE: closure.target } : {}
   const injected = {
     ...run.injected,
-    ...saved,
+    ...Object.fromEntries(files.map(({ variable, target }) => [variable, target])),
     ...(run.gpuIds.length === 0 && withoutGpus),
     ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }),
   }
-  return environmentOf({ ...run, injected }, { environment: {}, names: [], account: {}, launcher: inherited })
+  const needed = launcherEnvironment(run, isRoot(making))
+  return environmentOf(
+    { ...run, injected },
+    { environment: {}, names: [], account: {}, launcher: { ...needed, ...inherited } },
+  )
 }
 
 /** Seconds after which a container ends its run by itself; 0: never. */
@@ -113,8 +117,9 @@ const initScript = scriptOf(import.meta.dirname, 'init.sh')
 const namesToDrop = (environment: Environment, image: Image) =>
   Object.keys(image.environment).filter((name) => environment[name] === undefined)
 
-const homeOf = (environment: Environment, { account, image: { user } }: Making) =>
-  environment['HOME'] ?? (account === null && /^(0|root|)(:.*)?$/.test(user) ? '/root' : '/')
+const isRoot = ({ account, image: { user } }: Making) => account === null && /^(0|root|)(:.*)?$/.test(user)
+
+const homeOf = (environment: Environment, making: Making) => environment['HOME'] ?? (isRoot(making) ? '/root' : '/')
 
 function workdirOf(given: string | null, home: string): string | null {
   return given === null ? null : given === '~' ? home : given.replace(/^~\//, `${home}/`)

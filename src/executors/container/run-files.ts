@@ -2,31 +2,49 @@ import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Account } from '../account.ts'
 import type { Handle, RunSpec } from '../executor.ts'
+import { nodeFileOf } from '../launchers.ts'
 
-/** The file of a run's closure on this machine, and where its container sees it. */
-export interface ClosureMount {
+/** A file of a run on this machine, where its container sees it, and the variable that names it there. */
+export interface RunFile {
   source: string
   target: string
+  variable: string
 }
 
-const target = '/run/berth-closure.json'
-const pathOf = (directory: string, handle: Handle) => join(resolve(directory), `${handle}.closure`)
+const kinds = [
+  { suffix: 'closure', target: '/run/berth-closure.json', variable: 'BERTH_CLOSURE', textOf: closureOf },
+  { suffix: 'nodes', target: '/run/berth-nodes', variable: 'PSIJ_NODEFILE', textOf: nodeFileOf },
+] as const
+
+/** What an earlier run of the job saved. */
+function closureOf({ closure }: RunSpec): string | null {
+  return closure
+}
+
+const pathOf = (directory: string, handle: Handle, suffix: string) => join(resolve(directory), `${handle}.${suffix}`)
 
 /**
- * Writes it before the container is made. Its folder belongs to the server; in the container only the account of the job reads the
- * file, or, where the image chooses the user, whatever runs there, which is the job.
+ * Writes them before the container is made. Their folder belongs to the server; in the container only the account of the
+ * job reads them, or, where the image chooses the user, whatever runs there, which is the job.
  */
-export async function writeClosure(
+export async function writeRunFiles(
   directory: string,
   handle: Handle,
   { run, account }: { run: RunSpec; account: Account | null },
-): Promise<ClosureMount | null> {
-  if (run.closure === null) return null
-  const source = pathOf(directory, handle)
-  await mkdir(directory, { recursive: true, mode: 0o700 })
-  await writeFile(source, run.closure, { mode: account ? 0o600 : 0o644 })
-  if (account) await chown(source, account.uid, account.gid)
-  return { source, target }
+): Promise<RunFile[]> {
+  const files: RunFile[] = []
+  for (const { suffix, target, variable, textOf } of kinds) {
+    const text = textOf(run)
+    if (text === null) continue
+    const source = pathOf(directory, handle, suffix)
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await writeFile(source, text, { mode: account ? 0o600 : 0o644 })
+    if (account) await chown(source, account.uid, account.gid)
+    files.push({ source, target, variable })
+  }
+  return files
 }
 
-export const removeClosure = (directory: string, handle: Handle) => rm(pathOf(directory, handle), { force: true })
+export async function removeRunFiles(directory: string, handle: Handle): Promise<void> {
+  for (const { suffix } of kinds) await rm(pathOf(directory, handle, suffix), { force: true })
+}

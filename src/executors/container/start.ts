@@ -4,7 +4,6 @@ import type { DataRoots } from '../data.ts'
 import type { Environment } from '../environment.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed, blamedSpool } from '../trouble.ts'
-import { writeClosure } from './closure.ts'
 import { bodyOf, type Made } from './create.ts'
 import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound, isPodman } from './engine.ts'
 import { containerNameOf, isHandle, listOwn, look } from './handle.ts'
@@ -13,6 +12,7 @@ import { labels } from './labels.ts'
 import { ensureNetworks } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import type { Orders } from './orders.ts'
+import { writeRunFiles } from './run-files.ts'
 
 /**
  * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
@@ -141,8 +141,8 @@ export function createStarter(options: StartOptions): Starter {
     // It would leave the request out without a word.
     if (run.gpuIds.length > 0 && (await isPodman(engine)))
       throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
-    const closure = await inSpool(writeClosure(directory, handle, { run, account }))
-    const made = await bodyOf(run, { ...options, image, account, closure, labels: labelsOf(run), hasInit })
+    const files = await inSpool(writeRunFiles(directory, handle, { run, account }))
+    const made = await bodyOf(run, { ...options, image, account, files, labels: labelsOf(run), hasInit })
     await haveNetworks()
     if (!orders.isComplete()) await completeOrders()
     await inSpool(orders.note(handle))

@@ -14,23 +14,6 @@ import { sourcingShell } from './shell.ts'
 const rankVariable = 'BERTH_RANK'
 const ranksVariable = 'BERTH_RANKS'
 
-/** Open MPI refuses more ranks than cores, and root, by default. From version 5 on, its settings are those of PRRTE. */
-const openMpi = {
-  OMPI_MCA_rmaps_base_oversubscribe: '1',
-  PRTE_MCA_rmaps_default_mapping_policy: ':oversubscribe',
-}
-const openMpiAsRoot = {
-  OMPI_ALLOW_RUN_AS_ROOT: '1',
-  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
-  PRTE_ALLOW_RUN_AS_ROOT: '1',
-  PRTE_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
-}
-
-/** What a launcher needs in the environment; a job may override it. */
-export function launcherEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
-  return spec.launcher === 'mpirun' ? { ...openMpi, ...(asRoot ? openMpiAsRoot : {}) } : {}
-}
-
 /** What a launcher sets for the job; a job cannot override it. */
 export function rankEnvironment({ spec }: RunSpec): Environment {
   if (spec.launcher !== 'multiple') return {}

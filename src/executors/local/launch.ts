@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { processCountOf } from '../../domain/spec.ts'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
 import { type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
+import { launcherEnvironment, nodeFileOf } from '../launchers.ts'
 import { jobScript } from '../scripts.ts'
-import { commandOf, launcherEnvironment, rankEnvironment } from './command.ts'
+import { commandOf, rankEnvironment } from './command.ts'
 import { writeNodeFile, writeSecretFile } from './run-files.ts'
 import { newSession, shell } from './shell.ts'
 import type { RunFiles } from './spool.ts'
@@ -68,13 +68,13 @@ async function withInjected(run: RunSpec, account: Account | null, options: Laun
   const { files } = options
   const { closure } = run
   const { input, handler } = run.spec
-  const hasNodeFile = processCountOf(run.spec.resources) > 1
+  const nodes = nodeFileOf(run)
   const injected = {
     ...run.injected,
     [runIdVariable]: run.runId,
     ...gpuEnvironment(run, options.hasGpus),
     ...rankEnvironment(run),
-    ...(hasNodeFile ? { PSIJ_NODEFILE: await writeNodeFile(files.nodeFile, run, account) } : {}),
+    ...(nodes === null ? {} : { PSIJ_NODEFILE: await writeNodeFile(files.nodeFile, nodes, account) }),
     ...(closure === null ? {} : { BERTH_CLOSURE: await writeSecretFile(files.closureFile, closure, account) }),
     ...(input === null ? {} : { BERTH_INPUT: await writeSecretFile(files.inputFile, JSON.stringify(input), account) }),
     ...(handler === null ? {} : { [unsentVariable]: await writeSecretFile(files.unsentFile, '', account) }),

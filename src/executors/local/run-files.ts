@@ -2,9 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, chown, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
-import type { RunSpec } from '../executor.ts'
 
 /**
  * Files that a job reads. Each is in the directory of the run. Another account cannot enter that, so its file is in a
@@ -12,10 +10,10 @@ import type { RunSpec } from '../executor.ts'
  * the run leads to it.
  */
 
-/** The file named by PSIJ_NODEFILE: the name of its node for each process of the run, one per line. */
-export async function writeNodeFile(link: string, run: RunSpec, account: Account | null): Promise<string> {
+/** A file that every account can read. */
+export async function writeNodeFile(link: string, text: string, account: Account | null): Promise<string> {
   const path = account ? join(await reachable(link), 'nodes') : link
-  await unlessThere(writeFile(path, textOf(run), { flag: 'wx', mode: 0o444 }))
+  await unlessThere(writeFile(path, text, { flag: 'wx', mode: 0o444 }))
   return path
 }
 
@@ -39,15 +37,6 @@ async function reachable(link: string): Promise<string> {
   await unlessThere(mkdir(directory, { mode: 0o700 }))
   await chmod(directory, 0o755)
   return directory
-}
-
-function textOf(run: RunSpec): string {
-  const nodes = run.nodes.length > 0 ? run.nodes : ['localhost']
-  const processes = processCountOf(run.spec.resources)
-  const perNode = run.spec.resources.processesPerNode ?? Math.ceil(processes / nodes.length)
-  return Array.from({ length: processes }, (_, rank) => `${nodes[Math.floor(rank / perNode) % nodes.length]}\n`).join(
-    '',
-  )
 }
 
 async function unlessThere(making: Promise<unknown>): Promise<void> {
