@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { Random } from '../../simulate/random.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { connect } from '../../src/client/transport.ts'
@@ -15,6 +15,7 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { createFakedClock, type FakedClock } from '../support/faked-clock.ts'
 import { mutate, type Person, personWith } from '../support/people.ts'
 import { until } from '../support/until.ts'
+import { openConnections } from './connections.ts'
 import { withDirectory } from './directory.ts'
 import { here, type Scenario, Skipped } from './scenario.ts'
 
@@ -70,7 +71,7 @@ async function fakeClocks({ seed, seconds, log }: Context): Promise<void> {
     await using opened = new AsyncDisposableStack()
     const options = { dataDir: directory, log: createLog('error'), clock: systemClock, durable: false }
     const { url } = opened.adopt(await startPostgres(options), (postgres) => postgres.stop())
-    const database = opened.adopt(new pg.Pool({ connectionString: url }), (pool) => pool.end())
+    const database = opened.adopt(openConnections(url, 10), (pool) => pool.end())
     await clock.set(wrongBy(random))
     const start = await serverOf(directory, { DATABASE_URL: url, ...clock.environment })
     const counts = { rounds: 0, jumps: 0, kills: 0, heartbeats: 0 }

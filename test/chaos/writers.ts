@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
 import { jobChangeSql } from '../../src/domain/jobs/job-change.ts'
 import { openLog } from '../../src/logs/append.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { ask, data } from '../support/client.ts'
 import { append } from '../support/log.ts'
+import { openConnections } from './connections.ts'
 
 /** Writers of jobs that readers follow, under servers that are killed. */
 
@@ -33,7 +33,7 @@ const waitMs = 20
 export async function startWriters({ urlOf, databaseUrl }: Writing, count: number, { wanted, isOver }: Pace) {
   const jobIds = await Promise.all(Array.from({ length: count }, () => submit(urlOf())))
   const made = { written: 0 }
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 8 })
+  const pool = openConnections(databaseUrl, 8)
   const write = async (jobId: string) => {
     for (let priority = 1; !isOver(made.written); ) {
       if (made.written >= wanted()) {
@@ -77,7 +77,7 @@ const appendPauseMs = 5
 /** Writes the lines 1, 2, 3 … into the log of a job that waits, until `isOver`. */
 export async function startLog({ urlOf, databaseUrl }: Writing, isOver: () => boolean) {
   const jobId = await submit(urlOf())
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 })
+  const pool = openConnections(databaseUrl, 1)
   const sql: Sql = { query: async (text, values) => (await pool.query(text, [...(values ?? [])])).rows }
   const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [jobId])
   const write = async () => {
