@@ -30,7 +30,7 @@ import { sha256, type TrustedDocuments } from './graphql/documents.ts'
 import { createServer, type Server } from './graphql/server.ts'
 import { createLogTail } from './logs/follow.ts'
 import { createFreshOutput, type FreshOutput } from './logs/fresh-output.ts'
-import { arrivalMsMax, awaitDatabase, readRoom } from './platform/arrival.ts'
+import { arrivalMsMax, awaitDatabase, readConnectionLimits } from './platform/arrival.ts'
 import { systemClock } from './platform/clock.ts'
 import type { Address } from './platform/connection.ts'
 import { identify } from './platform/data-directory.ts'
@@ -56,7 +56,10 @@ import { createSweeper } from './scheduler/sweeper.ts'
  */
 
 const { version } = about
-/** Maximum time for a clean stop, beside the time in which streams end; what parts cannot store by then, the next start recovers. */
+/**
+ * Maximum time for a clean stop, beside the time in which streams end. The next start recovers what the components
+ * could not store by then.
+ */
 const stopMsMax = 7_000
 /** How long a start may go on after the process was told to stop. */
 const startEndMsMax = 1_000
@@ -84,7 +87,9 @@ interface Start {
   signal: AbortSignal
 }
 
-/** A database that is lost during the start is waited for: what was built is taken down and built again. */
+/**
+ * If the database is lost during the start, everything that was built is taken down, and built again when it is back.
+ */
 async function start(starting: Start): Promise<string> {
   const { log, running, signal } = starting
   const beganMs = systemClock.monotonicMs()
@@ -144,7 +149,7 @@ async function locate({ config, log, running }: Start): Promise<Address> {
 }
 
 async function demandConnections({ database: { connections }, pools }: Config, address: Address): Promise<void> {
-  const problem = tooManyConnections({ connections, pools: pools.length }, await readRoom(address))
+  const problem = tooManyConnections({ connections, pools: pools.length }, await readConnectionLimits(address))
   if (problem) throw new ConfigError([problem])
 }
 

@@ -48,33 +48,33 @@ export async function awaitDatabase({ address, clock, log, signal }: Arrival): P
 }
 
 const failureOf = (address: Address): Promise<unknown> =>
-  readRoom(address).then(
+  readConnectionLimits(address).then(
     () => null,
     (error: unknown) => error,
   )
 
-export interface Room {
+export interface ConnectionLimits {
   /** Connections that the role may have at once. */
   available: number
   maxConnections: number
 }
 
 /** On a connection of its own. */
-export async function readRoom(address: Address): Promise<Room> {
+export async function readConnectionLimits(address: Address): Promise<ConnectionLimits> {
   const client = createPgClient({ address, name: 'berth start', statementMsMax, direct: false })
   client.on('error', () => undefined) // a pending query fails with the same error
   try {
     await client.connect()
-    const [room] = await pgSql(client).query<Room>(roomSql)
-    if (!room) throw new Error('The database does not say how many connections it has')
-    return room
+    const [limits] = await pgSql(client).query<ConnectionLimits>(limitsSql)
+    if (!limits) throw new Error('The database does not say how many connections it has')
+    return limits
   } finally {
     await disconnect(client)
   }
 }
 
 /** Reserved connections are not for ordinary roles; roles and databases may have limits of their own. */
-const roomSql = `
+const limitsSql = `
 SELECT max AS "maxConnections", least(
     max - CASE WHEN rolsuper THEN 0 ELSE current_setting('superuser_reserved_connections')::int
       + coalesce(current_setting('reserved_connections', true)::int, 0) END,

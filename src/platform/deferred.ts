@@ -1,7 +1,7 @@
-/** Made when something of it is first asked for; what is never asked costs one object. */
+/** An object that is made when one of its properties is first read. */
 export const deferred = <T extends object>(make: () => T): T => renewable(make).value
 
-/** The same, made again when something is asked for after `renew`. */
+/** The same, made again at the first read after `renew`. */
 export function renewable<T extends object>(make: () => T): { value: T; renew: () => void } {
   let made: T | undefined
   const value = new Proxy<T>({} as T, {

@@ -5,10 +5,10 @@ const secondMs = 1_000
 const wholeSecond = (ms: number) => Math.floor(ms / secondMs) * secondMs
 
 /**
- * When the heartbeat of a stream is due that was last heard at `lastSentMs`. Whole seconds: streams that are silent together
- * send theirs in one turn of the event loop, and every `heartbeatMs` from then on, though each is sent a little after it is due.
+ * When the next heartbeat of a stream is due whose last message was sent at `lastSentMs`. Rounded to whole seconds, so
+ * that streams that fell silent in the same second send their heartbeats in one turn of the event loop.
  */
 export const heartbeatDueMs = (lastSentMs: number): number => wholeSecond(lastSentMs) + heartbeatMs
 
-/** The moment that a heartbeat tells; heartbeats of one second are equal, so that they are executed once. */
+/** The time in a heartbeat, in whole seconds: equal heartbeats of many streams are executed once. */
 export const heartbeatAt = (nowMs: number): Date => new Date(wholeSecond(nowMs))

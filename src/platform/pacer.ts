@@ -1,6 +1,6 @@
 /**
- * Lets so many pass in one turn of the event loop, the others in the next turns, in the order in which they came: a
- * thousand that are woken at once do not keep everything else waiting.
+ * Lets `perTurn` callers pass in each turn of the event loop, in the order of their calls, so that a thousand callers
+ * that are woken at once do not block it. undefined: the caller passes now.
  */
 export function createPacer(perTurn: number): () => Promise<void> | undefined {
   const waiting: (() => void)[] = []

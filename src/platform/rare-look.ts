@@ -1,12 +1,13 @@
 import type { Clock } from './clock.ts'
 
 /**
- * A look over everything, between looks at what is new. While a transaction that somebody holds open keeps dead rows, it
- * gets slower by the minute, so it takes at most one part in `share` of the time, also when it fails, up to a longest pause.
+ * A look over everything, between looks at what is new. A transaction that stays open, such as a backup, keeps dead
+ * rows, and the look over everything gets slower by the minute. So it runs for at most one part in `share` of the time,
+ * unless the pause since the last one has reached `pauseMsMax`. A look that failed counts too.
  */
 export interface RareLook {
   isDue(): boolean
-  /** The next question says that it is due. */
+  /** Makes it due now. */
   ask(): void
   run<Result>(look: () => Promise<Result>): Promise<Result>
 }
@@ -22,7 +23,7 @@ const share = 20
 export function createRareLook({ clock, everyMs, pauseMsMax }: RareLookOptions): RareLook {
   let dueMs = Number.NEGATIVE_INFINITY
 
-  /** Asked for during the look, it stays due. */
+  /** Sets when the next look is due. If it was asked for during this look, it is due already. */
   function rest(beganMs: number, atLeastMs: number) {
     const tookMs = clock.monotonicMs() - beganMs
     dueMs = Math.min(dueMs, beganMs + Math.min(pauseMsMax, Math.max(atLeastMs, share * tookMs)))

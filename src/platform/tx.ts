@@ -111,7 +111,9 @@ const outOf: Readonly<Record<string, string>> = {
 export const whyUnavailable = (error: unknown): string =>
   outOf[sqlState(error) ?? ''] ?? 'The database is not available'
 
-/** Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable. */
+/**
+ * Runs `work` again when the database says that trying again is right, up to `tries` times, then throws Unavailable.
+ */
 export async function withDatabaseRetries<T>(
   tries: number,
   work: () => Promise<T>,

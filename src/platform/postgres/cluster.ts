@@ -107,6 +107,16 @@ export async function isPostmaster(pid: number, place: Place): Promise<boolean> 
   return isOurData((await isReadable(workplace)) ? workplace : await givenData(pid), place)
 }
 
+/** Whether SIGSTOP keeps the server or one of its processes from ending. Only Linux tells. */
+export async function isFrozen(pid: number): Promise<boolean> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(absent)
+  const states = [String(pid), ...(children?.match(/\d+/g) ?? [])].map(async (each) => {
+    const status = await readFile(`/proc/${each}/stat`, 'utf8').catch(absent)
+    return /^\d+ \(.*\) [Tt] /s.test(status ?? '')
+  })
+  return (await Promise.all(states)).includes(true)
+}
+
 const isReadable = (path: string) =>
   stat(path).then(
     () => true,

@@ -3,13 +3,14 @@ import { existsSync } from 'node:fs'
 import type pg from 'pg'
 import { advisoryLocks } from '../advisory-locks.ts'
 import type { Clock } from '../clock.ts'
-import { type Address, createPgClient, DiskFull, disconnect } from '../connection.ts'
+import { type Address, createPgClient, cutOff, DiskFull, disconnect } from '../connection.ts'
 import type { Log } from '../log.ts'
 import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
   hasNoRoom,
+  isFrozen,
   isOurData,
   isPostmaster,
   readPassword,
@@ -241,19 +242,22 @@ async function leave({ client }: Session, { place, clock, log }: Entrance): Prom
   try {
     await lock(client, 'pg_advisory_unlock_shared')
     if (await lock(client, 'pg_try_advisory_lock')) await stopServer(place, clock)
+    await disconnect(client)
   } catch (error) {
-    log.warn({ err: error }, 'left the embedded PostgreSQL without knowing whether others use it')
+    log.warn({ err: error }, 'left the embedded PostgreSQL as it is; the next process that uses it may stop it')
+    cutOff(client)
   }
-  await disconnect(client)
 }
 
 async function stopServer(place: Place, clock: Clock) {
   const postmaster = await findPostmaster(place)
   if (!postmaster) return
-  process.kill(postmaster.pid, 'SIGINT')
+  const { pid } = postmaster
+  process.kill(pid, 'SIGINT')
   const deadline = clock.monotonicMs() + stopMsMax
-  while (await isPostmaster(postmaster.pid, place)) {
-    if (clock.monotonicMs() > deadline) throw new Error(`PostgreSQL ${postmaster.pid} does not stop`)
+  while (await isPostmaster(pid, place)) {
+    if (clock.monotonicMs() > deadline) throw new Error(`PostgreSQL ${pid} does not stop`)
+    if (await isFrozen(pid)) throw new Error(`PostgreSQL ${pid} is frozen; it stops after a SIGCONT`)
     await clock.sleep(pollMs)
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readRoom } from '../../../src/platform/arrival.ts'
+import { readConnectionLimits } from '../../../src/platform/arrival.ts'
 import { systemClock } from '../../../src/platform/clock.ts'
 import { createLog } from '../../../src/platform/log.ts'
 import { findPostmaster, isPostmaster } from '../../../src/platform/postgres/cluster.ts'
@@ -119,7 +119,7 @@ describe('the first start', () => {
   test('makes a cluster with a password, in UTF-8 and locale C, on the loopback alone', async () => {
     const postgres = await startAnew()
     const { url } = postgres
-    expect(await readRoom(postgres)).toEqual({ maxConnections: 400, available: 400 })
+    expect(await readConnectionLimits(postgres)).toEqual({ maxConnections: 400, available: 400 })
     const settings = 'listen_addresses unix_socket_directories server_encoding lc_collate fsync'.split(' ')
     const values = await query(url, `SELECT ${settings.map((name) => `current_setting('${name}', true)`).join(', ')}`)
     expect(values.slice(0, 3)).toEqual(['127.0.0.1', '', 'UTF8'])
@@ -313,16 +313,23 @@ test('a server that comes back on another port is found again', async () => {
   thief.close()
 })
 
-test('a server that is frozen holds up nobody who leaves', async () => {
-  const postgres = await start()
-  const pid = (await postmasterPid()) ?? 0
-  const [backend] = await query(
-    postgres.url,
-    "SELECT pid FROM pg_stat_activity WHERE application_name = 'berth embedded'",
-  )
-  for (const each of [pid, Number(backend)]) process.kill(each, 'SIGSTOP')
-  const began = performance.now()
-  await postgres.stop()
-  expect(performance.now() - began).toBeLessThan(4_000)
-  for (const each of [pid, Number(backend)]) process.kill(each, 'SIGCONT')
+describe('a process that leaves does not wait', () => {
+  test.each<[string, (url: string) => Promise<number[]>]>([
+    ['a frozen server', async (url) => [await postmaster(), await pidOf(url, "application_name = 'berth embedded'")]],
+    ['a frozen postmaster, whose sessions still answer', async () => [await postmaster()]],
+    ['a server with a frozen process', async (url) => [await pidOf(url, "backend_type = 'checkpointer'")]],
+  ])('for %s', async (_, processesOf) => {
+    const postgres = await start()
+    const frozen = await processesOf(postgres.url)
+    for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+    const began = performance.now()
+    await postgres.stop()
+    expect(performance.now() - began).toBeLessThan(10_000)
+    for (const pid of frozen) process.kill(pid, 'SIGCONT')
+  })
 })
+
+const postmaster = async () => (await postmasterPid()) ?? 0
+
+const pidOf = async (url: string, which: string) =>
+  Number((await query(url, `SELECT pid FROM pg_stat_activity WHERE ${which}`))[0])
