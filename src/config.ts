@@ -5,20 +5,12 @@ import { parse as parseYaml, YAMLError } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
 import { type ConfigVariables, expandVariables, overlay } from './config/environment.ts'
 import { bothModes } from './config/exposure.ts'
-import {
-  type ConfigFile,
-  configFile,
-  type configUserLevels,
-  gibBytes,
-  type logLevels,
-  type NodeEntry,
-  type PoolEntry,
-} from './config/file.ts'
+import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
 import { checkPool, checkPublicUrl, duplicates, executorsOf } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
 import { type roles, type ServerSettings, serverOf } from './config/server.ts'
-import { ConfigError, type ConfigProblem, problemsOf } from './config/value.ts'
+import { ConfigError, type ConfigProblem, type configUserLevels, problemsOf } from './config/value.ts'
 import type { ExecutorName } from './domain/executors.ts'
 
 export { ConfigError, type ConfigProblem }
@@ -103,9 +95,9 @@ export interface PoolConfig {
   readonly jobsAsRoot: boolean
   /** undefined: this machine, as detected. */
   readonly nodes: readonly NodeConfig[] | undefined
-  /** null: unlimited. A name that is left out is not the file's business. */
+  /** null: unlimited. A limit that the file does not name keeps its value. */
   readonly limits: LimitsConfig
-  /** undefined: a job costs what its submitter says. */
+  /** undefined: the cost of a job is the estimate of its submitter. */
   readonly rates: RatesConfig | undefined
   readonly scheduling: SchedulingConfig
   /** Of accounts; a missing one is 1. */
@@ -267,7 +259,7 @@ function crossCheck(file: ConfigFile, singleUser: boolean): ConfigProblem[] {
   return problems
 }
 
-/** A claim that nothing is made of, or a table that nothing is looked up in. */
+/** `levelClaim` and `levels` are useless without each other. */
 function checkOidc(oidc: ConfigFile['auth']['oidc']): ConfigProblem[] {
   const levels = Object.keys(oidc?.levels ?? {}).length > 0
   if (!oidc || levels === (oidc.levelClaim !== undefined)) return []

@@ -5,17 +5,16 @@ import {
   amountOf,
   type ConfigProblem,
   flag,
+  level,
   list,
   problemText,
   section,
   shortText,
   wholeNumber,
-  word,
 } from './value.ts'
 
 /** `approvalRules:` of the configuration file: which submissions need an approval, with the names of the API. */
 
-const level = word(['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'])
 const yearSeconds = 31_536_000
 
 /** Refuses patterns that cannot be matched in linear time, so that all problems of the file are reported together. */

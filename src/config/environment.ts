@@ -1,5 +1,5 @@
 import { roles } from './server.ts'
-import type { ConfigProblem } from './value.ts'
+import { type ConfigProblem, isMap } from './value.ts'
 
 /** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
 
@@ -70,6 +70,3 @@ export function overlay(raw: unknown, env: ConfigVariables) {
   }
   return { merged, variables }
 }
-
-const isMap = (input: unknown): input is Record<string, unknown> =>
-  typeof input === 'object' && input !== null && !Array.isArray(input)

@@ -8,6 +8,7 @@ import {
   amountOf,
   flag,
   later,
+  level,
   list,
   map,
   matching,
@@ -27,7 +28,6 @@ export type PoolEntry = ConfigFile['pools'][number]
 export type NodeEntry = NonNullable<PoolEntry['nodes']>[number]
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
-export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
 
 export const gibBytes = 2 ** 30
 const devicesMax = 1_024
@@ -113,7 +113,7 @@ const oidc = section({
   clientId: text('berth-web').optional(),
   userClaim: claim('email').default('email'),
   levelClaim: claim('berth_level').optional(),
-  levels: map(word(configUserLevels)).default({}),
+  levels: map(level).default({}),
   teamsClaim: claim('groups').optional(),
 })
 

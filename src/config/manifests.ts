@@ -1,8 +1,8 @@
-import { ConfigError } from './value.ts'
+import { ConfigError, isMap } from './value.ts'
 
 /**
- * Manifests of trusted documents, as the tools of applications write them: a map from ids to texts (graphql-codegen, Relay),
- * or Apollo's list of operations.
+ * Manifests of trusted documents, as the tools of applications write them: a map from ids to texts (graphql-codegen,
+ * Relay), or Apollo's list of operations.
  */
 
 const documentsMax = 20_000
@@ -52,8 +52,5 @@ function operationsOf({ operations }: Record<string, unknown>): Record<string, u
   const entries = Array.isArray(operations) ? operations.filter(isMap) : []
   return Object.fromEntries(entries.map(({ id, body }) => [String(id), body]))
 }
-
-const isMap = (input: unknown): input is Record<string, unknown> =>
-  typeof input === 'object' && input !== null && !Array.isArray(input)
 
 const wrong = (path: string, reason: string, remedy: string) => new ConfigError([{ path, reason, remedy }])

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
-import { quotaTypes } from '../domain/limits/quota-rules.ts'
-import { amountOf, type ConfigProblem, section, text, word } from './value.ts'
+import { quotaActions, quotaScopes, quotaTypes } from '../domain/limits/quota-rules.ts'
+import { amountOf, type ConfigProblem, configUserLevels, section, text, word } from './value.ts'
 
 /** `quotas:` of the configuration file: limits on submissions, with the names of the API. */
 
 export const quotaSection = section({
   type: word(quotaTypes),
-  action: word(['BLOCK', 'WARN', 'REQUIRE_APPROVAL']),
-  scope: word(['GLOBAL', 'LEVEL', 'USER', 'TEAM', 'ACCOUNT']),
+  action: word(quotaActions),
+  scope: word(quotaScopes),
   key: text('ml').optional(),
   limit: amountOf('jobs, GPUs or cost', [0, 1e15], '5'),
 })
@@ -21,8 +21,6 @@ export interface QuotaConfig extends Readonly<Omit<QuotaEntry, 'key'>> {
 
 export const quotaOf = ({ key, ...rest }: QuotaEntry): QuotaConfig => ({ ...rest, key: key ?? null })
 
-const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN']
-
 export function checkQuotas(quotas: readonly QuotaEntry[]): ConfigProblem[] {
   const kind = ({ type, action, scope, key }: QuotaEntry) => JSON.stringify([type, action, scope, key])
   return quotas.flatMap((quota, index) => {
@@ -31,8 +29,8 @@ export function checkQuotas(quotas: readonly QuotaEntry[]): ConfigProblem[] {
     if (scope === 'GLOBAL' && key !== undefined) return at('.key', 'must be omitted with scope GLOBAL', 'remove it')
     if (scope !== 'GLOBAL' && key === undefined)
       return at('.key', 'is missing', `name the ${scope.toLowerCase()} that it limits`)
-    if (scope === 'LEVEL' && !levels.includes(key ?? ''))
-      return at('.key', `${JSON.stringify(key)} is not a level`, `use ${levels.join(' or ')}`)
+    if (scope === 'LEVEL' && !configUserLevels.some((each) => each === key))
+      return at('.key', `${JSON.stringify(key)} is not a level`, `use ${configUserLevels.join(' or ')}`)
     if (!type.startsWith('COST') && !Number.isInteger(limit))
       return at('.limit', `${limit} is not a whole number`, 'round it')
     if (quotas.findIndex((other) => kind(other) === kind(quota)) < index)

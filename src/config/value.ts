@@ -1,8 +1,8 @@
 import { z } from 'zod'
 
 /**
- * The vocabulary in which the configuration file is described. Every problem has a reason and a remedy. zod has one text
- * per issue, so both are in it, on two lines.
+ * The vocabulary in which the configuration file is described. Every problem has a reason and a remedy. zod has one
+ * text per issue, so both are in it, on two lines.
  */
 
 export interface ConfigProblem {
@@ -58,6 +58,9 @@ export function word<const Words extends readonly string[]>(words: Words) {
   })
 }
 
+export const configUserLevels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const
+export const level = word(configUserLevels)
+
 /** A key of the documented format whose feature this version does not have. */
 export const later = z
   .custom<undefined>((input) => input === undefined, {
@@ -87,6 +90,9 @@ export const name = (example: string) =>
   matching('a name: a letter or digit, then up to 62 of these and ". _ -"', /^[a-z0-9][\w.-]{0,62}$/i, example)
 export const url = (protocols: readonly string[], expected: Expected) =>
   value<string>(expected, (input) => typeof input === 'string' && protocols.includes(URL.parse(input)?.protocol ?? ''))
+
+export const isMap = (input: unknown): input is Record<string, unknown> =>
+  typeof input === 'object' && input !== null && !Array.isArray(input)
 
 export const list = <Item extends z.ZodType>(item: Item) =>
   z.array(item, { error: ({ input }) => problemText(`${JSON.stringify(input)} is not a list`, 'write it as [a, b]') })
