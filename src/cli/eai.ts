@@ -2,8 +2,8 @@ import type { JobSpecInput } from '../client/generated/graphql.ts'
 import { usage } from './exit.ts'
 
 /**
- * Job files of the EAI Toolkit. A field that has another name or form in JobSpecInput is translated; all others stay, and
- * the server checks them. docs/specs.md lists every field.
+ * Job files of the EAI Toolkit. A field that has another name or form in JobSpecInput is translated; all others stay,
+ * and the server checks them. docs/specs.md lists every field.
  */
 
 export interface Translated {
@@ -128,7 +128,9 @@ function internalDns(value: unknown): unknown {
   return { ...value, ports }
 }
 
-/** An internal-dns without a name, beside replicas, only names the port of the first replica, which MASTER_ADDR reaches. */
+/**
+ * An internal-dns without a name, beside replicas, only names the port of the first replica, which MASTER_ADDR reaches.
+ */
 function masterPort(spec: Fields, warnings: string[]): void {
   const { internalDns: dns, resources } = spec
   if (!isFields(dns) || dns['name'] !== '' || !isFields(resources) || resources['replicas'] === undefined) return

@@ -39,7 +39,9 @@ import { addWait } from './commands/wait.ts'
 import { exitCodes, Stop, stopForFailure } from './exit.ts'
 import { createTerminal } from './terminal.ts'
 
-/** The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts. */
+/**
+ * The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts.
+ */
 
 const { env, stdout, stderr, stdin } = process
 const { NO_COLOR, BERTH_URL, BERTH_TOKEN } = env

@@ -6,9 +6,22 @@ export function readWhole(given: string): number {
   return Number(given)
 }
 
+export function readCount(given: string): number {
+  const count = readWhole(given)
+  if (count < 1) throw new InvalidArgumentError('It must be an integer from 1.')
+  return count
+}
+
+/** Any number; the server knows the bounds. */
+export function readNumber(given: string): number {
+  const number = Number(given)
+  if (given.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('It must be a number.')
+  return number
+}
+
 export function readAmount(given: string): number {
-  const amount = Number(given)
-  if (given.trim() === '' || !(amount >= 0)) throw new InvalidArgumentError('It must be a number from 0.')
+  const amount = readNumber(given)
+  if (amount < 0) throw new InvalidArgumentError('It must be a number from 0.')
   return amount
 }
 

@@ -5,16 +5,18 @@ interface Page<Node> {
 
 const pageSizeMax = 100
 
-/** Every node of a list, read page by page. */
-export async function everyNode<Node>(
-  read: (variables: { first: number; after: string | null }) => Promise<Page<Node>>,
-): Promise<Node[]> {
+type ReadPage<Node> = (variables: { first: number; after: string | null }) => Promise<Page<Node>>
+
+/** The first nodes of a list, read page by page. */
+export async function firstNodes<Node>(limit: number, read: ReadPage<Node>): Promise<Node[]> {
   const nodes: Node[] = []
   let after: string | null = null
   do {
-    const page: Page<Node> = await read({ first: pageSizeMax, after })
+    const page: Page<Node> = await read({ first: Math.min(pageSizeMax, limit - nodes.length), after })
     nodes.push(...page.nodes)
     after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null
-  } while (after !== null)
+  } while (after !== null && nodes.length < limit)
   return nodes
 }
+
+export const everyNode = <Node>(read: ReadPage<Node>): Promise<Node[]> => firstNodes(Number.POSITIVE_INFINITY, read)

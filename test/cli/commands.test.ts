@@ -113,6 +113,9 @@ describe('looking', () => {
   it('info shows one job, and 5 says that there is none', async () => {
     const id = await submit('--', 'echo', 'a b')
     expect((await berth('info', id)).stdout).toMatch(/^command +echo 'a b'$/m)
+    const { stdout } = await berth('info', await submit('--set', 'handler=/none.mjs'))
+    expect(stdout).toMatch(/^handler +\/none\.mjs$/m)
+    expect(stdout).not.toMatch(/^command/m)
     expect(await berth('info', `job_${'0'.repeat(26)}`)).toMatchObject({
       code: 5,
       stdout: '',

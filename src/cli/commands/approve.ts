@@ -6,7 +6,7 @@ import {
   JobDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
-import { forEachJob } from '../each.ts'
+import { forEachGiven } from '../each.ts'
 import { exitCodes, Stop } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
 import { everyNode } from '../pages.ts'
@@ -19,7 +19,7 @@ export function addApprove(program: Command, cli: Cli): void {
     .option('--at <version>', 'only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, comment, at }: OutputOptions & { comment?: string; at?: number }) => {
       if (ids.length === 0) return listPending(cli, output)
-      const jobs = await forEachJob(cli, ids, async (jobId) => {
+      const jobs = await forEachGiven(cli, ids, async (jobId) => {
         const expectedVersion = at ?? (await versionOf(cli, jobId))
         const input = { jobId, expectedVersion, ...(comment === undefined ? {} : { comment }) }
         const { approveJob } = await cli.connection().request(ApproveJobDocument, { input })

@@ -2,7 +2,8 @@ import type { Command } from 'commander'
 import { AuditLogDocument, type AuditRowFragment, VerifyAuditDocument } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
 import { exitCodes } from '../exit.ts'
-import { readWhole } from '../numbers.ts'
+import { readCount, readWhole } from '../numbers.ts'
+import { firstNodes } from '../pages.ts'
 import { type Column, sheet, structured, table, timeText } from '../render.ts'
 
 interface ListOptions extends OutputOptions {
@@ -11,20 +12,18 @@ interface ListOptions extends OutputOptions {
   limit: number
 }
 
-const pageSizeMax = 100
-
 export function addAudit(program: Command, cli: Cli): void {
   const audit = program.command('audit').description('show and verify the audit log')
   withOutput(audit.command('ls', { isDefault: true }))
     .description('list the newest entries')
     .option('--action <action>', 'only this action, e.g. job.approve')
     .option('--object <id>', 'only about this object')
-    .option('-n, --limit <count>', 'maximum number', readWhole, 20)
+    .option('-n, --limit <count>', 'maximum number', readCount, 20)
     .action((options: ListOptions) => list(cli, options))
   withOutput(audit.command('verify'))
     .description('verify the hashes of the log')
-    .option('--from <seq>', 'first place', readWhole)
-    .option('--to <seq>', 'last place', readWhole)
+    .option('--from <seq>', 'first SEQ to verify', readWhole)
+    .option('--to <seq>', 'last SEQ to verify', readWhole)
     .action((options: OutputOptions & { from?: number; to?: number }) => verify(cli, options))
 }
 
@@ -39,19 +38,10 @@ const columns: readonly Column<AuditRowFragment>[] = [
 
 async function list({ connection, terminal }: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
   const filter = { ...(action ? { action } : {}), ...(object ? { objectId: object } : {}) }
-  const entries: AuditRowFragment[] = []
-  let after: string | null = null
-  do {
-    const first = Math.min(pageSizeMax, limit - entries.length)
-    const { auditLog }: Awaited<ReturnType<typeof readPage>> = await readPage(first, after)
-    entries.push(...auditLog.nodes)
-    after = auditLog.pageInfo.hasNextPage ? auditLog.pageInfo.endCursor : null
-  } while (after !== null && entries.length < limit)
+  const readPage = async (page: { first: number; after: string | null }) =>
+    (await connection().request(AuditLogDocument, { ...page, filter })).auditLog
+  const entries: AuditRowFragment[] = await firstNodes(limit, readPage)
   await terminal.write(output === 'table' ? table(terminal, entries, columns) : structured(entries, output))
-
-  function readPage(first: number, cursor: string | null) {
-    return connection().request(AuditLogDocument, { first, after: cursor, filter })
-  }
 }
 
 async function verify(cli: Cli, { output, from, to }: OutputOptions & { from?: number; to?: number }): Promise<void> {
@@ -62,7 +52,7 @@ async function verify(cli: Cli, { output, from, to }: OutputOptions & { from?: n
     ['verdict', ok ? 'unchanged' : 'CHANGED'],
     ['range', `${fromSeq} … ${toSeq}`],
     ['newest', String(headSeq)],
-    ['trouble', message],
+    ['problem', message],
   ] as const
   await cli.terminal.write(output === 'table' ? sheet(cli.terminal, lines) : structured(verifyAudit, output))
   if (!ok) cli.exitWith(exitCodes.unexpected)

@@ -5,9 +5,9 @@ import { exitCodes } from '../exit.ts'
 import { type Column, structured, table } from '../render.ts'
 
 const columns: readonly Column<SelfCheckQuery['selfCheck']['findings'][number]>[] = [
-  { title: 'VIOLATED RULE', cell: ({ rule }) => rule },
-  { title: 'OF', cell: ({ objectId }) => objectId ?? '-' },
-  { title: 'BUT', cell: ({ message }) => message },
+  { title: 'RULE', cell: ({ rule }) => rule },
+  { title: 'OBJECT', cell: ({ objectId }) => objectId ?? '-' },
+  { title: 'FOUND', cell: ({ message }) => message },
 ]
 
 const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][number]>[] = [
@@ -15,7 +15,7 @@ const executorColumns: readonly Column<SelfCheckQuery['system']['executors'][num
   { title: 'EXECUTOR', cell: ({ name }) => name },
   { title: 'VERSION', cell: ({ version }) => version ?? '-' },
   { title: 'AVAILABLE', cell: ({ available }) => (available ? 'yes' : 'no') },
-  { title: 'TO KNOW', cell: ({ message }) => message ?? '-' },
+  { title: 'MESSAGE', cell: ({ message }) => message ?? '-' },
 ]
 
 export function addDoctor(program: Command, cli: Cli): void {

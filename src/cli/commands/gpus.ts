@@ -22,7 +22,7 @@ const columns: readonly Column<Gpu>[] = [
   { title: 'CUDA', cell: ({ cuda }) => (cuda.length > 0 ? cuda.join('–') : '-') },
   {
     title: 'HELD BY',
-    cell: ({ allocated, job }) => (job ? `${job.id} (${job.user.name})` : allocated ? 'somebody else' : '-'),
+    cell: ({ allocated, job }) => (job ? `${job.id} (${job.user.name})` : allocated ? 'another job' : '-'),
     style: ({ allocated }) => (allocated ? 'cyan' : 'green'),
   },
 ]

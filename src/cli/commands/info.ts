@@ -19,7 +19,7 @@ export function addInfo(program: Command, cli: Cli): void {
 
 function entriesOf(job: Job): [string, string | null][] {
   const { spec, currentRun: run, scheduling } = job
-  const command = spec.command ?? [spec.executable ?? '', ...(spec.arguments ?? [])]
+  const command = spec.command ?? [...(spec.executable ? [spec.executable] : []), ...(spec.arguments ?? [])]
   return [
     ['job', job.id],
     ['name', job.name],
@@ -31,6 +31,8 @@ function entriesOf(job: Job): [string, string | null][] {
     ['may start', startText(job.scheduling?.estimatedStart)],
     ['held for it', holdText(job)],
     ['command', command.map(shellWord).join(' ')],
+    ['handler', spec.handler],
+    ['image', spec.image],
     ['workdir', spec.workdir],
     ['asks for', resourcesText(job)],
     ['labels', job.labels.map(({ key, value }) => (value === '' ? key : `${key}=${value}`)).join(' ')],

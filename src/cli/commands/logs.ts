@@ -1,7 +1,8 @@
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { createHistory } from '../../client/events.ts'
 import { type JobEventRowFragment, JobLogsDocument } from '../../client/generated/graphql.ts'
 import type { Cli } from '../cli.ts'
+import { readUpTo } from '../numbers.ts'
 import { detachOnInterrupt, findJob, followLog, gapText, type LogView, printEvent, untilFinal } from '../watch.ts'
 
 interface LogsOptions {
@@ -18,7 +19,7 @@ export function addLogs(program: Command, cli: Cli): void {
     .argument('<job>')
     .description('print the output of a job')
     .option('-f, --follow', 'follow the output until the job ends; Ctrl-C detaches, the job continues')
-    .option('--tail <lines>', `only the last lines, 1 to ${linesPerPage}`, readLines)
+    .option('--tail <lines>', `only the last lines, 1 to ${linesPerPage}`, readUpTo(linesPerPage))
     .option('--events', 'show the events of the job instead of its output; with -f both')
     .action(async (id: string, { follow, tail, events }: LogsOptions) => {
       await findJob(cli, id)
@@ -56,11 +57,4 @@ async function printLog(cli: Cli, id: string, { lastLines }: LogView): Promise<v
 async function printEvents(cli: Cli, id: string): Promise<void> {
   const { events } = await createHistory(cli.connection(), id).read({ attempts: 3 })
   for (const event of events) await printEvent(cli, event)
-}
-
-function readLines(given: string): number {
-  const lines = Number(given)
-  if (!Number.isInteger(lines) || lines < 1 || lines > linesPerPage)
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${linesPerPage}.`)
-  return lines
 }

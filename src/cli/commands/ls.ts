@@ -1,6 +1,8 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { type JobFilter, type JobRowFragment, type JobState, JobsDocument } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, printJobs, withOutput } from '../cli.ts'
+import { readCount } from '../numbers.ts'
+import { firstNodes } from '../pages.ts'
 import { stateStyles } from '../render.ts'
 
 interface LsOptions extends OutputOptions {
@@ -9,8 +11,6 @@ interface LsOptions extends OutputOptions {
   tag?: string[]
   limit: number
 }
-
-const pageSizeMax = 100
 
 export function addLs(program: Command, cli: Cli): void {
   withOutput(program.command('ls'))
@@ -22,26 +22,13 @@ export function addLs(program: Command, cli: Cli): void {
     .action(async (options: LsOptions) => printJobs(cli, await listJobs(cli, options), options.output))
 }
 
-async function listJobs(cli: Cli, { state, name, tag, limit }: LsOptions): Promise<JobRowFragment[]> {
+function listJobs(cli: Cli, { state, name, tag, limit }: LsOptions): Promise<JobRowFragment[]> {
   const filter: JobFilter = {
     ...(state ? { states: state } : {}),
     ...(name ? { name } : {}),
     ...(tag ? { labels: tag.map((key) => ({ key, value: '' })) } : {}),
   }
-  const jobs: JobRowFragment[] = []
-  let after: string | null = null
-  do {
-    const first = Math.min(pageSizeMax, limit - jobs.length)
-    const page: Awaited<ReturnType<typeof readPage>> = await readPage(cli, { first, after, filter })
-    jobs.push(...page.nodes)
-    after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null
-  } while (after !== null && jobs.length < limit)
-  return jobs
-}
-
-async function readPage(cli: Cli, variables: { first: number; after: string | null; filter: JobFilter }) {
-  const { jobs } = await cli.connection().request(JobsDocument, variables)
-  return jobs
+  return firstNodes(limit, async (page) => (await cli.connection().request(JobsDocument, { ...page, filter })).jobs)
 }
 
 function readState(given: string, before: JobState[] = []): JobState[] {
@@ -49,10 +36,4 @@ function readState(given: string, before: JobState[] = []): JobState[] {
   const state = names.find((name) => name === given.toUpperCase())
   if (!state) throw new InvalidArgumentError(`States are ${names.join(', ')}.`)
   return [...before, state]
-}
-
-function readCount(given: string): number {
-  const count = Number(given)
-  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('It must be an integer from 1.')
-  return count
 }

@@ -10,7 +10,7 @@ import {
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
-import { forEachJob } from '../each.ts'
+import { forEachGiven } from '../each.ts'
 import { nodeNamed, nodesOf, poolMeant } from '../nodes.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { type Column, type Format, structured, table } from '../render.ts'
@@ -29,7 +29,7 @@ interface AddOptions extends PoolOptions, Pick<AddNodeInput, 'cpu'> {
 export function addNodeCommands(program: Command, cli: Cli): void {
   const node = program.command('node').description('manage the nodes of a pool')
   withPool(node.command('ls', { isDefault: true }))
-    .description('list them')
+    .description('list nodes')
     .action(async ({ output, pool }: PoolOptions) => print(cli, await nodesOf(cli, pool), output))
   withPool(node.command('add').argument('<name>'))
     .description('add a node to a pool')
@@ -50,7 +50,7 @@ export function addNodeCommands(program: Command, cli: Cli): void {
     .description('remove idle nodes from their pool')
     .action(async (said: string[], { output, pool }: PoolOptions) => {
       const known = await nodesOf(cli, pool)
-      const gone = await forEachJob(cli, said, async (each) => {
+      const gone = await forEachGiven(cli, said, async (each) => {
         const input = { id: nodeNamed(known, each).id }
         const { removeNode } = await cli.connection().request(RemoveNodeDocument, { input })
         return successOf(removeNode, 'DeleteSuccess').id
@@ -78,7 +78,7 @@ function change(cli: Cli, node: Command, { verb, state, description }: Verb): vo
     .description(description)
     .action(async (said: string[], { output, pool }: PoolOptions) => {
       const known = await nodesOf(cli, pool)
-      const changed = await forEachJob(cli, said, async (each) => {
+      const changed = await forEachGiven(cli, said, async (each) => {
         const input = { id: nodeNamed(known, each).id, state }
         const { updateNode } = await cli.connection().request(UpdateNodeDocument, { input }, { attempts: 4 })
         return successOf(updateNode, 'UpdateNodeSuccess').node

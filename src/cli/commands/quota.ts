@@ -14,8 +14,9 @@ import {
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
-import { forEachJob } from '../each.ts'
+import { forEachGiven } from '../each.ts'
 import { readAmount } from '../numbers.ts'
+import { everyNode } from '../pages.ts'
 import { type Column, type Format, structured, table } from '../render.ts'
 
 export function addQuota(program: Command, cli: Cli): void {
@@ -50,7 +51,7 @@ export function addQuota(program: Command, cli: Cli): void {
     .argument('<quota...>')
     .description('remove quotas')
     .action(async (ids: string[]) => {
-      await forEachJob(cli, ids, async (id) => {
+      await forEachGiven(cli, ids, async (id) => {
         const { deleteQuota } = await cli.connection().request(DeleteQuotaDocument, { input: { id } })
         await cli.terminal.write(`${successOf(deleteQuota, 'DeleteSuccess').id}\n`)
       })
@@ -93,19 +94,5 @@ async function showUsage({ connection, terminal }: Cli, format: Format): Promise
   await terminal.write(format === 'table' ? table(terminal, quotas, usageColumns) : structured(quotas, format))
 }
 
-const pageSize = 100
-
-async function readQuotas({ connection }: Cli): Promise<QuotaRowFragment[]> {
-  const all: QuotaRowFragment[] = []
-  let after: string | null = null
-  do {
-    const { quotas }: Awaited<ReturnType<typeof readPage>> = await readPage(after)
-    all.push(...quotas.nodes)
-    after = quotas.pageInfo.hasNextPage ? quotas.pageInfo.endCursor : null
-  } while (after !== null)
-  return all
-
-  function readPage(cursor: string | null) {
-    return connection().request(QuotasDocument, { first: pageSize, after: cursor })
-  }
-}
+const readQuotas = ({ connection }: Cli): Promise<QuotaRowFragment[]> =>
+  everyNode(async (page) => (await connection().request(QuotasDocument, page)).quotas)

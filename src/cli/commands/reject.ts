@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { RejectJobDocument } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
-import { forEachJob } from '../each.ts'
+import { forEachGiven } from '../each.ts'
 import { readWhole } from '../numbers.ts'
 import { versionOf } from './approve.ts'
 
@@ -11,7 +11,7 @@ export function addReject(program: Command, cli: Cli): void {
     .requiredOption('--reason <text>', 'reason, shown to the submitter')
     .option('--at <version>', 'only if the job still has this version', readWhole)
     .action(async (ids: string[], { output, reason, at }: OutputOptions & { reason: string; at?: number }) => {
-      const jobs = await forEachJob(cli, ids, async (jobId) => {
+      const jobs = await forEachGiven(cli, ids, async (jobId) => {
         const input = { jobId, reason, expectedVersion: at ?? (await versionOf(cli, jobId)) }
         const { rejectJob } = await cli.connection().request(RejectJobDocument, { input })
         return successOf(rejectJob, 'RejectJobSuccess').job

@@ -6,7 +6,7 @@ import {
   DeleteCapacityReservationDocument,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
-import { forEachJob } from '../each.ts'
+import { forEachGiven } from '../each.ts'
 import { poolMeant } from '../nodes.ts'
 import { everyNode } from '../pages.ts'
 import { type Column, structured, table, timeText } from '../render.ts'
@@ -43,7 +43,7 @@ export function addReservation(program: Command, cli: Cli): void {
     .argument('<reservation...>')
     .description('delete reservations; their running jobs continue')
     .action(async (ids: string[]) => {
-      await forEachJob(cli, ids, async (id) => {
+      await forEachGiven(cli, ids, async (id) => {
         const { deleteCapacityReservation } = await cli
           .connection()
           .request(DeleteCapacityReservationDocument, { input: { id } })

@@ -9,8 +9,9 @@ import {
   type UserLevel,
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
-import { forEachJob } from '../each.ts'
+import { forEachGiven } from '../each.ts'
 import { usage } from '../exit.ts'
+import { readLevel } from '../levels.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { everyNode } from '../pages.ts'
 import { type Column, structured, table } from '../render.ts'
@@ -61,7 +62,7 @@ export function addRules(program: Command, cli: Cli): void {
     .argument('<rule...>')
     .description('remove rules')
     .action(async (ids: string[]) => {
-      await forEachJob(cli, ids, async (id) => {
+      await forEachGiven(cli, ids, async (id) => {
         const { deleteApprovalRule } = await cli.connection().request(DeleteApprovalRuleDocument, { input: { id } })
         await cli.terminal.write(`${successOf(deleteApprovalRule, 'DeleteSuccess').id}\n`)
       })
@@ -105,13 +106,6 @@ const fieldsOf = ({ priority, disable, enable, exempt, requires, expires }: Rule
   ...(requires === undefined ? {} : { requiredLevel: requires }),
   ...(expires === undefined ? {} : { expiresAfterSeconds: expires }),
 })
-
-function readLevel(given: string): UserLevel {
-  const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
-  const level = levels.find((each) => each === given.toUpperCase())
-  if (!level) throw new InvalidArgumentError(`Levels are ${levels.join(', ')}.`)
-  return level
-}
 
 const readLevels = (given: string, before: UserLevel[] = []): UserLevel[] => [...before, readLevel(given)]
 

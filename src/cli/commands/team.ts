@@ -29,7 +29,7 @@ interface Changes {
 export function addTeam(program: Command, cli: Cli): void {
   const team = program.command('team').description('manage teams: users who share limits and an account')
   withOutput(team.command('ls'))
-    .description('list them')
+    .description('list teams')
     .action(async ({ output }: OutputOptions) => print(cli, await teams(cli), output))
   withOutput(team.command('create').argument('<name>'))
     .description('create a team and the account of the same name')
@@ -41,7 +41,7 @@ export function addTeam(program: Command, cli: Cli): void {
     .description('change the name or the members of a team')
     .option('--name <name>', 'new name of the team and its account')
     .option('--add <user...>', 'users to add')
-    .option('--remove <user...>', 'who goes')
+    .option('--remove <user...>', 'users to remove')
     .action(async (called: string, { output, name, add = [], remove = [] }: OutputOptions & Changes) => {
       const id = await teamIdOf(cli, called)
       const [addMembers, removeMembers] = [await idsOf(cli, add), await idsOf(cli, remove)]

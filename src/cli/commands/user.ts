@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import {
   CreateUserDocument,
   DeleteUserDocument,
@@ -10,6 +10,7 @@ import {
 } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { usage } from '../exit.ts'
+import { readLevel } from '../levels.ts'
 import { userIdOf, users } from '../people.ts'
 import { type Column, structured, table, timeText } from '../render.ts'
 
@@ -41,7 +42,7 @@ interface Change {
 export function addUser(program: Command, cli: Cli): void {
   const user = program.command('user').description('manage users')
   withOutput(user.command('ls'))
-    .description('list them')
+    .description('list users')
     .action(async ({ output }: OutputOptions) => print(cli, await users(cli), output))
   withFields(withOutput(user.command('create').argument('<name>')))
     .description('create a user')
@@ -66,7 +67,7 @@ export function addUser(program: Command, cli: Cli): void {
   user
     .command('rm')
     .argument('<name>')
-    .description('disable users and revoke their tokens; their jobs continue')
+    .description('disable a user and revoke the tokens of the user; the jobs continue')
     .action(async (name: string) => {
       const input = { id: await userIdOf(cli, name) }
       const { deleteUser } = await cli.connection().request(DeleteUserDocument, { input })
@@ -90,13 +91,6 @@ async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput>
   const { serverInfo } = await cli.connection().request(ServerInfoDocument, {})
   if (serverInfo.oidcIssuer) return { issuer: serverInfo.oidcIssuer, subject }
   throw usage('--oidc-subject: the server has no OpenID provider', 'set auth.oidc in its configuration')
-}
-
-function readLevel(given: string): UserLevel {
-  const levels = ['VIEWER', 'RESEARCHER', 'LEAD', 'ADMIN'] as const satisfies readonly UserLevel[]
-  const level = levels.find((each) => each === given.toUpperCase())
-  if (!level) throw new InvalidArgumentError(`Levels are ${levels.join(', ')}.`)
-  return level
 }
 
 const print = (cli: Cli, rows: readonly UserRowFragment[], output: OutputOptions['output']) =>

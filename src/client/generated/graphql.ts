@@ -1067,7 +1067,7 @@ export type JobRowFragment = { id: string, version: number, name: string | null,
 
 export type FollowedJobFragment = { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } };
 
-export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
+export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
 export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
 
@@ -1169,7 +1169,7 @@ export type JobQueryVariables = Exact<{
 }>;
 
 
-export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
+export type JobQuery = { job: { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } } | null };
 
 export type JobEventsQueryVariables = Exact<{
   id: string;
@@ -1844,6 +1844,8 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
     command
     executable
     arguments
+    handler
+    image
     workdir
     maxRunTimeSeconds
     resources {
@@ -2771,6 +2773,8 @@ fragment JobDetail on Job {
     command
     executable
     arguments
+    handler
+    image
     workdir
     maxRunTimeSeconds
     resources {
