@@ -13,10 +13,11 @@ import { anonymous, type Viewer } from '../domain/access.ts'
 import type { Log } from '../platform/log.ts'
 import { type Allowances, submissionsOf } from './allowances.ts'
 import type { RequestContext } from './context.ts'
-import { costOf, rootFieldsOf } from './cost.ts'
+import { costOf } from './cost.ts'
 import type { Documents } from './documents.ts'
 import { errorsMax, presentError, refusal, withFewErrors } from './errors.ts'
-import { chosenOperation, limits, parseWithinLimits } from './limits.ts'
+import { limits, parseWithinLimits } from './limits.ts'
+import { chosenOperation, rootFieldsOf } from './operation.ts'
 import { coerceVariables, type Variables, withCoerced } from './variables.ts'
 
 /**

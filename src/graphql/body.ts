@@ -33,8 +33,8 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer |
 const [quote, comma, list, backslash, object] = Buffer.from('",[\\{')
 
 /**
- * How many values a JSON text may hold: its commas and opened brackets outside of texts. To parse 4 MiB of `{},{}` takes
- * half a second, and two million brackets longer; counting takes some milliseconds.
+ * How many values a JSON text may hold: its commas and opened brackets outside of texts. To parse 4 MiB of `{},{}`
+ * takes half a second, and two million brackets longer; counting takes some milliseconds.
  */
 function valuesIn(json: Buffer): number {
   let values = 1

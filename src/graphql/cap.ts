@@ -1,4 +1,6 @@
-/** A bound on what is open at once for each key. The caller gives each place back exactly once, by the function it got. */
+/**
+ * A bound on what is open at once for each key. The caller gives each place back exactly once, by the function it got.
+ */
 export interface Cap {
   /** null: there is no place left for this key. */
   take(key: string): (() => void) | null

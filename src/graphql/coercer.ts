@@ -12,8 +12,9 @@ import {
 
 /**
  * Coercion of values that are valid. graphql-js visits every field of an input type for every value, and a submission
- * leaves nearly all of its 60 fields out. Here a type is read once, and only the fields of a value are visited. For a value
- * that is not valid a GraphQLError is thrown, as scalars and enums do: graphql-js then coerces it again and says what is wrong.
+ * leaves nearly all of its 60 fields out. Here a type is read once, and only the fields of a value are visited. For a
+ * value that is not valid a GraphQLError is thrown, as scalars and enums do: graphql-js then coerces it again and says
+ * what is wrong.
  */
 export type Coerce = (value: unknown) => unknown
 

@@ -39,8 +39,8 @@ export interface RequestContext extends Rooms {
   readonly load: Loaders
   readonly specs: Specs
   /**
-   * Newest position of the feed, read once, before any list: what happens later is told by `jobUpdates` after it. A list
-   * that is read later repeats at most what its rows show already.
+   * Newest position of the feed, read once, before any list: what happens later is told by `jobUpdates` after it. A
+   * list that is read later repeats at most what its rows show already.
    */
   readonly head: () => Promise<number>
   /** Keeps the text of logs apart from the result, which has markers; absent: the result has the text. */

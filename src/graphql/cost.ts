@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLSchema,
@@ -18,6 +17,7 @@ import {
 } from 'graphql'
 import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
+import { fragmentsOf } from './operation.ts'
 
 /**
  * What an operation costs by the weights of the schema: a field costs 1 or its `complexity`, and what is below a list
@@ -90,25 +90,4 @@ function weights(field: GraphQLField<unknown, unknown>, node: FieldNode, values:
   const complexity = field.extensions['complexity'] as Complexity | undefined
   const weight = typeof complexity === 'function' ? complexity(getArgumentValues(field, node, values)) : complexity
   return typeof weight === 'object' ? weight : weight === undefined ? {} : { field: weight }
-}
-
-const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
-  new Map(
-    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
-  )
-
-/** The fields that an operation selects at its root, through fragments too. */
-export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
-  const fragments = fragmentsOf(document)
-  const fields: FieldNode[] = []
-  const sets = new Set([operation.selectionSet])
-  for (const set of sets)
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) fields.push(selection)
-      else {
-        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
-        if (fragment) sets.add(fragment.selectionSet)
-      }
-    }
-  return fields
 }

@@ -5,9 +5,10 @@ import { partOneByOne } from './parting.ts'
 import { answerJson } from './unread.ts'
 
 /**
- * The end of a server, as its callers see it: streams are cut one after the other (parting.ts) without a `complete`, so that
- * their readers come back and go on from their cursor; requests in flight may finish within `drainMsMax`, and are answered UNAVAILABLE then; new ones
- * are answered UNAVAILABLE at once, with Retry-After, on connections that close. Nothing ends without an answer.
+ * The end of a server, as its callers see it: streams are cut one after the other (parting.ts) without a `complete`, so
+ * that their readers come back and go on from their cursor; requests in flight may finish within `drainMsMax`, and are
+ * answered UNAVAILABLE then; new ones are answered UNAVAILABLE at once, with Retry-After, on connections that close.
+ * Nothing ends without an answer.
  */
 
 export interface Drain {

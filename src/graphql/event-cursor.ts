@@ -2,8 +2,8 @@ import { decodeCursor, encodeCursor, filterHash } from './cursor.ts'
 import { eventsListing } from './listings.ts'
 
 /**
- * `after` of `Job.events` is a cursor of this list, or one of `jobStatus` for the same job: so a reader that polls goes on where a
- * stream stopped. A cursor of anything else is left for the list to refuse.
+ * `after` of `Job.events` is a cursor of this list, or one of `jobStatus` for the same job: so a reader that polls goes
+ * on where a stream stopped. A cursor of anything else is left for the list to refuse.
  */
 export function afterEvent<Args extends { after?: string | null | undefined }>(jobId: string, args: Args): Args {
   const seq = args.after ? seqOf(jobId, args.after) : null

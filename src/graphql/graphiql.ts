@@ -74,7 +74,10 @@ function render(): Page {
   }
 }
 
-/** Only the scripts of this very page run, and it talks to this server alone. Its editor makes workers from blobs and writes styles. */
+/**
+ * Only the scripts of this very page run, and it talks to this server alone. Its editor makes workers from blobs and
+ * writes styles.
+ */
 function contentSecurityPolicy(html: string): string {
   const scripts = [...html.matchAll(/<script>([\s\S]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

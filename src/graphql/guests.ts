@@ -5,9 +5,9 @@ import { createLoop } from '../platform/loop.ts'
 import { steadily } from '../platform/steadily.ts'
 
 /**
- * Guests: sockets and SSE streams. Their access may end while they are open (the token is revoked or expires, its user is
- * disabled or changes). Then they are closed: at once if this process hears of it, else at the next look, once a second,
- * with one statement for all. While the database does not answer, only expired guests are closed.
+ * Guests: sockets and SSE streams. Their access may end while they are open (the token is revoked or expires, its user
+ * is disabled or changes). Then they are closed: at once if this process hears of it, else at the next look, once a
+ * second, with one statement for all. While the database does not answer, only expired guests are closed.
  */
 
 export interface Guests {

@@ -1,10 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type GraphQLParams, processRegularResult } from 'graphql-yoga'
 import { anonymous } from '../domain/access.ts'
 import { readBody } from './body.ts'
-import { endWith } from './compression.ts'
+import { type Exchange, endWith } from './compression.ts'
 import type { Documents } from './documents.ts'
 import type { GraphqlEngine, Requester } from './engine.ts'
 import { errorBody } from './errors.ts'
@@ -12,11 +12,11 @@ import { limits } from './limits.ts'
 import { answerJson } from './unread.ts'
 
 /**
- * The ordinary request: a JSON document posted as a whole and answered once. Yoga's transport speaks the Fetch API, whose
- * requests, bodies and streams cost more than executing a mutation, so these are read and answered on the sockets of Node
- * and only executed by yoga, with every hook of the engine. Every body is read here, within its limits; whatever is out
- * of the ordinary (a stream, a subscription, a list, an unknown length, a malformed body) is then left to yoga's
- * transport, which says what is wrong with it.
+ * The ordinary request: a JSON document posted as a whole and answered once. Yoga's transport speaks the Fetch API,
+ * whose requests, bodies and streams cost more than executing a mutation, so these are read and answered on the sockets
+ * of Node and only executed by yoga, with every hook of the engine. Every body is read here, within its limits;
+ * whatever is out of the ordinary (a stream, a subscription, a list, an unknown length, a malformed body) is then left
+ * to yoga's transport, which says what is wrong with it.
  */
 
 const typeOfAccept: Readonly<Record<string, string>> = {
@@ -38,11 +38,6 @@ function ordinary({ headers }: IncomingMessage): string | null {
   if (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined) return null
   if (!/^[1-9]\d*$/.test(headers['content-length'] ?? '')) return null
   return typeOfAccept[headers.accept ?? '*/*'] ?? null
-}
-
-interface Exchange {
-  request: IncomingMessage
-  response: ServerResponse
 }
 
 interface Answering {

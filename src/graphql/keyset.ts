@@ -4,7 +4,8 @@ import { type PageArgs, pageSize } from './page.ts'
 
 /**
  * The one way in which lists are paged: by comparison with the sort key of the row at the cursor, never by OFFSET. So a
- * walk over a list that changes meanwhile shows every row that stays exactly once, and page 1,000 costs what page 1 does.
+ * walk over a list that changes meanwhile shows every row that stays exactly once, and page 1,000 costs what page 1
+ * does.
  *
  * Lists of many parents (the runs of each of a hundred jobs) are read by one statement: a lateral join over the parents
  * with the limit inside. A list without parents is the case of one.

@@ -1,15 +1,6 @@
-import {
-  type DocumentNode,
-  GraphQLError,
-  Kind,
-  Lexer,
-  type OperationDefinitionNode,
-  parse,
-  type SelectionSetNode,
-  Source,
-  TokenKind,
-} from 'graphql'
+import { type DocumentNode, GraphQLError, Kind, Lexer, parse, type SelectionSetNode, Source, TokenKind } from 'graphql'
 import { refusal } from './errors.ts'
+import { fragmentsOf } from './operation.ts'
 
 /** What one request may ask for. The same on every transport; each refusal comes before any resolver runs. */
 export const limits = {
@@ -53,7 +44,10 @@ export const artifactMetadataCost = Math.ceil(logPageCost / 64)
 
 const tooComplex = (message: string) => refusal('QUERY_TOO_COMPLEX', message)
 
-/** Parses a document, or refuses it for its size or shape. Needs no schema, so it comes before validation, whose cost grows faster than the document. */
+/**
+ * Parses a document, or refuses it for its size or shape. Needs no schema, so it comes before validation, whose cost
+ * grows faster than the document.
+ */
 export function parseWithinLimits(text: string): DocumentNode {
   const bytes = Buffer.byteLength(text)
   if (bytes > limits.documentBytesMax)
@@ -106,11 +100,12 @@ function checkShape(document: DocumentNode): void {
   }
 }
 
-/** Measures a selection set with its fragments; each set once, so that fragments within fragments do not multiply the work. */
+/**
+ * Measures a selection set with its fragments; each set once, so that fragments within fragments do not multiply the
+ * work.
+ */
 function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
-  const fragments = new Map(
-    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
-  )
+  const fragments = fragmentsOf(document)
   // A set under measurement counts as nothing: a cycle of fragments is for validation to refuse.
   const measured = new Map<SelectionSetNode, Shape>()
 
@@ -142,17 +137,4 @@ function measurer(document: DocumentNode): (set: SelectionSetNode) => Shape {
   }
 
   return measure
-}
-
-/** The operation that is asked for; undefined: the executor says what is wrong with the name. */
-export function chosenOperation(
-  document: DocumentNode,
-  name: string | null | undefined,
-): OperationDefinitionNode | undefined {
-  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
-  return name
-    ? operations.find((each) => each.name?.value === name)
-    : operations.length === 1
-      ? operations[0]
-      : undefined
 }

@@ -47,8 +47,8 @@ export const runsListing: Listing = {
 }
 
 /**
- * The parent is a job at a version: an event that was stored after the job was read would come again to a reader who goes on
- * from its `eventCursor`.
+ * The parent is a job at a version: an event that was stored after the job was read would come again to a reader who
+ * goes on from its `eventCursor`.
  */
 export const eventsParent = ({ id, version }: { id: string; version: number }) => `${id}@${version}`
 export const jobOfParent = (parent: string) => parent.slice(0, parent.indexOf('@'))

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 
 /**
- * The text of a log in a message of a WebSocket. As a string it would be decoded, escaped and encoded, which costs more than
- * all else that is done for a byte of output. So the result of an event has a marker instead of the text, and the
+ * The text of a log in a message of a WebSocket. As a string it would be decoded, escaped and encoded, which costs more
+ * than all else that is done for a byte of output. So the result of an event has a marker instead of the text, and the
  * connection that sends the message replaces the marker by the escaped bytes.
  */
 export interface LogTexts {

@@ -6,9 +6,9 @@ import type { Time } from '../platform/clock.ts'
 import { Unavailable } from '../platform/tx.ts'
 
 /**
- * Log-in by an OpenID provider: its JWTs are checked against the keys that it publishes (discovery, then JWKS, both read
- * when first needed). Only asymmetric signatures count: `none` and shared secrets are refused. A token of an unknown key
- * makes the keys be read again, so the provider may rotate them at any time.
+ * Log-in by an OpenID provider: its JWTs are checked against the keys that it publishes (discovery, then JWKS, both
+ * read when first needed). Only asymmetric signatures count: `none` and shared secrets are refused. A token of an
+ * unknown key makes the keys be read again, so the provider may rotate them at any time.
  */
 
 export interface OidcRules {

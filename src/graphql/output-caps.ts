@@ -3,8 +3,8 @@ import type { GraphQLFieldResolver } from 'graphql'
 import { limits } from './limits.ts'
 
 /**
- * Every list that is no connection has a cap: its description tells it, and no answer has more. Most have `itemsMax`, the
- * others what the table says. A description that names its cap itself belongs to a list whose statement keeps it.
+ * Every list that is no connection has a cap: its description tells it, and no answer has more. Most have `itemsMax`,
+ * the others what the table says. A description that names its cap itself belongs to a list whose statement keeps it.
  */
 
 export const itemsMax = 1_000

@@ -5,13 +5,13 @@ import { Unavailable } from '../platform/tx.ts'
 
 /**
  * Which account of the machine is at the other end of a loopback connection. In single-user mode there is no login, so
- * without this check every account of the machine could run commands as the account of the server. That
- * account and root are served; others are refused.
+ * without this check every account of the machine could run commands as the account of the server. That account and
+ * root are served; others are refused.
  *
  * Linux tells the owner of every TCP socket in /proc/net/tcp and tcp6. Other systems do not: there every account of the
  * machine is served, as docs/security.md says. A socket that its process has closed already has no owner any more (it
- * reads as uid 0 with inode 0), so it is refused. The verdict holds as long as the connection. If the tables cannot be read,
- * the request is Unavailable, and the next one is judged anew.
+ * reads as uid 0 with inode 0), so it is refused. The verdict holds as long as the connection. If the tables cannot be
+ * read, the request is Unavailable, and the next one is judged anew.
  */
 
 export type PeerCheck = (socket: Socket) => Promise<string | null>

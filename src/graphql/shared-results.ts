@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { type ExecutionArgs, type ExecutionResult, Kind, type OperationDefinitionNode } from 'graphql'
 import type { Viewer } from '../domain/access.ts'
-import { chosenOperation } from './limits.ts'
+import { chosenOperation } from './operation.ts'
 
 /**
- * Subscribers with the same document, the same variables and the same rights are shown the same by the same message, so it
- * is executed once for all of them. A subscriber never gets a result whose execution began before the one it got last had
- * ended: what it sees of a job is never older than what it saw before.
+ * Subscribers with the same document, the same variables and the same rights are shown the same by the same message, so
+ * it is executed once for all of them. A subscriber never gets a result whose execution began before the one it got
+ * last had ended: what it sees of a job is never older than what it saw before.
  */
 export interface SharedResults {
   /** What one subscription remembers of the others' results. */

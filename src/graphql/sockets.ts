@@ -253,8 +253,8 @@ const isServersMessage = (error: unknown) =>
   error instanceof Error && error.message.startsWith('Unexpected message of type')
 
 /**
- * Resolves when the kernel has the bytes, so a slow reader holds back its own subscription and nothing else. One message of
- * up to `aheadBytesMax` is not waited for: the next one is made meanwhile.
+ * Resolves when the kernel has the bytes, so a slow reader holds back its own subscription and nothing else. One
+ * message of up to `aheadBytesMax` is not waited for: the next one is made meanwhile.
  */
 const send = (socket: WebSocket, data: string | Buffer) =>
   new Promise<void>((resolve) => {

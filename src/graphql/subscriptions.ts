@@ -19,15 +19,15 @@ import { createSharedResults } from './shared-results.ts'
  * begins (`stays`), so what may stay open is decided by what was started, not by what the request said it accepts.
  *
  * Everything that a subscription reads goes over the database connections of `Rooms.live`: however many subscriptions
- * read, requests and the scheduler find a connection. At most `eventsAtOnceMax` events are executed at a
- * time, so one event for a thousand readers does not keep the event loop from everything else.
+ * read, requests and the scheduler find a connection. At most `eventsAtOnceMax` events are executed at a time, so one
+ * event for a thousand readers does not keep the event loop from everything else.
  *
  * A subscription's events are executed one by one, each with a context of its own: loaders remember what they read, and
  * would otherwise show every later event the rows of the first. Subscribers who are shown the same share the execution
  * (shared-results.ts).
  *
- * A job may be deleted while the fields of its event are read. Then the message says that instead: one with errors would
- * have no cursor.
+ * A job may be deleted while the fields of its event are read. Then the message says that instead: one with errors
+ * would have no cursor.
  */
 
 export interface Staying {

@@ -1,6 +1,6 @@
 /**
- * Ids are typed, so an id alone says what it names; this is the one list. Jobs, runs, users and nodes carry UUIDs; pools
- * and queues their name; an event its job and its number: `event_<job without prefix>_<seq>`.
+ * Ids are typed, so an id alone says what it names; this is the one list. Jobs, runs, users and nodes carry UUIDs;
+ * pools and queues their name; an event its job and its number: `event_<job without prefix>_<seq>`.
  */
 
 const types = {

@@ -22,8 +22,8 @@ import { errorsMax } from './errors.ts'
 /**
  * The variables of a request in the types of its operation. The executor would tell every error with the whole value in
  * its text: an object of 4,000 unknown keys took it 10 s. Here the first errors end the work, and each names the place,
- * not the value. The executor is given the coerced values (`withCoerced`): a second coercion took a tenth of the time of
- * a submission.
+ * not the value. The executor is given the coerced values (`withCoerced`): a second coercion took a tenth of the time
+ * of a submission.
  */
 
 export type Variables = Record<string, unknown>

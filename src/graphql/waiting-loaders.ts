@@ -10,7 +10,9 @@ import { type WaitingFacts, waitingOf } from '../domain/queue/why-waiting.ts'
 import { holdingSql } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 
-/** What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED. */
+/**
+ * What is told about waiting, each for many jobs at a time and only when it is asked for. null: the job is not QUEUED.
+ */
 export function waitingLoaders(domain: Domain, viewer: Viewer) {
   const { sql } = domain.db
   return {

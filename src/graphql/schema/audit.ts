@@ -16,7 +16,7 @@ type ChainedEntry = AuditEntry & { seq: bigint; hash: string }
 
 const chained = (entry: AuditEntry): ChainedEntry => {
   if (isChained(entry)) return entry
-  throw new Error('An entry without a place was shown')
+  throw new Error('An entry without a number was shown')
 }
 
 builder.node(AuditEntryRef, {
@@ -70,7 +70,7 @@ const AuditFilter = builder.inputType('AuditFilter', {
 
 type Filter = typeof AuditFilter.$inferInput
 
-/** An entry gets its place less than 100 ms after the change and is not shown before. */
+/** An entry gets its number less than 100 ms after the change and is not shown before. */
 function filterSql({ actor, action, objectId, after, before }: Filter, bind: Bind): string {
   const conditions = [
     actor == null ? '' : `a.actor_id = ${bind(actor)}`,

@@ -6,8 +6,8 @@ import { builder } from '../builder.ts'
 type Fields = ObjectFieldBuilder<PothosSchemaTypes.ExtendDefaultTypes<typeof builder.$inferSchemaTypes>, { id: string }>
 
 /**
- * A cache takes `id` for the identity of the answer itself, and would merge it with the object that is gone; `deletedId`
- * says what to remove.
+ * A cache takes `id` for the identity of the answer itself, and would merge it with the object that is gone;
+ * `deletedId` says what to remove.
  */
 export const deletedFields = (t: Fields) => ({
   deletedId: t.exposeID('id', { description: 'Id of the deleted object.' }),

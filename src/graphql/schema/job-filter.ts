@@ -43,7 +43,10 @@ export const JobFilterInput = builder.inputType('JobFilter', {
   }),
 })
 
-/** The filter as a condition on the table alias `j`, for a list in this order. The feed decides by the same rules in memory. */
+/**
+ * The filter as a condition on the table alias `j`, for a list in this order. The feed decides by the same rules in
+ * memory.
+ */
 export function filterSql(filter: JobFilter, bind: Bind, by: JobOrderField = 'CREATED_AT'): string {
   const conditions = Object.entries(columns).flatMap(([field, condition]) => {
     const value = filter[field as keyof JobFilter]
@@ -82,8 +85,8 @@ function waysTo({ states, stateCategories }: JobFilter, by: JobOrderField): stri
 }
 
 /**
- * Whether the jobs are alive or over. Indexes have the two apart, and the time of the end says it to those of the other orders: few
- * jobs that are alive are then sorted instead of looked for among all that are over.
+ * Whether the jobs are alive or over. Indexes have the two apart, and the time of the end says it to those of the other
+ * orders: few jobs that are alive are then sorted instead of looked for among all that are over.
  */
 function phaseOf(asked: readonly JobStateName[], by: JobOrderField): string[] {
   const over = asked.filter(isFinal).length
@@ -118,9 +121,9 @@ function bounds({ createdAfter, finishedBefore }: JobFilter, bind: Bind, by: Job
 type Condition = (bind: Bind, value: unknown, by: JobOrderField) => string
 
 /**
- * Equality as a range. Of a value that is not among the most common ones PostgreSQL then expects few jobs, and finds them by an
- * index; by equality it would expect the average, and look for them in the order of the list. An index with the order is used
- * by equality.
+ * Equality as a range. Of a value that is not among the most common ones PostgreSQL then expects few jobs, and finds
+ * them by an index; by equality it would expect the average, and look for them in the order of the list. An index with
+ * the order is used by equality.
  */
 const equals =
   (column: string, { isOrderedBy, prefix = '' }: { isOrderedBy?: JobOrderField; prefix?: '' | '~' } = {}): Condition =>

@@ -1,0 +1,41 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  Kind,
+  type OperationDefinitionNode,
+} from 'graphql'
+
+/** The operation that is asked for; undefined: none has this name, or there is not exactly one to choose. */
+export function chosenOperation(
+  document: DocumentNode,
+  name: string | null | undefined,
+): OperationDefinitionNode | undefined {
+  const operations = document.definitions.filter((each) => each.kind === Kind.OPERATION_DEFINITION)
+  return name
+    ? operations.find((each) => each.name?.value === name)
+    : operations.length === 1
+      ? operations[0]
+      : undefined
+}
+
+export const fragmentsOf = (document: DocumentNode): ReadonlyMap<string, FragmentDefinitionNode> =>
+  new Map(
+    document.definitions.flatMap((each) => (each.kind === Kind.FRAGMENT_DEFINITION ? [[each.name.value, each]] : [])),
+  )
+
+/** The fields that an operation selects at its root, through fragments too. */
+export function rootFieldsOf(document: DocumentNode, operation: OperationDefinitionNode): readonly FieldNode[] {
+  const fragments = fragmentsOf(document)
+  const fields: FieldNode[] = []
+  const sets = new Set([operation.selectionSet])
+  for (const set of sets)
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) fields.push(selection)
+      else {
+        const fragment = selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
+        if (fragment) sets.add(fragment.selectionSet)
+      }
+    }
+  return fields
+}
