@@ -122,7 +122,7 @@ export function viewsOff(memory: Memory): string[] {
   const queued = Map.groupBy(memory.open(), ({ lane }) => lane.account)
   const names = new Set([...running.keys(), ...queued.keys()])
   return [
-    ...[...lanes.keys()].filter((id) => !byLane.has(id)).map((id) => `The lane ${id} is shown and has nobody`),
+    ...[...lanes.keys()].filter((id) => !byLane.has(id)).map((id) => `The lane ${id} is shown, and no job waits in it`),
     ...[...byLane].flatMap(([id, jobs]) => {
       const row = lanes.get(id)
       const head = memory.first(jobs)[0]

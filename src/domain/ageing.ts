@@ -2,9 +2,9 @@
  * Ageing: under PRIORITY, a priority that comes from a level rises while its job waits: by 10 for every full threshold,
  * 30 at most. A priority that a person set does not rise, and a job with a closed gate does not age.
  *
- * This is the only place of the rule. It has four forms: the priority at a moment, in TypeScript and in SQL; the time of
- * the next rise; the priorities that the jobs of a band have now, by the time since which they wait; and the time since
- * which a job of a band must wait to be ahead of a given priority. `test/domain/ageing.test.ts` compares them.
+ * This is the only place of the rule. It has four forms: the priority at a moment, in TypeScript and in SQL; the time
+ * of the next rise; the priorities that the jobs of a band have now, by the time since which they wait; and the time
+ * since which a job of a band must wait to be ahead of a given priority. `test/domain/ageing.test.ts` compares them.
  */
 
 const boost = 10

@@ -1,6 +1,6 @@
 /**
- * Bounds of closures and of other JSON objects that the API takes. The executors check by them what a job leaves on disk,
- * so that a report of a run never carries what the database would refuse.
+ * Bounds of closures and of other JSON objects that the API takes. The executors check by them what a job leaves on
+ * disk, so that a report of a run never carries what the database would refuse.
  */
 
 export const closureBytesMax = 256 * 1024

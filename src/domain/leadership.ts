@@ -38,8 +38,9 @@ import type { Sql, TransactionOptions } from '../platform/tx.ts'
  * warning.
  *
  * **A process that cannot serve the key** (`canServe`: it does not reach the backend of the pool) leaves a free key to
- * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if there
- * are others: it hands over and competes again on these terms. Behind a pooler it does not see the others, and stays.
+ * others for `courtesyMs`, and leads only if none of them takes it. A leader that cannot serve any more gives way if
+ * there are others: it hands over and competes again on these terms. Behind a pooler it does not see the others, and
+ * stays.
  *
  * The lease also stores the state of the leader's machine, at no extra cost.
  */

@@ -3,9 +3,9 @@ import type { Domain } from './domain.ts'
 
 /**
  * The submission lock: an empty table that a transaction locks first when it counts or changes what submissions are
- * decided by. Processes take turns instead of aborting each other's SERIALIZABLE transactions, and SERIALIZABLE stays as
- * the proof. The lock must be the first statement: it takes no snapshot, so a transaction that waited sees what the one
- * before it wrote. Transactions that put a job into another lane, or remove lanes, lock it as well.
+ * decided by. Processes take turns instead of aborting each other's SERIALIZABLE transactions, and SERIALIZABLE stays
+ * as the proof. The lock must be the first statement: it takes no snapshot, so a transaction that waited sees what the
+ * one before it wrote. Transactions that put a job into another lane, or remove lanes, lock it as well.
  */
 
 const triesMax = 8

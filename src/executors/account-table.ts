@@ -4,9 +4,10 @@ import { promisify } from 'node:util'
 import { systemClock } from '../platform/clock.ts'
 
 /**
- * The system's table of accounts, asked by `getent`, because accounts may be in a directory service. Each question forks
- * the server, which costs more the larger it is, so an answer is used again until /etc/passwd changes, and for
- * `rememberedMs` at most: so soon a change in a directory service is noticed. That there is no such account is not remembered.
+ * The system's table of accounts, asked by `getent`, because accounts may be in a directory service. Each question
+ * forks the server, which costs more the larger it is, so an answer is used again until /etc/passwd changes, and for
+ * `rememberedMs` at most: so soon a change in a directory service is noticed. That there is no such account is not
+ * remembered.
  */
 export type AccountTable = (account: string) => Promise<AccountEntry | null>
 
@@ -62,7 +63,7 @@ async function getent(account: string): Promise<AccountEntry | null> {
   }
 }
 
-/** Whatever changes accounts puts a new file in the place of the old one. */
+/** Programs that change accounts replace the file. */
 function versionOfPasswd(): string {
   const found = statSync('/etc/passwd', { bigint: true, throwIfNoEntry: false })
   return found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''

@@ -41,7 +41,11 @@ export function createWithdrawals({ db, clock, log }: Domain, graceMs: number): 
         return await attempt(started)
       } catch (err) {
         const { runId: run } = started
-        if (isLast) return log.error({ err, run }, 'a run may have been started too late, and nobody looks after it')
+        if (isLast)
+          return log.error(
+            { err, run },
+            'a run may have been started too late: if its process still runs, no server stops it',
+          )
         log.warn({ err, run, what: 'withdraw', failures }, 'will be tried again')
         await clock.sleep(Math.min(retryMsMax, 50 * 2 ** Math.min(failures, 10)), stopping.signal)
       }

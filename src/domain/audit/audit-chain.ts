@@ -7,14 +7,14 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 
 /**
- * The chain of the audit log. Every entry gets a place, 1, 2, 3 …, and a hash over all of its fields, its place and the
- * hash before it. So an entry cannot be changed, removed or inserted without changing every later hash. Places grow in
- * commit order: a reader that has read the log up to n never finds a new entry at or before n.
+ * The chain of the audit log. Every entry gets a number, 1, 2, 3 …, and a hash over all of its fields, its number and
+ * the hash before it. So an entry cannot be changed, removed or inserted without changing every later hash. Numbers
+ * grow in commit order: a reader that has read the log up to n never finds a new entry at or before n.
  *
  * Every process runs the chainer; a lock lets one of them chain at a time. It polls often and needs no wake-up: an
  * entry waits for less than 100 ms, and a busy server chains more entries per statement.
  *
- * A person who can write to the database could chain a false log from any place on. Therefore the head (place, hash,
+ * A person who can write to the database could chain a false log from any entry on. Therefore the head (number, hash,
  * time) is copied out of the database: the process that has chained it logs it, and appends it to `audit.headFile` as a
  * line `<seq> <hash> <time>`, at most once a minute and when it stops. audit-verify.ts compares.
  */
@@ -118,7 +118,10 @@ export function parseHeadLine(line: string): Head | undefined {
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
 }
 
-/** Chains at most one batch of the entries since a moment. Returns the new head; undefined: nothing waits, or another process is chaining. */
+/**
+ * Chains at most one batch of the entries since a moment. Returns the new head; undefined: nothing waits, or another
+ * process is chaining.
+ */
 export async function chainOnce({ db }: Pick<Domain, 'db'>, sinceMs = 0): Promise<Head | undefined> {
   const [waiting] = await db.sql.query(
     'SELECT 1 FROM audit_entry WHERE seq IS NULL AND at >= to_timestamp($1::float8 / 1000) LIMIT 1',

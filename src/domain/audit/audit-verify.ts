@@ -15,7 +15,7 @@ import {
 
 /**
  * Checks that the audit log is unchanged. It computes every hash of a range again from the entries, and looks for the
- * traces of each kind of manipulation: a changed field or hash (the hash differs), a missing or inserted entry (places
+ * traces of each kind of manipulation: a changed field or hash (the hash differs), a missing or inserted entry (numbers
  * are dense), missing newest entries (the stored head and the heads outside the database know them), a rewritten log
  * (the heads outside differ), and an entry that is kept out of the chain (it waits for longer than the chainer ever
  * needs).
@@ -31,9 +31,9 @@ export interface Verification {
   ok: boolean
   fromSeq: number
   toSeq: number
-  /** Place of the newest entry. */
+  /** Number of the newest entry. */
   headSeq: number
-  /** The first place with a problem; null: there is none, or the problem has no place. */
+  /** Number of the first entry with a problem; null: there is none, or the problem has no number. */
   firstBadSeq: number | null
   message: string | null
 }
@@ -61,7 +61,7 @@ export async function verifyAudit(
   const to = toSeq ?? Math.max(known.seq, known.newest)
   if (from < 1 || (toSeq != null && toSeq < from))
     throw new InvalidInput([{ path: ['fromSeq'], message: 'Must be 1 … toSeq' }])
-  // Of two heads of one place the first counts: the second was written after the log had been rewritten.
+  // Of two heads with one number the first counts: the second was written after the log had been rewritten.
   const expected = new Map(heads instanceof Error ? [] : heads.toReversed().map(({ seq, hash }) => [seq, hash]))
   if (known.seq > 0 && !expected.has(known.seq)) expected.set(known.seq, known.hash)
   const trouble =
@@ -84,11 +84,11 @@ export async function verifyAudit(
 interface Walk {
   from: number
   to: number
-  /** Hashes known from outside the database, by place. */
+  /** Hashes known from outside the database, by number. */
   expected: ReadonlyMap<number, string>
 }
 
-/** Checks the range place by place. */
+/** Checks the range entry by entry. */
 async function walk(db: Pick<Db, 'sql' | 'prisma'>, { from, to, expected }: Walk): Promise<Trouble | null> {
   let before = await hashBefore(db, from)
   if (before === null) return { seq: from, message: `The entry ${from - 1} before it is missing` }
@@ -129,7 +129,7 @@ async function hashBefore({ prisma }: Pick<Db, 'prisma'>, seq: number): Promise<
   return entry?.hash ?? null
 }
 
-/** Entries that are missing at the end, whatever range was asked for. */
+/** Entries that are missing at the end of the log, also beyond the range that was asked for. */
 function cutOff({ seq, newest }: Head & { newest: number }, heads: readonly Head[] | Error): Trouble | null {
   if (heads instanceof Error)
     return { seq: null, message: `Cannot read the heads recorded outside the database: ${heads.message}` }

@@ -4,7 +4,7 @@ import { newId } from '../ids.ts'
 
 /**
  * The audit log: who did what to which object from where. An entry is written unchained in the transaction of the
- * change it describes, so that no change waits for a global lock; audit-chain.ts gives it its place a moment later.
+ * change it describes, so that no change waits for a global lock; audit-chain.ts gives it its number a moment later.
  */
 
 export interface AuditRecord {

@@ -1,16 +1,18 @@
+import { z } from 'zod'
 import { demandOver, type Viewer } from '../access.ts'
 import { accepts } from '../actions.ts'
 import { audit } from '../audit/audit.ts'
 import type { Domain } from '../domain.ts'
-import { InvalidInput, jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
+import { jobNotFound, only, orRefusal, Refusal } from '../errors.ts'
 import { demandVersion, type JobHead, lockJobs } from '../jobs/job-head.ts'
 import { type Move, transition } from '../jobs/transition.ts'
+import { parseInput } from '../parse.ts'
 import { stateCategory } from '../state.ts'
 import { cancelApprovals } from './approvals.ts'
 
 /**
- * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING, and the runner stops them. A start
- * that its backend has not finished is given up, and the run is stopped if it was started all the same
+ * Cancelling: BLOCKED and QUEUED end at once; STARTING and RUNNING become CANCELLING, and the runner stops them. A
+ * start that its backend has not finished is given up, and the run is stopped if it was started all the same
  * (scheduler/carrier.ts). A job that is CANCELLING or final does not change, and the answer says `changed: false`.
  */
 
@@ -26,6 +28,7 @@ export interface Cancelled {
 }
 
 const reasonMax = 1_000
+const reasonInput = z.string().max(reasonMax, `must have at most ${reasonMax} characters`).nullish()
 
 export async function cancelJob(domain: Domain, viewer: Viewer, input: CancelInput): Promise<Cancelled> {
   return only(await cancelJobs(domain, viewer, [input]))
@@ -80,17 +83,6 @@ function demandCancel(viewer: Viewer, input: CancelInput, job: JobHead | undefin
   if (!job) throw jobNotFound(input.jobId)
   demandOver(viewer, job, 'cancel')
   demandVersion(job, input.expectedVersion)
-  demandReason(input.reason)
+  parseInput(reasonInput, input.reason, ['reason'])
   return job
-}
-
-function demandReason(reason: string | null | undefined): void {
-  if (!reason) return
-  const message =
-    reason.length > reasonMax
-      ? `Must have at most ${reasonMax} characters`
-      : reason.includes('\0') || !reason.isWellFormed()
-        ? 'Must be well-formed Unicode without NUL'
-        : undefined
-  if (message) throw new InvalidInput([{ path: ['reason'], message }])
 }

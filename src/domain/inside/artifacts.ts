@@ -11,8 +11,8 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Artifacts: links and small texts that a run publishes. The same content of a run is one artifact, so publishing may be
- * repeated when an answer was lost. The same name with other content is another artifact: none is ever changed.
+ * Artifacts: links and small texts that a run publishes. The same content of a run is one artifact, so publishing may
+ * be repeated when an answer was lost. The same name with other content is another artifact: none is ever changed.
  */
 
 export const artifactBodyBytesMax = 64 * 1024

@@ -41,8 +41,8 @@ interface Saved {
 }
 
 /**
- * Stores closures that runs saved but had not sent when they ended, unless the job has moved on since. Returns the ids of
- * the jobs that got one.
+ * Stores closures that runs saved but had not sent when they ended, unless the job has moved on since. Returns the ids
+ * of the jobs that got one.
  */
 export async function storeUnsent(sql: Sql, unsent: readonly Saved[]): Promise<string[]> {
   const fitting = unsent.filter(({ text }) => Buffer.byteLength(text) <= closureBytesMax)

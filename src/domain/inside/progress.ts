@@ -10,9 +10,9 @@ import { aliveRunSql, runIsOver } from './alive-run.ts'
 import { demandRun } from './run-tokens.ts'
 
 /**
- * Progress: the newest report of a job counts, and only that one is kept. A run is written at most once a second by each
- * process, and all runs of a process by one statement; what comes in between is merged, field by field. A report is
- * answered when it, or the one that it was merged into, is stored.
+ * Progress: the newest report of a job counts, and only that one is kept. A run is written at most once a second by
+ * each process, and all runs of a process by one statement; what comes in between is merged, field by field. A report
+ * is answered when it, or the one that it was merged into, is stored.
  */
 
 const messageCharactersMax = 1_000

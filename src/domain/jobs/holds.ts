@@ -3,10 +3,10 @@ import { jobChangeSql } from './job-change.ts'
 import { lockMoves } from './job-head.ts'
 
 /**
- * Holds, which keep placements for waiting jobs, and the preemption requests that free them; verbs of the leader, in its
- * open transaction. A hold is bound to the entry of the queue: a job that starts or leaves the queue has none any more. A
- * run that was asked to leave is signalled by the runner, which asks once more, at that moment, whether the hold is still
- * there (leaving.ts).
+ * Holds, which keep placements for waiting jobs, and the preemption requests that free them; verbs of the leader, in
+ * its open transaction. A hold is bound to the entry of the queue: a job that starts or leaves the queue has none any
+ * more. A run that was asked to leave is signalled by the runner, which asks once more, at that moment, whether the
+ * hold is still there (leaving.ts).
  *
  * The caller pokes `event` and `run` after the commit.
  */
@@ -32,8 +32,8 @@ export interface EvictionRequest {
 }
 
 /**
- * Stores holds of waiting jobs and replaces those that exist; jobs that do not wait are left out. Returns the jobs that have
- * their hold.
+ * Stores holds of waiting jobs and replaces those that exist; jobs that do not wait are left out. Returns the jobs that
+ * have their hold.
  */
 export async function putHolds(sql: Sql, pool: string, holds: readonly StoredHold[]): Promise<ReadonlySet<string>> {
   if (holds.length === 0) return new Set()

@@ -64,8 +64,8 @@ export const expireEvents = (domain: Domain, before: Date): Promise<number> =>
   )
 
 /**
- * Repeats a statement that removes at most $2 entries of the feed from before $1. Readers of the feed that are behind the
- * removed entries are told, instead of missing them silently.
+ * Repeats a statement that removes at most $2 entries of the feed from before $1. Readers of the feed that are behind
+ * the removed entries are told, instead of missing them silently.
  */
 const forget = ({ db }: Domain, before: Date, removeSql: string): Promise<number> =>
   repeat(async () => {

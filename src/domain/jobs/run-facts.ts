@@ -1,9 +1,9 @@
 import type { Sql } from '../../platform/tx.ts'
 
 /**
- * What a backend tells of a run while its state stays the same: why it waits, its name there, its nodes. Stored with the
- * run and, as far as the job shows it, with the job. It is no event: the version of the job stays, and readers of the job
- * get a message without events, as for progress.
+ * What a backend tells of a run while its state stays the same: why it waits, its name there, its nodes. Stored with
+ * the run and, as far as the job shows it, with the job. It is no event: the version of the job stays, and readers of
+ * the job get a message without events, as for progress.
  */
 export interface RunFacts {
   runId: string

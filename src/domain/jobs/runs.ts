@@ -159,11 +159,13 @@ export interface ReportedJob {
   endsWithReservation: boolean
   /** It was asked to leave: the message about that; null: it was not. */
   leaving: string | null
-  /** It was signalled on account of a preemption of this tier; null: it was not. */
+  /** It was signalled because of a preemption. */
   preempted: boolean
+  /** Tier of the preemption request; null: there is none. */
   tier: number | null
-  /** How many runs of this job could not be started, and how many ended by their exit code. */
+  /** Runs of this job that could not be started. */
   startFailures: number
+  /** Runs of this job that ended by their exit code. */
   exits: number
   /** It saved a closure, from which its next run can continue. */
   hasClosure: boolean

@@ -62,8 +62,8 @@ export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups
 }
 
 /**
- * Ordered by time over jobs; a running maximum keeps the order of seq inside a job if the clock stepped back. A deletion
- * has no seq; the events of its job went with it.
+ * Ordered by time over jobs; a running maximum keeps the order of seq inside a job if the clock stepped back. A
+ * deletion has no seq; the events of its job went with it.
  */
 const sequenceSql = `
 WITH open AS MATERIALIZED (

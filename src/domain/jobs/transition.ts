@@ -7,10 +7,10 @@ import { nextVersionSql } from './job-change.ts'
 
 /**
  * The one function that moves jobs. Each move is a compare-and-set on (state, run number, optionally version): it
- * happens whole, or not at all because another transaction was faster. One statement changes the job and its last run, writes
- * the numbered event, keeps the queue entry in step with QUEUED, gives back what a run held when it stops holding, counts
- * what that cost, and makes the next run when a job is to be run again. So no state changes without its event, and none
- * of these can drift apart.
+ * happens whole, or not at all because another transaction was faster. One statement changes the job and its last run,
+ * writes the numbered event, keeps the queue entry in step with QUEUED, gives back what a run held when it stops
+ * holding, counts what that cost, and makes the next run when a job is to be run again. So no state changes without its
+ * event, and none of these can drift apart.
  *
  * The caller pokes `event` (and `queue`, when something became free or waits) after the commit.
  */

@@ -173,7 +173,8 @@ const words = {
   LOCAL_GPUS: 'local GPUs',
 } as const satisfies Record<QuotaType, string>
 
-const isCost = ({ type }: MetQuota) => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
+export const isCost = ({ type }: Pick<QuotaRule, 'type'>): boolean =>
+  type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
 const amountText = (amount: number) => String(Number(amount.toFixed(6)))
 const allowance = (quota: MetQuota) => `Maximum ${amountText(quota.limit)} ${words[quota.type]} allowed${whose(quota)}`
 /** A message about the user's own usage names no subject. */

@@ -9,8 +9,8 @@ import { type Measured, measuredOf, readUsage, type Usage, windowHours } from '.
  * there are at most as many of them as the sequence of jobs has advanced, over all users and servers. While this bound
  * is well below every limit, it decides the same as the exact number. When it is not, everything is counted again.
  *
- * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted under the submission lock, where
- * no job is between drawing its number and its commit.
+ * It holds for numbers of jobs. Costs and GPUs are always counted. What is remembered was counted under the submission
+ * lock, where no job is between drawing its number and its commit.
  */
 
 export interface Comparison {

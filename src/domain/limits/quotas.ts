@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isUnavailable, type Sql, type Tx, Unavailable } from '../../platform/tx.ts'
-import { demand, type UserLevel, type Viewer } from '../access.ts'
+import { demand, userLevels, type Viewer } from '../access.ts'
 import { ownAccount } from '../accounts.ts'
 import { lockApplied, rememberApplied } from '../applied.ts'
 import { audit } from '../audit/audit.ts'
@@ -9,19 +9,11 @@ import { InvalidInput, NotFound, Refusal } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { parseInput } from '../parse.ts'
 import { withSubmissionsLocked } from '../submission-lock.ts'
-import {
-  type Payer,
-  type QuotaRule,
-  type QuotaType,
-  quotaActions,
-  quotaScopes,
-  quotaTypes,
-  subjectsOf,
-} from './quota-rules.ts'
+import { isCost, type Payer, type QuotaRule, quotaActions, quotaScopes, quotaTypes, subjectsOf } from './quota-rules.ts'
 
 /**
- * Quotas as they are stored: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A change
- * takes the submission lock, so it holds for every submission that comes after it.
+ * Quotas as they are stored: at most one of a type, action, scope and key. What they mean is in quota-rules.ts. A
+ * change takes the submission lock, so it holds for every submission that comes after it.
  */
 
 export interface Quota extends QuotaRule {
@@ -99,19 +91,15 @@ const updateInput = z.strictObject({
   limit: limit.nullish(),
 })
 
-const levels = { VIEWER: true, RESEARCHER: true, LEAD: true, ADMIN: true } as const satisfies Record<UserLevel, true>
-
 /** Rules between the fields. */
 function demandSense({ type, scope, key, limit: value }: QuotaRule, path: readonly string[] = []): void {
   const refuse = (field: string, message: string) => new InvalidInput([{ path: [...path, field], message }])
   if (scope === 'GLOBAL' && key !== null) throw refuse('key', 'Must be omitted: a GLOBAL quota applies to all users')
   if (scope !== 'GLOBAL' && key === null) throw refuse('key', `Must name the ${scope.toLowerCase()} that it limits`)
-  if (scope === 'LEVEL' && !Object.hasOwn(levels, key ?? ''))
-    throw refuse('key', `Must be ${Object.keys(levels).join(', ')}`)
-  if (!isCost(type) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
+  if (scope === 'LEVEL' && !userLevels.some((level) => level === key))
+    throw refuse('key', `Must be ${userLevels.join(', ')}`)
+  if (!isCost({ type }) && !Number.isInteger(value)) throw refuse('limit', 'Must be a whole number')
 }
-
-const isCost = (type: QuotaType) => type === 'COST_PER_DAY' || type === 'COST_PER_MONTH'
 
 /** Returns the id. */
 export async function createQuota(domain: Domain, viewer: Viewer, raw: unknown): Promise<string> {

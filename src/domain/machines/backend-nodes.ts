@@ -6,8 +6,9 @@ import { fence } from '../leadership.ts'
 import { lockPool } from '../limits/limits.ts'
 
 /**
- * Nodes of a pool whose backend reports them and chooses among them. The leader stores what the backend reports: only what differs from the stored row is written. Runs are never touched here. A node that the
- * backend does not name any more is removed once no allocation and no hold is on it, and is LOST until then.
+ * Nodes of a pool whose backend reports them and chooses among them. The leader stores the report: only rows that
+ * differ from it are written, and runs are never changed here. A node that the report does not name any more is removed
+ * once no allocation and no hold is on it, and is LOST until then.
  */
 
 /** A node as its backend reports it. */

@@ -5,9 +5,9 @@ import { lockPool } from '../limits/limits.ts'
 /**
  * Failed starts count against the node, not only against the job. Otherwise a node in trouble is free again at once and
  * fails one waiting job after the other. The node backs off: nothing is placed there for 1, 2, 4 … seconds, at most
- * five minutes; then one run at a time is tried, and a start that succeeds ends the back-off. A backend that chooses the
- * nodes itself could not start the run anywhere, so all nodes of its pool back off together. Verbs of the leader, in its
- * open transaction.
+ * five minutes; then one run at a time is tried, and a start that succeeds ends the back-off. A backend that chooses
+ * the nodes itself could not start the run anywhere, so all nodes of its pool back off together. Verbs of the leader,
+ * in its open transaction.
  */
 
 export interface StartFailure {

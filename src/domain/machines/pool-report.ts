@@ -15,7 +15,7 @@ export interface ExecutorReport {
   version: string | null
   available: boolean
   message: string | null
-  /** What jobs ask for, and runs are not held to. */
+  /** Resources that jobs may ask for and that the executor does not limit. */
   unenforced: readonly string[]
   /** The NAMEs of the custom attributes `<executor>.NAME` that it takes; undefined: it looks at none. */
   attributes?: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * Allocations follow the nodes that a backend chooses. Pure: what nodes and allocations were, and what the backend told,
- * in; the allocations that change, out.
+ * Allocations follow the nodes that a backend chooses. Pure: what nodes and allocations were, and what the backend
+ * told, in; the allocations that change, out.
  *
  * The allocation of a run is provisional until its backend tells the node: it counts the amounts on a node where they
  * fit. Then it moves to the node that the backend chose, whether it fits there or not, because it does run there. Other

@@ -14,8 +14,8 @@ import { revokeTokens } from './tokens.ts'
  * `giveUpUsers`, on the operator's request, goes back.
  *
  * Each process decides the mode at its start: users and tokens that are made in single-user mode count from the next
- * start. A process in single-user mode asks once a second whether another process has entered multi-user mode, and starts
- * again then. The bootstrap token is applied before the decision: it counts unless it was revoked.
+ * start. A process in single-user mode asks once a second whether another process has entered multi-user mode, and
+ * starts again then. The bootstrap token is applied before the decision: it counts unless it was revoked.
  */
 
 export interface LogIn {

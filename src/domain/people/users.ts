@@ -125,7 +125,7 @@ async function readPerson({ prisma }: Tx, id: string): Promise<Person> {
   return person
 }
 
-/** An administrator who disabled their own account could lock everybody out. */
+/** An administrator who disabled their own account could lock out all users. */
 function demandOther(viewer: Viewer, id: string, disabled: boolean | undefined): void {
   if (disabled && id === viewer.userId)
     throw new InvalidInput([

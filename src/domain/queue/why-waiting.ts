@@ -1,6 +1,7 @@
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { dependencyMetSql } from '../jobs/dependencies.ts'
+import { interactiveBand } from '../lanes.ts'
 import { isLedSql } from '../leadership.ts'
 import { type Ceilings, type Counted, limitReached, readCeilings } from '../limits/in-use.ts'
 import { because, blockedBy, limitedBy, noCapacity, type Reason, unsatisfiable } from '../reason.ts'
@@ -135,7 +136,7 @@ const aheadSql = `
 SELECT q.job_id AS id, a.job_id AS ahead FROM queue_entry q CROSS JOIN LATERAL (
   SELECT f.job_id FROM (
     SELECT e.job_id, e.lane_id, e.band, e.bid, e.sequence FROM queue_entry e
-    WHERE e.pool = q.pool AND e.band < 100 AND e.open
+    WHERE e.pool = q.pool AND e.band < ${interactiveBand} AND e.open
     ORDER BY e.band DESC, e.bid DESC, e.sequence LIMIT $2
   ) f LEFT JOIN lane_view v ON v.lane_id = f.lane_id
   WHERE v.reason IS NULL AND (f.band > q.band OR (f.band = q.band AND (f.bid > q.bid OR (f.bid = q.bid AND f.sequence < q.sequence))))

@@ -93,7 +93,7 @@ function endOf(inspected: Inspected, known: Known): Ended {
 }
 
 /**
- * A signal that nobody asked for, when the time of the run was over, was the container's own. The time counts from the
+ * A signal that Berth did not send, when the time of the run was over, came from the container itself. The time counts from the
  * creation: a busy engine notes the start seconds after the process began.
  */
 function causeOf(

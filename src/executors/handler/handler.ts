@@ -3,8 +3,8 @@ import type { Executor, Observation, RunSpec } from '../executor.ts'
 
 /**
  * Handlers: modules that run as processes of this machine, each under a host (src/handler/host.ts) that speaks to the
- * server over the API. `processes` runs them and is all the rest: a run of a handler is a run of the command that starts
- * its host, so it outlives the server, and is stopped, found and read like any process.
+ * server over the API. `processes` runs them and is all the rest: a run of a handler is a run of the command that
+ * starts its host, so it outlives the server, and is stopped, found and read like any process.
  */
 
 /** The host in this installation: source in a clone, JavaScript in the package. */

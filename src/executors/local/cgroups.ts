@@ -14,8 +14,8 @@ import { isMissingFile } from './journal.ts'
 
 /**
  * A cgroup (version 2) for each run, if the server may make some: below its own, so a service or a container that is
- * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. Limits of runs are set by
- * limits.ts. A process cannot leave the cgroup by making a session, `cgroup.kill` ends all at once, and the kernel
+ * stopped as a whole takes its jobs with it, and no right is needed beyond a delegated subtree. Limits of runs are set
+ * by limits.ts. A process cannot leave the cgroup by making a session, `cgroup.kill` ends all at once, and the kernel
  * reports when it is empty. A folder per spool keeps several servers of one machine apart.
  *
  * A job of the server's own account can move itself into another cgroup that this account may write; a job of another

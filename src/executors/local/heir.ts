@@ -5,8 +5,8 @@ import { heirScript, shell } from './shell.ts'
 
 /**
  * Outlives this server and then does for all runs what the server would have done (heir.sh): the KILL that a stop
- * announced, and the fallback deadlines. It is started when it may be needed: for runs that were found, for a run with a
- * deadline, for a stop. Until this process is over it sleeps in a read of a pipe.
+ * announced, and the fallback deadlines. It is started when it may be needed: for runs that were found, for a run with
+ * a deadline, for a stop. Until this process is over it sleeps in a read of a pipe.
  */
 
 export interface Heir {

@@ -5,11 +5,11 @@ import type { Limit } from '../executor.ts'
 import { type Cgroups, folderOf, removeCgroup } from './cgroups.ts'
 
 /**
- * Limits of runs on memory, processor time and processes. With cgroup version 2 they are files of the cgroup of the run,
- * if the controller may be used below the server's cgroup: the server may have no processes in the cgroup that passes it
- * on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller that is mounted as version 1 has a
- * tree of its own, in which the run gets a further cgroup. What can be kept in neither way is named in `System.executors`
- * and at submission.
+ * Limits of runs on memory, processor time and processes. With cgroup version 2 they are files of the cgroup of the
+ * run, if the controller may be used below the server's cgroup: the server may have no processes in the cgroup that
+ * passes it on, so a service needs `Delegate=yes` and `DelegateSubgroup=berth`. A controller that is mounted as version
+ * 1 has a tree of its own, in which the run gets a further cgroup. What can be kept in neither way is named in
+ * `System.executors` and at submission.
  */
 export interface Limiting {
   readonly kept: readonly Limit[]

@@ -38,7 +38,10 @@ export async function seeProcess(pid: number): Promise<ProcessSeen | null> {
 /** Whether this process is dead and its parent does not know yet. */
 export const isUnmourned = (pid: number): boolean => isLinux && /\) Z/.test(readProc(pid, 'stat') ?? '')
 
-/** All living processes. Reads the whole process table (5 ms for 300 processes): only at the end of a run without a cgroup. */
+/**
+ * All living processes. Reads the whole process table (5 ms for 300 processes): only at the end of a run without a
+ * cgroup.
+ */
 export async function seeAll(): Promise<ProcessSeen[]> {
   if (!isLinux) return listByPs(['-A'])
   return readdirSync('/proc').flatMap((name) => {

@@ -34,8 +34,8 @@ const blockBytes = 512
 export const shimNameOf = (runId: string) => `berth\0${runId}`
 
 /**
- * Starts a shim in a session of its own and waits until it has taken the claim; throws if it is over without one. The shim closes one end of a
- * pipe then, so nothing is polled, and a server that dies meanwhile breaks nothing.
+ * Starts a shim in a session of its own and waits until it has taken the claim; throws if it is over without one. The
+ * shim closes one end of a pipe then, so nothing is polled, and a server that dies meanwhile breaks nothing.
  */
 export async function spawnShim(
   order: ShimOrder,
@@ -57,7 +57,8 @@ export async function spawnShim(
     if (launch.account) for (const { write } of taken) fchownSync(write, launch.account.uid, launch.account.gid)
     for (const path of [files.stdout, files.stderr]) descriptor(path, 'a')
     const journal = [descriptor(files.journal, 'a'), descriptor(files.journal, 'r')]
-    // Readable after a job of the server's account has removed the spool. Not shared with the shim, which reads as well.
+    // Readable after a job of the server's account has removed the spool. Not shared with the shim, which reads as
+    // well.
     const ownJournal = descriptor(files.journal, 'r')
     const child = spawn(shell, ['-c', shim, 'berth', ...shimArguments(order), ...launch.argv], {
       cwd: launch.cwd,

@@ -5,8 +5,8 @@ import type { RunFiles } from './spool.ts'
 
 /**
  * Closures that a handler has saved and that no server has stored, one a line, the newest last. The host appends a line
- * before it sends, and empties the file when the newest is stored, so what a killed handler leaves here is not stored yet.
- * The file belongs to the account of the job, so its content is checked like a closure that the job sends.
+ * before it sends, and empties the file when the newest is stored, so what a killed handler leaves here is not stored
+ * yet. The file belongs to the account of the job, so its content is checked like a closure that the job sends.
  */
 
 /** Names the file to the host of a handler (src/handler/unsent.ts). */

@@ -59,7 +59,9 @@ interface End {
   signal: number | null
 }
 
-/** The earliest of: its own end, KILL after a grace, TERM once it no longer ignores it. A stop after the end is none. */
+/**
+ * The earliest of: its own end, KILL after a grace, TERM once it no longer ignores it. A stop after the end is none.
+ */
 export function endOf(plan: Plan, stops: readonly PlannedStop[]): End & { stopped: boolean } {
   const natural: End = { at: plan.endsAt, exitCode: plan.exitCode, signal: null }
   const delivered = stops.filter(({ at }) => at < plan.endsAt)

@@ -3,7 +3,7 @@ import { matchesAll } from '../../domain/shape.ts'
 import { processCountOf, type Resources } from '../../domain/spec.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 
-/** The options of sbatch for a run. None of them has a secret: everybody can read them. */
+/** The options of sbatch for a run. None of them has a secret: every account can read them. */
 
 /** What decides about them beside the run. */
 export interface ClusterLimits {

@@ -18,7 +18,7 @@ export interface SlurmJob {
   held: { cpus: number; memoryBytes: number; gpus: number }
 }
 
-// Comments and reasons are free text of anybody: the separator is a character that has no place in a command line.
+// Comments and reasons are free text of any user: the separator is a character that has no place in a command line.
 const separator = '\x1f'
 const fields = [
   'JobID',

@@ -23,9 +23,9 @@ export const added = (a: ResourceAmounts, b: ResourceAmounts, sign: 1 | -1): Res
 })
 
 /**
- * What the accounts of a pool use, as a share of its healthy nodes without what others hold of them: the greatest part of any resource over the account's
- * weight. A run that was asked to leave counts as gone, and the job that its resources are used for as if it ran: so a
- * preemption changes the shares at once.
+ * What the accounts of a pool use, as a share of its healthy nodes without what others hold of them: the greatest part of
+ * any resource, divided by the account's weight. A run that was asked to leave counts as gone, and the job that gets its
+ * resources counts as running: so a preemption changes the shares at once.
  */
 export class Accounts {
   private capacity: ResourceAmounts = none

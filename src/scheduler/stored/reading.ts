@@ -106,8 +106,8 @@ export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
 }
 
 /**
- * By primary key: the index of the runs that hold resources looks small, and is full of dead entries while a transaction
- * that somebody holds open keeps them.
+ * By primary key: the index of the runs that hold resources has few live entries, but may have many dead ones while a
+ * transaction stays open.
  */
 const heardRuns =
   '(SELECT run.* FROM unnest($1::text[]) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
