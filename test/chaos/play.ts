@@ -53,7 +53,7 @@ async function play(scenario: Scenario, context: Parameters<Scenario['run']>[0])
   return { ...told, verdict: isSkipped ? 'SKIPPED' : 'RED', why: why.split('\n', 1)[0] ?? '' }
 }
 
-/** A scenario that hangs is red; what it holds open ends with the process. */
+/** A scenario that hangs is red; its servers end with the process (support/berth-process.ts). */
 async function runBounded(scenario: Scenario, context: Parameters<Scenario['run']>[0]): Promise<void> {
   const seconds = context.seconds + graceSeconds
   const late = Promise.withResolvers<never>()

@@ -33,6 +33,7 @@ export async function drive({ browser, proxy, name, url }: Drive) {
   await deletes(page)
   await fitsPhones(page, name)
   await context.close()
+  demandNoComplaints()
 }
 
 export async function openPage(context: BrowserContext, url: string): Promise<Page> {
@@ -44,16 +45,17 @@ export async function openPage(context: BrowserContext, url: string): Promise<Pa
 /** What Chromium itself says of requests and connections that fail. */
 const ofNetwork = /^(Failed to load resource|WebSocket connection to|Access to fetch at)/
 
-/** A page that throws, or is warned in its console, makes the test fail when it is closed. */
+/** What pages threw, and the warnings in their consoles. */
+const complaints: Error[] = []
+export const demandNoComplaints = () => assert.deepEqual(complaints, [])
+
 export async function openAddress(context: BrowserContext, url: string): Promise<Page> {
   const page = await context.newPage()
-  const failures: Error[] = []
-  page.on('pageerror', (error) => failures.push(error))
+  page.on('pageerror', (error) => complaints.push(error))
   page.on('console', (message) => {
     const isWarning = ['warning', 'error'].includes(message.type()) && !ofNetwork.test(message.text())
-    if (isWarning) failures.push(new Error(`${page.url()}: ${message.text()}`))
+    if (isWarning) complaints.push(new Error(`${page.url()}: ${message.text()}`))
   })
-  page.on('close', () => assert.deepEqual(failures, []))
   await page.goto(url)
   return page
 }

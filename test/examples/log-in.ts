@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { send } from '../support/client.ts'
-import { openAddress, photograph } from './drive.ts'
+import { demandNoComplaints, openAddress, photograph } from './drive.ts'
 
 export interface LogIn {
   browser: Browser
@@ -32,4 +32,5 @@ export async function logIn({ browser, serverUrl, secret, name, url }: LogIn): P
   await ask(`mutation { revokeToken(id: "${createToken.token.id}") { __typename } }`)
   await page.getByText('This server wants a token').waitFor()
   await context.close()
+  demandNoComplaints()
 }

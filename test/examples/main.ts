@@ -12,9 +12,10 @@ import { logIn } from './log-in.ts'
 import { storm } from './storm.ts'
 
 /**
- * The pages of examples/ in a browser, against a real server: `npm run test:examples`. Each page is driven as a person does it;
- * then both show the truth after the work of others and cuts of their connections. The pages come from another origin than the
- * API, and their connections go through a proxy that cuts. `BERTH_TEST_SCREENSHOTS` names a folder for pictures.
+ * The pages of examples/ in a browser, against a real server: `npm run test:examples`. Each page is driven as a person
+ * does it; then both show the truth after the work of others and cuts of their connections. The pages come from another
+ * origin than the API, and their connections go through a proxy that cuts. `BERTH_TEST_SCREENSHOTS` names a folder for
+ * pictures.
  */
 const executablePath = process.env['BERTH_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
 if (!existsSync(executablePath)) {

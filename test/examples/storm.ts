@@ -4,7 +4,7 @@ import { stateWords } from '../../examples/view/format.ts'
 import { data } from '../support/client.ts'
 import type { CuttingProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
-import { openPage } from './drive.ts'
+import { demandNoComplaints, openPage } from './drive.ts'
 
 /** The work of others, and cuts of the pages' connections; then every page shows what the API says. */
 export interface Storm {
@@ -45,6 +45,7 @@ export async function storm({ browser, url, proxy, restart, pages }: Storm): Pro
     assert.ok(Number(await page.evaluate('seen.versions.size')) > 100, 'the page showed the work while it went on')
   }
   await context.close()
+  demandNoComplaints()
   return (performance.now() - sinceMs) / 1_000
 }
 

@@ -24,8 +24,9 @@ export interface OpenServer {
 }
 
 /**
- * A server with this configuration, and `more` in its environment, for all tests of a file. It is removed after the last test, and also when this
- * function fails: a file that fails while it loads has no `afterAll`.
+ * A server with this configuration, and `more` in its environment, for all tests of a file or of a `describe`. Call it
+ * while these are loaded, not in a hook or a test: it is removed by an `afterAll`, which cannot be added later. It is
+ * also removed when this function fails: a file that fails while it loads has no `afterAll`.
  */
 export async function openServer(config = '', more: Record<string, string> = {}): Promise<OpenServer> {
   await using opened = new AsyncDisposableStack()

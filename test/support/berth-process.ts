@@ -22,6 +22,13 @@ export interface BerthOptions {
   args?: readonly string[]
 }
 
+/** A test that ends the process before it ends its servers, because it failed, leaves none running. */
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  // A server that is frozen takes no other signal.
+  for (const child of running) for (const signal of ['SIGCONT', 'SIGTERM'] as const) child.kill(signal)
+})
+
 /** On a busy machine a start takes a minute. */
 const startMsMax = 180_000
 
@@ -39,6 +46,8 @@ export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOption
 export async function startBerth(wanted: BerthOptions): Promise<BerthProcess> {
   const { file, args, options } = berthCommand(wanted)
   const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  child.once('exit', () => running.delete(child))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (output += data))
   const url = `http://127.0.0.1:${wanted.port}`

@@ -63,8 +63,9 @@ const loopPausesMs: readonly number[] = [5, 1_000]
 const heartbeatsMax = 20
 
 /**
- * The time between two heartbeats of a stream, and the sleeps in which it passed. Timers end half a millisecond late, as
- * those of a machine do. A wake-up of what was written before the stream began cuts a sleep in two: then the next heartbeats count.
+ * The time between two heartbeats of a stream, and the sleeps in which it passed. Timers end half a millisecond late,
+ * as those of a machine do. A wake-up of what was written before the stream began cuts a sleep in two: then the next
+ * heartbeats count.
  */
 export async function laterHeartbeat(
   open: (own: { clock: Clock; time: Time }) => AsyncIterable<{ kind: string }>,

@@ -42,7 +42,9 @@ export interface TestDomainOptions {
   pool?: Partial<DeclaredPool>
 }
 
-/** For all tests of a file, over a database of their own; both are gone after the last, and when a step of this fails. */
+/**
+ * For all tests of a file, over a database of their own; both are gone after the last, and when a step of this fails.
+ */
 export async function openTestDomain(options?: TestDomainOptions): Promise<{ database: TestDatabase; it: TestDomain }> {
   await using opened = new AsyncDisposableStack()
   const database = opened.use(await createDatabase())

@@ -1,6 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** A proxy in front of servers that cuts connections, lets some kinds of them through no more, and may move to another server. */
+/**
+ * A proxy in front of servers that cuts connections, lets some kinds of them through no more, and may move to another
+ * server.
+ */
 export interface CuttingProxy {
   readonly url: string
   /** Connections of these kinds are cut as soon as they show what they are. */
