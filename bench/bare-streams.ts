@@ -8,8 +8,8 @@ import { WebSocketServer } from 'ws'
 
 /**
  * What streams are measured against: a graphql-ws server that sends one message to all of its subscribers whenever its
- * parent says so, and at /relay a WebSocket that sends what `cat FILE` prints. Run by the benchmark as a process of its own;
- * tells its URL by IPC and ends with its parent.
+ * parent says so, and at /relay a WebSocket that sends what `cat FILE` prints. Run by the benchmark as a process of its
+ * own; tells its URL by IPC and ends with its parent.
  */
 const [file = ''] = process.argv.slice(2)
 const news = new EventEmitter().setMaxListeners(0)

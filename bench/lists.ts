@@ -4,8 +4,8 @@ import { openLongQueue } from './long-queue.ts'
 import { withDatabases, withServer } from './server.ts'
 
 /**
- * Pages of `jobs` over HTTP at 510,000 jobs (or as many as the first argument says, and 10,000 that wait): every filter in every
- * order. Goal: p50 ≤ 20 ms for what has an index; what has none is marked, and docs/api.md says so.
+ * Pages of `jobs` over HTTP at 510,000 jobs (or as many as the first argument says, and 10,000 that wait): every filter
+ * in every order. Goal: p50 ≤ 20 ms for what has an index; what has none is marked, and docs/api.md says so.
  */
 const jobs = Number(process.argv[2] ?? 500_000)
 const waiting = 10_000

@@ -26,7 +26,10 @@ interface Contestant extends Measured {
   tell(): Promise<unknown>
 }
 
-/** What many idle subscribers cost, how fast a transition reaches them, and what readers cost beside them that take nothing. */
+/**
+ * What many idle subscribers cost, how fast a transition reaches them, and what readers cost beside them that take
+ * nothing.
+ */
 export async function measureSubscribers(contest: Contest): Promise<void> {
   const { berth, bare, databaseUrl, size } = contest
   const admin = personWith(berth.url, secret)

@@ -8,9 +8,9 @@ import { withDatabases, withServer } from './server.ts'
  * npm run bench:backup -- --seconds 600 --rate 50
  *
  * Submit → RUNNING, as the database dates it, while a transaction is held open, as a backup does; beside it the same
- * load on another PostgreSQL without such a transaction. Dead rows cannot be removed in the first and can in the second.
- * `--writes`: the transaction has also written, as one of a person at a prompt may. Exits with 1 when p50 in the last sixth
- * is more than twice that beside it.
+ * load on another PostgreSQL without such a transaction. Dead rows cannot be removed in the first and can in the
+ * second. `--writes`: the transaction has also written, as one of a person at a prompt may. Exits with 1 when p50 in
+ * the last sixth is more than twice that beside it.
  */
 const { values } = parseArgs({
   options: {

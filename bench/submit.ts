@@ -3,10 +3,10 @@ import { withDatabases, withRivals, withServer } from './server.ts'
 
 /**
  * Submissions over HTTP from 64 kept-alive clients, each with a key of its own, under two quotas and a rule of approval
- * that are far from refusing or stopping anything, against the same schema on the same yoga
- * with a resolver that does nothing (the ceiling), that hands the job to pg-boss, or to graphile-worker; then the same in
- * bulk, 1,000 at a time from one client. Nothing is started meanwhile: the server is an API without a scheduler.
- * Goals: ≥ 0.7 × no-op, ≥ 1.8 × pg-boss, ≥ 3 × graphile-worker.
+ * that are far from refusing or stopping anything, against the same schema on the same yoga with a resolver that does
+ * nothing (the ceiling), that hands the job to pg-boss, or to graphile-worker; then the same in bulk, 1,000 at a time
+ * from one client. Nothing is started meanwhile: the server is an API without a scheduler. Goals: ≥ 0.7 × no-op, ≥ 1.8
+ * × pg-boss, ≥ 3 × graphile-worker.
  */
 const clients = 64
 const rounds = 5

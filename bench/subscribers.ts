@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 
-/** Many subscriptions over few sockets, read with as little work as possible, so that the server is what is measured. */
+/**
+ * Many subscriptions over few sockets, read with as little work as possible, so that the server is what is measured.
+ */
 export interface Subscribers {
   /** Resolves when each has one more message after `trigger`: how long each took. */
   spread(trigger: () => Promise<unknown>): Promise<number[]>

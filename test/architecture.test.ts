@@ -184,7 +184,9 @@ describe('size and names', () => {
     expect(long.map(({ path, line, length, head }) => `${path}:${line}: ${length} lines: ${head}`)).toEqual([])
   })
 
-  /** An object of the GraphQL schema has the name of the noun of the domain that it shows; PSI/J gives its own names. */
+  /**
+   * An object of the GraphQL schema has the name of the noun of the domain that it shows; PSI/J gives its own names.
+   */
   it('no two files of src export the same name', () => {
     const nouns = ['Fit', 'JobState', 'LogStream', 'PsijState', 'StateCategory', 'TokenScope', 'UserLevel']
     const isNoun = (path: string, name: string) =>

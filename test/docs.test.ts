@@ -9,8 +9,9 @@ import { type BerthProcess, freePort, startBerth } from './support/berth-process
 import { root } from './support/sources.ts'
 
 /**
- * What the guides say to type is typed here: the shell blocks of a guide are one session, from the first to the last, in
- * a folder where `berth` and the packages are at hand; blocks of JavaScript are the files that their first line names.
+ * What the guides say to type is typed here: the shell blocks of a guide are one session, from the first to the last,
+ * in a folder where `berth` and the packages are at hand; blocks of JavaScript are the files that their first line
+ * names.
  */
 let dataDir: string
 let server: BerthProcess

@@ -21,8 +21,9 @@ import { Frame, Gone, JobPanel, JobTable, SubmitForm, useSelectedId } from '../v
 import '../view/style.css'
 
 /**
- * Jobs on Apollo Client 4. The cache has every job once. The list is read once and kept up to date by `jobUpdates`; it is read
- * again when it has other jobs than before. A job on display is kept up to date by `jobStatus`, its progress included.
+ * Jobs on Apollo Client 4. The cache has every job once. The list is read once and kept up to date by `jobUpdates`; it
+ * is read again when it has other jobs than before. A job on display is kept up to date by `jobStatus`, its progress
+ * included.
  */
 
 const client = createClient({ url: import.meta.env['VITE_BERTH_URL'] ?? 'http://127.0.0.1:4000', token: readToken })
@@ -82,8 +83,8 @@ function Jobs({ list }: { list: JobListQuery['jobs'] }) {
 }
 
 /**
- * Keeps a job in the cache up to date, until its stream ends after the last event. The list may know the end before the events are
- * here, so the state does not decide.
+ * Keeps a job in the cache up to date, until its stream ends after the last event. The list may know the end before the
+ * events are here, so the state does not decide.
  */
 function Follow({ id }: { id: string }) {
   useSubscription(FollowJobDocument, { variables: { id }, ignoreResults: true })

@@ -1,4 +1,7 @@
-/** Terminal output as lines of styled spans: colours, bold, dim, italic and underlined text, and lines that are written over. */
+/**
+ * Terminal output as lines of styled spans: colours, bold, dim, italic and underlined text, and lines that are written
+ * over.
+ */
 
 export interface Span {
   text: string

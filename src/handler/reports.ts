@@ -3,8 +3,8 @@ import type { JobContext, Json } from './define-job.ts'
 import type { Unsent } from './unsent.ts'
 
 /**
- * What a handler reports, in the background: progress and closures one after the other and the newest only, artifacts in
- * order. `settled` is when all of it is stored or refused.
+ * What a handler reports, in the background: progress and closures one after the other and the newest only, artifacts
+ * in order. `settled` is when all of it is stored or refused.
  */
 export type Reports = Pick<JobContext, 'status' | 'progress' | 'artifact' | 'saveClosure'> & {
   settled(): Promise<void>

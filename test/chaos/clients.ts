@@ -12,8 +12,8 @@ import { addSeqs, progressMs, retryMsMax, type Seqs, type Servers, sizes, withSe
 import { startWriters } from './writers.ts'
 
 /**
- * What the shipped clients promise while everything is cut: each event of each job once and in order through `follow`, the
- * Apollo link and the urql exchange.
+ * What the shipped clients promise while everything is cut: each event of each job once and in order through `follow`,
+ * the Apollo link and the urql exchange.
  */
 export const clients: readonly Scenario[] = [
   { name: 'cut-clients', run: (context) => withServers(context, cutClients) },

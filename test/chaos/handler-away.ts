@@ -10,8 +10,8 @@ import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
 
 /**
- * The server of handlers is killed, and a new one comes later: of one handler that has done its work meanwhile, and of one that
- * goes on working, the log, progress, artifacts and closure are whole.
+ * The server of handlers is killed, and a new one comes later: of one handler that has done its work meanwhile, and of
+ * one that goes on working, the log, progress, artifacts and closure are whole.
  */
 export const handlerAway: readonly Scenario[] = [
   { name: 'handler-away', run: (context) => withDirectory((directory) => leaveAlone(directory, context)) },

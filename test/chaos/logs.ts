@@ -16,9 +16,9 @@ import { withDirectory } from './directory.ts'
 import type { Scenario } from './scenario.ts'
 
 /**
- * The output of a real job, with colours, characters over the borders of chunks, lines of megabytes and both ends of lines,
- * tailed by the shipped client through cuts, from the server that runs the job and from another: the same bytes, and the
- * memory of all three does not grow with the log.
+ * The output of a real job, with colours, characters over the borders of chunks, lines of megabytes and both ends of
+ * lines, tailed by the shipped client through cuts, from the server that runs the job and from another: the same bytes,
+ * and the memory of all three does not grow with the log.
  */
 export const logs: readonly Scenario[] = [
   { name: 'long-log', run: (context) => withDirectory((directory) => tailLongLog(directory, context)) },

@@ -20,7 +20,9 @@ export class Skipped extends Error {
 /** Processes for each core that a scenario makes itself. */
 const ownLoad = 2
 
-/** A limit of a quiet machine, as long as it takes on one that has more to do; whole milliseconds, as timers want them. */
+/**
+ * A limit of a quiet machine, as long as it takes on one that has more to do; whole milliseconds, as timers want them.
+ */
 export function here(ms: number): number {
   const [load = 0] = loadavg()
   return Math.ceil(ms * Math.max(1, load / (ownLoad * availableParallelism())))

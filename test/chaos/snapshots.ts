@@ -24,8 +24,8 @@ const lanes = 4
 const changesPerSecond = 1_500
 
 /**
- * From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed; from the end of a page of
- * output the next line is the next number, and from `logCursor` none is missed after it.
+ * From `eventCursor` the next event is the next number; from `asOf` no event that a row lacks is missed; from the end
+ * of a page of output the next line is the next number, and from `logCursor` none is missed after it.
  */
 async function snapshotThenStream(servers: Servers): Promise<void> {
   const { urlOf, isFull, log } = servers

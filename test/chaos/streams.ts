@@ -13,8 +13,9 @@ import { withDirectory } from './directory.ts'
 import { here, type Scenario } from './scenario.ts'
 
 /**
- * A reader of `jobUpdates` that is cut again and again, comes back over another transport or to another server, and whose
- * servers are killed, while writers change, cancel and delete jobs: it gets 1, 2, 3 … of every job, and each deletion once.
+ * A reader of `jobUpdates` that is cut again and again, comes back over another transport or to another server, and
+ * whose servers are killed, while writers change, cancel and delete jobs: it gets 1, 2, 3 … of every job, and each
+ * deletion once.
  */
 export const streams: readonly Scenario[] = [
   {

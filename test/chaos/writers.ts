@@ -9,8 +9,8 @@ import { openConnections } from './connections.ts'
 /** Writers of jobs that readers follow, under servers that are killed. */
 
 /**
- * Mutations of one request. They take turns in the whole database, so a cycle of a writer makes further events by the statement
- * that the domain makes them with, several in one transaction.
+ * Mutations of one request. They take turns in the whole database, so a cycle of a writer makes further events by the
+ * statement that the domain makes them with, several in one transaction.
  */
 const changesPerRequest = 4
 const statementsPerCycle = 8

@@ -13,7 +13,10 @@ import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
-/** Plain pages on Apollo Client 4 and urql 5: a list in a normalised cache, kept up by a subscription, while others work. */
+/**
+ * Plain pages on Apollo Client 4 and urql 5: a list in a normalised cache, kept up by a subscription, while others
+ * work.
+ */
 
 let server: TestServer
 let proxy: CuttingProxy

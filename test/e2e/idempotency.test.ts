@@ -8,7 +8,9 @@ import { type BerthProcess, freePort, startBerth } from '../support/berth-proces
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-/** What keys, slots and limits promise when many clients ask several server processes at once, and when one is killed. */
+/**
+ * What keys, slots and limits promise when many clients ask several server processes at once, and when one is killed.
+ */
 const servers = 3
 const kills = 20
 const keysPerKill = 10

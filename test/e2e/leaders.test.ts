@@ -99,7 +99,9 @@ async function trace() {
   await client.end()
 }
 
-/** Tables that this server wrote to after another had taken over from `epoch`, while it led itself or while it did not. */
+/**
+ * Tables that this server wrote to after another had taken over from `epoch`, while it led itself or while it did not.
+ */
 const writtenBeyond = async (server: BerthProcess, { epoch, leading }: { epoch: number; leading: boolean }) =>
   (
     await sql<{ name: string }>(

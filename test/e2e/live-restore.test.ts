@@ -9,7 +9,8 @@ import { until } from '../support/until.ts'
 
 /**
  * dockerd is restarted while jobs run (live-restore): they go on, and afterwards their states are right, and every byte
- * of the output of those that it still runs. `npm run test:executors` asks for it, as root, where dockerd and containerd are.
+ * of the output of those that it still runs. `npm run test:executors` asks for it, as root, where dockerd and
+ * containerd are.
  */
 const isWanted = process.env['BERTH_TEST_LIVE_RESTORE'] !== undefined
 

@@ -9,7 +9,9 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createDoor, type Door } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-/** The way to PostgreSQL swallows everything, and nothing says so: calls end, a stop stops, and work goes on afterwards. */
+/**
+ * The way to PostgreSQL swallows everything, and nothing says so: calls end, a stop stops, and work goes on afterwards.
+ */
 const answerMsMax = 10_000
 const goesOnMsMax = 15_000
 

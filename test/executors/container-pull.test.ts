@@ -13,7 +13,10 @@ import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { runOf } from './runs.ts'
 
-/** Starts that do not come about, over an engine that pulls forever or answers nothing any more, and what notes their orders. */
+/**
+ * Starts that do not come about, over an engine that pulls forever or answers nothing any more, and what notes their
+ * orders.
+ */
 
 let directory: string
 let engine: Awaited<ReturnType<typeof startEngine>>

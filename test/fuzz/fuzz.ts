@@ -41,7 +41,10 @@ export interface Request {
 /** Few where one of them may be blamed for holding the event loop, many where only answers are judged. */
 const fewAtOnce = 8
 const manyAtOnce = 24
-/** The verdict on the event loop, and how often a request is tried alone before it counts: the machine has others to serve. */
+/**
+ * The verdict on the event loop, and how often a request is tried alone before it counts: the machine has others to
+ * serve.
+ */
 export const heldMsMax = 250
 const triesAlone = 3
 const foundMax = 20
@@ -87,7 +90,9 @@ interface Source {
   callers: readonly Caller[]
 }
 
-/** A list of many long values may be longer than any text can be; the server is sent no more than a few times its limit. */
+/**
+ * A list of many long values may be longer than any text can be; the server is sent no more than a few times its limit.
+ */
 const askedCharactersMax = 32_000_000
 
 /** Of all texts in a value, counted until they are more than `max`. */

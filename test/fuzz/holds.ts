@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * How long the event loop of this thread was held. A beat is due every 10 ms. What it comes late is a hold, less the time
- * for which the thread was ready and the kernel gave the processor to others: a busy machine holds nothing. Waiting for a
- * disk within a turn counts.
+ * How long the event loop of this thread was held. A beat is due every 10 ms. What it comes late is a hold, less the
+ * time for which the thread was ready and the kernel gave the processor to others: a busy machine holds nothing.
+ * Waiting for a disk within a turn counts.
  */
 export interface Holds {
   /** The longest since the last question, in ms. */

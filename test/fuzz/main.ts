@@ -15,8 +15,8 @@ import { fuzzWire, type WireFound } from './wire.ts'
 /**
  * npm run fuzz -- --requests 40000 --exchanges 60000 --seed 42
  *
- * First documents, then exchanges of broken bytes. Prints the answers by code, and each request and exchange that was not
- * answered as it must be. Exits with 1 when there is one, when the heap of the server has grown by more than
+ * First documents, then exchanges of broken bytes. Prints the answers by code, and each request and exchange that was
+ * not answered as it must be. Exits with 1 when there is one, when the heap of the server has grown by more than
  * `heapGrowthMax`, when its log has an error, or when it does not end by SIGTERM while it works on hostile requests.
  */
 const { values } = parseArgs({

@@ -1,6 +1,8 @@
 import type { Random } from '../../simulate/random.ts'
 
-/** Bytes as a broken or hostile peer writes them: HTTP requests, frames of WebSocket, messages of graphql-transport-ws. */
+/**
+ * Bytes as a broken or hostile peer writes them: HTTP requests, frames of WebSocket, messages of graphql-transport-ws.
+ */
 export interface Exchange {
   kind: 'request' | 'frames' | 'messages'
   /** Written one after the other. */

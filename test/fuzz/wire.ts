@@ -5,8 +5,8 @@ import { type Exchange, exchangeOf } from './wire-bytes.ts'
 
 /**
  * Random bytes against the listening socket: mangled requests, WebSocket frames that break the rules of WebSocket or of
- * GraphQL over it. The server may answer, refuse or cut. It may not crash, tell its internals, fail (5xx, or a close code
- * that says so), keep a connection whose peer has ended its half, or leave others without an answer.
+ * GraphQL over it. The server may answer, refuse or cut. It may not crash, tell its internals, fail (5xx, or a close
+ * code that says so), keep a connection whose peer has ended its half, or leave others without an answer.
  */
 export interface WireFuzz {
   url: string

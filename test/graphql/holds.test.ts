@@ -4,7 +4,9 @@ import { type Holds, watchHolds } from '../fuzz/holds.ts'
 import { send } from '../support/client.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
-/** The largest requests that are allowed, and how long each holds the event loop; `npm run fuzz` asks with random ones. */
+/**
+ * The largest requests that are allowed, and how long each holds the event loop; `npm run fuzz` asks with random ones.
+ */
 let server: TestServer
 let holds: Holds
 beforeAll(async () => {

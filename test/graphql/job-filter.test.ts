@@ -11,8 +11,8 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addRun, addUser } from '../support/factories.ts'
 
 /**
- * Lists filter in SQL, `jobUpdates` filters in memory: a job that one of them admits and the other does not would be in a
- * list that never hears of it. Few values of everything, so that filters hit, and those that are special somewhere.
+ * Lists filter in SQL, `jobUpdates` filters in memory: a job that one of them admits and the other does not would be in
+ * a list that never hears of it. Few values of everything, so that filters hit, and those that are special somewhere.
  */
 let database: TestDatabase
 beforeAll(async () => {

@@ -8,8 +8,9 @@ import type { Sql } from '../../src/platform/tx.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 
 /**
- * A page of `jobs` looks at few pages of the table, whatever it is filtered and sorted by, also when nothing matches. What it
- * looks at is told by PostgreSQL, so the test needs no clock; bench/lists.ts measures the time at half a million jobs.
+ * A page of `jobs` looks at few pages of the table, whatever it is filtered and sorted by, also when nothing matches.
+ * What it looks at is told by PostgreSQL, so the test needs no clock; bench/lists.ts measures the time at half a
+ * million jobs.
  */
 
 const over = 12_000
@@ -17,7 +18,9 @@ const waiting = 300
 
 const day = (n: number) => new Date(Date.UTC(2026, 0, n))
 
-/** Jobs that are over, of 150 accounts in 2 queues; then jobs that wait. The last 1,000 of each are of another account. */
+/**
+ * Jobs that are over, of 150 accounts in 2 queues; then jobs that wait. The last 1,000 of each are of another account.
+ */
 const fillSql = `
 INSERT INTO job (id, user_id, sequence, name, labels, project, spec, state, pool, queue, executor, account, base_priority, cpu_millis,
   memory_bytes, gpu, lane_id, created_at, finished_at, log_closed)

@@ -50,7 +50,9 @@ async function newLog(fresh?: FreshOutput) {
   }
 }
 
-/** What a text is made of: words of every width, line ends, escape sequences whole and broken, bytes that are no text. */
+/**
+ * What a text is made of: words of every width, line ends, escape sequences whole and broken, bytes that are no text.
+ */
 const atoms: Buffer[] = [
   'a',
   'word ',

@@ -11,7 +11,9 @@ import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { until } from '../support/until.ts'
 
-/** A job ends exactly while another that depends on it is submitted or approved: whoever is first, the leader is told. */
+/**
+ * A job ends exactly while another that depends on it is submitted or approved: whoever is first, the leader is told.
+ */
 let database: TestDatabase
 let it: TestDomain
 let store: Store

@@ -120,7 +120,8 @@ test('what was heard is not looked at again, though a transaction that is held o
     world.hear(await store.changes(world.state.lanes))
     return (await seen()) - before
   }
-  // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have some.
+  // A look begins behind the oldest open transaction that writes, of any database of this PostgreSQL: other tests have
+  // some.
   await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that was heard' })
   await sql("INSERT INTO pool_change (pool, kind) VALUES ('sim', 'NODES')")
   expect((await store.changes(world.state.lanes)).changes).toHaveLength(1)

@@ -1,8 +1,8 @@
 import pg from 'pg'
 
 /**
- * A database with a past: copies of the jobs that are there, which are over, under the names of all people and spread over
- * the last weeks, with their runs, events, keys and rows of the ledger.
+ * A database with a past: copies of the jobs that are there, which are over, under the names of all people and spread
+ * over the last weeks, with their runs, events, keys and rows of the ledger.
  */
 export async function fillWithOldJobs(databaseUrl: string, count: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl })
