@@ -22,7 +22,7 @@ import { submitJobs } from '../src/domain/submission/submit.ts'
 import type { Report } from '../src/scheduler/outcome.ts'
 import { createReporter } from '../src/scheduler/reports.ts'
 import { type Action, type Actor, type Asks, type Person, project, type Reserving, type Seen } from './actions.ts'
-import { specOf } from './memory-actor.ts'
+import { specOf } from './spec.ts'
 
 const pool = 'sim'
 const startAttemptsMax = 3

@@ -2,19 +2,16 @@ import { basePriority } from '../src/domain/access.ts'
 import { isAtOrBelow, rootOf, shareAccountOf } from '../src/domain/accounts.ts'
 import { QuotaExceeded } from '../src/domain/errors.ts'
 import { laneOf } from '../src/domain/lanes.ts'
-import { type LimitRule, rulesOf } from '../src/domain/limits/in-use.ts'
 import type { LimitChange } from '../src/domain/limits/limits.ts'
 import { type Amounts, judge, metQuotas, type Payer, type Subject } from '../src/domain/limits/quota-rules.ts'
 import { noUsage } from '../src/domain/limits/quota-usage.ts'
 import { backOffSeconds } from '../src/domain/machines/node-trouble.ts'
 import type { FreeNode } from '../src/domain/machines/placement.ts'
-import type { DeclaredNode } from '../src/domain/machines/pools.ts'
 import { settingsOf } from '../src/domain/scheduling.ts'
 import type { JobSpec } from '../src/domain/spec.ts'
 import { isHolding } from '../src/domain/state.ts'
 import { normalise } from '../src/domain/submission/normalise.ts'
 import { type Report, stepsOf } from '../src/scheduler/outcome.ts'
-import type { PoolSettings } from '../src/scheduler/plan/model.ts'
 import {
   type Action,
   type Actor,
@@ -29,58 +26,14 @@ import {
 } from './actions.ts'
 import { newRun, type SimulatedJob, seenOf } from './jobs.ts'
 import { Memory } from './memory.ts'
+import { freeNode, rulesIn, settingsIn, startThreshold } from './memory-settings.ts'
+import { specOf } from './spec.ts'
 
 const startAttemptsMax = 3
 const hourMs = 3_600_000
 const nodeLost: Report = { kind: 'lost', info: 'Its node does not answer' }
 
 export const newMemory = (plan: PoolPlan): Memory => new Memory(settingsIn(plan), plan.nodes.map(freeNode))
-
-const freeNode = (node: DeclaredNode): FreeNode => ({
-  ...node,
-  id: `node_${node.name}`,
-  state: 'READY',
-  freeCpu: node.cpuMillis,
-  freeMemory: node.memoryBytes,
-  infinibandFree: node.infiniband,
-  backOff: null,
-  interactive: 0,
-  devices: node.devices.map((device) => ({ ...device, free: true })),
-  others: null,
-})
-
-const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({
-  ...settingsOf(policy, planning.scheduling),
-  pool: 'sim',
-  policy,
-  revision: 1,
-  starvationThresholdMs: startThreshold(limits),
-  rules: rulesIn(limits, models),
-  weights: new Map(Object.entries(planning.weights)),
-  reservations: [],
-})
-
-const startThreshold = ({ starvationThresholdSeconds = 3_600 }: LimitChange) => starvationThresholdSeconds * 1_000
-
-function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[] {
-  const { maxConcurrent = null, userMaxConcurrent = null, localGpuMaxConcurrent = null } = limits
-  const all = {
-    maxConcurrent,
-    userMaxConcurrent,
-    localGpuMaxConcurrent,
-    teamMaxConcurrent: null,
-    enableFairShare: false,
-    localJobMaxConcurrent: null,
-    userMaxActive: null,
-    userMaxBlocked: null,
-    starvationThresholdSeconds: 0,
-  }
-  const scopes = models
-    .filter(({ maxGpus }) => maxGpus !== null)
-    .map((model) => ({ scope: 'QUEUE' as const, name: 'default', maxJobs: null, counted: 'queue:default', ...model }))
-    .sort((a, b) => (a.gpuModel < b.gpuModel ? -1 : 1))
-  return rulesOf(all, scopes)
-}
 
 /** Performs actions over tables in memory. */
 export class MemoryActor implements Actor {
@@ -391,22 +344,3 @@ export class MemoryActor implements Actor {
 }
 
 const route = ({ policy }: PoolPlan) => ({ queue: 'default', pool: 'sim', policy, executor: 'simulated' })
-
-/** The spec as a user writes it. */
-export const specOf = (asks: Asks, reservationId: string | null = asks.reservation) => ({
-  command: ['x'],
-  account: asks.account,
-  bid: asks.bid,
-  interactive: asks.interactive,
-  preemptable: asks.preemptable,
-  restartable: asks.restartable,
-  maxRunTimeSeconds: asks.maxRunTimeSeconds,
-  ...(reservationId !== null && { project, capacityReservationId: reservationId }),
-  resources: {
-    gpu: asks.gpu,
-    cpu: asks.cpu,
-    infiniband: asks.infiniband,
-    ...(asks.gpuModel !== null && { gpuModel: [asks.gpuModel] }),
-    ...(asks.copies > 1 && { nodeCount: asks.copies }),
-  },
-})

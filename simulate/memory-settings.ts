@@ -1,0 +1,56 @@
+import { type LimitRule, rulesOf } from '../src/domain/limits/in-use.ts'
+import type { LimitChange } from '../src/domain/limits/limits.ts'
+import type { FreeNode } from '../src/domain/machines/placement.ts'
+import type { DeclaredNode } from '../src/domain/machines/pools.ts'
+import { settingsOf } from '../src/domain/scheduling.ts'
+import type { PoolSettings } from '../src/scheduler/plan/model.ts'
+import type { ModelLimit, PoolPlan } from './actions.ts'
+
+/** The nodes and settings of a simulated pool, as its leader would read them. */
+
+export const freeNode = (node: DeclaredNode): FreeNode => ({
+  ...node,
+  id: `node_${node.name}`,
+  state: 'READY',
+  freeCpu: node.cpuMillis,
+  freeMemory: node.memoryBytes,
+  infinibandFree: node.infiniband,
+  backOff: null,
+  interactive: 0,
+  devices: node.devices.map((device) => ({ ...device, free: true })),
+  others: null,
+})
+
+export const settingsIn = ({ policy, limits, models, planning }: PoolPlan): PoolSettings => ({
+  ...settingsOf(policy, planning.scheduling),
+  pool: 'sim',
+  policy,
+  revision: 1,
+  starvationThresholdMs: startThreshold(limits),
+  rules: rulesIn(limits, models),
+  weights: new Map(Object.entries(planning.weights)),
+  reservations: [],
+})
+
+export const startThreshold = ({ starvationThresholdSeconds = 3_600 }: LimitChange) =>
+  starvationThresholdSeconds * 1_000
+
+export function rulesIn(limits: LimitChange, models: readonly ModelLimit[]): LimitRule[] {
+  const { maxConcurrent = null, userMaxConcurrent = null, localGpuMaxConcurrent = null } = limits
+  const all = {
+    maxConcurrent,
+    userMaxConcurrent,
+    localGpuMaxConcurrent,
+    teamMaxConcurrent: null,
+    enableFairShare: false,
+    localJobMaxConcurrent: null,
+    userMaxActive: null,
+    userMaxBlocked: null,
+    starvationThresholdSeconds: 0,
+  }
+  const scopes = models
+    .filter(({ maxGpus }) => maxGpus !== null)
+    .map((model) => ({ scope: 'QUEUE' as const, name: 'default', maxJobs: null, counted: 'queue:default', ...model }))
+    .sort((a, b) => (a.gpuModel < b.gpuModel ? -1 : 1))
+  return rulesOf(all, scopes)
+}
