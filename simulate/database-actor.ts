@@ -5,14 +5,7 @@ import { setJobPriority } from '../src/domain/control/priority.ts'
 import type { Domain } from '../src/domain/domain.ts'
 import { InvalidInput, InvalidState, NotFound, QuotaExceeded } from '../src/domain/errors.ts'
 import { takeLeave } from '../src/domain/jobs/leaving.ts'
-import {
-  findRuns,
-  loseNodes,
-  loseSilentNodes,
-  readLostRuns,
-  readSeenNodes,
-  returnNodes,
-} from '../src/domain/jobs/lost-runs.ts'
+import { findRuns, loseSilentNodes, readLostRuns, readSeenNodes, returnNodes } from '../src/domain/jobs/lost-runs.ts'
 import { setScopeLimit, updateLimits } from '../src/domain/limits/limits.ts'
 import { addNode, updateNode } from '../src/domain/machines/node-changes.ts'
 import { applyPlanning } from '../src/domain/machines/pool-settings.ts'
@@ -98,7 +91,7 @@ export class DatabaseActor implements Actor {
       case 'LEAVE':
         return await this.leave(action.job)
       case 'LOSE':
-        return await this.lose(action.job, action.run)
+        return await this.report(action.job, action.run, nodeLost)
       case 'SILENCE':
         await domain.db.transaction((sql) => loseSilentNodes(sql, pool, [action.name]))
         return
@@ -187,14 +180,6 @@ export class DatabaseActor implements Actor {
     const { db } = this.stand.domain
     const runId = await this.runId(jobId, null)
     if (runId) await db.transaction((sql) => takeLeave(sql, { runId, jobId }))
-  }
-
-  private async lose(jobId: string, number: number): Promise<void> {
-    const { db } = this.stand.domain
-    const runId = await this.runId(jobId, number)
-    if (!runId) return
-    await db.transaction((sql) => loseNodes(sql, pool, runId))
-    await this.report(jobId, number, nodeLost)
   }
 
   /** Id of the run with this number; null: the last one. */

@@ -1,6 +1,5 @@
 import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/jobs/leaving.ts'
-import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type HoldingRun, markExpired, type TimeLimit } from '../domain/jobs/runs.ts'
 import { asLeader, Fenced } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
@@ -278,14 +277,12 @@ export class Carrier {
     if (told !== undefined) await this.executor.forget?.(handle)
   }
 
-  /**
-   * Its resources are freed only after nothing can be placed there; the backend keeps its data, which is still needed.
-   */
+  /** The backend keeps the data of the run, which are still needed. */
   async #lose(): Promise<void> {
-    const { pool } = this.#carrying.leader
-    await this.#retrying('loss', () => this.#asLeader((sql) => loseNodes(sql, pool, this.#run.runId)))
-    const info = `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s`
-    if (!this.#dropped.aborted) await this.#report({ kind: 'lost', info })
+    await this.#report({
+      kind: 'lost',
+      info: `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s`,
+    })
   }
 
   async #lastObservation(handle: Handle): Promise<Observation | null> {

@@ -23,8 +23,8 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
       const observation = observations[index]
       if (observation === undefined) continue
       const { state } = observation
-      if (isOver(observation) || (run.alive && state !== 'unreachable')) found.push(run)
-      else if (!run.alive && told.get(run.runId) !== state) untold.push({ run, state })
+      if (isOver(observation)) found.push(run)
+      else if (told.get(run.runId) !== state) untold.push({ run, state })
     }
     await stopAll(executor, untold)
     return found
@@ -46,10 +46,10 @@ export function createSearch(carrying: Carrying, executors: ReadonlyMap<string, 
 
   async function settle(executor: Executor, found: readonly LostRun[]): Promise<void> {
     await asLeader(domain, leader, (sql) => findRuns(sql, leader.pool, found))
-    for (const { handle, runId, alive } of found) {
+    for (const { handle, runId } of found) {
       told.delete(runId)
       failures.delete(runId)
-      if (!alive) await executor.forget?.(handle)
+      await executor.forget?.(handle)
     }
     for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   }

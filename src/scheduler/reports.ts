@@ -1,10 +1,11 @@
 import type { Domain } from '../domain/domain.ts'
 import { storeUnsent } from '../domain/inside/closures.ts'
-import { markLost } from '../domain/jobs/lost-runs.ts'
+import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
 import { type Move, transition } from '../domain/jobs/transition.ts'
 import { fence } from '../domain/leadership.ts'
+import { lockPool } from '../domain/limits/limits.ts'
 import { isFinal, type JobState } from '../domain/state.ts'
 import type { Handle } from '../executors/executor.ts'
 import { seal } from '../logs/append.ts'
@@ -58,7 +59,10 @@ interface Writing {
 }
 
 async function write(writing: Writing, reports: readonly RunReport[]): Promise<(JobState | null)[]> {
-  await fence(writing.sql, writing.leader.pool, writing.leader.epoch)
+  const { sql, leader } = writing
+  await fence(sql, leader.pool, leader.epoch)
+  // A pool is locked before its jobs.
+  if (reports.some(isLoss)) await lockPool(sql, leader.pool)
   const states = new Map<RunReport, JobState | null>()
   for (const round of rounds(reports)) await writeRound(writing, round, states)
   return reports.map((report) => states.get(report) ?? null)
@@ -72,7 +76,7 @@ function rounds(reports: readonly RunReport[]): RunReport[][] {
 }
 
 async function writeRound(
-  { sql, domain, startAttemptsMax }: Writing,
+  { sql, domain, leader, startAttemptsMax }: Writing,
   reports: readonly RunReport[],
   states: Map<RunReport, JobState | null>,
 ) {
@@ -99,7 +103,7 @@ async function writeRound(
     states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
   await storeFacts(sql, facts)
-  await storeLost(sql, reports, moves)
+  await storeLosses({ sql, leader }, reports, moves)
   await seal(sql, over)
   await transition(
     sql,
@@ -113,11 +117,16 @@ async function writeRound(
   )
 }
 
-async function storeLost(sql: Sql, reports: readonly RunReport[], moves: readonly Move[][]): Promise<void> {
-  const lost = reports.filter(({ report }, index) => report.kind === 'lost' && moves[index]?.length)
-  const runIds = lost.map(({ runId }) => runId)
-  if (runIds.length > 0) await markLost(sql, runIds, true)
+async function storeLosses(
+  { sql, leader }: Pick<Writing, 'sql' | 'leader'>,
+  reports: readonly RunReport[],
+  moves: readonly Move[][],
+): Promise<void> {
+  for (const [index, each] of reports.entries())
+    if (isLoss(each) && moves[index]?.length) await loseNodes(sql, leader.pool, each.runId)
 }
+
+const isLoss = ({ report }: RunReport): boolean => report.kind === 'lost'
 
 const saved = { hasClosure: true } satisfies Partial<ReportedJob>
 

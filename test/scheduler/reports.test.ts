@@ -60,7 +60,7 @@ test('76: what is reported of run 1 after run 2 exists is kept as an event, and 
   expect(await sql('SELECT 1 FROM allocation')).toHaveLength(1)
 })
 
-test('a run that was found before its loss is stored is searched for again', async () => {
+test('the end of a run that is lost keeps its node from new runs in the same moment, and is stored once', async () => {
   const id = await it.submit({ restartable: true })
   await leader.tick()
   await report(id, 1, { state: 'running' })
@@ -70,6 +70,9 @@ test('a run that was found before its loss is stored is searched for again', asy
   expect(await reporter(lost)).toBe('QUEUED')
   const lostAt = () => sql('SELECT lost_at IS NOT NULL AS "isLost" FROM run WHERE id = $1', [runId])
   expect(await lostAt()).toEqual([{ isLost: true }])
+  const nodesOf = () =>
+    sql('SELECT DISTINCT state::text FROM node WHERE name IN (SELECT unnest(nodes) FROM run WHERE id = $1)', [runId])
+  expect(await nodesOf()).toEqual([{ state: 'LOST' }])
   await sql('UPDATE run SET lost_at = NULL WHERE id = $1', [runId])
   expect(await reporter(lost)).toBeNull()
   expect(await lostAt()).toEqual([{ isLost: false }])

@@ -1,7 +1,6 @@
 import type { Sql } from '../../platform/tx.ts'
 import { tellSettingsAndNodes } from '../changes.ts'
 import { lockPool } from '../limits/limits.ts'
-import { holdingSql } from '../state.ts'
 import { recordLateReport } from './runs.ts'
 
 /**
@@ -11,8 +10,8 @@ import { recordLateReport } from './runs.ts'
  */
 
 /**
- * Called before the end of the run is stored, which frees its resources: from now on nothing may start there, and
- * starts that were planned before are refused. Of a run that a backend has not placed yet, the node is only a guess.
+ * In the transaction that stores the end of the run, before that frees its resources: nothing may start there any more,
+ * and starts that were planned before are refused. Of a run that a backend has not placed yet, the node is only a guess.
  */
 export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<void> {
   await lockPool(sql, pool)
@@ -23,8 +22,7 @@ export async function loseNodes(sql: Sql, pool: string, runId: string): Promise<
   })
 }
 
-/** The end of a lost run says it again: the run may have been found since its nodes were lost. */
-export async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): Promise<void> {
+async function markLost(sql: Sql, runIds: readonly string[], isLost: boolean): Promise<void> {
   await sql.query(
     'UPDATE run SET lost_at = CASE WHEN $2 THEN coalesce(lost_at, berth_now()) END WHERE id = ANY($1::text[])',
     [runIds, isLost],
@@ -46,23 +44,20 @@ export interface LostRun {
   number: number
   executor: string
   handle: string
-  /** It was found before its end was stored, so it is not stopped. */
-  alive: boolean
 }
 
 const lostMax = 1_000
 
 export const readLostRuns = (sql: Sql, pool: string): Promise<LostRun[]> =>
   sql.query<LostRun>(
-    `SELECT r.id AS "runId", r.job_id AS "jobId", r.number, j.executor, r.handle,
-       r.state IN ${holdingSql} AS alive
+    `SELECT r.id AS "runId", r.job_id AS "jobId", r.number, j.executor, r.handle
      FROM run r JOIN job j ON j.id = r.job_id
      WHERE r.pool = $1 AND r.lost_at IS NOT NULL AND r.handle IS NOT NULL ORDER BY r.lost_at LIMIT ${lostMax}`,
     [pool],
     'lost_runs',
   )
 
-/** These runs are stopped, or were never lost: their nodes may come back (`returnNodes`). */
+/** These runs are stopped: their nodes may come back (`returnNodes`). */
 export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[]): Promise<void> {
   await lockPool(sql, pool)
   await markLost(
@@ -70,8 +65,8 @@ export async function findRuns(sql: Sql, pool: string, runs: readonly LostRun[])
     runs.map(({ runId }) => runId),
     false,
   )
-  for (const { jobId, number, alive } of runs)
-    if (!alive) await recordLateReport(sql, { jobId, run: number, message: `Stopping run ${number} on the lost node` })
+  for (const { jobId, number } of runs)
+    await recordLateReport(sql, { jobId, run: number, message: `Stopping run ${number} on the lost node` })
 }
 
 /** State of a node, with or without runs. */
