@@ -45,6 +45,12 @@ export function shapeOf(r: Resources): Shape {
   }
 }
 
+/** What all copies have together, where they run on one machine. */
+export function machineAmountsOf(resources: Resources): Pick<Shape, 'cpuMillis' | 'memoryBytes'> {
+  const { copies, cpuMillis, memoryBytes } = shapeOf(resources)
+  return { cpuMillis: copies * cpuMillis, memoryBytes: copies * memoryBytes }
+}
+
 const coresMax = 1_000_000
 const gpusMax = 1_000_000
 const bytesMax = Number.MAX_SAFE_INTEGER

@@ -84,6 +84,11 @@ it.skipIf(!has('cpu'))('limits processor time to the cores that were asked for',
   expect(out).toMatch(/^50000\b/m)
 })
 
+it.skipIf(!has('cpu'))('limits processor time to the cores of all processes', async () => {
+  const { out } = await finish(fileOf('cpu', 'cpu.cfs_quota_us cpu.max'), { processCount: 3, cpuCoresPerProcess: 0.5 })
+  expect(out).toMatch(/^150000\b/m)
+})
+
 it.skipIf(!has('pids'))('limits the number of processes', async () => {
   const { out } = await finish(fileOf('pids', 'pids.max'))
   expect(out).toMatch(/^32768$/m)

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { resolve } from 'node:path/posix'
 import { promisify } from 'node:util'
+import { machineAmountsOf } from '../../domain/shape.ts'
 import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
@@ -50,7 +51,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const { image, account, files, labels, logBytesMax } = making
   const environment = environmentFor(run, making)
   const workdir = workdirOf(spec.workdir, homeOf(environment, making))
-  const { cpu, memoryBytes } = spec.resources
+  const { cpuMillis, memoryBytes } = machineAmountsOf(spec.resources)
   const body = {
     Image: image.id,
     Entrypoint: [],
@@ -67,7 +68,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
         ...(await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
         ...files.map(({ source, target }) => `${source}:${target}:ro`),
       ],
-      NanoCpus: Math.round(cpu * 1e9),
+      NanoCpus: cpuMillis * 1e6,
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
       PidsLimit: pidsMax,

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { copiesOf, type JobSpec } from '../../domain/spec.ts'
+import { machineAmountsOf, type Shape } from '../../domain/shape.ts'
+import type { JobSpec } from '../../domain/spec.ts'
 import type { Limit } from '../executor.ts'
 import { type Cgroups, folderOf, removeCgroup } from './cgroups.ts'
 
@@ -22,17 +23,14 @@ export interface Limiting {
   close(): void
 }
 
-interface Amounts {
-  memoryBytes: number
-  cpu: number
-}
+type Amounts = Pick<Shape, 'cpuMillis' | 'memoryBytes'>
 
 export const limitNames: readonly Limit[] = ['memory', 'cpu', 'pids']
 /** Maximum processes and threads of one run: stops a fork bomb before the machine does. */
 const pidsMax = 32_768
 const periodUs = 100_000
 const quotaUsMin = 1_000
-const quotaUs = ({ cpu }: Amounts) => Math.max(quotaUsMin, Math.ceil(cpu * periodUs))
+const quotaUs = ({ cpuMillis }: Amounts) => Math.max(quotaUsMin, Math.ceil((cpuMillis * periodUs) / 1000))
 
 /** Files of a cgroup, and what is written to them. The first one must exist; the others depend on the kernel. */
 type Files = Readonly<Record<Limit, (amounts: Amounts) => readonly (readonly [string, number | string])[]>>
@@ -66,8 +64,7 @@ export function openLimits(spoolDir: string, cgroups: Cgroups | null): Limiting 
   return {
     kept: limitNames.filter((name) => unified.includes(name) || trees.some((tree) => tree.name === name)),
     impose({ runId, cgroup, spec }) {
-      const copies = copiesOf(spec.resources)
-      const amounts = { memoryBytes: spec.resources.memoryBytes * copies, cpu: spec.resources.cpu * copies }
+      const amounts = machineAmountsOf(spec.resources)
       if (cgroup !== null) for (const name of unified) write(cgroup, filesV2[name](amounts))
       for (const { name, base } of trees) {
         mkdirSync(join(base, runId), { recursive: true })
@@ -125,7 +122,7 @@ function openTree(name: Limit, spoolDir: string): { name: Limit; base: string } 
   if (/\s/.test(base)) return null
   try {
     mkdirSync(base, { recursive: true })
-    const [first] = filesV1[name]({ memoryBytes: 0, cpu: 1 })
+    const [first] = filesV1[name]({ memoryBytes: 0, cpuMillis: 1000 })
     for (const file of ['cgroup.procs', first?.[0] ?? '']) accessSync(join(base, file), constants.W_OK)
     return { name, base }
   } catch {
