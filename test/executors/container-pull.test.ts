@@ -108,6 +108,17 @@ it('a job waits while the engine has no addresses for its network', async () => 
   })
 })
 
+describe('the name of an image', () => {
+  it.each(['get?names=slow:1&x=', '../events?x=', 'a/../b', 'x#y', '.', ''])(
+    'that would be another question to the engine is refused: %s',
+    async (image) => {
+      const error = await executor.start(runOf({ command: ['true'], image })).catch((cause: unknown) => cause)
+      expect(error).toMatchObject({ name: 'StartFailed', reason: 'BAD_SPEC' })
+      expect(engine.asked.filter((asked) => asked.includes('images'))).toEqual([])
+    },
+  )
+})
+
 describe('a start that is given up', () => {
   it('ends the pull of its image, which it has told', async () => {
     const unwanted = new AbortController()

@@ -7,7 +7,8 @@ import type { Clock } from '../../platform/clock.ts'
  * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. Only requests and
  * answers; the other files of this folder say what a container means to Berth.
  *
- * An engine may be away or frozen: every answer is waited for `answerMsMax`. A failure is an `EngineAway`, which says
+ * An engine may be away or frozen: the beginning of every answer, and all of an answer that is read whole, are waited for
+ * `answerMsMax`. A failure is an `EngineAway`, which says
  * nothing about a container; an `EngineError` is a refusal by the engine.
  */
 
@@ -128,10 +129,14 @@ export function createEngine(address: string, clock: Clock): Engine {
   }
 
   async function bodyOf(response: IncomingMessage): Promise<string> {
+    const read = new AbortController()
+    void limit(response, clock, read.signal)
     try {
       return await text(response)
     } catch (cause) {
       throw new EngineAway(`${address} left in the middle of an answer`, { cause })
+    } finally {
+      read.abort()
     }
   }
 
@@ -164,10 +169,10 @@ export function createEngine(address: string, clock: Clock): Engine {
   }
 }
 
-/** Ends a request that is not answered. */
-async function limit(request: ClientRequest, clock: Clock, answered: AbortSignal): Promise<void> {
+/** Ends a request that is not answered, or an answer that stops in its middle. */
+async function limit(message: ClientRequest | IncomingMessage, clock: Clock, answered: AbortSignal): Promise<void> {
   await clock.sleep(answerMsMax, answered)
-  if (!answered.aborted) request.destroy(new Error(`no answer within ${answerMsMax / 1000} s`))
+  if (!answered.aborted) message.destroy(new Error(`no answer within ${answerMsMax / 1000} s`))
 }
 
 /** `{"message": "…"}` of Docker, `{"message": …, "cause": …}` of Podman. */

@@ -56,7 +56,7 @@ export function createImages(engine: Engine, clock: Clock): Images {
 
   async function inspect(name: string): Promise<InspectedImage | null> {
     try {
-      return await engine.get<InspectedImage>(`/images/${encodeURI(name)}/json`)
+      return await engine.get<InspectedImage>(`/images/${name}/json`)
     } catch (error) {
       if (isNotFound(error)) return null
       throw error
@@ -102,6 +102,7 @@ export function createImages(engine: Engine, clock: Clock): Images {
 
   return {
     async find(name, { unwanted, tell }) {
+      if (!isReference(name)) throw new StartFailed('BAD_SPEC', `image: ${name} is not the name of an image`)
       let found = await inspect(name)
       if (!found) {
         tell(`Pulling the image ${name}`)
@@ -121,6 +122,10 @@ export function createImages(engine: Engine, clock: Clock): Images {
     },
   }
 }
+
+const referencePattern = /^[A-Za-z0-9][\w.:/@-]*$/
+/** The name becomes a part of a path: another one would be another question to the engine. */
+const isReference = (name: string) => referencePattern.test(name) && !name.split('/').some((part) => /^\.*$/.test(part))
 
 const variableOf = (text: string): [string, string] => {
   const end = text.indexOf('=')

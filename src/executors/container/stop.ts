@@ -66,9 +66,13 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
     async stop(handle, graceMs) {
       const found = await look(engine, handle)
       if (!found || phaseOf(found.State.Status) === 'over') return
-      const killUp = await stops.record(runIdOf(handle), uptime() + graceMs / 1000)
+      const runId = runIdOf(handle)
+      const killUp = uptime() + graceMs / 1000
+      const [recorded] = await Promise.allSettled([stops.record(runId, killUp)])
       if (graceMs > 0) await signalWhenReady(handle, found.State.Pid)
-      killWhenDue(handle, killUp)
+      killWhenDue(handle, (await stops.read(runId)) ?? killUp)
+      // A job that fills the disk is stopped all the same. The caller tries again, until the next server would know.
+      if (recorded.status === 'rejected') throw recorded.reason
     },
     isAsked: async (handle) => (await stops.read(runIdOf(handle))) !== null,
     isOver: kills.isOver,
