@@ -6,8 +6,9 @@ import { text } from 'node:stream/consumers'
 import type { Clock } from '../../src/platform/clock.ts'
 
 /**
- * An API server of Kubernetes that has what a test gives it, and misbehaves as the test says: lists from `items`,
- * patches that are only recorded, and watches that are answered one after the other by `watches`, then in silence.
+ * An API server of Kubernetes that has what a test gives it, and misbehaves as the test says: objects and lists from
+ * `items`, which patches and deletions change, and watches that are answered one after the other by `watches`, then in
+ * silence.
  */
 export interface ClusterServer {
   kubeconfig: string
@@ -53,13 +54,30 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
     } else if (request.method === 'PATCH') {
       const body = JSON.parse(await text(request))
       cluster.patches.push({ path: pathname, body })
-      response.end(JSON.stringify(cluster.items['pods']?.[0] ?? {}))
+      response.end(JSON.stringify(change(pathname, (item) => merged(item, body)) ?? {}))
+    } else if (request.method === 'DELETE') {
+      response.end(JSON.stringify(change(pathname, () => null) ?? {}))
+    } else if (cluster.items[kind] === undefined && named(pathname)) {
+      response.end(JSON.stringify(named(pathname)))
     } else {
       cluster.listed.push(kind)
       response.end(
         JSON.stringify({ metadata: { resourceVersion: String(cluster.version) }, items: cluster.items[kind] ?? [] }),
       )
     }
+  }
+
+  const kindOf = (path: string) => path.split('/').at(-2) ?? ''
+  const isNamed = (path: string) => (item: object) => nameOf(item) === path.split('/').at(-1)
+  const named = (path: string) => cluster.items[kindOf(path)]?.find(isNamed(path))
+
+  /** The object as it is afterwards; null removes it. */
+  function change(path: string, to: (item: object) => object | null): object | undefined {
+    const before = named(path)
+    const after = before && to(before)
+    const rest = cluster.items[kindOf(path)]?.flatMap((item) => (item === before ? (after ?? []) : item))
+    if (rest) cluster.items[kindOf(path)] = rest
+    return after ?? before
   }
 
   const cluster: ClusterServer = {
@@ -77,6 +95,18 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
     },
   }
   return cluster
+}
+
+const nameOf = (item: { metadata?: { name?: string } }) => item.metadata?.name
+
+/** A JSON merge patch. */
+function merged(item: object, patch: object): object {
+  const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null
+  const fields = Object.entries(patch).map(([key, value]) => {
+    const before: unknown = Object.getOwnPropertyDescriptor(item, key)?.value
+    return [key, isObject(value) ? merged(isObject(before) ? before : {}, value) : value]
+  })
+  return { ...item, ...Object.fromEntries(fields) }
 }
 
 /** A clock whose waits end `rate` times sooner. */

@@ -17,6 +17,7 @@ import {
   runObservation,
   type Surroundings,
   UnknownState,
+  whyToGiveUp,
 } from './observation.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
@@ -110,9 +111,10 @@ export function createInspector(options: InspectorOptions): Inspector {
 
   async function observe(handle: Handle, found: readonly Pod[], known: Surroundings): Promise<Observation> {
     try {
-      const together = togetherOf(found, known)
+      const together = togetherOf(await giveUp(togetherOf(found, known), known), known)
       await endWhatMustEnd(handle, together)
-      return observationOf({ ...together, pods: await beginTogether(found, addressToBegin(together.parts, together)) })
+      const address = addressToBegin(together.parts, together)
+      return observationOf({ ...together, pods: await beginTogether(together.pods, address) })
     } catch (err) {
       if (!(err instanceof UnknownState)) throw err
       log.error({ err, run: handle }, 'the cluster shows a state that this version does not know; nothing is concluded')
@@ -128,15 +130,33 @@ export function createInspector(options: InspectorOptions): Inspector {
     await stopper.stopPeers(handle, peers, peersGraceMs)
   }
 
+  /** The pods stay, and tell why, until the end of the run is stored. */
+  async function giveUp(together: Together, known: Surroundings): Promise<readonly Pod[]> {
+    const { pods } = together
+    const why = whyToGiveUp(together, known)
+    const isTold = pods.some(({ metadata }) => metadata.annotations?.[annotations.givenUp] !== undefined)
+    return why === null || isTold
+      ? pods
+      : changed(pods, () => ({ metadata: { annotations: { [annotations.givenUp]: why } } }))
+  }
+
   /** Lets the commands begin in pods that have not been told to; `address` null: not all pods of the run are up. */
   async function beginTogether(pods: readonly Pod[], address: string | null): Promise<readonly Pod[]> {
     if (address === null) return pods
     const upMs = Math.max(...pods.map(runsSinceMs))
+    return changed(pods, (pod) => {
+      const isTold = pod.metadata.annotations?.[annotations.begin] !== undefined
+      return isTold ? null : beginOf(pod, address, upMs)
+    })
+  }
+
+  /** `changeOf`: null leaves the pod as it is. */
+  function changed(pods: readonly Pod[], changeOf: (pod: Pod) => unknown): Promise<readonly Pod[]> {
     return Promise.all(
       pods.map(async (pod) => {
-        if (pod.metadata.annotations?.[annotations.begin] !== undefined) return pod
-        const begin = beginOf(pod, address, upMs)
-        return (await cluster.patch<Pod>(`pods/${pod.metadata.name}`, begin).catch(unlessGone)) ?? pod
+        const change = changeOf(pod)
+        if (change === null) return pod
+        return (await cluster.patch<Pod>(`pods/${pod.metadata.name}`, change).catch(unlessGone)) ?? pod
       }),
     )
   }
@@ -196,7 +216,8 @@ function outputOf(together: Together, replica: number): 'GOES_ON' | 'OVER' | 'GO
   const { pods, parts } = together
   const index = pods.findIndex(({ metadata }) => metadata.labels?.[podLabels.replica] === String(replica))
   const [pod, kind] = [pods[index], parts[index]?.kind]
-  if (!pod || kind === 'failed' || (kind === 'waits' && isOver(observationOf(together)))) return 'GONE'
+  if (!pod || kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observationOf(together))))
+    return 'GONE'
   if (kind === 'over' || kind === 'gone') return containerOf(pod)?.terminated ? 'OVER' : 'GONE'
   return 'GOES_ON'
 }

@@ -29,6 +29,8 @@ export const annotations = {
   stopBy: 'berth/stop-by',
   /** On each pod of a run with several: the address of the first one. Set when all of them run: the commands may begin. */
   begin: 'berth/begin',
+  /** On each pod of a run with several: why the run was given up before its commands began. */
+  givenUp: 'berth/given-up',
   /** On each pod of a run with several: its `activeDeadlineSeconds`, set when the commands begin and counted from there. */
   deadline: 'berth/deadline',
   /** On a Secret: the run was stopped before its command began. */

@@ -14,6 +14,7 @@ export interface Condition {
   status: 'True' | 'False' | 'Unknown'
   reason?: string
   message?: string
+  lastTransitionTime?: string | null
 }
 
 export interface ContainerStatus {

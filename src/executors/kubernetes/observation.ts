@@ -26,6 +26,8 @@ export class UnknownState extends Error {
 type Failure = { kind: 'failed'; reason: StartFailed['reason']; message: string }
 type Gone = { kind: 'gone'; info: string; cause?: 'PREEMPTED' }
 type Over = { kind: 'over'; ended: Ended }
+/** It waited for the other pods of its run for as long as a pod does. */
+type Alone = { kind: 'alone'; info: string }
 
 /** What one pod means. */
 export type Part =
@@ -33,11 +35,14 @@ export type Part =
   | { kind: 'runs'; startedAt: Date }
   | { kind: 'unreachable'; info: string }
   | Over
+  | Alone
   | Gone
   | Failure
 
 /** An image that cannot be pulled for this long fails the start; the kubelet would try for ever. */
 const pullMsMax = 600_000
+/** A run of several pods is given up if some have a node and, for this long, no other one got one. */
+const placedInPartMsMax = 600_000
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const
 type Phase = (typeof phases)[number]
@@ -145,6 +150,7 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   if (why === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
   if (words.includes('WORKDIR_NOT_FOUND'))
     return { kind: 'failed', reason: 'WORKDIR_NOT_FOUND', message: withoutWorkdir }
+  if (words.includes('NOT_TOGETHER')) return { kind: 'alone', info: notTogether }
   const deletion = terminated.exitCode === 0 || wasStopped ? null : deletionOf(pod)
   if (deletion) return deletion
   if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
@@ -163,6 +169,7 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   }
 }
 
+const notTogether = 'Its pods did not all run within an hour'
 const withoutWorkdir = 'The workdir does not exist in the container; name a directory of the image, such as /'
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
@@ -216,8 +223,7 @@ function waitOf(pod: Pod, waiting: { reason?: string; message?: string }, known:
   const deletion = deletionOf(pod)
   if (deletion) return { kind: 'waits', info: 'Its pod is being deleted' }
   if (spec.nodeName === undefined) {
-    const scheduled = status.conditions?.find(({ type }) => type === 'PodScheduled')
-    return { kind: 'waits', info: scheduled?.message ?? 'Waiting for the scheduler of the cluster' }
+    return { kind: 'waits', info: scheduledOf(pod)?.message ?? 'Waiting for the scheduler of the cluster' }
   }
   const { reason = 'ContainerCreating', message } = waiting
   const info = message ? `${reason}: ${message}` : (known.doing.get(metadata.uid) ?? `${reason} on ${spec.nodeName}`)
@@ -260,7 +266,12 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
 
 /** A pod that was lost, or that cannot begin. A pod that is missing after the stop of the run was removed by that. */
-function lossOf(parts: readonly Part[], { pods, replicas }: Gang): Loss | null {
+function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
+  const { pods, replicas } = gang
+  const why = whyGivenUp(parts, gang)
+  // A pod that waited in vain may have ended in the moment in which the others were told to begin.
+  if (why !== null && hasBegunTogether(gang)) return { state: 'gone', info: why }
+  if (why !== null) return { state: 'failed', reason: 'START_FAILED', message: why }
   const failed = parts.find((part) => part.kind === 'failed')
   if (failed) return { state: 'failed', reason: failed.reason, message: failed.message }
   const gone = parts.find((part) => part.kind === 'gone')
@@ -268,6 +279,31 @@ function lossOf(parts: readonly Part[], { pods, replicas }: Gang): Loss | null {
   const isStopped = pods.some(({ metadata }) => metadata.annotations?.[annotations.stopRun] !== undefined)
   return parts.length < replicas && !isStopped ? { state: 'gone', info: 'A pod was deleted' } : null
 }
+
+/** null: it is not given up. */
+function whyGivenUp(parts: readonly Part[], { pods }: Gang): string | null {
+  const told = pods.map(({ metadata }) => metadata.annotations?.[annotations.givenUp]).find(Boolean)
+  return told ?? parts.find((part) => part.kind === 'alone')?.info ?? null
+}
+
+/**
+ * Why a run of several pods is to be given up: those that have a node keep its resources from everything else, and wait
+ * for pods that get none. null: it is not.
+ */
+export function whyToGiveUp(gang: Gang, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): string | null {
+  const { pods, replicas } = gang
+  const waiting = pods.find(({ spec }) => spec.nodeName === undefined)
+  const placed = pods.flatMap((pod) =>
+    scheduledOf(pod)?.status === 'True' ? (scheduledOf(pod)?.lastTransitionTime ?? []) : [],
+  )
+  if (!waiting || placed.length === 0 || hasBegunTogether(gang) || isStopOrdered(gang)) return null
+  if (nowMs - Math.max(...placed.map((at) => toTime(at).getTime())) < placedInPartMsMax) return null
+  const seconds = placedInPartMsMax / 1000
+  const why = scheduledOf(waiting)?.message ?? 'its scheduler does not say why'
+  return `The cluster placed ${placed.length} of ${replicas} pods, and no other one within ${seconds} s: ${why}`
+}
+
+const scheduledOf = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled')
 
 const starting = (nativeId: string, { info, message }: { info?: string; message?: string }): Observation => {
   const told = info ?? message
@@ -282,7 +318,8 @@ const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
 
 /** The address of the first pod, if all pods run and wait for it. */
 export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
-  const areUp = replicas > 1 && parts.length === replicas && parts.every(({ kind }) => kind === 'runs')
+  const areAll = replicas > 1 && parts.length === replicas && whyGivenUp(parts, { pods, replicas }) === null
+  const areUp = areAll && parts.every(({ kind }) => kind === 'runs')
   const first = pods.find(({ metadata }) => metadata.labels?.[podLabels.replica] === '0')
   return areUp ? (first?.status.podIP ?? null) : null
 }

@@ -41,6 +41,8 @@ const fallbackGraceSeconds = 30
  * the pull may take this long without costing the run any of its time.
  */
 const pullSecondsMax = 3_600
+/** A pod that runs waits this long for the other pods of its run, also if no server lives. */
+const togetherSecondsMax = 3_600
 const infinibandDirectory = '/dev/infiniband'
 
 export function podOf(made: PodParts, replica: number): unknown {
@@ -52,7 +54,7 @@ export function podOf(made: PodParts, replica: number): unknown {
   const dns = internalName(spec)
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
-  const own = [limit, fallbackGraceSeconds, replica, copies]
+  const own = [limit, fallbackGraceSeconds, replica, copies, togetherSecondsMax]
   return {
     apiVersion: 'v1',
     kind: 'Pod',

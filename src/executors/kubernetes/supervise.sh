@@ -8,9 +8,9 @@
 # With several pods the command waits for $orders/begin, which has the address of the first pod as soon as all of them run.
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
-# TERM and KILL then. copies: pods of the run.
+# TERM and KILL then. copies: pods of the run. patience: seconds that the command waits for the other pods.
 
-orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 first=localhost
+orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 first=localhost
 say() { echo "$1" >>/dev/termination-log; }
 
 end_if_stopped() {
@@ -24,6 +24,8 @@ trap 'exit 143' TERM
 end_if_stopped
 if [ "$copies" -gt 1 ]; then
   until [ -s "$orders/begin" ]; do
+    [ "$patience" -gt 0 ] || { say NOT_TOGETHER; exit 143; }
+    patience=$((patience - 1))
     sleep 1
     end_if_stopped
   done
