@@ -15,6 +15,7 @@ export const freeNode = (node: DeclaredNode): FreeNode => ({
   freeCpu: node.cpuMillis,
   freeMemory: node.memoryBytes,
   infinibandFree: node.infiniband,
+  gpuJobsOnly: false,
   backOff: null,
   interactive: 0,
   devices: node.devices.map((device) => ({ ...device, free: true })),

@@ -143,6 +143,8 @@ export interface BackendNode {
   memoryBytes: number
   cpuModel: string
   infiniband: boolean
+  /** The backend starts only runs with GPUs on it. */
+  gpuJobsOnly: boolean
   gpus: readonly { model: string; memoryBytes: number }[]
   /** What others than Berth hold there. */
   heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }

@@ -104,6 +104,23 @@ test('a node that says that it is not ready still tells the truth of its pods', 
   expect(await executor.capacity?.()).toMatchObject([{ state: 'CORDONED' }])
 })
 
+test('a node with the taint of GPUs is for jobs with GPUs, and one with another taint for none', async () => {
+  const tainted = (key: string, effect: string) => ({ ...node('True'), spec: { taints: [{ key, effect }] } })
+  server.items['nodes'] = [
+    tainted('nvidia.com/gpu', 'NoSchedule'),
+    tainted('nvidia.com/gpu', 'NoExecute'),
+    tainted('nvidia.com/gpu', 'PreferNoSchedule'),
+    tainted('dedicated', 'NoSchedule'),
+  ]
+  const capacity = (await executor.capacity?.()) ?? []
+  expect(capacity.map(({ state, gpuJobsOnly }) => [state, gpuJobsOnly])).toEqual([
+    ['READY', true],
+    ['READY', true],
+    ['READY', false],
+    ['CORDONED', false],
+  ])
+})
+
 test('a pod that waits says what the kubelet told last of it', async () => {
   const told = (uid: string, reason: string, second: number) => ({
     involvedObject: { uid },

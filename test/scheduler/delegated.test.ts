@@ -240,6 +240,16 @@ test('GPUs are counted without claims, beside those of others', async () => {
   expect(await sql('SELECT held_gpus FROM node')).toEqual([{ held_gpus: [0, 1, 2, 3] }])
 })
 
+test('a node that its backend keeps for jobs with GPUs takes no other', async () => {
+  const gpus = [{ model: 'H100', memoryBytes: 80 * 1024 ** 3 }]
+  await report([backendNode('n1', { gpus, gpuJobsOnly: true })])
+  const plain = await submit(1)
+  await until(async () => (await wait(plain)) === 'UNSATISFIABLE', { what: 'it fits on no node' })
+  await isGiven(await submit(1, { resources: { gpu: 1 } }))
+  await report([backendNode('n1', { gpus })])
+  await isGiven(plain)
+})
+
 test('the backend preempts a run: it is INTERRUPTED, or queued again', async () => {
   const plain = await submit(1)
   const again = await submit(1, { restartable: true })

@@ -34,6 +34,7 @@ export const backendNode = (name: string, more: Partial<BackendNode> = {}): Back
   memoryBytes: 8 * 1024 ** 3,
   cpuModel: 'EPYC',
   infiniband: false,
+  gpuJobsOnly: false,
   gpus: [],
   heldByOthers: { cpuMillis: 0, memoryBytes: 0, gpus: 0 },
   ...more,

@@ -40,6 +40,7 @@ export const node = (name: string, more: Partial<FreeNode> = {}): FreeNode => ({
   cpuModel: null,
   infiniband: false,
   infinibandFree: more.infiniband ?? false,
+  gpuJobsOnly: false,
   backOff: null,
   interactive: 0,
   devices: [],

@@ -19,6 +19,7 @@ export interface ReportedNode {
   memoryBytes: number
   cpuModel: string
   infiniband: boolean
+  gpuJobsOnly: boolean
   gpus: readonly { model: string; memoryBytes: number }[]
   heldByOthers: { cpuMillis: number; memoryBytes: number; gpus: number }
 }
@@ -81,6 +82,7 @@ interface NodeRow {
   memory: number
   cpuModel: string | null
   infiniband: boolean
+  gpuJobsOnly: boolean
   gpus: Gpu[]
   heldCpu: number
   heldMemory: number
@@ -103,6 +105,7 @@ const readStored = (sql: Sql, pool: string, lock: '' | 'FOR UPDATE OF n'): Promi
 
 const storedSql = `
 SELECT n.id, n.name, n.state, n.cpu_millis AS cpu, n.memory_bytes AS memory, n.cpu_model AS "cpuModel", n.infiniband,
+  n.gpu_jobs_only AS "gpuJobsOnly",
   n.held_cpu_millis AS "heldCpu", n.held_memory_bytes AS "heldMemory", n.held_gpus AS "heldGpus",
   coalesce((SELECT jsonb_agg(jsonb_build_object('model', d.model, 'memoryGib', d.memory_gib) ORDER BY d.device)
     FROM device d WHERE d.node_id = n.id), '[]') AS gpus,
@@ -126,7 +129,7 @@ function compare(rows: readonly StoredNode[], reported: readonly ReportedNode[])
 const gibBytes = 1024 ** 3
 
 function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
-  const { name, cpuMillis: cpu, memoryBytes: memory, infiniband, heldByOthers } = node
+  const { name, cpuMillis: cpu, memoryBytes: memory, infiniband, gpuJobsOnly, heldByOthers } = node
   const gpus = node.gpus.map(({ model, memoryBytes }) => ({ model, memoryGib: memoryBytes / gibBytes }))
   return {
     name,
@@ -135,6 +138,7 @@ function rowOf(node: ReportedNode, stored: StoredNode | undefined): NodeRow {
     memory,
     cpuModel: node.cpuModel.toLowerCase() || null,
     infiniband,
+    gpuJobsOnly,
     gpus,
     heldCpu: Math.min(heldByOthers.cpuMillis, cpu),
     heldMemory: Math.min(heldByOthers.memoryBytes, memory),
@@ -151,7 +155,7 @@ function heldGpus(count: number, all: number, stored: StoredNode | undefined): n
   return [...before, ...free, ...rest].slice(0, count).toSorted((a, b) => a - b)
 }
 
-const textOf = ({ name, state, cpu, memory, cpuModel, infiniband, gpus }: NodeRow): string =>
+const textOf = ({ name, state, cpu, memory, cpuModel, infiniband, gpuJobsOnly, gpus }: NodeRow): string =>
   JSON.stringify([
     name,
     state,
@@ -159,6 +163,7 @@ const textOf = ({ name, state, cpu, memory, cpuModel, infiniband, gpus }: NodeRo
     memory,
     cpuModel,
     infiniband,
+    gpuJobsOnly,
     gpus.map(({ model, memoryGib }) => [model, memoryGib]),
   ])
 
@@ -175,16 +180,16 @@ const isNew = (row: NodeRow, stored: StoredNode | undefined): boolean =>
 /** What runs hold stays counted, so a node that shrank may have a negative amount free. */
 const writeSql = `
 INSERT INTO node (id, pool, name, state, state_before, cpu_millis, memory_bytes, free_cpu_millis, free_memory_bytes, cpu_model,
-  infiniband, delegated, held_cpu_millis, held_memory_bytes, held_gpus, last_seen_at)
+  infiniband, gpu_jobs_only, delegated, held_cpu_millis, held_memory_bytes, held_gpus, last_seen_at)
 SELECT w.id, $1, w.name, w.state, CASE w.state WHEN 'LOST' THEN 'READY'::node_state END, w.cpu, w.memory,
-  w.cpu - w."heldCpu", w.memory - w."heldMemory", w."cpuModel", w.infiniband, true, w."heldCpu", w."heldMemory", w."heldGpus", berth_now()
+  w.cpu - w."heldCpu", w.memory - w."heldMemory", w."cpuModel", w.infiniband, w."gpuJobsOnly", true, w."heldCpu", w."heldMemory", w."heldGpus", berth_now()
 FROM jsonb_to_recordset($2::text::jsonb) AS w(id text, name text, state node_state, cpu int, memory bigint, "cpuModel" text,
-  infiniband boolean, "heldCpu" int, "heldMemory" bigint, "heldGpus" int[])
+  infiniband boolean, "gpuJobsOnly" boolean, "heldCpu" int, "heldMemory" bigint, "heldGpus" int[])
 ON CONFLICT (pool, name) DO UPDATE SET state = excluded.state, state_before = excluded.state_before,
   cpu_millis = excluded.cpu_millis, memory_bytes = excluded.memory_bytes,
   free_cpu_millis = excluded.free_cpu_millis - (node.cpu_millis - node.held_cpu_millis - node.free_cpu_millis),
   free_memory_bytes = excluded.free_memory_bytes - (node.memory_bytes - node.held_memory_bytes - node.free_memory_bytes),
-  cpu_model = excluded.cpu_model, infiniband = excluded.infiniband, delegated = true, held_cpu_millis = excluded.held_cpu_millis,
+  cpu_model = excluded.cpu_model, infiniband = excluded.infiniband, gpu_jobs_only = excluded.gpu_jobs_only, delegated = true, held_cpu_millis = excluded.held_cpu_millis,
   held_memory_bytes = excluded.held_memory_bytes, held_gpus = excluded.held_gpus,
   last_seen_at = CASE excluded.state WHEN 'LOST' THEN node.last_seen_at ELSE excluded.last_seen_at END`
 

@@ -20,6 +20,8 @@ export interface FreeNode {
   infiniband: boolean
   /** It has InfiniBand that no run holds. */
   infinibandFree: boolean
+  /** Only jobs with GPUs may run on it. */
+  gpuJobsOnly: boolean
   /** Number of copies of interactive jobs on it. */
   interactive: number
   devices: readonly FreeDevice[]
@@ -120,6 +122,7 @@ function survey(given: readonly FreeNode[]): Machines {
     const key = JSON.stringify([
       node.cpuModel,
       node.infiniband,
+      node.gpuJobsOnly,
       node.devices.map((d) => [d.index, d.model, strength(d)]),
     ])
     const kind = kinds.get(key) ?? { example: node, strengths: node.devices.map((d) => rank.get(strength(d)) ?? 0) }
@@ -258,7 +261,7 @@ function suitOf(shape: Shape, { example, strengths }: Kind): Suit | null {
 }
 
 /** What decides which devices of a machine may serve. */
-export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband'> {
+export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband' | 'gpuJobsOnly'> {
   devices: readonly Omit<FreeDevice, 'free'>[]
 }
 
@@ -266,13 +269,19 @@ export interface Hardware extends Pick<FreeNode, 'cpuModel' | 'infiniband'> {
  * The devices that the filters of a shape admit, as positions, named ones in their order, even if there are too few of
  * them; null: the filters do not admit the machine.
  */
-function admittedBy(shape: Shape, { cpuModel, infiniband, devices }: Hardware): number[] | null {
-  if ((shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? '')) return null
+function admittedBy(shape: Shape, machine: Hardware): number[] | null {
+  const { cpuModel, infiniband, devices } = machine
+  if (!takesKind(shape, machine) || (shape.infiniband && !infiniband) || !matchesAll(shape.cpuModel, cpuModel ?? ''))
+    return null
   if (shape.gpu === 0) return []
   const serving = devices.flatMap((device, at) => (serves(shape, device) ? [at] : []))
   if (!named(shape)) return serving
   return (shape.gpuIds ?? []).flatMap((id) => serving.find((at) => devices[at]?.index === id) ?? [])
 }
+
+/** Whether jobs with, or without, GPUs may run on the machine. */
+export const takesKind = ({ gpu }: Shape, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
+  gpu > 0 || !gpuJobsOnly
 
 /** Models of the machines that a shape may be placed on, now or later, and of the devices it may get there. */
 export function modelsFor(shape: Shape, machines: readonly Hardware[]): string[] {

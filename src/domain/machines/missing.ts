@@ -1,5 +1,5 @@
 import { gibText, likeOf, matchesAll, type Shape } from '../shape.ts'
-import { type FreeDevice, type FreeNode, named, serves, takesRuns } from './machines.ts'
+import { type FreeDevice, type FreeNode, named, serves, takesKind, takesRuns } from './machines.ts'
 import { fittingOf, place } from './placement.ts'
 
 /**
@@ -9,8 +9,10 @@ import { fittingOf, place } from './placement.ts'
 
 export function missing(shape: Shape, nodes: readonly FreeNode[]): string[] {
   if (place(shape, nodes)) return []
-  const ready = nodes.filter(takesRuns)
-  if (ready.length === 0) return [nodes.length === 0 ? 'The pool has no nodes' : `No node is ready: ${statesOf(nodes)}`]
+  const open = nodes.filter(takesRuns)
+  if (open.length === 0) return [nodes.length === 0 ? 'The pool has no nodes' : `No node is ready: ${statesOf(nodes)}`]
+  const ready = open.filter((node) => takesKind(shape, node))
+  if (ready.length === 0) return ['A node for jobs without GPUs: all that are ready take only jobs with GPUs']
   const alone = needsOf(shape).flatMap((need) => (ready.some(need.met) ? [] : need.words(ready)))
   if (alone.length > 0) return alone
   const fitting = fittingOf(shape, ready)

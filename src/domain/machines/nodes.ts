@@ -14,7 +14,7 @@ SELECT n.id, n.name, n.state, CASE WHEN n.backs_off_until IS NOT NULL THEN jsonb
       SELECT count(DISTINCT r.id) FROM allocation a JOIN run r ON r.id = a.run_id
       WHERE (a.node_id = n.id OR n.delegated AND r.pool = n.pool) AND r.scheduled_at >= n.backs_off_until)) END AS "backOff",
   n.cpu_millis AS "cpuMillis", n.memory_bytes AS "memoryBytes", n.free_cpu_millis AS "freeCpu",
-  n.free_memory_bytes AS "freeMemory", n.cpu_model AS "cpuModel", n.infiniband,
+  n.free_memory_bytes AS "freeMemory", n.cpu_model AS "cpuModel", n.infiniband, n.gpu_jobs_only AS "gpuJobsOnly",
   n.infiniband AND NOT EXISTS (SELECT FROM allocation a WHERE a.node_id = n.id AND a.infiniband) AS "infinibandFree",
   (SELECT count(*)::int FROM allocation a JOIN run r ON r.id = a.run_id
     WHERE a.node_id = n.id AND r.interactive_user_id IS NOT NULL) AS interactive,
@@ -39,13 +39,13 @@ export const readHardware = (sql: Sql, pools: readonly string[]): Promise<PoolHa
   sql.query<PoolHardware>(hardwareSql, [JSON.stringify(pools)], 'hardware')
 
 const hardwareSql = `
-SELECT n.pool, n.cpu_model AS "cpuModel", n.infiniband, d.devices, array_agg(n.name) AS names
+SELECT n.pool, n.cpu_model AS "cpuModel", n.infiniband, n.gpu_jobs_only AS "gpuJobsOnly", d.devices, array_agg(n.name) AS names
 FROM node n, LATERAL (
   SELECT coalesce(jsonb_agg(jsonb_build_object('index', d.device, 'model', d.model, 'memoryGib', d.memory_gib,
     'tensorCores', d.tensor_cores, 'cuda', d.cuda) ORDER BY d.device), '[]') AS devices
   FROM device d WHERE d.node_id = n.id
 ) d
-WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4`
+WHERE n.pool IN (SELECT jsonb_array_elements_text($1::text::jsonb)) GROUP BY 1, 2, 3, 4, 5`
 
 /**
  * Allocates what starting runs need. The primary key of device_claim, the unique index of InfiniBand and the CHECKs of

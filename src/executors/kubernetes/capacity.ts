@@ -29,6 +29,7 @@ export function capacityOf(nodes: readonly Node[], pods: readonly Pod[], owner: 
       memoryBytes: floorOf(allocatable['memory'] ?? 0),
       cpuModel: own[nodeLabels.cpuModel] ?? '',
       infiniband: own[nodeLabels.infiniband] === 'true',
+      gpuJobsOnly: node.spec.taints?.some(isOfGpus) === true,
       gpus: Array.from({ length: floorOf(allocatable[gpuResource] ?? 0) }, () => gpu),
       heldByOthers: heldBy(others.get(node.metadata.name) ?? []),
     }
@@ -52,8 +53,10 @@ function stateOf(node: Node): BackendNode['state'] {
   return isOpen && !node.spec.taints?.some(keepsRunsAway) ? 'READY' : 'CORDONED'
 }
 
-/** Runs tolerate the taint of GPU nodes and no other. */
-const keepsRunsAway = ({ key, effect }: Taint) => effect !== 'PreferNoSchedule' && key !== gpuResource
+const keepsPodsAway = ({ effect }: Taint) => effect !== 'PreferNoSchedule'
+/** Runs with GPUs tolerate the taint of GPU nodes; no run tolerates any other. */
+const isOfGpus = (taint: Taint) => keepsPodsAway(taint) && taint.key === gpuResource
+const keepsRunsAway = (taint: Taint) => keepsPodsAway(taint) && taint.key !== gpuResource
 
 /** Requests are what the scheduler of the cluster counts. */
 function heldBy(pods: readonly Pod[]): BackendNode['heldByOthers'] {

@@ -126,7 +126,7 @@ function placementOf({ run, nodes }: PodParts) {
       ...(nodeAffinity !== null && { nodeAffinity }),
       ...podAntiAffinityOf(run),
     },
-    ...(shape.gpu > 0 && { tolerations: [{ key: gpuResource, operator: 'Exists', effect: 'NoSchedule' }] }),
+    ...(shape.gpu > 0 && { tolerations: [{ key: gpuResource, operator: 'Exists' }] }),
   }
 }
 

@@ -50,7 +50,9 @@ export function parseNodes(text: string, ours: readonly SlurmJob[], log: Log): B
       }
       const amounts = { cpuMillis: all * 1000, memoryBytes: Number(memory) * mebibyte, cpuModel: '', gpus }
       const infiniband = features.split(/[,&()]+/).includes(infinibandFeature)
-      return [[name, { name, state: known ?? 'CORDONED', ...amounts, infiniband, heldByOthers: others }]]
+      return [
+        [name, { name, state: known ?? 'CORDONED', ...amounts, infiniband, gpuJobsOnly: false, heldByOthers: others }],
+      ]
     }),
   )
   return [...nodes.values()]

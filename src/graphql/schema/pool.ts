@@ -174,6 +174,9 @@ builder.node(PoolNodeRef, {
     state: t.expose('state', { type: PoolNodeState, description: 'Whether new runs may start on the node.' }),
     cpuModel: t.exposeString('cpuModel', { nullable: true, description: 'Processor model, in lower case.' }),
     infiniband: t.exposeBoolean('infiniband', { description: 'Whether it has InfiniBand.' }),
+    gpuJobsOnly: t.exposeBoolean('gpuJobsOnly', {
+      description: 'Whether only jobs with GPUs start on it: its backend keeps all others away.',
+    }),
     capacity: t.field({
       type: Capacity,
       description: 'Total resources.',

@@ -208,16 +208,18 @@ const someNode = fc
     memory: fc.integer({ min: 0, max: 64 }),
     infiniband: fc.boolean(),
     infinibandFree: fc.boolean(),
+    gpuJobsOnly: fc.boolean(),
     interactive: fc.nat(1),
     ready: fc.integer({ min: 0, max: 9 }),
     devices: fc.array(fc.tuple(fc.nat(2), fc.boolean()), { maxLength: 6 }),
   })
-  .map(({ cpu, memory, infiniband, infinibandFree, interactive, ready, devices }) =>
+  .map(({ cpu, memory, infiniband, infinibandFree, gpuJobsOnly, interactive, ready, devices }) =>
     node('', {
       freeCpu: cpu * 1000,
       freeMemory: memory,
       infiniband,
       infinibandFree: infiniband && infinibandFree,
+      gpuJobsOnly,
       backOff: null,
       interactive,
       state: ready > 0 ? 'READY' : 'CORDONED',
@@ -269,6 +271,7 @@ function referenceKey(
     : serving.toSorted((a, b) => compareKeys(weakness(a), weakness(b)) || a.index - b.index)
   const chosen = inOrder.slice(0, asks.gpu)
   if (one.state !== 'READY' || chosen.length < asks.gpu || (asks.infiniband && !one.infinibandFree)) return null
+  if (asks.gpu === 0 && one.gpuJobsOnly) return null
   if (one.freeCpu < asks.cpuMillis || one.freeMemory < asks.memoryBytes) return null
   const strongest = chosen.map(weakness).toSorted(compareKeys).at(-1) ?? [0, 0, 0]
   const gpuIds = chosen.map(({ index }) => index)
