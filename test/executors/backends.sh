@@ -14,6 +14,8 @@ failed=()
 
 finish() {
   bash test/executors/slurm.sh down "$directory/slurm"
+  # Their bridges would stay, and there are addresses for about thirty.
+  docker -H "unix://$directory/docker.sock" network rm berth berth-in >/dev/null 2>&1 || true
   for pid in "${pids[@]}"; do kill "$pid" 2>/dev/null || true; done
   for pid in "${pids[@]}"; do
     for _ in $(seq 600); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
@@ -57,7 +59,7 @@ engine=dockerd
 if can dockerd docker busybox curl iptables; then
   socket=$directory/docker.sock
   dockerd --data-root "$directory/docker" --exec-root "$directory/exec" -H "unix://$socket" \
-    --pidfile "$directory/docker.pid" >"$directory/dockerd.log" 2>&1 &
+    --default-address-pool base=10.230.0.0/16,size=24 --pidfile "$directory/docker.pid" >"$directory/dockerd.log" 2>&1 &
   pids+=($!)
   if answers "$socket"; then
     rootfs | docker -H "unix://$socket" import --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
