@@ -6,13 +6,14 @@ import type { Sql } from '../platform/tx.ts'
 /**
  * Carries the output of one run from its executor into the database. The executor's position is stored with the bytes
  * before it, so the next pump continues exactly there. The first bytes after a pause are written at once; during a
- * write the next ones gather, up to a bound at which the executor is no longer asked for more.
+ * write the next ones gather, up to a bound at which the executor is not asked for more until the next write has taken
+ * them. So reading and writing go on side by side, and all writes of a busy run are large.
  */
 
 export interface PumpOptions {
   sql: Sql
   append: Appender
-  executor: Executor
+  executor: Pick<Executor, 'logs'>
   runId: string
   /** It was started a moment ago, for the first time. */
   isFresh: boolean
@@ -45,22 +46,28 @@ function createWriter(first: LogHead, { append, bytesMax, onStored }: Writing) {
   let head = first
   let gathered: LogChunk[] = []
   let gatheredBytes = 0
+  /** All writes until nothing is gathered, and the one that runs. */
   let writing: Promise<void> | null = null
+  let storing: Promise<void> | null = null
 
   async function write() {
     while (gathered.length > 0) {
-      const chunks = gathered
+      storing = store(gathered)
       gathered = []
       gatheredBytes = 0
-      const from = head.end
-      head = await append(head, {
-        pieces: chunks.map(pieceOf),
-        position: chunks.at(-1)?.next,
-        bytesMax,
-        onStored: (stored) => onStored(from, stored),
-      })
+      await storing
     }
     writing = null
+  }
+
+  async function store(chunks: readonly LogChunk[]) {
+    const from = head.end
+    head = await append(head, {
+      pieces: chunks.map(pieceOf),
+      position: chunks.at(-1)?.next,
+      bytesMax,
+      onStored: (stored) => onStored(from, stored),
+    })
   }
 
   return {
@@ -72,7 +79,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored }: Writing) {
       writing ??= write()
       // A failed write must be thrown here, and not become an unhandled rejection.
       writing.catch(() => undefined)
-      if (gatheredBytes >= gatheredBytesMax) await writing
+      if (gatheredBytes >= gatheredBytesMax) await storing
     },
     async flushed() {
       await writing

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import type { LogChunk } from '../../src/executors/executor.ts'
+import type { Appender } from '../../src/logs/append.ts'
+import { pumpLog } from '../../src/scheduler/pump.ts'
+import { until } from '../support/until.ts'
+
+const chunkBytes = 262_144
+const chunks = 16
+const bytesMax = 2 ** 40
+
+test('output is read while a write is under way, up to a bound, and written in large pieces', async () => {
+  let given = 0
+  async function* logs(): AsyncGenerator<LogChunk> {
+    for (; given < chunks; given++) yield { stream: 'STDOUT', bytes: Buffer.alloc(chunkBytes, 'x'), next: given }
+  }
+  const writes: { pieces: number; end: () => void }[] = []
+  const append: Appender = async (head, { pieces }) => {
+    await new Promise<void>((end) => writes.push({ pieces: pieces.length, end }))
+    return { ...head, end: head.end + pieces.length * chunkBytes }
+  }
+  const pumping = pumpLog(
+    {
+      sql: { query: async () => [] },
+      append,
+      executor: { logs },
+      runId: 'run_1',
+      isFresh: true,
+      handle: 'run_1',
+      bytesMax,
+      onStored: () => undefined,
+    },
+    new AbortController().signal,
+  )
+  // The first chunk is written at once, then four at a time, while four more gather.
+  for (const [write, read] of [4, 8, 12, chunks].entries()) {
+    await until(() => given === read && writes.length === write + 1, { what: `write ${write} runs, ${read} are read` })
+    writes[write]?.end()
+  }
+  await until(() => writes.length === 5, { what: 'the rest is written' })
+  writes[4]?.end()
+  await pumping
+  expect(writes.map(({ pieces }) => pieces)).toEqual([1, 4, 4, 4, 3])
+})
