@@ -11,7 +11,8 @@ import type { LogChunk } from './executor.ts'
  * starts over.
  */
 
-const chunkBytesMax = 65_536
+/** A read takes a turn of the event loop, however much it reads. */
+const chunkBytesMax = 262_144
 /** Bytes of one stream after which it switches to the other, at the end of a line. */
 const turnBytesMax = 1_048_576
 const newline = 10

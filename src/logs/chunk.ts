@@ -62,8 +62,12 @@ export function readChunk(row: ChunkRow): Chunk {
   }
 }
 
-/** The size is known: unpacking into one buffer is twice as fast as growing one. */
-const unpack = (data: Buffer, size: number) => zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size) })
+/**
+ * The size is known: unpacking into one buffer is twice as fast as growing one. Of a buffer that is filled to its last
+ * byte Node does not know whether more follows, and makes another one.
+ */
+const unpack = (data: Buffer, size: number) =>
+  zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size + 1) })
 
 /** Node's zlib takes no smaller output buffer. */
 const smallestBuffer = 64
@@ -77,6 +81,16 @@ export const pack = (bytes: Buffer, level: number): Buffer =>
 
 /** A chunk to be written. */
 export type NewChunk = Place & ({ gap: null; segments: number[]; bytes: Buffer; data: Buffer } | { gap: GapReason })
+
+/**
+ * A chunk of so many bytes is not filled up with the beginning of the next piece: most pieces of much output become a
+ * chunk as they are.
+ */
+const wellFilledBytes = logChunkBytesMax / 2
+
+/** One part is not copied. */
+const joined = (parts: readonly Uint8Array[]): Buffer =>
+  parts.length === 1 && Buffer.isBuffer(parts[0]) ? parts[0] : Buffer.concat(parts)
 
 interface LogEnd {
   end: number
@@ -92,7 +106,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
   const close = () => {
     if (!open) return
     const { start, lineState, segments, parts } = open
-    const bytes = Buffer.concat(parts)
+    const bytes = joined(parts)
     chunks.push({ start, end: head.end, lineState, gap: null, segments, bytes, data: pack(bytes, liveLevel) })
     open = undefined
   }
@@ -114,6 +128,7 @@ export function packChunks(from: LogEnd, pieces: readonly LogPiece[]): { chunks:
       head = { end, lineState: endLines(head.lineState) }
       continue
     }
+    if (open && open.size >= wellFilledBytes && open.size + piece.bytes.length > logChunkBytesMax) close()
     for (let at = 0; at < piece.bytes.length; ) {
       const room = logChunkBytesMax - (open?.size ?? 0)
       const bytes = piece.bytes.subarray(at, at + room)
