@@ -49,6 +49,8 @@ export class TailReader {
   #cursor: LogCursor
   #border: Opening | undefined
   #page: Stored[] = []
+  /** The page after it, which is read while a batch is on its way. */
+  #ahead: { from: number; page: Promise<Stored[]> } | undefined
   #heldSince: number | undefined
   #lastSent: number
   #done = false
@@ -123,7 +125,7 @@ export class TailReader {
 
   async #content(state: RunState, log: LogState): Promise<TailMessage | undefined> {
     const shared = this.#hub?.chunksFrom(this.#cursor.offset) ?? null
-    if (shared) this.#page = []
+    if (shared) this.#forgetPages()
     const stored = shared ?? (await steadily(this.#rooms.log, () => this.#ownPage(log)))
     if (!stored) return this.#wait(retryMs)
     const [first] = stored
@@ -141,6 +143,7 @@ export class TailReader {
     const message = this.#batch(part, over)
     this.#cursor = message.cursor
     if (over) return this.#last(message)
+    if (!shared) this.#readAhead(log)
     return part.utf8.length === 0 ? undefined : message
   }
 
@@ -174,11 +177,31 @@ export class TailReader {
     const reach = kept.at(-1)?.end ?? from
     this.#page = kept
     if (reach >= end || reach - from >= this.#bytesMax) return kept
-    const more = await readStored(sql, { runId, from: reach, end })
+    const more = await (this.#takeAhead(reach) ?? readStored(sql, { runId, from: reach, end }))
     // Chunks are merged when their run is over: then this page begins inside of the last one.
     const joins = kept.length === 0 || more[0]?.start === reach
     this.#page = joins ? [...kept, ...more] : await readStored(sql, { runId, from, end })
     return this.#page
+  }
+
+  /** Begins to read the next page when this one makes no further full batch. */
+  #readAhead({ runId, end }: LogState) {
+    const reach = this.#page.at(-1)?.end ?? end
+    if (this.#ahead || reach >= end || reach - this.#cursor.offset >= this.#bytesMax) return
+    const page = readStored(this.#rooms.db.sql, { runId, from: reach, end })
+    page.catch(() => undefined) // it is thrown where the page is taken
+    this.#ahead = { from: reach, page }
+  }
+
+  #takeAhead(from: number): Promise<Stored[]> | undefined {
+    const ahead = this.#ahead
+    this.#ahead = undefined
+    return ahead?.from === from ? ahead.page : undefined
+  }
+
+  #forgetPages() {
+    this.#page = []
+    this.#ahead = undefined
   }
 
   /** A reader that has waited sends what there is; if there is nothing, it waits for more. */
@@ -240,7 +263,7 @@ export class TailReader {
   #moveTo(place: LogCursor) {
     const old = this.#hub
     this.#cursor = place
-    this.#page = []
+    this.#forgetPages()
     this.#hub = this.#rooms.hubs.open(this.#options.jobId, place.run)
     if (old) this.#rooms.hubs.close(old)
   }

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openLog, seal } from '../../src/logs/append.ts'
+import { createLogTail } from '../../src/logs/follow.ts'
+import { mergeChunks } from '../../src/logs/keep.ts'
+import { systemClock } from '../../src/platform/clock.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { createWakeups } from '../../src/platform/wakeup.ts'
+import { machineTime } from '../support/clock.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { addJob, addUser, finishJob } from '../support/factories.ts'
+import { append, out } from '../support/log.ts'
+import { inOutage } from '../support/outage.ts'
+
+/** Logs of many pages, of which a reader reads the next one while it sends the last. */
+
+let database: TestDatabase
+let userId: string
+beforeAll(async () => {
+  database = await createDatabase()
+  userId = await addUser(database.db.sql, 'ada')
+})
+afterAll(() => database.close())
+
+const lines = Array.from(
+  { length: 40_000 },
+  (_, n) => `line ${n} of a log that is longer than a page of the database\n`,
+)
+const text = lines.join('')
+
+/** A closed log, in chunks of so many lines. */
+async function storedJob(linesPerChunk: number) {
+  const { sql } = database.db
+  const { jobId, runId } = await addJob(sql, userId)
+  let head = await openLog(sql, runId)
+  for (let at = 0; at < lines.length; at += linesPerChunk) {
+    const pieces = [out(lines.slice(at, at + linesPerChunk).join(''))]
+    head = await append(sql, head, { pieces, position: null, bytesMax: 2 ** 34 })
+  }
+  await seal(sql, [runId])
+  await finishJob(sql, jobId)
+  return { jobId, runId }
+}
+
+/** The text; `meanwhile` is called when a first part of it was read. */
+async function read(jobId: string, meanwhile?: () => Promise<unknown>): Promise<string> {
+  const log = createLog('silent')
+  const wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
+  const tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })
+  const parts: string[] = []
+  for await (const message of tail.follow({ jobId, streams: ['STDOUT'], maxBatchBytes: 65_536 })) {
+    if (message.kind !== 'batch') throw new Error(`A batch was expected, not ${message.kind}`)
+    parts.push(message.text)
+    if (parts.length === 3) await meanwhile?.()
+  }
+  await wakeups.stop()
+  return parts.join('')
+}
+
+test('a reader gets every byte of many pages', async () => {
+  const { jobId } = await storedJob(4_000)
+  expect((await read(jobId)) === text).toBe(true)
+})
+
+test('chunks may be merged while it reads', async () => {
+  const { jobId, runId } = await storedJob(100)
+  expect((await read(jobId, () => mergeChunks(database.db, runId))) === text).toBe(true)
+})
+
+test('a page whose reading failed is read again', async () => {
+  const { jobId } = await storedJob(4_000)
+  const outage = { tables: 'log_chunk', failures: 2 }
+  expect((await inOutage(database, outage, () => read(jobId))) === text).toBe(true)
+})
