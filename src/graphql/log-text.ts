@@ -33,87 +33,125 @@ export const keepTexts = <Result extends object>(result: Result, { byMarker }: L
 export const textsOf = (result: object): LogTexts['byMarker'] =>
   (result as { [key]?: LogTexts['byMarker'] })[key] ?? new Map()
 
-/** The message with its texts, which are removed from `waiting`: further ones are of other messages. */
+/**
+ * The message with its texts, which are removed from `waiting`: further ones are of other messages. It is put together
+ * in a buffer that stays, so a message is copied once.
+ */
 export function withTexts(message: string, waiting: Map<string, Buffer>): string | Buffer {
-  const parts: Buffer[] = []
   let at = 0
+  let end = 0
+  const texts: { utf8: Buffer; from: number; to: number }[] = []
   for (const [marker, utf8] of waiting) {
     const place = message.indexOf(marker, at)
     if (place < 0) continue
-    parts.push(Buffer.from(message.slice(at, place)), escaped(utf8))
+    const from = putText(message.slice(at, place), end)
+    end = putEscaped(utf8, from)
+    texts.push({ utf8, from, to: end })
     at = place + marker.length
     waiting.delete(marker)
   }
-  return at === 0 ? message : Buffer.concat([...parts, Buffer.from(message.slice(at))])
-}
-
-const known = new WeakMap<Buffer, Buffer>()
-
-/** Escaped once for all readers that get the same batch. */
-function escaped(utf8: Buffer): Buffer {
-  const made = known.get(utf8) ?? escapeJson(utf8)
-  known.set(utf8, made)
+  if (at === 0) return message
+  end = putText(message.slice(at), end)
+  const made = Buffer.from(scratch.subarray(0, end))
+  for (const { utf8, from, to } of texts) escapedBefore.set(utf8, made.subarray(from, to))
   return made
 }
 
-const quote = 0x22
-const backslash = 0x5c
-/** Of a control character, such as \u001b. */
-const escapeBytesMax = 6
-const hexDigits = Buffer.from('0123456789abcdef')
-/** The letter after the backslash; 0: the byte has none. */
-const letters = new Uint8Array(256)
-for (const [index, letter] of [...'btn-fr'].entries()) if (letter !== '-') letters[8 + index] = letter.charCodeAt(0)
-letters[quote] = quote
-letters[backslash] = backslash
+/** Texts are escaped once for all readers that get the same batch. */
+const escapedBefore = new WeakMap<Buffer, Buffer>()
+
+function putEscaped(utf8: Buffer, end: number): number {
+  const known = escapedBefore.get(utf8)
+  if (!known) return escapeJson(utf8, end)
+  makeRoom(end, known.length)
+  scratch.set(known, end)
+  return end + known.length
+}
 
 let scratch = Buffer.alloc(0)
 
-/** What JSON.stringify would write between the quotes. Four bytes at a time, as most need no escape. */
-export function escapeJson(utf8: Buffer): Buffer {
-  if (scratch.length < utf8.length * escapeBytesMax) scratch = Buffer.allocUnsafeSlow(utf8.length * escapeBytesMax)
-  const from = new DataView(utf8.buffer, utf8.byteOffset, utf8.length)
-  const to = new DataView(scratch.buffer)
-  let end = 0
-  let at = 0
-  while (at < utf8.length) {
-    const whole = at + 4 <= utf8.length
-    const four = whole ? from.getInt32(at) : 0
-    if (whole && !mayNeedEscape(four)) {
-      to.setInt32(end, four)
-      end += 4
-      at += 4
-      continue
-    }
-    for (const stop = Math.min(at + 4, utf8.length); at < stop; at++) end = put(utf8[at] ?? 0, end)
-  }
-  return Buffer.from(scratch.subarray(0, end))
+/** Room in the scratch for so many bytes after `end`; those before stay. */
+function makeRoom(end: number, bytes: number): void {
+  if (scratch.length - end >= bytes) return
+  const larger = Buffer.allocUnsafeSlow(end + bytes)
+  larger.set(scratch.subarray(0, end))
+  scratch = larger
 }
 
-/** Whether one of four bytes is below 0x20, a quote or a backslash; true for some others as well. */
-function mayNeedEscape(four: number): boolean {
+const utf8BytesMax = 3
+
+/** Puts a text into the scratch at `end`; answers the new end. */
+function putText(text: string, end: number): number {
+  makeRoom(end, text.length * utf8BytesMax)
+  return end + scratch.write(text, end)
+}
+
+/** Of a control character, such as \u001b. */
+const escapeBytesMax = 6
+
+/**
+ * Puts there what JSON.stringify would write between the quotes. Eight bytes at a time, up to the first one that needs
+ * an escape: most need none.
+ */
+function escapeJson(utf8: Buffer, start: number): number {
+  makeRoom(start, utf8.length * escapeBytesMax)
+  const bytes = scratch
+  const to = new DataView(bytes.buffer)
+  const from = new DataView(utf8.buffer, utf8.byteOffset, utf8.length)
+  let end = start
+  let at = 0
+  while (at + 8 <= utf8.length) {
+    const one = from.getInt32(at, true)
+    const two = from.getInt32(at + 4, true)
+    to.setInt32(end, one, true)
+    to.setInt32(end + 4, two, true)
+    const inOne = marksOf(one)
+    const inTwo = marksOf(two)
+    const plain = inOne === 0 ? 4 + plainBytes(inTwo) : plainBytes(inOne)
+    at += plain
+    end += plain
+    if (plain < 8) end = putEscape(bytes, utf8[at++] ?? 0, end)
+  }
+  for (; at < utf8.length; at++) end = put(bytes, utf8[at] ?? 0, end)
+  return end
+}
+
+/** The first mark is at the first byte below 0x20, quote or backslash of four bytes; those after it may be wrong. */
+function marksOf(four: number): number {
   const quotes = four ^ 0x22222222
   const backslashes = four ^ 0x5c5c5c5c
   const found =
     ((four - 0x20202020) & ~four) | ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes)
-  return (found & 0x80808080) !== 0
+  return found & 0x80808080
 }
 
-function put(byte: number, end: number): number {
+/** How many bytes come before the first mark. */
+const plainBytes = (marks: number): number => (marks === 0 ? 4 : (31 - Math.clz32(marks & -marks)) >> 3)
+
+const backslash = 0x5c
+/** The u of \u001b, and its zeros. */
+const hexPrefix = 0x75
+const zero = 0x30
+const hexDigits = Buffer.from('0123456789abcdef')
+/** The letter after the backslash; 0: there is none. */
+const letters = new Uint8Array(256)
+for (const [index, letter] of [...'btn-fr'].entries()) if (letter !== '-') letters[8 + index] = letter.charCodeAt(0)
+for (const itself of [0x22, backslash]) letters[itself] = itself
+
+function put(bytes: Buffer, byte: number, end: number): number {
+  if (byte < 0x20 || letters[byte] !== 0) return putEscape(bytes, byte, end)
+  bytes[end] = byte
+  return end + 1
+}
+
+function putEscape(bytes: Buffer, byte: number, end: number): number {
   const letter = letters[byte] ?? 0
-  if (letter === 0 && byte >= 0x20) {
-    scratch[end] = byte
-    return end + 1
-  }
-  scratch[end] = backslash
-  if (letter === 0) return putHex(byte, end + 1)
-  scratch[end + 1] = letter
-  return end + 2
-}
-
-function putHex(byte: number, end: number): number {
-  scratch.write('u00', end, 'latin1')
-  scratch[end + 3] = hexDigits[byte >> 4] ?? 0
-  scratch[end + 4] = hexDigits[byte & 15] ?? 0
-  return end + 5
+  bytes[end] = backslash
+  bytes[end + 1] = letter || hexPrefix
+  if (letter !== 0) return end + 2
+  bytes[end + 2] = zero
+  bytes[end + 3] = zero
+  bytes[end + 4] = hexDigits[byte >> 4] ?? 0
+  bytes[end + 5] = hexDigits[byte & 15] ?? 0
+  return end + 6
 }

@@ -1,14 +1,25 @@
 import { expect, test } from 'vitest'
-import { createLogTexts, escapeJson, keepTexts, textsOf, withTexts } from '../../src/graphql/log-text.ts'
+import { createLogTexts, keepTexts, textsOf, withTexts } from '../../src/graphql/log-text.ts'
 
 test('bytes are escaped as JSON.stringify escapes their text', () => {
   const check = (text: string) => {
-    expect(String(escapeJson(Buffer.from(text)))).toBe(JSON.stringify(text).slice(1, -1))
+    const utf8 = Buffer.from(text)
+    // The second time it is taken from the first message.
+    for (const around of ['', '漢']) {
+      const message = `${around}"marker"${around}`
+      expect(String(withTexts(message, new Map([['marker', utf8]])))).toBe(around + JSON.stringify(text) + around)
+    }
   }
   const codes = Array.from({ length: 768 }, (_, code) => String.fromCharCode(code))
   // Each at every place of the four bytes that are looked at together.
   for (const before of ['', 'x', 'xy', 'xyz']) check(before + codes.map((code) => `abcd${code}`).join(''))
   for (const text of ['', 'a', codes.join(''), '\u2028日本🚀\u{10ffff}', '"\\\u001b[32m\r\n']) check(text)
+})
+
+test('what comes before and after a text may be long', () => {
+  const [before, after] = ['ä'.repeat(100_000), 'ö'.repeat(1_000_000)]
+  const message = String(withTexts(`${before}"marker"${after}`, new Map([['marker', Buffer.from('\n')]])))
+  expect(message === `${before}"\\n"${after}`).toBe(true)
 })
 
 test('each message gets its own texts, in whatever order messages are sent', () => {
