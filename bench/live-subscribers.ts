@@ -14,6 +14,8 @@ const socketsPerPerson = 10
 /** Shorter than twice the keep-alive: then they are cut. */
 const stalledMs = 10_000
 const endedMsMax = 300_000
+/** An idle backend of PostgreSQL tells its transactions up to 10 s after they ended. */
+const toldMs = 11_000
 const jobStatus = `subscription ($jobId: ID!) { jobStatus(jobId: $jobId) {
   ... on JobTransitions { job { id state version } transitions { seq to } cursor } } }`
 const tail = 'subscription ($jobId: ID!) { tail(jobId: $jobId) { ... on LogBatch { text cursor } } }'
@@ -114,6 +116,7 @@ async function idleCost({ pid, databaseUrl }: Contestant, seconds: number): Prom
 async function databaseCost(url: string, seconds: number, idle: () => Promise<void>): Promise<DatabaseCost> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
+  await pause(toldMs)
   const look = async () => (await client.query<{ transactions: string; listening: number }>(databaseSql)).rows[0]
   const before = await look()
   await idle()

@@ -17,7 +17,8 @@ import { withFolder } from './server.ts'
 /**
  * Live streams beside bare servers (bare-streams.ts): what subscribers cost, how fast one transition reaches all, how
  * fast the output of a job reaches one reader, and how late its lines are. Goals: RSS ≤ 1.3 ×, idle < 5 % of a core,
- * event loop p99 < 50 ms, 5,000 reached in p99 < 500 ms, tail ≥ 0.5 ×, lines p50 ≤ 20 ms and p99 ≤ 100 ms.
+ * event loop p99 < 50 ms, 5,000 reached in p99 < 500 ms, tail ≥ 0.5 ×, lines p50 ≤ 20 ms and p99 ≤ 100 ms while all
+ * jobs print.
  *
  * npm run bench:live -- --quick --only subscribers
  */
