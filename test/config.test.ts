@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ConfigError, loadConfig } from '../src/config.ts'
+import { executorNames } from '../src/domain/executors.ts'
 
 const load = (yaml: string, env: Record<string, string> = {}) =>
   loadConfig({ argv: ['--config', 'berth.yaml'], env, readFile: () => yaml })
@@ -271,7 +272,7 @@ describe('refusals', () => {
     ['kubernetes: { namespace: Berth }', /^kubernetes\.namespace: "Berth" is not a name of Kubernetes/],
     [
       'pools: [{ name: a, executors: [lokal] }]',
-      /"lokal" is not a known value; use local or container or slurm or kubernetes or handler or simulated/,
+      new RegExp(`"lokal" is not a known value; use ${executorNames.join(' or ')}`),
     ],
     [
       'pools: [{ name: a, executor: local, executors: [local] }]',

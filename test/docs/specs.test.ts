@@ -80,10 +80,10 @@ describe('fields and executors', () => {
   }
 
   const rows = rowsOf('field')
-  const names = ['local', 'container', 'slurm', 'kubernetes', 'handler', 'simulated']
+  const [, header = ''] = page.match(/^\| field \| (.*) \|$/m) ?? []
+  const names = header.split(' | ')
 
   it('has every executor and every sample', () => {
-    expect(page).toContain(`| field | ${names.join(' | ')} |`)
     expect([...executorNames].toSorted()).toEqual(names.toSorted())
     expect(rows.map(([field]) => field)).toEqual(Object.keys(samples))
   })
