@@ -42,11 +42,12 @@ export function createReporter(domain: Domain, leader: Leader, startAttemptsMax:
     mayBeOneItem: () => false,
     run: async (reports) => {
       await troubles.count(reports)
-      const states = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
+      const written = await domain.db.transaction((sql) => write({ sql, domain, leader, startAttemptsMax }, reports))
       await troubles.forget(reports)
       await rebookReported(domain, leader, reports)
-      for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
-      return states
+      // What a backend tells beside the state is found by those who look for it, and changes nothing for the planner.
+      if (written.events > 0) for (const topic of ['event', 'queue', 'log'] as const) domain.wakeups.poke(topic)
+      return reports.map((report) => written.states.get(report) ?? null)
     },
   })
 }
@@ -58,14 +59,20 @@ interface Writing {
   startAttemptsMax: number
 }
 
-async function write(writing: Writing, reports: readonly RunReport[]): Promise<(JobState | null)[]> {
+interface Written {
+  states: Map<RunReport, JobState | null>
+  /** Number of events that were stored. */
+  events: number
+}
+
+async function write(writing: Writing, reports: readonly RunReport[]): Promise<Written> {
   const { sql, leader } = writing
   await fence(sql, leader.pool, leader.epoch)
   // A pool is locked before its jobs.
   if (reports.some(isLoss)) await lockPool(sql, leader.pool)
-  const states = new Map<RunReport, JobState | null>()
-  for (const round of rounds(reports)) await writeRound(writing, round, states)
-  return reports.map((report) => states.get(report) ?? null)
+  const written: Written = { states: new Map(), events: 0 }
+  for (const round of rounds(reports)) await writeRound(writing, round, written)
+  return written
 }
 
 /** At most one report per job and round; the next round sees the result of the last one. */
@@ -78,7 +85,7 @@ function rounds(reports: readonly RunReport[]): RunReport[][] {
 async function writeRound(
   { sql, domain, leader, startAttemptsMax }: Writing,
   reports: readonly RunReport[],
-  states: Map<RunReport, JobState | null>,
+  written: Written,
 ) {
   const jobs = await lockReportedJobs(
     sql,
@@ -95,12 +102,13 @@ async function writeRound(
   for (const report of reports) {
     const job = jobs.get(report.jobId)
     const late = job !== undefined && isLate(job, report)
-    if (late) await keepLate(sql, report)
+    if (late) written.events += await keepLate(sql, report)
     const steps = job && !late ? movesOf(job, report, startAttemptsMax) : []
     moves.push(steps)
+    written.events += steps.length
     if (steps.some(endsRun)) over.push(report.runId)
     if (job && !late && steps.length === 0) facts.push(...toldBeside(report))
-    states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
+    written.states.set(report, job && !late ? (steps.at(-1)?.to ?? job.state) : null)
   }
   await storeFacts(sql, facts)
   await storeLosses({ sql, leader }, reports, moves)
@@ -158,8 +166,10 @@ function movesOf(job: ReportedJob, { jobId, number, report }: RunReport, startAt
   })
 }
 
-async function keepLate(sql: Sql, { jobId, number, report }: RunReport): Promise<void> {
+/** Returns the number of events. */
+async function keepLate(sql: Sql, { jobId, number, report }: RunReport): Promise<number> {
   const what = report.kind === 'seen' ? report.observation.state : report.kind
-  if (what === 'starting' || what === 'running') return
+  if (what === 'starting' || what === 'running') return 0
   await recordLateReport(sql, { jobId, run: number, message: `Run ${number} was over when it was reported as ${what}` })
+  return 1
 }

@@ -89,6 +89,20 @@ test('why a run waits is shown until the backend has no reason any more', async 
   expect(await infos()).toEqual({ job: null, run: null })
 })
 
+test('a report that moves no job wakes nobody', async () => {
+  const id = await it.submit()
+  await leader.tick()
+  const woken: string[] = []
+  for (const topic of ['event', 'queue', 'log'] as const) it.domain.wakeups.on(topic, () => woken.push(topic))
+  await report(id, 1, { state: 'starting', nativeId: '7', info: 'Resources' })
+  expect(woken).toEqual([])
+  await report(id, 1, { state: 'running' })
+  expect(woken.toSorted()).toEqual(['event', 'log', 'queue'])
+  await report(id, 1, succeeded)
+  await report(id, 1, succeeded)
+  expect(woken.filter((topic) => topic === 'event')).toHaveLength(3)
+})
+
 test('76: an end that is reported twice, at once or later, ends it once', async () => {
   const id = await it.submit()
   await leader.tick()
