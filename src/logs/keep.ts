@@ -1,4 +1,5 @@
 import type { Db } from '../platform/db.ts'
+import { sweep } from '../platform/sweep.ts'
 import type { Sql } from '../platform/tx.ts'
 import {
   type BytesChunk,
@@ -18,17 +19,18 @@ import {
  */
 
 const mergedSpanMs = 1_000
+/** Logs whose chunks are as long as this on average are not merged. */
+const goodChunkBytes = 65_536
 /** Chunks that one transaction merges. */
 const stepChunksMax = 512
 
-/** Sealed logs of a few chunks' length that are not merged yet. */
-export async function unmergedLogs(sql: Sql, limit: number): Promise<string[]> {
+/** The sealed logs of these jobs with many small chunks. */
+export async function unmergedLogs(sql: Sql, jobIds: readonly string[]): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
-    `SELECT l.run_id AS id FROM run_log l JOIN run r ON r.id = l.run_id
-     WHERE l.sealed AND r.finished_at > berth_now() - interval '1 hour'
-       AND (SELECT count(*) FROM log_chunk c WHERE c.run_id = l.run_id) > 1 + l.end_offset / 65536
-     ORDER BY r.finished_at LIMIT $1`,
-    [limit],
+    `SELECT l.run_id AS id FROM run_log l
+     WHERE l.job_id = ANY($1::text[]) AND l.sealed
+       AND (SELECT count(*) FROM log_chunk c WHERE c.run_id = l.run_id) > 1 + l.end_offset / ${goodChunkBytes}`,
+    [jobIds],
   )
   return rows.map(({ id }) => id)
 }
@@ -108,19 +110,17 @@ function segmentsOf(group: readonly BytesChunk[]): number[] {
   return merged
 }
 
-/** Removes at most `limit` chunks stored before a moment, oldest of each run first; answers how many. */
-export async function expireLogs(sql: Sql, before: Date, limit = 1_000): Promise<number> {
-  const [row] = await sql.query<{ count: number }>(expireSql, [before, limit])
-  return row?.count ?? 0
-}
+/** Removes the chunks of these jobs that were stored before a moment, null: all; answers how many. */
+export const expireLogs = (sql: Sql, jobIds: readonly string[], before: Date | null): Promise<number> =>
+  sweep(sql, expireSql, [jobIds, before ?? 'infinity'])
 
 /** Only a run's beginning is removed: no chunk that has an older, kept one before it. */
 const expireSql = `
 WITH old AS (
-  SELECT run_id, start_offset FROM log_chunk c
-  WHERE at < $1 AND NOT EXISTS (
-    SELECT FROM log_chunk e WHERE e.run_id = c.run_id AND e.start_offset < c.start_offset AND e.at >= $1)
-  ORDER BY run_id, start_offset LIMIT $2
+  SELECT c.run_id, c.start_offset FROM run_log l JOIN log_chunk c ON c.run_id = l.run_id
+  WHERE l.job_id = ANY($2::text[]) AND c.at < $3::timestamptz AND NOT EXISTS (
+    SELECT FROM log_chunk e WHERE e.run_id = c.run_id AND e.start_offset < c.start_offset AND e.at >= $3::timestamptz)
+  ORDER BY c.run_id, c.start_offset LIMIT $1
 ),
 gone AS (
   DELETE FROM log_chunk USING old WHERE log_chunk.run_id = old.run_id AND log_chunk.start_offset = old.start_offset
@@ -130,4 +130,4 @@ moved AS (
   UPDATE run_log SET start_offset = greatest(run_log.start_offset, g.reached)
   FROM (SELECT run_id, max(end_offset) AS reached FROM gone GROUP BY run_id) g WHERE run_log.run_id = g.run_id
 )
-SELECT count(*)::int AS count FROM gone`
+SELECT 1 FROM gone`

@@ -1,6 +1,14 @@
 import { forgetUnheard } from '../domain/changes.ts'
 import type { Domain } from '../domain/domain.ts'
-import { expireDeletions, expireEvents, expireJobs, expireLanes, expireSlots } from '../domain/jobs/retention.ts'
+import { visitFinished } from '../domain/jobs/finished.ts'
+import {
+  expireDeletions,
+  expireEvents,
+  expireJobs,
+  expireLanes,
+  expireSlots,
+  jobsRunningSince,
+} from '../domain/jobs/retention.ts'
 import { sweepLedger } from '../domain/limits/quota-usage.ts'
 import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
@@ -23,6 +31,10 @@ export interface Retention {
 
 const pollMs = 60_000
 const mergesPerPass = 100
+/** A log that is not merged within an hour stays as it is. */
+const mergedWithinMs = 3_600_000
+/** Until then, the end of a log may still be on its way. */
+const logSettlesMs = 60_000
 const findingsTold = 20
 
 export const createPruner = (domain: Domain, retention: Retention): Loop =>
@@ -34,16 +46,14 @@ export const createPruner = (domain: Domain, retention: Retention): Loop =>
     runOnce: (signal) => pruneOnce(domain, retention, signal),
   })
 
-async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention, signal?: AbortSignal): Promise<void> {
+export async function pruneOnce(domain: Domain, retention: Retention, signal?: AbortSignal): Promise<void> {
+  const { jobsMs, logsMs, eventsMs } = retention
   const now = await readNow(domain.db.sql)
   const ago = (ms: number) => new Date(now.getTime() - ms)
-  for (const runId of await unmergedLogs(domain.db.sql, mergesPerPass)) {
-    if (signal?.aborted) return
-    await mergeChunks(domain.db, runId)
-  }
-  if (logsMs !== null) await expireLogs(domain.db.sql, ago(logsMs))
+  await mergeLogs(domain, { from: ago(mergedWithinMs), until: ago(logSettlesMs) }, signal)
+  if (logsMs !== null) await removeOldLogs(domain, ago(logsMs), signal)
   if (eventsMs !== null) {
-    await expireEvents(domain, ago(eventsMs))
+    await expireEvents(domain, ago(eventsMs), signal)
     await expireDeletions(domain, ago(eventsMs))
   }
   if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
@@ -56,4 +66,36 @@ async function pruneOnce(domain: Domain, { jobsMs, logsMs, eventsMs }: Retention
   await foldTally(domain.db)
   for (const finding of (await findingsOfRuns(domain.db.sql)).slice(0, findingsTold))
     domain.log.error(finding, 'the self-check found a breach')
+}
+
+async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, signal?: AbortSignal): Promise<void> {
+  let merges = 0
+  await visitFinished(domain, {
+    task: 'MERGE_LOGS',
+    ...finished,
+    visit: async (jobIds) => {
+      for (const runId of await unmergedLogs(domain.db.sql, jobIds)) {
+        if (signal?.aborted) break
+        await mergeChunks(domain.db, runId)
+        merges++
+      }
+      return merges < mergesPerPass
+    },
+    signal,
+  })
+}
+
+/** Whole logs of jobs that finished before then, and what runs that are alive wrote before then. */
+async function removeOldLogs(domain: Domain, before: Date, signal?: AbortSignal): Promise<void> {
+  const { sql } = domain.db
+  await expireLogs(sql, await jobsRunningSince(sql, before), before)
+  await visitFinished(domain, {
+    task: 'EXPIRE_LOGS',
+    until: before,
+    visit: async (jobIds) => {
+      await expireLogs(sql, jobIds, null)
+      return true
+    },
+    signal,
+  })
 }

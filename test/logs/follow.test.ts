@@ -221,7 +221,7 @@ test('gaps and retention are told, never skipped', async () => {
     [jobId],
   )
   await write({ gap: 'LOST', bytes: 10 }, out('new\n'))
-  expect(await expireLogs(database.db.sql, new Date(machineTime.nowMs() - 86_400_000))).toBe(1)
+  expect(await expireLogs(database.db.sql, [jobId], new Date(machineTime.nowMs() - 86_400_000))).toBe(1)
   await finish()
   const messages = await collect(follow({ jobId }))
   expect(messages).toMatchObject([

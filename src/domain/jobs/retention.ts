@@ -3,6 +3,7 @@ import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { holdingSql } from '../state.ts'
 import { lockSubmissions } from '../submission-lock.ts'
+import { visitFinished } from './finished.ts'
 
 /**
  * What may be removed after a while. Alive jobs and the jobs that they name are never removed, and the newest event of
@@ -42,41 +43,61 @@ async function oldJobs(sql: Sql, before: Date): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Removes the records of deletions before that moment; returns how many. */
+/** Removes the records of deletions before that moment, in the order of their positions; returns how many. */
 export const expireDeletions = (domain: Domain, before: Date): Promise<number> =>
   forget(
     domain,
     before,
     `DELETE FROM deleted_job WHERE job_id IN (
-       SELECT job_id FROM deleted_job WHERE position IS NOT NULL AND at < $1 ORDER BY position LIMIT $2)
+       SELECT job_id FROM (SELECT job_id, at FROM deleted_job WHERE position IS NOT NULL ORDER BY position LIMIT $2) first
+       WHERE at < $1)
      RETURNING position`,
   )
 
 /** Removes all events but the newest of jobs that finished before then; returns how many events. */
-export const expireEvents = (domain: Domain, before: Date): Promise<number> =>
-  forget(
-    domain,
-    before,
-    `DELETE FROM event USING (
-       SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
-       WHERE j.log_closed AND coalesce(j.finished_at, 'infinity') < $1 AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
-     WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`,
-  )
+export async function expireEvents(domain: Domain, before: Date, signal?: AbortSignal): Promise<number> {
+  let total = 0
+  await visitFinished(domain, {
+    task: 'EXPIRE_EVENTS',
+    until: before,
+    visit: async (jobIds) => {
+      total += await forget(domain, jobIds, expireEventsSql)
+      return true
+    },
+    signal,
+  })
+  return total
+}
+
+const expireEventsSql = `
+DELETE FROM event USING (
+  SELECT e.job_id, e.seq FROM job j JOIN event e ON e.job_id = j.id
+  WHERE j.id = ANY($1::text[]) AND e.seq < j.version AND e.position IS NOT NULL LIMIT $2) old
+WHERE event.job_id = old.job_id AND event.seq = old.seq RETURNING event.position`
 
 /**
- * Repeats a statement that removes at most $2 entries of the feed from before $1. Readers of the feed that are behind
+ * Repeats a statement that removes at most $2 entries of the feed, which $1 chooses. Readers of the feed that are behind
  * the removed entries are told, instead of missing them silently.
  */
-const forget = ({ db }: Domain, before: Date, removeSql: string): Promise<number> =>
+const forget = ({ db }: Domain, chosen: Date | readonly string[], removeSql: string): Promise<number> =>
   repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
       `WITH gone AS (${removeSql}),
        told AS (UPDATE feed_head SET forgotten = greatest(forgotten, (SELECT max(position) FROM gone)))
        SELECT count(*) AS count FROM gone`,
-      [before, batchMax],
+      [chosen, batchMax],
     )
     return row?.count ?? 0
   })
+
+/** Jobs of which a run that is alive began before then. */
+export async function jobsRunningSince(sql: Sql, before: Date): Promise<string[]> {
+  const rows = await sql.query<{ id: string }>(
+    `SELECT job_id AS id FROM run WHERE state IN ${holdingSql} AND scheduled_at < $1`,
+    [before],
+  )
+  return rows.map(({ id }) => id)
+}
 
 const slotDaysKept = 31
 

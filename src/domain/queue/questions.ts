@@ -1,4 +1,5 @@
 import { createBell } from '../../platform/bell.ts'
+import { sweep } from '../../platform/sweep.ts'
 import { type Sql, Unavailable } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
 import { newId } from '../ids.ts'
@@ -109,8 +110,10 @@ export async function answerQuestion(sql: Sql, id: string, answer: unknown): Pro
   ])
 }
 
-export async function forgetQuestions({ db }: Domain): Promise<void> {
-  await db.sql.query("DELETE FROM question WHERE deadline < (SELECT berth_now()) - $1 * interval '1 millisecond'", [
-    forgottenMs,
-  ])
-}
+/** Removes what servers that are gone have asked; returns how many. */
+export const forgetQuestions = ({ db }: Domain): Promise<number> => sweep(db.sql, forgetSql, [forgottenMs])
+
+const forgetSql = `
+DELETE FROM question WHERE id IN (
+  SELECT id FROM question WHERE deadline < (SELECT berth_now()) - $2 * interval '1 millisecond' LIMIT $1)
+RETURNING 1`

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { expireEvents } from '../../src/domain/jobs/retention.ts'
+import { openLog, seal } from '../../src/logs/append.ts'
+import type { Sql } from '../../src/platform/tx.ts'
+import { pruneOnce, type Retention } from '../../src/scheduler/pruner.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain } from '../support/domain.ts'
+import { addEvent, addJob, finishJob } from '../support/factories.ts'
+import { append, out } from '../support/log.ts'
+
+const dayMs = 86_400_000
+const monthly: Retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs }
+
+async function write(sql: Sql, runId: string, lines: readonly string[]): Promise<void> {
+  let head = await openLog(sql, runId)
+  for (const line of lines) head = await append(sql, head, { pieces: [out(line)], position: null, bytesMax: 2 ** 30 })
+}
+
+async function finish(sql: Sql, { jobId, runId }: { jobId: string; runId: string }): Promise<void> {
+  await seal(sql, [runId])
+  await finishJob(sql, jobId)
+}
+
+/** Cuts the log of a run into chunks of a byte each, as no writer would. */
+const cutSql = `
+WITH chunk AS (DELETE FROM log_chunk WHERE run_id = $1 RETURNING *)
+INSERT INTO log_chunk (run_id, start_offset, end_offset, at, line_state, segments, gap)
+SELECT run_id, n, n + 1, at, line_state, '{}', 'LOST' FROM chunk, generate_series(start_offset, end_offset - 1) n`
+
+async function chunksOf(sql: Sql, { runId }: { runId: string }): Promise<number> {
+  const [row] = await sql.query<{ count: number }>('SELECT count(*) FROM log_chunk WHERE run_id = $1', [runId])
+  return row?.count ?? 0
+}
+
+test('one pass removes all logs and events of a month ago, but the newest event of each job', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const old = await addJob(sql, it.admin.userId)
+  for (let n = 0; n < 3; n++) await addEvent(sql, old.jobId)
+  await write(sql, old.runId, ['x'.repeat(2_500)])
+  await sql.query(cutSql, [old.runId])
+  expect(await chunksOf(sql, old)).toBe(2_500)
+  await finish(sql, old)
+  const alive = await addJob(sql, it.admin.userId)
+  await sql.query('UPDATE run SET scheduled_at = berth_now() WHERE id = $1', [alive.runId])
+  await write(sql, alive.runId, ['long ago\n'])
+  await it.sequence()
+  await database.moveTime(31 * dayMs)
+  await write(sql, alive.runId, ['now\n'])
+  const recent = await addJob(sql, it.admin.userId)
+  await addEvent(sql, recent.jobId)
+  await write(sql, recent.runId, ['recent\n'])
+  await finish(sql, recent)
+
+  await pruneOnce(it.domain, monthly)
+  expect(await Promise.all([old, alive, recent].map((job) => chunksOf(sql, job)))).toEqual([0, 1, 1])
+  expect(await sql.query('SELECT start_offset AS from FROM run_log WHERE run_id = $1', [old.runId])).toEqual([
+    { from: 2_500 },
+  ])
+  expect(await sql.query('SELECT seq FROM event WHERE job_id = $1', [old.jobId])).toEqual([{ seq: 3 }])
+})
+
+test('small chunks of a log are merged once its end has settled', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const job = await addJob(sql, it.admin.userId)
+  await write(sql, job.runId, ['1\n', '2\n', '3\n'])
+  await finish(sql, job)
+  await pruneOnce(it.domain, monthly)
+  expect(await chunksOf(sql, job)).toBe(3)
+  await database.moveTime(61_000)
+  await pruneOnce(it.domain, monthly)
+  expect(await chunksOf(sql, job)).toBe(1)
+})
+
+test('a finished job is visited once, though it is kept', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const begin = async () => {
+    const job = await addJob(sql, it.admin.userId)
+    for (let n = 0; n < 2; n++) await addEvent(sql, job.jobId)
+    return job
+  }
+  const [first, second, late] = [await begin(), await begin(), await begin()]
+  await finish(sql, first)
+  await database.moveTime(120_000)
+  await finish(sql, second)
+  await it.sequence()
+  const soon = new Date(Date.now() + dayMs)
+  expect(await expireEvents(it.domain, soon)).toBe(2)
+
+  // It finished before the second, and is committed after the visit of that one.
+  await finish(sql, late)
+  await sql.query("UPDATE job SET finished_at = finished_at - interval '30 seconds' WHERE id = $1", [late.jobId])
+  // Events after the end, which tell who is visited again.
+  for (const { jobId } of [first, second]) await addEvent(sql, jobId)
+  await it.sequence()
+  await expireEvents(it.domain, soon)
+  const left = await sql.query<{ id: string; events: number }>(
+    'SELECT job_id AS id, count(*) AS events FROM event GROUP BY job_id',
+  )
+  expect(new Map(left.map(({ id, events }) => [id, events]))).toEqual(
+    new Map([
+      [first.jobId, 2],
+      [second.jobId, 1],
+      [late.jobId, 1],
+    ]),
+  )
+})
