@@ -109,4 +109,8 @@ test('a finished job is visited once, though it is kept', async () => {
       [late.jobId, 1],
     ]),
   )
+
+  // As after a clock that was ahead was set back.
+  await sql.query("UPDATE retention_mark SET finished_at = finished_at + interval '1 year'")
+  expect(await expireEvents(it.domain, soon)).toBe(1)
 })

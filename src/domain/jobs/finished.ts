@@ -25,17 +25,19 @@ const overlapMs = 60_000
 export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void> {
   const { task, from = new Date(0), until, visit, signal } = wanted
   const mark = await db.prisma.retentionMark.findUnique({ where: { task } })
-  const begin = Math.max(from.getTime(), (mark?.finishedAt.getTime() ?? 0) - overlapMs)
-  let last: FinishedJob = { id: '', finishedAt: new Date(begin) }
+  const reached = mark?.finishedAt.getTime() ?? 0
+  // A mark is ahead when the clock was set back, or jobs are kept for longer now. Then everything is visited again.
+  const begin = reached > until.getTime() ? 0 : reached - overlapMs
+  let last: FinishedJob = { id: '', finishedAt: new Date(Math.max(from.getTime(), begin)) }
   for (;;) {
     const jobs = await db.sql.query<FinishedJob>(finishedSql, [last.finishedAt, last.id, until, jobsMax], 'finished')
     const end = jobs.at(-1)
     if (!end) return
     const goesOn = await visit(jobs.map(({ id }) => id))
     if (signal?.aborted) return
-    const reached = { finishedAt: end.finishedAt }
+    const { finishedAt } = end
     await db.serializable((tx) =>
-      tx.prisma.retentionMark.upsert({ where: { task }, create: { task, ...reached }, update: reached }),
+      tx.prisma.retentionMark.upsert({ where: { task }, create: { task, finishedAt }, update: { finishedAt } }),
     )
     if (!goesOn || jobs.length < jobsMax) return
     last = end
