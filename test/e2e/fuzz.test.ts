@@ -12,7 +12,7 @@ const secret = 'bootstrap-secret-of-the-fuzzer'
 const pools = 'pools: [{ name: sim, executor: simulated, nodes: [{ name: n1, cpu: 32, memoryGib: 64 }] }]\n'
 
 /** `npm run fuzz` is the same for longer, and looks at the event loop and the heap of the server too. */
-test('1,000 random requests of every level are answered, 300 broken ones are survived, and none is a failure', {
+test('2,000 random requests of every level are answered, 300 broken ones are survived, and none is a failure', {
   timeout: 300_000,
 }, async () => {
   await using opened = new AsyncDisposableStack()
@@ -26,7 +26,7 @@ test('1,000 random requests of every level are answered, 300 broken ones are sur
   const server = await startBerth({ dataDir, port: await freePort(), env })
   opened.defer(async () => void (await server.end()))
   const callers = await callersOf(server.url, secret)
-  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 1_000 })
+  const { answers, found } = await fuzz({ url: server.url, callers, seed: 20_261_122, requests: 2_000 })
   expect(found.map(({ what, request }) => `${what} ${JSON.stringify(request).slice(0, 3_000)}`)).toEqual([])
   expect(answers['answered']).toBeGreaterThan(100)
   const broken = await fuzzWire({ url: server.url, token: secret, seed: 20_261_122, exchanges: 300 })
