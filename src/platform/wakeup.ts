@@ -80,11 +80,11 @@ export function createWakeups<Topic extends string>({
   async function listen(to: Address) {
     while (!abort.signal.aborted) {
       const connection = createPgClient({ address: to, name: 'berth wakeup', statementMsMax, direct: true })
-      const lost = new Promise<void>((resolve) => {
-        connection.on('error', () => resolve())
-        connection.on('end', () => resolve())
-        abort.signal.addEventListener('abort', () => resolve(), { once: true })
-      })
+      const lost = Promise.withResolvers<void>()
+      const leave = () => lost.resolve()
+      connection.on('error', leave)
+      connection.on('end', leave)
+      abort.signal.addEventListener('abort', leave)
       try {
         await connection.connect()
         connection.on('notification', ({ channel, processId }) => {
@@ -93,11 +93,12 @@ export function createWakeups<Topic extends string>({
         await connection.query(topics.map((topic) => `LISTEN berth_${topic}`).join(';'))
         client = connection
         for (const topic of topics) wakeLocal(topic) // notifications may have been missed before
-        await lost
+        await lost.promise
       } catch (error) {
         log.warn({ err: error }, 'cannot listen for notifications; polling meanwhile')
       }
       client = undefined
+      abort.signal.removeEventListener('abort', leave)
       await disconnect(connection)
       await clock.sleep(reconnectMs, abort.signal)
     }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -114,4 +115,15 @@ test('an unknown topic is a mistake', () => {
   const { wakeups } = create({ url: null })
   // @ts-expect-error a misspelt topic does not compile
   expect(() => wakeups.on('nonsense', () => undefined)).toThrow(/Unknown wake-up topic/)
+})
+
+test('a try to listen that fails leaves nothing behind', async () => {
+  const left: number[] = []
+  const sleep = async (_ms: number, signal?: AbortSignal) => {
+    if (signal) left.push(getEventListeners(signal, 'abort').length)
+    await systemClock.sleep(1)
+  }
+  create({ url: 'postgresql://127.0.0.1:1/none', clock: { ...systemClock, sleep } })
+  await until(() => left.length >= 20, { what: '20 tries' })
+  expect(left.slice(0, 20)).toEqual(Array(20).fill(0))
 })

@@ -126,7 +126,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
       await database.moveTime(ms)
       await made.time.look()
     },
-    countStatements: () => recordStatements([db.pool, liveDb.pool]),
+    countStatements: recordStatements([db.pool, liveDb.pool]),
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
@@ -144,22 +144,26 @@ interface Statement {
   text?: string
 }
 
-/** Every statement passes a client of the pool, Prisma's too. */
-function recordStatements(pools: readonly Db['pool'][]): string[] {
-  const seen: string[] = []
+/** Every statement passes a client of the pool, Prisma's too. Each call of the result begins a list of those that follow. */
+function recordStatements(pools: readonly Db['pool'][]): () => string[] {
+  const lists: string[][] = []
+  const recorded = new WeakSet<object>()
   const record = (client: object) => {
-    const queries = client as unknown as { query: (...args: unknown[]) => unknown; recorded?: string[][] }
-    if (queries.recorded) return void (queries.recorded.includes(seen) || queries.recorded.push(seen))
-    const recorded = [seen]
+    if (recorded.has(client)) return
+    recorded.add(client)
+    const queries = client as unknown as { query: (...args: unknown[]) => unknown }
     const query = queries.query.bind(client)
-    queries.recorded = recorded
     queries.query = (...args) => {
       const [first] = args
       const text = typeof first === 'string' ? first : (first as Statement).text
-      for (const list of recorded) list.push(text ?? '')
+      for (const list of lists) list.push(text ?? '')
       return query(...args)
     }
   }
   for (const pool of pools) pool.on('acquire', record)
-  return seen
+  return () => {
+    const list: string[] = []
+    lists.push(list)
+    return list
+  }
 }
