@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { setJobPriority } from '../../src/domain/control/priority.ts'
@@ -10,21 +7,19 @@ import { waitingOf } from '../../src/domain/queue/why-waiting.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import { submit as submitNow } from '../../src/domain/submission/start-now.ts'
 import { type BackendNode, StartFailed } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createReach, storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
-import { backendNode, createFakeBackend, type FakeBackend } from '../support/fake-backend.ts'
+import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let it: TestDomain
-let dataDir: string
 let backend: FakeBackend
 let scheduler: Scheduler
 const { lines, destination } = recordLines()
@@ -32,9 +27,7 @@ const { lines, destination } = recordLines()
 beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db, { nodes: [] })
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-delegated-'))
-  const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
-  backend = createFakeBackend(inner, [backendNode('n1'), backendNode('n2')])
+  backend = await openFakeBackend(it.domain, ['n1', 'n2'])
   lines.length = 0
   lead()
   await until(async () => (await nodes()).length === 2, { what: 'the nodes are known' })
@@ -45,7 +38,6 @@ afterEach(async () => {
   await backend.close()
   await it[Symbol.asyncDispose]()
   await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 function lead() {

@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { type Clock, systemClock } from '../../src/platform/clock.ts'
 import { createLog, type Log } from '../../src/platform/log.ts'
 import { createReach } from '../../src/scheduler/capacity-watch.ts'
@@ -11,7 +7,7 @@ import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
-import { backendNode, createFakeBackend, type FakeBackend } from '../support/fake-backend.ts'
+import { type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { until } from '../support/until.ts'
 
@@ -19,16 +15,13 @@ import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let it: TestDomain
-let dataDir: string
 let backend: FakeBackend
 let schedulers: Scheduler[]
 
 beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db, { nodes: [] })
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-giving-way-'))
-  const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
-  backend = createFakeBackend(inner, [backendNode('n1'), backendNode('n2')])
+  backend = await openFakeBackend(it.domain, ['n1', 'n2'])
   schedulers = []
 })
 afterEach(async () => {
@@ -36,7 +29,6 @@ afterEach(async () => {
   await backend.close()
   await it[Symbol.asyncDispose]()
   await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 /** Waits pass this many times as fast; the lease is the database's, and is renewed as often. */

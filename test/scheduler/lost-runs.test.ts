@@ -1,16 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
-import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { storeCapacity } from '../../src/scheduler/capacity-watch.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
-import { backendNode, createFakeBackend, type FakeBackend } from '../support/fake-backend.ts'
+import { backendNode, type FakeBackend, openFakeBackend } from '../support/fake-backend.ts'
 import { startScheduler } from '../support/leader.ts'
 import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
@@ -19,7 +14,6 @@ import { until } from '../support/until.ts'
 
 let database: TestDatabase
 let it: TestDomain
-let dataDir: string
 let backend: FakeBackend
 let scheduler: Scheduler
 const { lines, destination } = recordLines()
@@ -27,9 +21,7 @@ const { lines, destination } = recordLines()
 beforeEach(async () => {
   database = await createDatabase()
   it = await createTestDomain(database.db, { nodes: [] })
-  dataDir = await mkdtemp(join(tmpdir(), 'berth-lost-runs-'))
-  const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
-  backend = createFakeBackend(inner, [backendNode('n1')])
+  backend = await openFakeBackend(it.domain, ['n1'])
   lines.length = 0
   const domain = { ...it.domain, log: createLog('info', { destination }) }
   scheduler = startScheduler(domain, { simulated: backend }, { nodeLostAfterMs: 100 })
@@ -41,7 +33,6 @@ afterEach(async () => {
   await backend.close()
   await it[Symbol.asyncDispose]()
   await database.close()
-  await rm(dataDir, { recursive: true })
 })
 
 const one = async <Row>(text: string, values: unknown[] = []) => (await database.db.sql.query<Row>(text, values))[0]

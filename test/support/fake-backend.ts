@@ -1,6 +1,12 @@
 import { EventEmitter, on, once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Domain } from '../../src/domain/domain.ts'
 import { copiesOf } from '../../src/domain/spec.ts'
 import type { BackendNode, Executor, Handle, Observation, RunSpec } from '../../src/executors/executor.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 
 /**
  * A backend that chooses nodes itself, over an executor that runs things (the simulated one): it has nodes of its own,
@@ -40,7 +46,24 @@ export const backendNode = (name: string, more: Partial<BackendNode> = {}): Back
   ...more,
 })
 
-export function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
+/** Over a simulated executor with a directory of its own, which goes with it. */
+export async function openFakeBackend({ time, log }: Pick<Domain, 'time' | 'log'>, names: string[]) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-fake-backend-'))
+  const inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time, log })
+  const nodes = names.map((name) => backendNode(name))
+  return createFakeBackend(
+    {
+      ...inner,
+      async close() {
+        await inner.close()
+        await rm(dataDir, { recursive: true })
+      },
+    },
+    nodes,
+  )
+}
+
+function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
   const given = new Map<string, GivenRun>()
   const changes = new EventEmitter()
   const usedOn = (name: string) =>
