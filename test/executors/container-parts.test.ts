@@ -105,6 +105,12 @@ describe('states', () => {
     })
   })
 
+  it('of a container have an end that is not before its beginning, which is known by another clock', () => {
+    const startedAt = new Date('2026-01-01T00:00:02.004Z')
+    const known = { stopped: false, toTime: (ms: number) => new Date(ms), startedAt }
+    expect(observationOf(inspected({ ExitCode: 0 }), known)).toMatchObject({ startedAt, finishedAt: startedAt })
+  })
+
   it('of a container that ended itself after its maximum is that, however late the engine noted its start', () => {
     const ended = inspected({ ExitCode: 143, StartedAt: '2026-01-01T00:00:03Z', FinishedAt: '2026-01-01T00:00:13Z' })
     const limited = { ...ended, Config: { Labels: { 'berth.limit': '13' } } }

@@ -80,6 +80,7 @@ function endOf(inspected: Inspected, known: Known): Ended {
   const { ExitCode: exitCode, FinishedAt: finished } = inspected.State
   const signal = exitCode > 128 && exitCode <= 192 ? exitCode - 128 : null
   const finishedMs = Date.parse(finished)
+  const { startedAt } = begun(inspected, known)
   return {
     state: 'ended',
     exitCode,
@@ -87,10 +88,13 @@ function endOf(inspected: Inspected, known: Known): Ended {
     stopped: known.stopped,
     nativeId: inspected.Id,
     ...causeOf(inspected, { signal, stopped: known.stopped }),
-    ...begun(inspected, known),
-    ...(finishedMs > 0 && { finishedAt: known.toTime(finishedMs) }),
+    ...(startedAt && { startedAt }),
+    ...(finishedMs > 0 && { finishedAt: noEarlier(known.toTime(finishedMs), startedAt) }),
   }
 }
+
+/** The beginning is read from the kernel, in hundredths of a second; the end is told by the engine. */
+const noEarlier = (end: Date, start: Date | undefined): Date => (start && start > end ? start : end)
 
 /**
  * A signal that Berth did not send, when the time of the run was over, came from the container itself. The time counts from the
