@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ClusterApi, ClusterAway, createClusterApi } from '../../src/executors/kubernetes/cluster.ts'
+import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
 import { podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../src/executors/kubernetes/objects.ts'
 import { watchPods } from '../../src/executors/kubernetes/watch.ts'
@@ -168,4 +169,31 @@ test('an answer that stops in its middle is given up', async () => {
     return true
   }
   await expect(cluster.list('pods')).rejects.toThrow(ClusterAway)
+})
+
+test('an API server that answers nothing does not hold up the start of a server', async () => {
+  server.answers = () => true
+  let waitedMs = 0
+  const counting: Clock = {
+    ...clock,
+    async sleep(ms, signal) {
+      await clock.sleep(ms, signal)
+      if (!signal?.aborted) waitedMs = Math.max(waitedMs, ms)
+    },
+  }
+  const { kubeconfig } = server
+  const log = createLog('warn')
+  const options = {
+    kubeconfig,
+    installation: 'test',
+    environment: {},
+    image: 'i',
+    dataRoots: {},
+    time: machineTime,
+    log,
+  }
+  const executor = await createKubernetesExecutor({ ...options, clock: counting })
+  expect(await executor.describe()).toMatchObject({ available: false, message: expect.stringContaining('is silent') })
+  expect(waitedMs).toBe(5_000)
+  await executor.close()
 })

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
+import { describedSoon, unavailable } from '../description.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
 import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound, isPodman } from './engine.ts'
 import { isHandle, listOwn, look, runIdOf } from './handle.ts'
@@ -204,7 +205,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
       const all = (await listAll()) ?? new Map<Handle, string>()
       return [...all.keys()].map((handle) => ({ runId: runIdOf(handle), handle }))
     },
-    describe: () => describeEngine(engine, clock),
+    describe: () => describedSoon(clock, askEngine(engine), none(`${engine.address} does not answer`)),
     async close() {
       closing.abort()
       engine.close()
@@ -225,20 +226,7 @@ function unlessGone(error: unknown): void {
   if (!isNotFound(error)) throw error
 }
 
-/** A server that starts does not wait for an engine that is frozen. */
-const describeMsMax = 5_000
-
-async function describeEngine(engine: Engine, clock: Clock): Promise<ExecutorDescription> {
-  const late = new AbortController()
-  const silent = clock.sleep(describeMsMax, late.signal).then(() => unavailable(`${engine.address} does not answer`))
-  return Promise.race([askEngine(engine), silent]).finally(() => late.abort())
-}
-
-const unavailable = (why: string) => ({
-  version: null,
-  available: false,
-  message: `No container engine answers: ${why}`,
-})
+const none = (why: string) => `No container engine answers: ${why}`
 
 async function askEngine(engine: Engine): Promise<ExecutorDescription> {
   try {
@@ -250,7 +238,7 @@ async function askEngine(engine: Engine): Promise<ExecutorDescription> {
     return { version, available: true, message: restrictions.join('. ') || null }
   } catch (error) {
     if (!(error instanceof EngineAway || error instanceof EngineError)) throw error
-    return unavailable(error.message)
+    return unavailable(none(error.message))
   }
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
+import { describedSoon, unavailable } from '../description.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk } from '../executor.ts'
 import { capacityOf } from './capacity.ts'
 import { type ClusterApi, ClusterAway, ClusterError, createClusterApi } from './cluster.ts'
@@ -103,7 +104,7 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
       ])
       return capacityOf(nodes.items, pods.items, owner)
     },
-    describe: () => describeCluster(cluster),
+    describe: () => describedSoon(clock, askCluster(cluster), none(`${cluster.address()} is silent`)),
     async close() {
       closing.abort()
       cluster.close()
@@ -111,12 +112,14 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
   }
 }
 
-async function describeCluster(cluster: ClusterApi): Promise<ExecutorDescription> {
+const none = (why: string) => `No cluster answers: ${why}`
+
+async function askCluster(cluster: ClusterApi): Promise<ExecutorDescription> {
   try {
     const { gitVersion } = await cluster.get<{ gitVersion: string }>('/version')
     return { version: gitVersion.replace(/^v/, ''), available: true, message: null }
   } catch (error) {
     if (!(error instanceof ClusterAway || error instanceof ClusterError)) throw error
-    return { version: null, available: false, message: `No cluster answers: ${error.message}` }
+    return unavailable(none(error.message))
   }
 }
