@@ -51,7 +51,7 @@ export async function startDocker(): Promise<Docker> {
     async [Symbol.asyncDispose]() {},
   }
   await docker.start()
-  const stopAll = `docker -H ${address} ps -q | xargs -r docker -H ${address} rm -f`
+  const stopAll = `docker -H ${address} ps -q | xargs -r docker -H ${address} rm -f; docker -H ${address} network prune -f`
   made.defer(async () => void (await sh(stopAll).catch(() => null)))
   await sh(`root=${path('root')}; mkdir -p $root/bin $root/tmp $root/etc && cp /bin/busybox $root/bin/ &&
     chroot $root /bin/busybox --install -s /bin && echo root:x:0:0:root:/:/bin/sh >$root/etc/passwd &&
