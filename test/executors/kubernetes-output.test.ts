@@ -71,6 +71,12 @@ describe('output', () => {
       expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
   })
 
+  it('has no stamp of a piece that was written later than a younger one', async () => {
+    const text = `${stamp(5)} {"a":1}${stamp(4)} ls: no such file\n`
+    const plain = '{"a":1}ls: no such file\n'
+    for (const size of [1, 31, 65_536]) expect((await readAll(text, logBeginning, { size, plain })).out).toBe(plain)
+  })
+
   it('keeps stamps that the job writes, between those of the runtime', async () => {
     const words = ['until ', `${stamp(9)} `, `or ${stamp(8)} `, `${stamp(9)} ${stamp(9)} \n`]
     const text = words.map((word, i) => `${stamp(i + 1)} ${word}`).join('')

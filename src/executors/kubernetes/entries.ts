@@ -3,9 +3,9 @@
  * container runtime. An entry ends with a line feed of the job, or, if the line was longer than the runtime's buffer or
  * went on later, with the stamp of the next entry.
  *
- * A stamp in the middle of a line may be one of the runtime if it is not earlier than the entry that it would end, and
- * less than a day later. But a job may print such a stamp itself. So it is a doubt until the same output without stamps
- * shows whether the job wrote it (plain-output.ts).
+ * A stamp in the middle of a line may be one of the runtime if it is less than a day from that of the entry that it would
+ * end: earlier as well, because stdout and stderr are stamped apart and written in any order. But a job may print such a
+ * stamp itself. So it is a doubt until the same output without stamps shows whether the job wrote it (plain-output.ts).
  */
 
 /** Content of one entry, or a piece of it. */
@@ -119,10 +119,8 @@ export class Entries {
 
   #nextStamp(line: string): { index: number; text: string } | null {
     const sinceMs = Date.parse(this.#at)
-    for (const { 0: text, index } of line.matchAll(stamp)) {
-      const ms = Date.parse(text.trim())
-      if (text.slice(0, -1) >= this.#at && ms - sinceMs < dayMs) return { index, text }
-    }
+    for (const { 0: text, index } of line.matchAll(stamp))
+      if (Math.abs(Date.parse(text.trim()) - sinceMs) < dayMs) return { index, text }
     return null
   }
 }
