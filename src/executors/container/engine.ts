@@ -25,6 +25,8 @@ export interface Engine {
   stream(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
   /** Like `stream`, for a request with an effect. */
   work(path: string, signal: AbortSignal, query?: Query): Promise<IncomingMessage>
+  /** An answer of Podman's own API; null: this version has none. */
+  podman<T>(path: string): Promise<T | null>
   close(): void
 }
 
@@ -61,6 +63,8 @@ export function engineAddress(environment: Readonly<Record<string, string | unde
 
 const answerMsMax = 30_000
 const requestPathMax = 8_192
+
+const podmanPrefix = '/v4.0.0/libpod'
 
 type Target = Pick<RequestOptions, 'socketPath' | 'host' | 'port'>
 
@@ -165,6 +169,11 @@ export function createEngine(address: string, clock: Clock): Engine {
     },
     stream: (path, signal, query) => answerOf({ method: 'GET', path, query, signal }),
     work: (path, signal, query) => answerOf({ method: 'POST', path, query, signal }),
+    async podman<T>(path: string) {
+      const response = await send(podmanPrefix, { method: 'GET', path })
+      const body = await bodyOf(response)
+      return (response.statusCode ?? 0) < 400 ? (JSON.parse(body) as T) : null
+    },
     close: () => closing.abort(),
   }
 }

@@ -1,7 +1,7 @@
 import type { JobSpec } from '../../domain/spec.ts'
 import { StartFailed } from '../executor.ts'
 import { internalName } from '../internal-name.ts'
-import { type Engine, EngineError, isEngineConflict } from './engine.ts'
+import { type Engine, EngineError, isEngineConflict, isPodman } from './engine.ts'
 
 /**
  * Networks of containers, made when the first job needs them.
@@ -52,6 +52,13 @@ export async function ensureNetworks(engine: Engine): Promise<void> {
       await make(engine, network)
       await isSettled(engine, network.Name)
     }
+}
+
+/** Podman's networks have names only with a plugin for DNS. Without it Podman leaves names out without a word. */
+export async function hasNames(engine: Engine): Promise<boolean> {
+  if (!(await isPodman(engine))) return true
+  const network = await engine.podman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)
+  return network?.dns_enabled !== false
 }
 
 interface Found {

@@ -9,7 +9,7 @@ import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound, isP
 import { containerNameOf, isHandle, listOwn, look } from './handle.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
-import { ensureNetworks } from './network.ts'
+import { ensureNetworks, hasNames } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import type { Orders } from './orders.ts'
 import { writeRunFiles } from './run-files.ts'
@@ -138,12 +138,10 @@ export function createStarter(options: StartOptions): Starter {
   async function make({ run, handle, account, unwanted, tell }: Order): Promise<boolean> {
     const image = await images.find(run.spec.image ?? options.image, { unwanted, tell })
     hasInit ??= await readHasInit(engine)
-    // It would leave the request out without a word.
-    if (run.gpuIds.length > 0 && (await isPodman(engine)))
-      throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
+    await haveNetworks()
+    await demandEngine(run)
     const files = await inSpool(writeRunFiles(directory, handle, { run, account }))
     const made = await bodyOf(run, { ...options, image, account, files, labels: labelsOf(run), hasInit })
-    await haveNetworks()
     if (!orders.isComplete()) await completeOrders()
     await inSpool(orders.note(handle))
     if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
@@ -158,6 +156,17 @@ export function createStarter(options: StartOptions): Starter {
       throw error
     }
     return true
+  }
+
+  /** What Podman cannot do, it leaves out without a word. */
+  async function demandEngine({ gpuIds, spec }: RunSpec): Promise<void> {
+    if (gpuIds.length > 0 && (await isPodman(engine)))
+      throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')
+    if (spec.internalDns !== null && !(await hasNames(engine)))
+      throw new StartFailed(
+        'BAD_SPEC',
+        'internalDns: this Podman has no plugin for DNS; install aardvark-dns or dnsname',
+      )
   }
 
   async function completeOrders(): Promise<void> {
