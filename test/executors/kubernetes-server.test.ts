@@ -26,7 +26,7 @@ async function open() {
 server: { publicUrl: '${proxy.url}' }
 kubernetes: { kubeconfig: '${kubeconfig}', image: '${image}' }
 data: { roots: { data: '${directory}' } }
-pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSeconds: 5 } }]
+pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSeconds: 20 } }]
 `)
   proxy.moveTo(server.url)
   return { api, directory }
@@ -179,7 +179,7 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
       })
       expect(await untilSeen(restarts, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
         stateReason: 'NODE_LOST',
-        stateInfo: 'Its node has not answered for 5 s',
+        stateInfo: 'Its node has not answered for 20 s',
       })
       expect(await marks('lost')).toEqual(['1 begins'])
     })

@@ -10,7 +10,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { commandOf, contract, startsAt } from './contract.ts'
-import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode } from './real-cluster.ts'
+import { equip, fieldOf, image, kubeconfig, kubectl, onlyNode, placeEarlier } from './real-cluster.ts'
 import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /** Real pods, where there is a cluster. */
@@ -78,7 +78,9 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
     it('has the environment of the image, of the configuration, of the job and of Berth, and no credentials', async () => {
       const environment = [{ name: 'BOTH', value: `\${PASSED}/\${BERTH_RUN}` }]
       const { out } = await finish(
-        sh('echo $PATH; echo $PASSED $SECRET; echo $BOTH; ls /var/run/secrets; cat $BERTH_CLOSURE', { environment }),
+        sh('echo $PATH; echo $PASSED $SECRET; echo $BOTH; ls /var/run/secrets 2>&1; cat $BERTH_CLOSURE', {
+          environment,
+        }),
         { injected: { BERTH_RUN: '1' }, closure: '{"a":1}' },
       )
       const missing = 'ls: /var/run/secrets: No such file or directory'
@@ -218,6 +220,23 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       await expect(readFile(join(directory, 'gang'))).rejects.toThrow(/ENOENT/)
     })
 
+    it('of several nodes is given up when no other pod gets a node', async () => {
+      const nodes = JSON.parse(await kubectl('get', 'nodes', '-o', 'json')).items.length
+      const resources = { ...small, nodeCount: nodes + 1 }
+      const handle = await start(sh('echo x >>/d/given-up', { resources, data: ['data:/d'] }))
+      const isUp = async () => (await kubectl('get', 'pods', '-l', `berth/handle=${handle}`)).includes('Running')
+      await until(isUp, { what: 'one pod is up' })
+      expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
+      await placeEarlier(handle, 660_000)
+      await observe(executor, handle)
+      expect(await untilState(executor, handle, 'failed')).toMatchObject({
+        reason: 'START_FAILED',
+        message: expect.stringMatching(/^The cluster placed 1 of 2 pods, .*nodes are available/),
+      })
+      expect(await isUp()).toBe(false)
+      await expect(readFile(join(directory, 'given-up'))).rejects.toThrow(/ENOENT/)
+    })
+
     it('that is lost takes the other replicas with it', async () => {
       const handle = await start(sh('sleep 600', { resources: { ...small, replicas: 2 } }))
       await untilState(executor, handle, 'running')
@@ -291,7 +310,17 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
           'resources.gpuModel h100: no label nvidia.com/gpu.product matches; nodes have Tesla-V100',
         )
         expect((await finish(sh('echo $NVIDIA_VISIBLE_DEVICES'))).out).toBe('void\n')
+        await kubectl('taint', 'node', metadata.name, 'nvidia.com/gpu=present:NoSchedule')
+        expect(await executor.capacity?.()).toMatchObject([{ state: 'READY', gpuJobsOnly: true }])
+        const away = await start(sh('true'))
+        await finish(sh('true', { resources: { ...small, gpu: 1 } }))
+        expect(await observe(executor, away)).toMatchObject({
+          state: 'starting',
+          info: expect.stringContaining('taint'),
+        })
+        await executor.stop(away, 0)
       } finally {
+        await kubectl('taint', 'node', metadata.name, 'nvidia.com/gpu-').catch(() => null)
         await equip(0, null)
       }
     })
