@@ -1,7 +1,7 @@
 import type { JobSpec } from '../domain/spec.ts'
 
 /**
- * The contract between the runner and a backend: four verbs over handles. A handle is a plain string that the database
+ * The contract between the runner and a backend: five verbs over handles. A handle is a plain string that the database
  * stores; an executor keeps nothing that it cannot find again by the handle, so no run is lost when a server dies. The
  * runner is the only caller. One contract suite (test/executors/contract.ts) runs over every implementation.
  */

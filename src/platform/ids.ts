@@ -7,7 +7,8 @@ import { randomFillSync } from 'node:crypto'
 
 export type TypedId<Prefix extends string> = `${Prefix}_${string}`
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+/** Of Crockford's base 32: no i, l, o, u. */
+export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const randomBytesPerId = 10
 const randomBytesMax = randomBytesPerId * 256
 const uuid = Buffer.alloc(16)
@@ -35,7 +36,7 @@ function base32(bytes: Uint8Array): string {
   let bits = 2
   for (const byte of bytes) {
     rest = (rest << 8) | byte
-    for (bits += 8; bits >= 5; bits -= 5) text += alphabet[(rest >> (bits - 5)) & 31]
+    for (bits += 8; bits >= 5; bits -= 5) text += idAlphabet[(rest >> (bits - 5)) & 31]
     rest &= 31
   }
   return text

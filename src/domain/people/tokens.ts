@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { createBatcher } from '../../platform/batch.ts'
 import { readNow } from '../../platform/database-time.ts'
 import type { Prisma } from '../../platform/generated/client.ts'
+import { idAlphabet } from '../../platform/ids.ts'
 import type { Sql, Tx } from '../../platform/tx.ts'
 import { demand, demandAllOf, type Person, type TokenScope, tokenScopes, type Viewer } from '../access.ts'
 import { audit } from '../audit/audit.ts'
@@ -26,9 +27,8 @@ const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).d
 const prefixOf = (secret: string): string =>
   secretForm.test(secret) ? secret.slice(0, prefixLength) : `sha256_${hashOf(secret).toString('hex').slice(0, 16)}`
 
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 const newSecret = (): string =>
-  `berth_${[...randomBytes(10)].map((byte) => alphabet[byte % alphabet.length]).join('')}${randomBytes(32).toString('base64url')}`
+  `berth_${[...randomBytes(10)].map((byte) => idAlphabet[byte % idAlphabet.length]).join('')}${randomBytes(32).toString('base64url')}`
 
 // ── making and revoking ──
 
