@@ -25,24 +25,28 @@ export interface PumpOptions {
 
 const gatheredBytesMax = 1024 * 1024
 
-/** Resolves when the executor has given the last byte, or when `signal` fires. */
+/** Resolves when the executor has given the last byte, or when `signal` fires. Rejects soon after a write has failed. */
 export async function pumpLog(
   { sql, append, executor, runId, isFresh, handle, bytesMax, onStored }: PumpOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const head = isFresh ? emptyLog(runId) : await openLog(sql, runId)
-  const writer = createWriter(head, { append, bytesMax, onStored })
+  const failure = new AbortController()
+  const writer = createWriter(head, { append, bytesMax, onStored, onFailed: () => failure.abort() })
   if (writer.sealed) return
-  for await (const chunk of executor.logs(handle, writer.position, signal)) {
+  for await (const chunk of executor.logs(handle, writer.position, AbortSignal.any([signal, failure.signal]))) {
     await writer.add(chunk)
     if (signal.aborted) return
   }
   await writer.flushed()
 }
 
-type Writing = Pick<PumpOptions, 'append' | 'bytesMax' | 'onStored'>
+interface Writing extends Pick<PumpOptions, 'append' | 'bytesMax' | 'onStored'> {
+  /** `add` or `flushed` throws why. */
+  onFailed: () => void
+}
 
-function createWriter(first: LogHead, { append, bytesMax, onStored }: Writing) {
+function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: Writing) {
   let head = first
   let gathered: LogChunk[] = []
   let gatheredBytes = 0
@@ -77,8 +81,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored }: Writing) {
       gathered.push(chunk)
       gatheredBytes += 'gap' in chunk ? 0 : chunk.bytes.length
       writing ??= write()
-      // A failed write must be thrown here, and not become an unhandled rejection.
-      writing.catch(() => undefined)
+      writing.catch(onFailed)
       if (gatheredBytes >= gatheredBytesMax) await storing
     },
     async flushed() {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogChunk } from '../../src/executors/executor.ts'
+import type { Executor, LogChunk } from '../../src/executors/executor.ts'
 import type { Appender } from '../../src/logs/append.ts'
 import { pumpLog } from '../../src/scheduler/pump.ts'
 import { until } from '../support/until.ts'
@@ -18,7 +18,29 @@ test('output is read while a write is under way, up to a bound, and written in l
     await new Promise<void>((end) => writes.push({ pieces: pieces.length, end }))
     return { ...head, end: head.end + pieces.length * chunkBytes }
   }
-  const pumping = pumpLog(
+  const pumping = pump(append, logs)
+  // The first chunk is written at once, then four at a time, while four more gather.
+  for (const [write, read] of [4, 8, 12, chunks].entries()) {
+    await until(() => given === read && writes.length === write + 1, { what: `write ${write} runs, ${read} are read` })
+    writes[write]?.end()
+  }
+  await until(() => writes.length === 5, { what: 'the rest is written' })
+  writes[4]?.end()
+  await pumping
+  expect(writes.map(({ pieces }) => pieces)).toEqual([1, 4, 4, 4, 3])
+})
+
+test('a write that fails ends the pump, though the job has said its last word for now', async () => {
+  async function* logs(_handle: string, _after: unknown, signal: AbortSignal): AsyncGenerator<LogChunk> {
+    yield { stream: 'STDOUT', bytes: Buffer.from('a line'), next: 1 }
+    await new Promise<void>((end) => signal.addEventListener('abort', () => end()))
+  }
+  const append: Appender = () => Promise.reject(new Error('the disk is slow'))
+  await expect(pump(append, logs)).rejects.toThrow('the disk is slow')
+})
+
+const pump = (append: Appender, logs: Executor['logs']) =>
+  pumpLog(
     {
       sql: { query: async () => [] },
       append,
@@ -31,13 +53,3 @@ test('output is read while a write is under way, up to a bound, and written in l
     },
     new AbortController().signal,
   )
-  // The first chunk is written at once, then four at a time, while four more gather.
-  for (const [write, read] of [4, 8, 12, chunks].entries()) {
-    await until(() => given === read && writes.length === write + 1, { what: `write ${write} runs, ${read} are read` })
-    writes[write]?.end()
-  }
-  await until(() => writes.length === 5, { what: 'the rest is written' })
-  writes[4]?.end()
-  await pumping
-  expect(writes.map(({ pieces }) => pieces)).toEqual([1, 4, 4, 4, 3])
-})
