@@ -50,22 +50,42 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
   const { jobsMs, logsMs, eventsMs } = retention
   const now = await readNow(domain.db.sql)
   const ago = (ms: number) => new Date(now.getTime() - ms)
-  await mergeLogs(domain, { from: ago(mergedWithinMs), until: ago(logSettlesMs) }, signal)
-  if (logsMs !== null) await removeOldLogs(domain, ago(logsMs), signal)
-  if (eventsMs !== null) {
-    await expireEvents(domain, ago(eventsMs), signal)
-    await expireDeletions(domain, ago(eventsMs))
+  const tasks: Task[] = [() => mergeLogs(domain, { from: ago(mergedWithinMs), until: ago(logSettlesMs) }, signal)]
+  if (logsMs !== null) tasks.push(() => removeOldLogs(domain, ago(logsMs), signal))
+  if (eventsMs !== null)
+    tasks.push(
+      () => expireEvents(domain, ago(eventsMs), signal),
+      () => expireDeletions(domain, ago(eventsMs)),
+    )
+  if (jobsMs !== null) tasks.push(() => expireJobs(domain, ago(jobsMs)))
+  tasks.push(
+    () => sweepKeys(domain),
+    () => sweepLedger(domain),
+    () => expireSlots(domain),
+    () => forgetQuestions(domain),
+    () => forgetUnheard(domain, signal),
+    () => expireLanes(domain),
+    () => foldTally(domain.db),
+    () => tellFindings(domain),
+  )
+  await runAll(tasks, signal)
+}
+
+type Task = () => Promise<unknown>
+
+/** A task that fails keeps none of the others from running; the first failure is thrown afterwards. */
+async function runAll(tasks: readonly Task[], signal?: AbortSignal): Promise<void> {
+  const failures: unknown[] = []
+  for (const task of tasks) {
+    if (signal?.aborted) break
+    await task().catch((error: unknown) => failures.push(error))
   }
-  if (jobsMs !== null) await expireJobs(domain, ago(jobsMs))
-  await sweepKeys(domain)
-  await sweepLedger(domain)
-  await expireSlots(domain)
-  await forgetQuestions(domain)
-  await forgetUnheard(domain, signal)
-  await expireLanes(domain)
-  await foldTally(domain.db)
-  for (const finding of (await findingsOfRuns(domain.db.sql)).slice(0, findingsTold))
-    domain.log.error(finding, 'the self-check found a breach')
+  if (failures.length > 0) throw failures[0]
+}
+
+async function tellFindings({ db, log }: Domain): Promise<void> {
+  for (const finding of (await findingsOfRuns(db.sql)).slice(0, findingsTold))
+    log.error(finding, 'the self-check found a breach')
 }
 
 async function mergeLogs(domain: Domain, finished: { from: Date; until: Date }, signal?: AbortSignal): Promise<void> {

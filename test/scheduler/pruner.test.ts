@@ -38,9 +38,9 @@ test('one pass removes all logs and events of a month ago, but the newest event 
   const { sql } = database.db
   const old = await addJob(sql, it.admin.userId)
   for (let n = 0; n < 3; n++) await addEvent(sql, old.jobId)
-  await write(sql, old.runId, ['x'.repeat(2_500)])
+  await write(sql, old.runId, ['x'.repeat(20_000)])
   await sql.query(cutSql, [old.runId])
-  expect(await chunksOf(sql, old)).toBe(2_500)
+  expect(await chunksOf(sql, old)).toBe(20_000)
   await finish(sql, old)
   const alive = await addJob(sql, it.admin.userId)
   await sql.query('UPDATE run SET scheduled_at = berth_now() WHERE id = $1', [alive.runId])
@@ -56,7 +56,7 @@ test('one pass removes all logs and events of a month ago, but the newest event 
   await pruneOnce(it.domain, monthly)
   expect(await Promise.all([old, alive, recent].map((job) => chunksOf(sql, job)))).toEqual([0, 1, 1])
   expect(await sql.query('SELECT start_offset AS from FROM run_log WHERE run_id = $1', [old.runId])).toEqual([
-    { from: 2_500 },
+    { from: 20_000 },
   ])
   expect(await sql.query('SELECT seq FROM event WHERE job_id = $1', [old.jobId])).toEqual([{ seq: 3 }])
 })
@@ -113,4 +113,18 @@ test('a finished job is visited once, though it is kept', async () => {
   // As after a clock that was ahead was set back.
   await sql.query("UPDATE retention_mark SET finished_at = finished_at + interval '1 year'")
   expect(await expireEvents(it.domain, soon)).toBe(1)
+})
+
+test('a task that fails does not keep the others from running', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const { sql } = database.db
+  const old = await addJob(sql, it.admin.userId)
+  for (let n = 0; n < 2; n++) await addEvent(sql, old.jobId)
+  await finish(sql, old)
+  await it.sequence()
+  await database.moveTime(31 * dayMs)
+  await sql.query('ALTER TABLE log_chunk RENAME TO not_there')
+  await expect(pruneOnce(it.domain, monthly)).rejects.toThrow('log_chunk')
+  expect(await sql.query('SELECT seq FROM event WHERE job_id = $1', [old.jobId])).toEqual([{ seq: 2 }])
 })

@@ -1,3 +1,4 @@
+import { readNow } from '../../platform/database-time.ts'
 import type { Domain } from '../domain.ts'
 
 /** Tasks that visit every job once, a while after it finished. */
@@ -19,15 +20,17 @@ const jobsMax = 500
 const overlapMs = 60_000
 
 /**
- * Visits jobs in the order in which they finished, and stores how far it has come, so a pass costs what has finished since the
- * one before, however many jobs are kept. A visit may come twice: passes overlap, also those of other processes.
+ * Visits jobs in the order in which they finished, and stores how far it has come, so a pass costs what has finished
+ * since the one before, however many jobs are kept. A visit may come twice: passes overlap, also those of other
+ * processes.
  */
 export async function visitFinished({ db }: Domain, wanted: Visit): Promise<void> {
   const { task, from = new Date(0), until, visit, signal } = wanted
   const mark = await db.prisma.retentionMark.findUnique({ where: { task } })
   const reached = mark?.finishedAt.getTime() ?? 0
-  // A mark is ahead when the clock was set back, or jobs are kept for longer now. Then everything is visited again.
-  const begin = reached > until.getTime() ? 0 : reached - overlapMs
+  // The clock was ahead, and was set back: jobs that end now are before the mark.
+  const isAhead = reached > (await readNow(db.sql)).getTime()
+  const begin = isAhead ? 0 : reached - overlapMs
   let last: FinishedJob = { id: '', finishedAt: new Date(Math.max(from.getTime(), begin)) }
   for (;;) {
     const jobs = await db.sql.query<FinishedJob>(finishedSql, [last.finishedAt, last.id, until, jobsMax], 'finished')

@@ -83,7 +83,9 @@ const forget = ({ db }: Domain, chosen: Date | readonly string[], removeSql: str
   repeat(async () => {
     const [row] = await db.sql.query<{ count: number }>(
       `WITH gone AS (${removeSql}),
-       told AS (UPDATE feed_head SET forgotten = greatest(forgotten, (SELECT max(position) FROM gone)))
+       told AS (
+         UPDATE feed_head SET forgotten = greatest(forgotten, (SELECT max(position) FROM gone)) WHERE EXISTS (SELECT FROM gone)
+       )
        SELECT count(*) AS count FROM gone`,
       [chosen, batchMax],
     )
