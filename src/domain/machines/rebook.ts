@@ -38,7 +38,7 @@ ORDER BY id FOR UPDATE`
 
 const booksSql = `
 SELECT n.id, n.name, n.cpu_millis - n.held_cpu_millis AS cpu, n.memory_bytes - n.held_memory_bytes AS memory,
-  ARRAY(SELECT d.device FROM device d WHERE d.node_id = n.id AND d.device <> ALL(n.held_gpus) ORDER BY 1) AS devices,
+  n.gpu_jobs_only AS "gpuJobsOnly", ARRAY(SELECT d.device FROM device d WHERE d.node_id = n.id AND d.device <> ALL(n.held_gpus) ORDER BY 1) AS devices,
   coalesce((SELECT jsonb_agg(jsonb_build_object('runId', a.run_id, 'replica', a.replica, 'nodeId', a.node_id, 'cpu', a.cpu_millis,
       'memory', a.memory_bytes, 'slots', a.gpu_slots, 'provisional', a.provisional, 'gpuIds', a.gpu_ids,
       'exclusive', coalesce((l.shape->>'exclusive')::boolean, false)) ORDER BY r.scheduled_at, r.id, a.replica)

@@ -31,6 +31,8 @@ export interface Book {
   memory: number
   /** Devices that others do not hold. */
   devices: readonly number[]
+  /** Runs without devices never run there. */
+  gpuJobsOnly: boolean
   /** The first one was started first. */
   bookings: readonly Booking[]
 }
@@ -77,7 +79,7 @@ function makeRoom(target: Page, vacated: readonly Page[], settled: ReadonlyMap<s
   for (const booking of target.bookings.toReversed()) {
     if (!target.isOverfull) return
     if (!booking.provisional || settled.has(booking.runId)) continue
-    const others = vacated.filter((page) => page !== target)
+    const others = vacated.filter((page) => page !== target && page.takes(booking))
     const best = others.find((page) => page.fits(booking)) ?? others.find((page) => !page.isOverfull)
     if (!best) return
     target.remove(booking)
@@ -107,6 +109,10 @@ class Page {
 
   get isOverfull(): boolean {
     return this.#cpu < 0 || this.#memory < 0 || this.#gpus < 0
+  }
+
+  takes({ slots }: Booking): boolean {
+    return slots.length > 0 || !this.#book.gpuJobsOnly
   }
 
   fits({ cpu, memory, slots }: Booking): boolean {

@@ -20,6 +20,7 @@ const book = (name: string, bookings: Booking[], more: Partial<Book> = {}): Book
   cpu: 4,
   memory: 8,
   devices: [0, 1],
+  gpuJobsOnly: false,
   bookings: bookings.map((each) => ({ ...each, nodeId: name })),
   ...more,
 })
@@ -43,6 +44,16 @@ describe('a run whose backend tells its node', () => {
   it('is counted there even if it does not fit, beside runs that do run there', () => {
     const books = [book('n1', [booking('a')]), book('n2', [booking('b', { provisional: false })])]
     expect(after(books, { a: ['n2'] })).toEqual(['a.0 n2'])
+  })
+
+  it('sends no run without GPUs to a node that takes only runs with GPUs', () => {
+    const books = [
+      book('g1', [booking('a', { slots: [0] })], { gpuJobsOnly: true }),
+      book('m1', [booking('b')]),
+      book('m2', [booking('c', { cpu: 1 })]),
+    ]
+    expect(after(books, { a: ['m1'] })).toEqual(['a.0 m1'])
+    expect(after(books, { a: ['m1'], c: ['g1'] })).toContain('b.0 m2 provisional')
   })
 
   it('moves no other where it fits, and changes nothing when told twice', () => {
