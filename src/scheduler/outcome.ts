@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { ReportedJob } from '../domain/jobs/runs.ts'
 import type { Move } from '../domain/jobs/transition.ts'
 import type { StateReason } from '../domain/state.ts'
@@ -35,6 +36,7 @@ export type Step = Pick<
 >
 
 const backOffMsMax = 300_000
+const apartMsMin = 30_000
 const rotationTier = 2
 
 export function stepsOf(job: ReportedJob, report: Report, startAttemptsMax: number): Step[] {
@@ -63,12 +65,25 @@ function startFailed(
     return { to: 'CANCELLED', reason: 'CANCELLED', info: `Cancelled; it could not be started either: ${message}` }
   if (reason === 'NODE_TROUBLE')
     return { to: 'QUEUED', reason, info: `Its node could not start it: ${message}`, runEnds: 'FAILED' }
+  if (reason === 'NOT_TOGETHER') {
+    const info = `Its parts could not start together: ${message}`
+    return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs: apartMs(job) }
+  }
   if (reason !== 'START_FAILED') return { to: 'FAILED', reason, info: message }
   const failures = job.startFailures + 1
   const info = `Start ${failures} of ${attemptsMax} failed: ${message}`
   if (failures >= attemptsMax) return { to: 'FAILED', reason, info }
   const eligibleInMs = Math.min(backOffMsMax, 1000 * 2 ** (failures - 1))
   return { to: 'QUEUED', reason, info, runEnds: 'FAILED', eligibleInMs }
+}
+
+/**
+ * Two jobs that kept places from each other must not come back at the same time again. Each run has its own pause,
+ * spread by a hash, so that it stays a function of the report.
+ */
+function apartMs({ jobId, run }: ReportedJob): number {
+  const share = createHash('sha256').update(`${jobId} ${run}`).digest().readUInt32BE() / 2 ** 32
+  return Math.round(apartMsMin + share * (backOffMsMax - apartMsMin))
 }
 
 function seen(job: ReportedJob, observation: Observation, startAttemptsMax: number): Step[] {

@@ -109,7 +109,7 @@ test('it is given up when no other pod gets a node, and says why after its last 
   obey()
   expect(await observe(executor, handle)).toEqual({
     state: 'failed',
-    reason: 'START_FAILED',
+    reason: 'NOT_TOGETHER',
     message: 'The cluster placed 2 of 3 pods, and no other one within 600 s: 0/1 nodes are available',
   })
 })
@@ -130,9 +130,9 @@ const alone = {
   terminated: { exitCode: 143, reason: 'Error', message: 'NOT_TOGETHER\n', finishedAt: ago(0) },
 }
 
-test('a pod that ended because it waited in vain fails the start', async () => {
+test('a pod that ended because it waited in vain gives the run up', async () => {
   server.items['pods'] = [placed(0, 4_000, alone), nowhere(1), nowhere(2)]
-  expect(await observe(executor, handle)).toMatchObject({ state: 'failed', reason: 'START_FAILED' })
+  expect(await observe(executor, handle)).toMatchObject({ state: 'failed', reason: 'NOT_TOGETHER' })
 })
 
 test('a pod that waited in vain while the others began interrupts the run', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ReportedJob } from '../../src/domain/jobs/runs.ts'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { mayMove } from '../../src/domain/state.ts'
-import type { Ended, Observation } from '../../src/executors/executor.ts'
+import type { Ended, Observation, StartFailed } from '../../src/executors/executor.ts'
 import { type Report, stepsOf } from '../../src/scheduler/outcome.ts'
 
 const spec = (more: Partial<JobSpec> = {}) =>
@@ -148,7 +148,7 @@ describe('gone', () => {
 })
 
 describe('a start that failed', () => {
-  const failure = (reason: 'START_FAILED' | 'WORKDIR_NOT_FOUND'): Report => ({
+  const failure = (reason: StartFailed['reason']): Report => ({
     kind: 'startFailed',
     reason,
     message: 'why',
@@ -163,6 +163,30 @@ describe('a start that failed', () => {
       ['QUEUED', 2000],
       ['FAILED', undefined],
     ])
+  })
+
+  describe('because the backend placed only a part of the run', () => {
+    const failed: Report = seen({ state: 'failed', reason: 'NOT_TOGETHER', message: '2 of 3 pods' })
+    const back = (more: Partial<ReportedJob> = {}) =>
+      stepsOf(job({ state: 'STARTING', startFailures: 2, ...more }), failed, 3)[0]
+    const pauseOf = (more: Partial<ReportedJob>) => back(more)?.eligibleInMs ?? 0
+
+    test('goes back to the queue, however often a start of the job failed', () => {
+      expect(back()).toMatchObject({ to: 'QUEUED', reason: 'NOT_TOGETHER', runEnds: 'FAILED' })
+      expect(back()?.info).toBe('Its parts could not start together: 2 of 3 pods')
+      expect(mayMove('STARTING', 'QUEUED', 'NOT_TOGETHER')).toBe(true)
+    })
+
+    test('waits for 30 s to 5 min, each job and each of its runs for another time', () => {
+      const jobs = Array.from({ length: 100 }, (_, index) => ({ jobId: `job_${index}` }))
+      const runs = Array.from({ length: 100 }, (_, index) => ({ run: index + 1 }))
+      for (const pauses of [jobs.map(pauseOf), runs.map(pauseOf)]) {
+        expect(Math.min(...pauses)).toBeGreaterThanOrEqual(30_000)
+        expect(Math.min(...pauses)).toBeLessThan(60_000)
+        expect(Math.max(...pauses)).toBeLessThanOrEqual(300_000)
+        expect(Math.max(...pauses)).toBeGreaterThan(240_000)
+      }
+    })
   })
 
   test('is final when trying again cannot help', () => {

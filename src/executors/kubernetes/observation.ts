@@ -271,7 +271,7 @@ function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
   const why = whyGivenUp(parts, gang)
   // A pod that waited in vain may have ended in the moment in which the others were told to begin.
   if (why !== null && hasBegunTogether(gang)) return { state: 'gone', info: why }
-  if (why !== null) return { state: 'failed', reason: 'START_FAILED', message: why }
+  if (why !== null) return { state: 'failed', reason: 'NOT_TOGETHER', message: why }
   const failed = parts.find((part) => part.kind === 'failed')
   if (failed) return { state: 'failed', reason: failed.reason, message: failed.message }
   const gone = parts.find((part) => part.kind === 'gone')
