@@ -1,11 +1,5 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { nodesFormat, parseGpuTypes, parseMinutes, parseNodes } from '../../src/executors/slurm/capacity.ts'
-import { batchScriptOf, jobFileOf } from '../../src/executors/slurm/command.ts'
 import { expandHostlist } from '../../src/executors/slurm/hostlist.ts'
 import { conclude, type Facts } from '../../src/executors/slurm/observation.ts'
 import { minutesOf, optionsOf, tasksOf } from '../../src/executors/slurm/options.ts'
@@ -215,43 +209,6 @@ describe('options', () => {
     [3600, 'short', 5],
   ])('a maximum of %i s in %s asks for %i minutes', (maxRunTimeSeconds, queue, minutes) => {
     expect(minutesOf(runOf({ maxRunTimeSeconds, queue }), limits)).toBe(minutes)
-  })
-})
-
-describe('the batch script', () => {
-  const limits = { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => [] }
-  const commanding = { directory: '/s/run', account: null, environment: {}, inheritNames: [], limits }
-
-  it('has no secret, and any text of the job arrives as it is', () => {
-    const environment = [{ name: 'SECRET', value: "it's\n$(x) `y`" }]
-    const run = runOf({ command: ['printf', '%s|', 'a b', "'", '$HOME', '', 'x\ny'], environment })
-    expect(batchScriptOf('/s/run', 1000)).not.toContain('SECRET')
-    const directory = mkdtempSync(join(tmpdir(), 'berth-parts-'))
-    writeFileSync(join(directory, 'job'), jobFileOf(run, commanding))
-    const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv _1; "$@"`], { encoding: 'utf8' })
-    rmSync(directory, { recursive: true })
-    expect(shown).toBe("SECRET=it's\n$(x) `y`\na b|'|$HOME||x\ny|")
-  })
-
-  it('is a script of a plain shell', () => {
-    execFileSync('/bin/sh', ['-n'], { input: batchScriptOf("/it's here", 1000) })
-  })
-
-  it('leaves no process behind, for which Slurm would wait', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'berth-parts-'))
-    const run = runOf({ command: ['echo', 'out'], workdir: '/' })
-    writeFileSync(join(directory, 'job'), jobFileOf(run, { ...commanding, directory }))
-    const slurms = { SLURM_JOB_ID: '7', SLURMD_NODENAME: 'n1', SLURM_JOB_NODELIST: 'n1', SLURM_JOB_NUM_NODES: '1' }
-    const script = spawn('/bin/sh', ['-c', batchScriptOf(directory, 1000)], {
-      detached: true,
-      env: { PATH: process.env['PATH'], ...slurms },
-      stdio: 'ignore',
-    })
-    await once(script, 'exit')
-    expect(() => process.kill(-(script.pid ?? 0), 0)).toThrow('ESRCH')
-    expect(readFileSync(join(directory, 'stdout'), 'utf8')).toBe('out\n')
-    expect(readlinkSync(join(directory, 'exit'))).toMatch(/^0 - /)
-    rmSync(directory, { recursive: true })
   })
 })
 

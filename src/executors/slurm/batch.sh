@@ -41,7 +41,7 @@ asked_to_end() {
 
 signal_command() {
   [ "$pid" ] || return 0
-  kill -s "$1" -- "-$pid" || kill -s "$1" "$pid"
+  kill "-$1" "-$pid" || kill "-$1" "$pid"
 }
 
 # Processor time of the children of this script that are over, in hundredths of a second.
@@ -157,8 +157,17 @@ while :; do
 done
 measure
 signal_command KILL
-# What the command left behind may hold the pipes open: it gets two seconds. This script leaves no process behind itself:
-# where Slurm tracks processes by cgroups, it waits a second or more for one that is left.
-timeout 2 cat <&5 || kill -KILL $readers
+# A process that left the group of the command may hold the pipes open: it gets two seconds. Then this script ends, and
+# the `cat` of a held pipe lives as long as its holder. A signal to all processes of the job ends `timeout` too: it begins
+# again. Without a holder no process is left: where Slurm tracks processes by cgroups, it waits a second or more for one.
+tries=0
+until timeout 2 cat <&5; do
+  if [ $? -eq 124 ] || [ "$tries" -eq 3 ]; then
+    kill -KILL $readers
+    break
+  fi
+  tries=$((tries + 1))
+  sleep 1
+done
 wait $readers
 end "$code $term $cpu $memory" "$code"
