@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { traitsOf } from '../../src/domain/executors.ts'
 import { type Executor, type Handle, isOver, type RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
-import { observe, read, untilEnded, untilState } from './runs.ts'
+import { confirmedMsMax, observe, read, untilEnded, untilState } from './runs.ts'
 
 /** What a run of the suite does, in words that every backend can translate. */
 export interface Behaviour {
@@ -77,7 +77,8 @@ export function contract(name: string, createBackend: () => Promise<Backend>) {
       const left = begun.splice(0)
       for (const handle of left) await executor.stop(handle, 0)
       // A run that still ends would write into what is removed now.
-      await until(async () => (await executor.inspect(left)).every(isOver), { what: 'all runs are over' })
+      const areOver = async () => (await executor.inspect(left)).every(isOver)
+      await until(areOver, { what: 'all runs are over', timeoutMs: confirmedMsMax })
       for (const each of opened.splice(0)) await each.close()
       await backend.remove()
     })

@@ -95,13 +95,16 @@ export async function observe(executor: Executor, handle: Handle): Promise<Obser
   return observation
 }
 
+/** A kubelet may take many seconds to confirm that it has nothing of a pod that was deleted before it began. */
+export const confirmedMsMax = 25_000
+
 export const untilState = (executor: Executor, handle: Handle, state: Observation['state']) =>
   until(
     async () => {
       const observation = await observe(executor, handle)
       return observation.state === state && observation
     },
-    { what: `the run is ${state}` },
+    { what: `the run is ${state}`, timeoutMs: confirmedMsMax },
   )
 
 export async function untilEnded(executor: Executor, handle: Handle) {
