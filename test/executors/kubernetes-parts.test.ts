@@ -329,6 +329,12 @@ describe('the description of a pod', () => {
     expect(gang).toMatchObject({ metadata: { annotations: { [annotations.deadline]: '4260' } } })
     expect(JSON.stringify(gang)).not.toContain('activeDeadlineSeconds')
   })
+
+  it('waits longer for the other pods than the last one needs for its place and its image', () => {
+    const gang = described(runOf({ resources: resourcesOf({ replicas: 2 }) }))
+    const command = expect.arrayContaining(['berth', String(3 * 3_600)])
+    expect(gang).toMatchObject({ spec: { containers: [{ command }] } })
+  })
 })
 
 describe('amounts', () => {

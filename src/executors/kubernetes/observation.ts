@@ -169,7 +169,7 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   }
 }
 
-const notTogether = 'Its pods did not all run within an hour'
+const notTogether = 'Its pods did not all run within three hours'
 const withoutWorkdir = 'The workdir does not exist in the container; name a directory of the image, such as /'
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */

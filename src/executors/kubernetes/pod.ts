@@ -41,8 +41,11 @@ const fallbackGraceSeconds = 30
  * the pull may take this long without costing the run any of its time.
  */
 const pullSecondsMax = 3_600
-/** A pod that runs waits this long for the other pods of its run, also if no server lives. */
-const togetherSecondsMax = 3_600
+/**
+ * A pod that runs waits this long for the other pods of its run, also if no server lives. It counts from its own start,
+ * so it is longer than the placement of the last pod and its pull together.
+ */
+const togetherSecondsMax = 3 * pullSecondsMax
 const infinibandDirectory = '/dev/infiniband'
 
 export function podOf(made: PodParts, replica: number): unknown {
