@@ -50,6 +50,10 @@ async function startEngine(path: string) {
   const state = {
     frozen: false,
     hasImage: false,
+    /** Answers the order to create a container. */
+    create(_response: ServerResponse): void {
+      state.frozen = true
+    },
     networks: ['berth', 'berth-in'],
     pulls: new Set<ServerResponse>(),
     asked: [] as string[],
@@ -75,10 +79,7 @@ async function startEngine(path: string) {
     }
     if (state.hasImage) answers['GET /images/slow:1/json'] = { Id: 'sha256:0', Config: {} }
     if (/^(HEAD|DELETE) .*berth-look/.test(asked)) return void response.end()
-    if (asked === 'POST /containers/create' && !request.url?.includes('look')) {
-      state.frozen = true
-      return
-    }
+    if (asked === 'POST /containers/create' && !request.url?.includes('look')) return state.create(response)
     const answer = asked.startsWith('POST') ? {} : answers[asked]
     response.statusCode = answer === undefined ? 404 : 200
     response.end(JSON.stringify(answer ?? { message: 'No such thing' }))
@@ -202,6 +203,33 @@ describe('a start without a place for its files', () => {
 
   it('says all the same what is wrong with its job', async () => {
     expect(await refused({ data: ['none/x:/d'] })).toMatchObject({ reason: 'BAD_SPEC' })
+  })
+})
+
+describe('a start that fails', () => {
+  const run = runOf({ command: ['true'] }, { closure: '{}' })
+  const left = async () => (await readdir(join(directory, 'stops'))).filter((file) => file.endsWith('.closure'))
+
+  const refuse = (response: ServerResponse) => void response.writeHead(500).end('{"message":"no space"}')
+
+  it('leaves no files of the run', async () => {
+    Object.assign(engine, { hasImage: true, create: refuse })
+    await expect(executor.start(run)).rejects.toThrow('no space')
+    expect(await left()).toEqual([])
+  })
+
+  it('leaves them to the next server if it was given up, until nothing can start the run any more', async () => {
+    const unwanted = new AbortController()
+    const create = (response: ServerResponse) => {
+      unwanted.abort()
+      refuse(response)
+    }
+    Object.assign(engine, { hasImage: true, create })
+    await expect(executor.start(run, unwanted.signal)).rejects.toThrow()
+    await until(async () => (await ordersIn('stops')).length === 0, { what: 'its order is forgotten' })
+    expect(await left()).toHaveLength(1)
+    expect(await executor.find(run.runId)).toBeNull()
+    expect(await left()).toEqual([])
   })
 })
 

@@ -12,7 +12,7 @@ import { labels } from './labels.ts'
 import { ensureNetworks, hasNames } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import type { Orders } from './orders.ts'
-import { writeRunFiles } from './run-files.ts'
+import { removeRunFiles, writeRunFiles } from './run-files.ts'
 
 /**
  * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
@@ -110,8 +110,10 @@ export function createStarter(options: StartOptions): Starter {
   /** Throws unless another try may help. Only the engine can tell what became of an order that it has. */
   async function demandAnotherTry(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
     if (!(error instanceof EngineAway)) {
-      // An order that cannot be removed is harmless: the engine is asked once more.
+      // What cannot be removed is harmless: the engine is asked once more.
       await orders.forget(handle).catch(() => null)
+      // After a start that is given up, the next server may have written the same files again.
+      if (!unwanted?.aborted) await removeRunFiles(directory, handle).catch(() => null)
       throw failureOf(error)
     }
     if (await orders.mayHave(handle)) unwanted?.throwIfAborted()
@@ -228,6 +230,7 @@ export function createStarter(options: StartOptions): Starter {
       const handle = containerNameOf(runId)
       const found = await lookIfOrdered(handle)
       if (found && !(isUnstarted(found) && (await removeUnstarted(handle)))) return handle
+      await removeRunFiles(directory, handle).catch(() => null)
       await orders.forget(handle)
       return null
     },
