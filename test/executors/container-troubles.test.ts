@@ -8,6 +8,7 @@ import { createContainerExecutor } from '../../src/executors/container/container
 import type { Executor } from '../../src/executors/executor.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
 import { fastClock } from './cluster-server.ts'
 import { observe } from './runs.ts'
 
@@ -40,8 +41,8 @@ afterEach(async () => {
 const handle = 'berth-one'
 
 async function startEngine(path: string) {
-  const state = { signals: [] as string[], breaksOff: false }
-  const runs = () => !state.signals.includes('TERM')
+  const state = { signals: [] as string[], breaksOff: false, ignoresTerm: false }
+  const runs = () => !state.signals.includes(state.ignoresTerm ? 'KILL' : 'TERM')
   const inspected = () => ({
     Id: 'abc',
     Created: '2026-01-01T00:00:00Z',
@@ -83,6 +84,14 @@ test('it is stopped though the stop cannot be recorded, and the caller is told t
   await expect(executor.stop(handle, 600_000)).rejects.toThrow(/EISDIR/)
   expect(engine.signals).toEqual(['TERM'])
   expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 143, stopped: true })
+})
+
+test('it is killed in time though the record of its stop can be neither read nor written', async () => {
+  await mkdir(join(directory, 'stops', 'one'))
+  engine.ignoresTerm = true
+  await expect(executor.stop(handle, 100)).rejects.toThrow(/EISDIR/)
+  await until(() => engine.signals.includes('KILL'), { what: 'it is killed' })
+  expect(engine.signals).toEqual(['TERM', 'KILL'])
 })
 
 test('an answer that stops in its middle is given up, and concludes nothing', async () => {

@@ -22,9 +22,7 @@ export async function openStops(directory: string): Promise<Stops> {
   /** Those that could not be written. */
   const unwritten = new Map<string, number>()
 
-  async function read(runId: string): Promise<number | null> {
-    const due = unwritten.get(runId)
-    if (due !== undefined) return due
+  async function readWritten(runId: string): Promise<number | null> {
     try {
       return Number(await readFile(pathOf(runId), 'utf8'))
     } catch (error) {
@@ -34,11 +32,14 @@ export async function openStops(directory: string): Promise<Stops> {
   }
 
   return {
-    read,
+    read: async (runId) => unwritten.get(runId) ?? readWritten(runId),
     async record(runId, killUp) {
-      const due = Math.min(killUp, (await read(runId)) ?? Number.POSITIVE_INFINITY)
-      const fresh = `${pathOf(runId)}.${process.pid}`
+      // A record that cannot be read does not prevent the stop either.
+      const known = Math.min(killUp, unwritten.get(runId) ?? Number.POSITIVE_INFINITY)
+      unwritten.set(runId, known)
+      const due = Math.min(known, (await readWritten(runId)) ?? Number.POSITIVE_INFINITY)
       unwritten.set(runId, due)
+      const fresh = `${pathOf(runId)}.${process.pid}`
       await writeFile(fresh, String(due), { mode: 0o600 })
       await rename(fresh, pathOf(runId))
       unwritten.delete(runId)
