@@ -118,6 +118,15 @@ test('a job shows why its start waits', async () => {
   await becomes(id, { state: 'STARTING', info: 'Resources' })
 })
 
+test('a new leader clears a reason that holds no more', async () => {
+  const id = await submit(3)
+  await becomes(id, { state: 'STARTING', info: 'Resources' })
+  await scheduler.stop()
+  backend.why = null
+  lead()
+  await becomes(id, { state: 'STARTING', info: null })
+})
+
 test('a run is handed over by amounts, waits with the reason of its backend, and follows the node that it chooses', async () => {
   const first = await submit(3)
   const second = await submit(3)

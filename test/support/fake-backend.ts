@@ -16,6 +16,8 @@ export interface FakeBackend extends Executor {
   nodes: BackendNode[]
   /** false: it does not answer. */
   answers: boolean
+  /** Why runs wait; null: it tells nothing of them. */
+  why: string | null
   /** Runs that it was given, waiting ones too. */
   readonly given: ReadonlyMap<string, GivenRun>
   /** Puts waiting runs on nodes, in the order in which they came; the inner executor starts them. */
@@ -85,13 +87,16 @@ function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
     if (!fake.answers) throw new Error('The backend is away')
   }
 
+  const waiting = (runId: string): Observation =>
+    fake.why === null ? { state: 'starting' } : { state: 'starting', nativeId: `native ${runId}`, info: fake.why }
+
   async function observe(handle: Handle): Promise<Observation> {
     const runId = handle.slice('fake '.length)
     const one = given.get(runId)
     if (!one) return { state: 'gone' }
     if (one.isPreempted) return { state: 'gone', cause: 'PREEMPTED' }
     if (one.handle === null && one.isStopped) return { state: 'ended', exitCode: 143, signal: 15, stopped: true }
-    if (one.handle === null) return { state: 'starting', info: 'Resources', nativeId: `native ${runId}` }
+    if (one.handle === null) return waiting(runId)
     const [now] = await inner.inspect([one.handle])
     if (now?.state === 'ended') one.nodes = []
     const placements = one.nodes.map((node) => ({ node, gpuIds: [5] }))
@@ -103,6 +108,7 @@ function createFakeBackend(inner: Executor, nodes: BackendNode[]): FakeBackend {
     ...inner,
     nodes,
     answers: true,
+    why: 'Resources',
     given,
     async start(run) {
       demandAnswer()
