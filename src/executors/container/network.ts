@@ -54,7 +54,10 @@ export async function ensureNetworks(engine: Engine): Promise<void> {
     }
 }
 
-/** Podman's networks have names only with a plugin for DNS. Without it Podman leaves names out without a word. */
+/**
+ * Podman's networks have names only with a plugin for DNS. Without it Podman leaves names out without a word. Under CNI a
+ * network has the plugins of the time when it was made. Netavark says that there is DNS also where aardvark-dns is missing.
+ */
 export async function hasNames(engine: Engine): Promise<boolean> {
   if (!(await isPodman(engine))) return true
   const network = await engine.podman<{ dns_enabled?: boolean }>(`/networks/${shared}/json`)

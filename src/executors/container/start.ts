@@ -167,7 +167,7 @@ export function createStarter(options: StartOptions): Starter {
     if (spec.internalDns !== null && !(await hasNames(engine)))
       throw new StartFailed(
         'BAD_SPEC',
-        'internalDns: this Podman has no plugin for DNS; install aardvark-dns or dnsname',
+        'internalDns: the network berth of this Podman has no DNS; install dnsname or aardvark-dns, then remove the network once: podman network rm berth',
       )
   }
 
