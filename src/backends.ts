@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Config, PoolConfig } from './config.ts'
 import type { Domain } from './domain/domain.ts'
 import type { ExecutorName } from './domain/executors.ts'
+import { hasUnreadRuns } from './domain/jobs/runs.ts'
 import { type PoolReport, reportPool } from './domain/machines/pool-report.ts'
 import { type AccountRules, needsAccount } from './executors/account.ts'
 import { createContainerExecutor } from './executors/container/container.ts'
@@ -53,6 +54,7 @@ const createExecutor: Readonly<Record<ExecutorName, (parts: ExecutorParts) => Pr
       ...common(parts),
       sharedDir: parts.pool.sharedDir ?? '',
       pool: parts.pool.name,
+      hasRuns: () => hasUnreadRuns(parts.domain, parts.pool.name, 'slurm'),
       queues: Object.fromEntries(
         parts.config.queues.flatMap(({ pool, name, native }) =>
           pool === parts.pool.name ? [[name, native['partition'] ?? name]] : [],

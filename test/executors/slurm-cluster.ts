@@ -27,6 +27,7 @@ export const openSlurm = (directory: string, more: Partial<SlurmOptions> = {}) =
   createSlurmExecutor({
     sharedDir: join(directory, 'shared'),
     pool: 'cluster',
+    hasRuns: async () => false,
     environment: { ...process.env, SLURM_CONF: conf },
     clock: systemClock,
     time: machineTime,

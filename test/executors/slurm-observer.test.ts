@@ -24,7 +24,7 @@ const time = { nowMs: () => Date.now() - skewMs } as Time
 
 beforeEach(async () => {
   sharedDir = await mkdtemp(join(tmpdir(), 'berth-observer-'))
-  layout = createLayout(sharedDir, 'cluster')
+  layout = createLayout(sharedDir, 'cluster', async () => false)
   await layout.demand()
   clock = createFakeClock()
   snapshot = null

@@ -1,7 +1,8 @@
 import type { Sql } from '../../platform/tx.ts'
+import type { Domain } from '../domain.ts'
 import { leadingSql } from '../leadership.ts'
 import type { JobSpec } from '../spec.ts'
-import { holdingSql, type JobState } from '../state.ts'
+import { holdingSql, holdingStates, type JobState } from '../state.ts'
 import { jobChangeSql } from './job-change.ts'
 
 /** What the leader of a pool needs to know of the runs it carries, and the few facts that it stores with them. */
@@ -203,3 +204,10 @@ const lateReportSql = jobChangeSql({
   type: 'LATE_REPORT',
   event: { run: '$2::int', message: '$3::text' },
 })
+
+/** Whether the backend has runs of the pool that are not over, or whose output is not stored to its end. */
+export async function hasUnreadRuns({ db }: Pick<Domain, 'db'>, pool: string, executor: string): Promise<boolean> {
+  const unread = { OR: [{ state: { in: holdingStates } }, { log: { sealed: false } }] }
+  const where = { pool, handle: { not: null }, job: { executor }, ...unread }
+  return (await db.prisma.run.findFirst({ where, select: { id: true } })) !== null
+}

@@ -1,13 +1,15 @@
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, realpath } from 'node:fs/promises'
+import { access, lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from './missing.ts'
+import { isPlaceOfMount } from './mounts.ts'
 
 /**
  * The folders of a pool in `sharedDir`. The operator makes `sharedDir`; the server makes what is in it, once. So a file
  * system that is not mounted shows as a folder that is missing, and the server does not make one of that name on its
- * own disk, where the cluster sees nothing of it. A `sharedDir` that is itself the place of a mount is refused: without
- * the mount it would be an empty folder, and runs would look as if their directories had been removed.
+ * own disk, where the cluster sees nothing of it, and where runs would look as if their directories had been removed.
+ * `sharedDir` may be there without its file system: it is the place of a mount or of a bind. So nothing is made while
+ * the pool has runs, and a pool does not begin in the place of a mount. Where its folders are, the file system is.
  */
 
 export interface Layout {
@@ -27,7 +29,8 @@ export class SharedDirTrouble extends Error {
   override name = 'SharedDirTrouble'
 }
 
-export function createLayout(sharedDir: string, pool: string): Layout {
+/** `hasRuns`: whether something of an earlier run of the pool has to be in its folders. */
+export function createLayout(sharedDir: string, pool: string, hasRuns: () => Promise<boolean>): Layout {
   const base = join(sharedDir, pool)
   const [runs, own] = [join(base, 'runs'), join(base, 'server')]
   let isMade = false
@@ -43,7 +46,7 @@ export function createLayout(sharedDir: string, pool: string): Layout {
   async function demandMode(mode: number): Promise<void> {
     try {
       if (!isMade) {
-        await refuseMountPoint()
+        if (!(await unlessMissing(lstat(own)))) await demandUnused()
         for (const path of [base, runs]) await make(path, 0o711)
         await make(own, 0o700)
       }
@@ -54,9 +57,13 @@ export function createLayout(sharedDir: string, pool: string): Layout {
     }
   }
 
-  async function refuseMountPoint(): Promise<void> {
-    if (await isMountPoint(sharedDir))
-      throw new SharedDirTrouble(`sharedDir of pool ${pool}: ${sharedDir} ${mountPointWords}`)
+  async function demandUnused(): Promise<void> {
+    const refuse = (words: string) => new SharedDirTrouble(`sharedDir of pool ${pool}: ${sharedDir} ${words}`)
+    if (await isPlaceOfMount(sharedDir)) throw refuse(mountPointWords)
+    if (await hasRuns())
+      throw refuse(
+        `has no folder ${pool}/server, but the pool has runs: mount the file system that has it; if it is lost for good, make that folder`,
+      )
   }
 
   const readable = constants.R_OK | constants.X_OK
@@ -76,17 +83,6 @@ async function make(path: string, mode: number): Promise<void> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }
-
-/** Linux lists its mounts; elsewhere none is known. */
-async function isMountPoint(path: string): Promise<boolean> {
-  const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
-  const real = await realpath(path)
-  // The fifth field; a space in it is written as \040.
-  return mounts?.split('\n').some((line) => unescaped(line.split(' ')[4] ?? '') === real) ?? false
-}
-
-const unescaped = (text: string) =>
-  text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
 
 const mountPointWords =
   'is where a file system is mounted, and an empty folder while it is not: make a folder in it, and name that as sharedDir'

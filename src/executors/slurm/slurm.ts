@@ -28,6 +28,8 @@ export interface SlurmOptions {
   /** The same path on the cluster and here. */
   sharedDir: string
   pool: string
+  /** Whether the pool has runs that this executor started and that are not over, with all of their output stored. */
+  hasRuns(): Promise<boolean>
   /** Partition of each submission queue of the pool; empty: all partitions are of the pool. */
   queues?: Readonly<Record<string, string>>
   /** Environment of the server; a job inherits the fixed list of it, and `inheritNames`. */
@@ -49,7 +51,7 @@ const pollMsMax = 1_000
 
 export async function createSlurmExecutor(options: SlurmOptions): Promise<Executor> {
   const { environment, inheritNames = [], accounts = oneUser, queues = {}, clock, time, log } = options
-  const layout = createLayout(options.sharedDir, options.pool)
+  const layout = createLayout(options.sharedDir, options.pool, options.hasRuns)
   const slurm = createSlurm(environment)
   const queue = createQueue(slurm, clock, log)
   const closing = new AbortController()

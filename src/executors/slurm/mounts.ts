@@ -1,0 +1,25 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { unlessMissing } from './missing.ts'
+
+/** Whether a whole file system is mounted at this path. Linux lists its mounts; elsewhere none is known. */
+export async function isPlaceOfMount(path: string): Promise<boolean> {
+  const real = await realpath(path)
+  const mounts = await unlessMissing(readFile('/proc/self/mountinfo', 'utf8'))
+  return mounts !== null && isWholeMount(mounts, real)
+}
+
+/**
+ * Whether the upper mount at this path, in the text of /proc/self/mountinfo, shows a whole file system or a subvolume of
+ * btrfs; false: a folder of one is bound there.
+ */
+export function isWholeMount(mounts: string, path: string): boolean {
+  const fields = mounts.split('\n').map((line) => line.split(' ').map(unescaped))
+  const mount = fields.findLast(([, , , , place]) => place === path)
+  const root = mount?.[3]
+  // The last field has the options of the file system.
+  return root === '/' || (root !== undefined && mount?.at(-1)?.split(',').includes(`subvol=${root}`) === true)
+}
+
+/** A space is written as \040. */
+const unescaped = (text: string) =>
+  text.replaceAll(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)))
