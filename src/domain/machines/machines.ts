@@ -280,7 +280,7 @@ function admittedBy(shape: Shape, machine: Hardware): number[] | null {
 }
 
 /** Whether jobs with, or without, GPUs may run on the machine. */
-export const takesKind = ({ gpu }: Shape, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
+export const takesKind = ({ gpu }: Pick<Shape, 'gpu'>, { gpuJobsOnly }: Pick<Hardware, 'gpuJobsOnly'>): boolean =>
   gpu > 0 || !gpuJobsOnly
 
 /** Models of the machines that a shape may be placed on, now or later, and of the devices it may get there. */

@@ -1,3 +1,5 @@
+import { takesKind } from './machines.ts'
+
 /**
  * Allocations follow the nodes that a backend chooses. Pure: what nodes and allocations were, and what the backend
  * told, in; the allocations that change, out.
@@ -112,7 +114,7 @@ class Page {
   }
 
   takes({ slots }: Booking): boolean {
-    return slots.length > 0 || !this.#book.gpuJobsOnly
+    return takesKind({ gpu: slots.length }, this.#book)
   }
 
   fits({ cpu, memory, slots }: Booking): boolean {
