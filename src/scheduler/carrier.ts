@@ -79,7 +79,7 @@ export class Carrier {
   #isFresh: boolean
   #stopped = false
   /** What the backend told of the run last, and when; null: another leader may have stored more than is known here. */
-  #told: string | null = textOf({ state: 'starting' })
+  #told: string | null
   #toldMs = Number.NEGATIVE_INFINITY
 
   constructor(run: HoldingRun, executor: Executor, carrying: Carrying & { signal: AbortSignal }) {
@@ -89,7 +89,7 @@ export class Carrier {
     this.#dropped = AbortSignal.any([carrying.signal, this.#over.signal])
     this.handle = run.handle
     this.#isFresh = run.state === 'STARTING' && run.handle === null
-    if (run.state === 'STARTING' && run.handle !== null) this.#told = null
+    this.#told = run.state === 'STARTING' && run.handle !== null ? null : textOf({ state: 'starting' })
     this.#running = run.state === 'RUNNING'
     this.#ends = run.state === 'CANCELLING' || run.expiredAt !== null
     this.done = this.#carry().finally(() => this.#over.abort())
