@@ -5,9 +5,10 @@ import { type LineState, noLines } from './lines.ts'
 
 /**
  * Writing a run's log. `openLog` answers the head: where the log ends and where its reader in the backend stands. A log
- * has no row before its first append, so a run without output stores nothing. An appender puts pieces after a head and answers the next one, in one statement that compares and sets the end: of two
- * pumps that carry the same run one writes, the other gets LogMoved, so no byte is stored twice. `seal` says that no
- * byte will follow. The caller pokes the wake-up topic `log` after the commit.
+ * has no row before its first append, so a run without output stores nothing. An appender puts pieces after a head and
+ * answers the next one, in one statement that compares and sets the end: of two pumps that carry the same run one writes,
+ * the other gets LogMoved, so no byte is stored twice. `seal` says that no byte will follow. The caller pokes the wake-up
+ * topic `log` after the commit.
  */
 
 export interface LogHead {
