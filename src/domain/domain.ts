@@ -34,9 +34,21 @@ export function perDomain<T>(make: (domain: Domain) => T): (domain: Domain) => T
  * positions. `queue`: a job may be able to start. `question`: the leader of a pool has a question to answer. `answer`:
  * it has answered. `view`: a leader changed what it shows of its pool. `start`: a run is to be started. `run`: a run is
  * to be stopped or to leave. `log`: bytes were stored, or a log was sealed or closed. `access`: a person or a token
- * lost a right.
+ * lost a right. `schema`: the database was migrated.
  */
-export const topics = ['event', 'feed', 'queue', 'question', 'answer', 'view', 'start', 'run', 'log', 'access'] as const
+export const topics = [
+  'event',
+  'feed',
+  'queue',
+  'question',
+  'answer',
+  'view',
+  'start',
+  'run',
+  'log',
+  'access',
+  'schema',
+] as const
 /** Topics that stay in the process: the one that writes events also numbers them. */
 export const localTopics: readonly Topic[] = ['event']
 export type Topic = (typeof topics)[number]

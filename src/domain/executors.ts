@@ -102,7 +102,7 @@ const table = {
     launchers: ['single', 'multiple', 'mpirun'],
     mapsPorts: false,
     namesIsolated: false,
-    honours: ['image', 'data', 'networkIsolation', 'internalDns', ...scripts, ...files],
+    honours: [...containers, ...scripts, ...files],
   },
   slurm: {
     nodes: 'BACKEND',
@@ -132,7 +132,7 @@ const table = {
     launchers: ['single'],
     mapsPorts: true,
     namesIsolated: true,
-    honours: ['image', 'data', 'networkIsolation', 'internalDns', 'replicas'],
+    honours: [...containers, 'replicas'],
   },
   handler: {
     nodes: 'MACHINE',

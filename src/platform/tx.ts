@@ -202,7 +202,11 @@ export function endingTransaction<T>(
     client.on('error', onError)
     try {
       const begun = client.query(`BEGIN ISOLATION LEVEL ${isolation}${local.join('')}`)
-      const [, { result, writes }] = await allOf([begun, work(pgSql(client, statementMsMax), client)])
+      const working = work(pgSql(client, statementMsMax), client).then((ending) => {
+        ending.writes.catch(() => undefined) // if BEGIN fails, so do they, and no one waits for them
+        return ending
+      })
+      const [, { result, writes }] = await allOf([begun, working])
       await allOf([writes, client.query('COMMIT')])
       return result
     } catch (error) {
@@ -216,8 +220,10 @@ export function endingTransaction<T>(
   return withDatabaseRetries(tries, once, alsoRetry)
 }
 
-/** Waits for all of them, and throws the error of the first in order: later ones failed because of it. */
-async function allOf<T extends readonly unknown[]>(parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }]) {
+/** Waits for all of them, and throws the error of the first in order: later ones may have failed because of it. */
+export async function allOf<T extends readonly unknown[]>(
+  parts: readonly [...{ [Part in keyof T]: Promise<T[Part]> }],
+) {
   await Promise.allSettled(parts)
   return Promise.all(parts)
 }

@@ -32,6 +32,9 @@ export interface WakeupOptions<Topic extends string> {
   log: Log
 }
 
+const prefix = 'berth_'
+/** What PostgreSQL calls the topic. */
+export const channelOf = (topic: string) => `${prefix}${topic}`
 const gapMs = 15
 const reconnectMs = 500
 /** A notification that takes longer is lost, and the connection with it. */
@@ -73,7 +76,7 @@ export function createWakeups<Topic extends string>({
     const sent = due
     due = []
     sending = sending
-      .then(() => client?.query(sent.map((topic) => `NOTIFY berth_${topic}`).join(';')))
+      .then(() => client?.query(sent.map((topic) => `NOTIFY ${channelOf(topic)}`).join(';')))
       .catch((error) => log.debug({ err: error, topics: sent }, 'notifications were lost'))
   }
 
@@ -88,9 +91,9 @@ export function createWakeups<Topic extends string>({
       try {
         await connection.connect()
         connection.on('notification', ({ channel, processId }) => {
-          if (processId !== connectionPid(connection)) wakeLocal(channel.slice('berth_'.length))
+          if (processId !== connectionPid(connection)) wakeLocal(channel.slice(prefix.length))
         })
-        await connection.query(topics.map((topic) => `LISTEN berth_${topic}`).join(';'))
+        await connection.query(topics.map((topic) => `LISTEN ${channelOf(topic)}`).join(';'))
         client = connection
         for (const topic of topics) wakeLocal(topic) // notifications may have been missed before
         await lost.promise

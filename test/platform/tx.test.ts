@@ -1,8 +1,11 @@
+import { EventEmitter } from 'node:events'
+import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openDb } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import {
   brokenConstraint,
+  endingTransaction,
   inTransaction,
   isUnavailable,
   type Sql,
@@ -217,6 +220,21 @@ describe('a transaction', () => {
       await Promise.all([sql.query('SELECT 1 / 0'), sql.query('SELECT 1')])
     })
     expect(sqlState(await failure(work))).toBe('22012')
+  })
+
+  test('whose connection breaks at its begin leaves no rejection that ends the process', async () => {
+    const lost = new Error('Connection terminated unexpectedly')
+    const query = () => new Promise((_, reject) => setImmediate(reject, lost))
+    const client = Object.assign(new EventEmitter(), { query, release: () => undefined })
+    const pool = { connect: async () => client } as unknown as pg.Pool
+    const unheard: unknown[] = []
+    const hear = (error: unknown) => unheard.push(error)
+    process.on('unhandledRejection', hear)
+    const work = endingTransaction(pool, async (sql) => ({ result: 1, writes: sql.query('SELECT 1') }), { tries: 1 })
+    expect(await failure(work)).toBeInstanceOf(Error)
+    await new Promise(setImmediate)
+    process.off('unhandledRejection', hear)
+    expect(unheard).toEqual([])
   })
 
   test('carries 64-bit counts as numbers', async () => {

@@ -11,8 +11,10 @@ import type { Domain } from '../domain.ts'
  * the hash before it. So an entry cannot be changed, removed or inserted without changing every later hash. Numbers
  * grow in commit order: a reader that has read the log up to n never finds a new entry at or before n.
  *
- * Every process runs the chainer; a lock lets one of them chain at a time. It polls often and needs no wake-up: an
- * entry waits for less than 100 ms, and a busy server chains more entries per statement.
+ * Every process runs the chainer; a lock lets one of them chain at a time. It needs no wake-up: twenty times a
+ * second it checks in memory whether a transaction of this process has ended, and then looks. So an entry waits for less
+ * than 100 ms, a busy server chains more entries per statement, and an idle one asks nothing. Once a second it looks in any
+ * case, for entries of a process that died.
  *
  * A person who can write to the database could chain a false log from any entry on. Therefore the head (number, hash,
  * time) is copied out of the database: the process that has chained it logs it, and appends it to `audit.headFile` as a
@@ -51,6 +53,8 @@ export interface Head {
 }
 
 const pollMs = 50
+/** Between two looks of a process that writes nothing. */
+const lookMs = 1_000
 const batchMax = 2_000
 const tellEveryMs = 60_000
 /**
@@ -66,10 +70,13 @@ export interface Chainer extends Loop {
 }
 
 export function createChainer(domain: Domain): Chainer {
-  const { clock, time, log, auditHeadFile: path } = domain
+  const { db, clock, time, log, auditHeadFile: path } = domain
   let untold: Head | undefined
   let toldMs = Number.NEGATIVE_INFINITY
   let prepared = false
+  /** As of the last look. */
+  let transactions = -1
+  let lookedMs = Number.NEGATIVE_INFINITY
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllEveryMs })
 
   /** A file that cannot be written is tried again with the next head; the chain does not wait for it. */
@@ -99,7 +106,15 @@ export function createChainer(domain: Domain): Chainer {
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 
-  const loop = createLoop({ name: 'audit chain', pollMs, clock, log, runOnce })
+  async function poll() {
+    const [ended, nowMs] = [db.transactionsEnded, clock.monotonicMs()]
+    if (ended === transactions && nowMs - lookedMs < lookMs) return
+    await runOnce()
+    transactions = ended
+    lookedMs = nowMs
+  }
+
+  const loop = createLoop({ name: 'audit chain', pollMs, clock, log, runOnce: poll })
   return {
     ...loop,
     runOnce,

@@ -26,20 +26,27 @@ const lookAtAllMsMax = 30_000
 export function createSequencer(domain: Domain): Loop {
   const { clock, log } = domain
   let openXact = 0
+  /** Events were written here since the last look. */
+  let isTold = true
   const lookAtAll = createRareLook({ clock, everyMs: lookAtAllEveryMs, pauseMsMax: lookAtAllMsMax })
-  async function sequenceFrom(fromXact: number) {
-    let looked = await sequenceOnce(domain, fromXact)
+  async function sequenceFrom(fromXact: number, look: typeof sequenceOnce) {
+    let looked = await look(domain, fromXact)
     while (looked.found >= batchMax) looked = await sequenceOnce(domain, fromXact)
     // Another database took over: it may have events of transactions with smaller numbers.
     if (looked.openXact < openXact) lookAtAll.ask()
     openXact = looked.openXact
   }
   async function runOnce() {
-    if (openXact > 0) await sequenceFrom(openXact)
-    if (lookAtAll.isDue()) await lookAtAll.run(() => sequenceFrom(0))
+    const look = isTold ? sequenceOnce : sequenceIfAny
+    isTold = false
+    if (openXact > 0) await sequenceFrom(openXact, look)
+    if (lookAtAll.isDue()) await lookAtAll.run(() => sequenceFrom(0, sequenceIfAny))
   }
   const loop = createLoop({ name: 'sequencer', pollMs, clock, log, runOnce })
-  domain.wakeups.on('event', loop.wake)
+  domain.wakeups.on('event', () => {
+    isTold = true
+    loop.wake()
+  })
   return loop
 }
 
@@ -52,14 +59,27 @@ interface Looked {
 
 /** Numbers at most one batch of events and one of deletions without a position, of this transaction and later ones. */
 export async function sequenceOnce({ db, wakeups }: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Looked> {
-  const looked = await db.transaction(async (sql) => {
-    await sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
-    const [row] = await sql.query<Looked>(sequenceSql, [batchMax, fromXact], 'sequence')
-    return row ?? { found: 0, openXact: 0 }
+  // Sent together: each statement sees what was committed when the one before it had ended.
+  const looked = await db.endingTransaction(async (sql) => {
+    const locked = sql.query('SELECT pg_advisory_xact_lock($1, 0)', [advisoryLocks.sequencer], 'sequence_lock')
+    const numbered = sql.query<Looked>(sequenceSql, [batchMax, fromXact], 'sequence')
+    return { result: numbered, writes: Promise.all([locked, numbered]) }
   })
-  if (looked.found > 0) wakeups.poke('feed')
-  return looked
+  const [row = { found: 0, openXact: 0 }] = looked
+  if (row.found > 0) wakeups.poke('feed')
+  return row
 }
+
+/** The same where nothing is expected: without a transaction and the lock, unless there is something. */
+async function sequenceIfAny(domain: Pick<Domain, 'db' | 'wakeups'>, fromXact = 0): Promise<Looked> {
+  const [row] = await domain.db.sql.query<{ isAny: boolean; openXact: number }>(anySql, [fromXact], 'sequence_any')
+  return row && !row.isAny ? { found: 0, openXact: row.openXact } : sequenceOnce(domain, fromXact)
+}
+
+const anySql = `
+SELECT EXISTS (SELECT FROM event WHERE position IS NULL AND xact >= $1)
+    OR EXISTS (SELECT FROM deleted_job WHERE position IS NULL) AS "isAny",
+  pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS "openXact"`
 
 /**
  * Ordered by time over jobs; a running maximum keeps the order of seq inside a job if the clock stepped back. A

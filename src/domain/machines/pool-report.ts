@@ -21,6 +21,8 @@ export interface ExecutorReport {
   attributes?: readonly string[]
   /** The longest run time in seconds, by submission queue. */
   secondsMax?: Readonly<Record<string, number>>
+  /** false: no image for X11 displays is configured. */
+  displays?: boolean
 }
 
 export async function reportPool({ db }: Pick<Domain, 'db'>, pool: string, report: PoolReport): Promise<void> {

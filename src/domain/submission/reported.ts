@@ -24,6 +24,17 @@ export function attributeViolations(
   })
 }
 
+/** A display runs in a container of its own, whose image the configuration names. */
+export function displayViolations(
+  { x11 }: SpecInput,
+  report: ExecutorReport | undefined,
+  executor: string,
+): Violation[] {
+  if (!x11 || report?.displays !== false) return []
+  const message = `Executor ${executor} has no image for X11 displays; the configuration of the server must name one as ${executor}.x11Image`
+  return [{ path: ['spec', 'x11'], message }]
+}
+
 /** Limits that cannot be enforced, a run time that is cut short, and an executor that is not available now. */
 export function reportWarnings(
   { resources, maxRunTimeSeconds, durationSeconds }: SpecInput,

@@ -13,7 +13,7 @@ import { readKeys } from './keys.ts'
 import { respec } from './respec.ts'
 import { dryRunOfHit, type SubmissionOutcome, submit } from './start-now.ts'
 import { keyOf } from './submission.ts'
-import { outcomeOf } from './submit.ts'
+import { leftOut, outcomeOf } from './submit.ts'
 
 /**
  * A retry is a new job: final states never change. It is submitted with the spec of a final job; quotas, rules and
@@ -43,7 +43,7 @@ export async function retryJob(domain: Domain, viewer: Viewer, raw: unknown): Pr
   const submission = await settled(readRetry(domain, viewer, input))
   if (submission instanceof Error) return submission
   const [outcome] = await submit(domain, viewer, [submission])
-  return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? missing())
+  return outcome instanceof InvalidInput ? inOwnWords(outcome, input) : (outcome ?? leftOut())
 }
 
 /** Violations are reported at the path of the override; the rest of the spec is the original's. */
@@ -55,10 +55,6 @@ function inOwnWords({ violations }: InvalidInput, { overrides }: RetryInput): In
       message,
     })),
   )
-}
-
-function missing(): never {
-  throw new Error('A retry was left out')
 }
 
 const payloadOf = ({ jobId, overrides }: RetryInput) => ({ retryOf: jobId, overrides })

@@ -9,7 +9,7 @@ import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
 import type { FreeNode } from '../machines/placement.ts'
 import type { PoolReport } from '../machines/pool-report.ts'
-import { attributeViolations } from './reported.ts'
+import { attributeViolations, displayViolations } from './reported.ts'
 
 /** A submission queue and the pool that it leads to. */
 export interface Destination extends PoolMachines {
@@ -112,6 +112,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
     ...gangViolations(spec, destination),
     ...deviceViolations(spec, destination, executor),
     ...attributeViolations(spec, destination.reports[executor], executor),
+    ...displayViolations(spec, destination.reports[executor], executor),
   ]
   if (violations.length > 0) throw new InvalidInput(violations)
   return { queue: destination.queue, pool: destination.pool, policy: destination.policy, executor }

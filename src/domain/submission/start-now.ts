@@ -18,6 +18,7 @@ import { readJob } from './stored-job.ts'
 import { readSubmission } from './submission.ts'
 import {
   deletedMeanwhile,
+  leftOut,
   outcomeOf,
   previewSubmission,
   readSubmissions,
@@ -95,7 +96,7 @@ export async function submit(domain: Domain, viewer: Viewer, inputs: readonly un
     asked.push(...(await Promise.all(asking.slice(asked.length, asked.length + atOnceMax).map((one) => one()))))
   while (asked.length < asking.length) asked.push(notAsked(asking.length))
   const next = { ordinary: (await submitted).values(), asked: asked.values() }
-  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? missing())
+  return wishes.map(({ verb }) => (verb ? next.asked : next.ordinary).next().value ?? leftOut())
 }
 
 async function amongOthers({ log }: Domain, work: Promise<SubmissionOutcome>): Promise<SubmissionOutcome> {
@@ -122,10 +123,6 @@ function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
   if (!parsed.success) return { verb: null, input: raw }
   const { dryRun: dry, noWait, ...input } = parsed.data
   return { verb: dry ? dryRun : noWait ? startNow : null, input }
-}
-
-function missing(): never {
-  throw new Error('A submission was left out')
 }
 
 const approvalPending = (why: string) => because('APPROVAL_PENDING', `Waiting for approval: ${why}`)

@@ -88,7 +88,7 @@ async function submitGroup(domain: Domain, items: readonly Submission[], look = 
   const gone = items.filter((_, index) => outcomes[index] === null)
   if (gone.length === 0 || look === looksMax) return outcomes.map((outcome) => outcome ?? deletedMeanwhile())
   const next = (await submitGroup(domain, gone, look + 1)).values()
-  return outcomes.map((outcome) => outcome ?? next.next().value ?? missing())
+  return outcomes.map((outcome) => outcome ?? next.next().value ?? leftOut())
 }
 
 export const deletedMeanwhile = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
@@ -103,7 +103,7 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
   if (decided.some((decision) => 'job' in decision))
     for (const topic of ['event', 'queue'] as const) domain.wakeups.poke(topic)
   const next = decided.values()
-  return stored.map((answer) => answer ?? next.next().value ?? missing())
+  return stored.map((answer) => answer ?? next.next().value ?? leftOut())
 }
 
 /** Answers of stored keys, without a transaction. */
@@ -112,7 +112,8 @@ async function answerStored(domain: Domain, items: readonly Submission[]): Promi
   return items.map((item) => answeredByKey(item, keys))
 }
 
-function missing(): never {
+/** In place of an outcome that every submission has. */
+export function leftOut(): never {
   throw new Error('A submission was left out')
 }
 
@@ -196,5 +197,5 @@ const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
 /** What would become of a submission now; writes nothing. */
 export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
   const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
-  return decided[0] ?? missing()
+  return decided[0] ?? leftOut()
 }

@@ -7,6 +7,8 @@ import { audit } from '../../../src/domain/audit/audit.ts'
 import { chainOnce, createChainer } from '../../../src/domain/audit/audit-chain.ts'
 import { verifyAudit } from '../../../src/domain/audit/audit-verify.ts'
 import type { Domain } from '../../../src/domain/domain.ts'
+import { createFakeClock } from '../../support/clock.ts'
+import { counting, passTime } from '../../support/counting.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
@@ -185,6 +187,30 @@ describe('the chain of the audit log', () => {
     }
     await until(isChained, { what: 'a late entry is chained' })
     expect(await at.verify()).toMatchObject({ ok: true })
+  })
+
+  it('is looked for 20 times a second after a transaction, and else once a second', async () => {
+    await using at = await scene(0)
+    const clock = createFakeClock()
+    const { db, asked, isAsking } = counting(at.database.db)
+    const looks = () => asked.get('audit_waiting') ?? 0
+    const chainer = createChainer({ ...at.domain, db, clock })
+    chainer.start()
+    await passTime(clock, { isAsking, seconds: 1 })
+    const before = looks()
+    await passTime(clock, { isAsking, seconds: 10 })
+    // And one in five seconds for entries of a transaction that took long.
+    expect(looks() - before).toBeLessThanOrEqual(12)
+    await db.transaction((sql) => audit(sql, at.admin, [record(1)], at.domain.time.nowMs()))
+    await passTime(clock, { isAsking, seconds: 0.05 })
+    await until(() => !isAsking(), { what: 'the look is over' })
+    expect(await at.verify()).toMatchObject({ ok: true, headSeq: 1 })
+    // Another process wrote it, and died.
+    await at.write(1, 1)
+    await passTime(clock, { isAsking, seconds: 1.05 })
+    await until(() => !isAsking(), { what: 'the look is over' })
+    expect(await at.verify()).toMatchObject({ ok: true, headSeq: 2 })
+    await chainer.stop()
   })
 
   it('is dense and in commit order while many write and several chain', async () => {

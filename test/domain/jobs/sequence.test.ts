@@ -1,7 +1,9 @@
 import pg from 'pg'
 import { expect, test } from 'vitest'
 import { cancelJob } from '../../../src/domain/control/cancel.ts'
-import { sequenceOnce } from '../../../src/domain/jobs/sequence.ts'
+import { createSequencer, sequenceOnce } from '../../../src/domain/jobs/sequence.ts'
+import { createFakeClock } from '../../support/clock.ts'
+import { counting, passTime } from '../../support/counting.ts'
 import { createDatabase } from '../../support/database.ts'
 import { createTestDomain } from '../../support/domain.ts'
 import { until } from '../../support/until.ts'
@@ -77,4 +79,26 @@ test('what has a position is not looked at again, though a transaction that is h
   await until(async () => (await seenByOneLook()) < 100, { what: 'a look comes upon nothing that has a position' })
   await sql.query("INSERT INTO event (job_id, seq, type) VALUES ($1, 4000, 'X')", [jobId])
   expect(await sequenceOnce(it.domain, from)).toMatchObject({ found: 1 })
+})
+
+test('without news a look begins no transaction, and finds within a second what another process wrote and did not number', async () => {
+  await using database = await createDatabase()
+  const clock = createFakeClock()
+  const { db, asked, isAsking } = counting(database.db)
+  await using it = await createTestDomain(db, { clock })
+  const sequencer = createSequencer(it.domain)
+  sequencer.start()
+  await passTime(clock, { isAsking, seconds: 1 })
+  asked.clear()
+  await passTime(clock, { isAsking, seconds: 10 })
+  expect([...asked.keys()]).toEqual(['sequence_any'])
+  const jobId = await it.submit()
+  await until(() => !isAsking() && clock.sleeping === 1, { what: 'the sequencer is at rest' })
+  const unnumbered = () => database.db.sql.query('SELECT FROM event WHERE position IS NULL')
+  expect(await unnumbered()).toEqual([])
+  // Its wake-up stays in the process that wrote it.
+  await database.db.sql.query("INSERT INTO event (job_id, seq, type) VALUES ($1, 4000, 'X')", [jobId])
+  await passTime(clock, { isAsking, seconds: 1 })
+  await until(async () => (await unnumbered()).length === 0, { what: 'it is numbered' })
+  await sequencer.stop()
 })

@@ -47,6 +47,25 @@ test('what the executor would refuse at the start is refused at submission, and 
   expect(await warnings({})).toEqual([])
 })
 
+test('an X11 display is refused where the configuration names no image for it', async () => {
+  const described = { version: null, available: true, message: null, unenforced: [] }
+  const report = (displays: boolean) =>
+    reportPool(it.domain, 'sim', {
+      executors: { simulated: { ...described, displays } },
+      unixUserRequired: false,
+      reservedUnixUsers: [],
+    })
+  await report(false)
+  expect(await warnings({})).toEqual([])
+  const message =
+    'Executor simulated has no image for X11 displays; the configuration of the server must name one as simulated.x11Image'
+  await expect(warnings({}, { x11: { gpu: false } })).rejects.toMatchObject({
+    violations: [{ path: ['spec', 'x11'], message }],
+  })
+  await report(true)
+  expect(await warnings({}, { x11: { gpu: false } })).toEqual([])
+})
+
 test('an executor whose backend does not answer has a warning, and the job waits for it', async () => {
   const simulated = { version: null, available: false, message: 'No engine answers', unenforced: [] }
   await reportPool(it.domain, 'sim', { executors: { simulated }, unixUserRequired: false, reservedUnixUsers: [] })

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { typedId } from '../../src/platform/ids.ts'
+
+/** Later than the ids of other tests in this process. */
+let nowMs = Date.UTC(2100, 0, 1)
+const ids = (count: number) => Array.from({ length: count }, () => typedId('job', nowMs))
+
+/** The milliseconds in an id: its first ten characters. */
+const msOf = (id: string) =>
+  [...id.slice(4, 14)].reduce((ms, char) => ms * 32 + '0123456789abcdefghjkmnpqrstvwxyz'.indexOf(char), 0)
+
+describe('the ids of a process', () => {
+  test('sort in the order in which they are made, however many there are in a millisecond', () => {
+    nowMs += 10_000
+    const made = ids(10_000)
+    expect(made).toEqual(made.toSorted())
+    expect(new Set(made).size).toBe(made.length)
+  })
+
+  test('say when they were made', () => {
+    nowMs += 10_000
+    expect(msOf(ids(1)[0] ?? '')).toBe(nowMs)
+  })
+
+  test('sort after those that a moment later had, and follow a clock that was set back', () => {
+    nowMs += 10_000
+    const made = ids(1)
+    nowMs -= 999
+    made.push(...ids(1))
+    expect(made).toEqual(made.toSorted())
+    nowMs -= 5_000
+    expect(msOf(ids(1)[0] ?? '')).toBe(nowMs)
+  })
+})
