@@ -55,15 +55,22 @@ export async function answerPost(
   if (text === null) return
   const type = ordinary(request)
   const params = type && parseParams(text, (given) => documents.resolve(given, caller.viewer))
-  // Yoga reads the body that was read already from here. A stream, because of a text yoga would list every character.
-  const body = Readable.from([Buffer.from(text)])
-  if (!params) return void (await engine(Object.assign(request, { body }), response, caller))
+  if (!params) return leave(engine, caller, { request, response, text })
   const result = await engine.getResultForParams({ params, request: posted }, { ...caller })
   if (!result || Symbol.asyncIterator in result)
     throw new Error('A document that is no subscription was answered by one')
   if (result.errors) return answerErrors(engine, { request, response }, { result, type })
   response.setHeader('content-type', `${type}; charset=utf-8`)
   await endWith({ request, response }, JSON.stringify(result))
+}
+
+/** Yoga reads the body that was read already from a stream: of a text it would list every character. */
+async function leave(
+  engine: GraphqlEngine,
+  caller: Requester,
+  { request, response, text }: Exchange & { text: string },
+): Promise<void> {
+  await engine(Object.assign(request, { body: Readable.from([Buffer.from(text)]) }), response, caller)
 }
 
 /** null: it was refused, or its sender is gone. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Utf8 } from '../logs/batch.ts'
 
 /**
  * The text of a log in a message of a WebSocket. As a string it would be decoded, escaped and encoded, which costs more
@@ -7,12 +8,12 @@ import { randomUUID } from 'node:crypto'
  */
 export interface LogTexts {
   /** Keeps a text, and answers the marker that stands for it in the result of this event. */
-  markerOf(utf8: Buffer): string
-  readonly byMarker: ReadonlyMap<string, Buffer>
+  markerOf(utf8: Utf8): string
+  readonly byMarker: ReadonlyMap<string, Utf8>
 }
 
 export function createLogTexts(): LogTexts {
-  const byMarker = new Map<string, Buffer>()
+  const byMarker = new Map<string, Utf8>()
   return {
     byMarker,
     markerOf(utf8) {
@@ -33,14 +34,22 @@ export const keepTexts = <Result extends object>(result: Result, { byMarker }: L
 export const textsOf = (result: object): LogTexts['byMarker'] =>
   (result as { [key]?: LogTexts['byMarker'] })[key] ?? new Map()
 
+/** A message, and the function to call when its bytes have left or will not. */
+export interface Message {
+  data: string | Buffer
+  sent: () => void
+}
+
 /**
  * The message with its texts, which are removed from `waiting`: further ones are of other messages. It is put together
- * in a buffer that stays, so a message is copied once.
+ * in a buffer that stays. A small message is copied out of it; a large one is sent as it lies there, and the next one gets
+ * another buffer until it was sent. New buffers for all messages would keep the garbage collector busy: V8 collects after
+ * 64 MiB of them.
  */
-export function withTexts(message: string, waiting: Map<string, Buffer>): string | Buffer {
+export function withTexts(message: string, waiting: Map<string, Utf8>): Message {
   let at = 0
   let end = 0
-  const texts: { utf8: Buffer; from: number; to: number }[] = []
+  const texts: Placed[] = []
   for (const [marker, utf8] of waiting) {
     const place = message.indexOf(marker, at)
     if (place < 0) continue
@@ -50,30 +59,59 @@ export function withTexts(message: string, waiting: Map<string, Buffer>): string
     at = place + marker.length
     waiting.delete(marker)
   }
-  if (at === 0) return message
+  if (at === 0) return { data: message, sent: nothing }
   end = putText(message.slice(at), end)
-  const made = Buffer.from(scratch.subarray(0, end))
-  for (const { utf8, from, to } of texts) escapedBefore.set(utf8, made.subarray(from, to))
-  return made
+  const isSmall = end < handedOverBytesMin
+  const data = isSmall ? Buffer.from(scratch.subarray(0, end)) : scratch.subarray(0, end)
+  for (const { utf8, from, to } of texts) escapedBefore.set(utf8, data.subarray(from, to))
+  return { data, sent: isSmall ? nothing : handOver(texts) }
 }
+
+interface Placed {
+  utf8: Utf8
+  from: number
+  to: number
+}
+
+const nothing = () => undefined
+const handedOverBytesMin = 65_536
 
 /** Texts are escaped once for all readers that get the same batch. */
-const escapedBefore = new WeakMap<Buffer, Buffer>()
+const escapedBefore = new WeakMap<Utf8, Buffer>()
 
-function putEscaped(utf8: Buffer, end: number): number {
-  const known = escapedBefore.get(utf8)
-  if (!known) return escapeJson(utf8, end)
-  makeRoom(end, known.length)
-  scratch.set(known, end)
-  return end + known.length
-}
-
+/** The buffer in which the next message is put together. */
 let scratch = Buffer.alloc(0)
 
-/** Room in the scratch for so many bytes after `end`; those before stay. */
+/** Buffers of messages that were sent. The newest is not used again yet: other readers may get the texts in it. */
+const resting: { buffer: typeof scratch; texts: readonly Placed[] }[] = []
+const restingMax = 4
+/** Larger ones are left to the garbage collector. */
+const restingBytesMax = 1_048_576
+
+/** The message is sent as it lies in the scratch. Answers what puts its buffer to rest. */
+function handOver(texts: readonly Placed[]): () => void {
+  let rest: (typeof resting)[number] | null = { buffer: scratch, texts }
+  const next = resting.length > 1 ? resting.shift() : undefined
+  for (const { utf8 } of next?.texts ?? []) escapedBefore.delete(utf8)
+  scratch = next?.buffer ?? Buffer.alloc(0)
+  return () => {
+    if (rest && rest.buffer.length <= restingBytesMax && resting.length < restingMax) resting.push(rest)
+    rest = null
+  }
+}
+
+function putEscaped(utf8: Utf8, start: number): number {
+  const known = escapedBefore.get(utf8)
+  if (!known) return utf8.reduce((end, part) => escapeJson(part, end), start)
+  makeRoom(start, known.length)
+  scratch.set(known, start)
+  return start + known.length
+}
+
+/** Room in the scratch for so many bytes after `end`; those before stay. It grows by half at least. */
 function makeRoom(end: number, bytes: number): void {
   if (scratch.length - end >= bytes) return
-  const larger = Buffer.allocUnsafeSlow(end + bytes)
+  const larger = Buffer.allocUnsafeSlow(Math.max(end + bytes, Math.ceil(scratch.length * 1.5)))
   larger.set(scratch.subarray(0, end))
   scratch = larger
 }
@@ -89,14 +127,22 @@ function putText(text: string, end: number): number {
 /** Of a control character, such as \u001b. */
 const escapeBytesMax = 6
 
-/**
- * Puts there what JSON.stringify would write between the quotes. Eight bytes at a time, up to the first one that needs
- * an escape: most need none.
- */
+/** Bytes that are escaped at once, in the room for the worst of them. */
+const blockBytes = 16_384
+
+/** Puts there what JSON.stringify would write between the quotes; answers the new end. */
 function escapeJson(utf8: Buffer, start: number): number {
+  makeRoom(start, utf8.length + Math.min(utf8.length, blockBytes) * escapeBytesMax)
+  let end = start
+  for (let at = 0; at < utf8.length; at += blockBytes) end = escapeBlock(utf8.subarray(at, at + blockBytes), end)
+  return end
+}
+
+/** Eight bytes at a time, up to the first one that needs an escape: most need none. */
+function escapeBlock(utf8: Buffer, start: number): number {
   makeRoom(start, utf8.length * escapeBytesMax)
   const bytes = scratch
-  const to = new DataView(bytes.buffer)
+  const to = new DataView(bytes.buffer, bytes.byteOffset)
   const from = new DataView(utf8.buffer, utf8.byteOffset, utf8.length)
   let end = start
   let at = 0

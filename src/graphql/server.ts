@@ -1,8 +1,14 @@
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Viewer } from '../domain/access.ts'
 import type { DiskWatch } from '../platform/disk.ts'
+import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
 import { type AllowanceLimits, createAllowances } from './allowances.ts'
 import { type Authenticate, showsRunToken } from './authenticate.ts'
@@ -64,6 +70,8 @@ export interface ServerOptions {
   isStarted?: () => boolean
   /** How long requests in flight may take once the server stops. */
   drainMsMax?: number
+  /** Further connections are closed at once: they would take the descriptors of the database and of jobs. */
+  connectionsMax?: number
 }
 
 const keepAliveMsDefault = 12_000
@@ -103,6 +111,7 @@ export function createServer(options: ServerOptions): Server {
   })
   http.keepAliveTimeout = keepAliveTimeoutMs
   http.headersTimeout = headersTimeoutMs
+  limitConnections(http, options.connectionsMax, log)
   const peers = config.singleUser ? createPeerCheck(log) : null
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
@@ -213,6 +222,20 @@ export function createServer(options: ServerOptions): Server {
       closed ??= close()
       return closed
     },
+  }
+}
+
+function limitConnections(http: HttpServer, max: number | undefined, log: Log) {
+  if (max === undefined || !Number.isFinite(max)) return
+  http.maxConnections = max
+  http.on('drop', () => log.warn({ err: new TooManyConnections(max) }, 'connections are refused'))
+}
+
+/** The code makes it a trouble of the machine, which the log tells once. */
+class TooManyConnections extends Error {
+  readonly code = 'EMFILE'
+  constructor(max: number) {
+    super(`${max} connections are open, half of what the limit of open files (ulimit -n) admits`)
   }
 }
 

@@ -5,6 +5,7 @@ import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type Subscribe
 import type { GraphQLParams } from 'graphql-yoga'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { anonymous, type Viewer } from '../domain/access.ts'
+import type { Utf8 } from '../logs/batch.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Log } from '../platform/log.ts'
 import { isUnavailable, Unavailable } from '../platform/tx.ts'
@@ -16,7 +17,7 @@ import type { GraphqlEngine } from './engine.ts'
 import { formatError, presentError, refusal } from './errors.ts'
 import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
-import { textsOf, withTexts } from './log-text.ts'
+import { type Message, textsOf, withTexts } from './log-text.ts'
 import { partOneByOne } from './parting.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
@@ -62,7 +63,7 @@ interface Connection {
   admitted: () => void
   leave?: () => void
   /** Texts of the results that are about to be sent. */
-  readonly texts: Map<string, Buffer>
+  readonly texts: Map<string, Utf8>
 }
 
 interface SocketArgs extends ExecutionArgs {
@@ -256,12 +257,18 @@ const isServersMessage = (error: unknown) =>
  * Resolves when the kernel has the bytes, so a slow reader holds back its own subscription and nothing else. One
  * message of up to `aheadBytesMax` is not waited for: the next one is made meanwhile.
  */
-const send = (socket: WebSocket, data: string | Buffer) =>
+const send = (socket: WebSocket, { data, sent }: Message) =>
   new Promise<void>((resolve) => {
-    if (socket.readyState !== socket.OPEN) return resolve()
+    if (socket.readyState !== socket.OPEN) {
+      sent()
+      return resolve()
+    }
     const goesOn = socket.bufferedAmount === 0 && data.length <= aheadBytesMax
     // A peer that left meanwhile is told by 'close', not here.
-    socket.send(data, { binary: false }, () => resolve())
+    socket.send(data, { binary: false }, () => {
+      sent()
+      resolve()
+    })
     if (goesOn) resolve()
   })
 

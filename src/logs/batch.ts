@@ -19,9 +19,12 @@ export const lineBytesMax = 65_536
 /** A piece ends here, or up to three bytes later, where a character lies across. */
 const pieceBytes = lineBytesMax - 3
 
+/** A text as valid UTF-8, in parts that are not joined: joining them costs a copy. */
+export type Utf8 = readonly Buffer[]
+
 /** A stretch of one run's log. Its text is there as bytes; a string and lines are made on request. */
 export interface Passage {
-  utf8: Buffer
+  utf8: Utf8
   readonly text: string
   readonly lines: readonly LogLine[]
   start: number
@@ -43,7 +46,7 @@ export function passage(stored: readonly Stored[], run: number, options: CutOpti
   return {
     utf8,
     get text() {
-      return utf8.toString()
+      return joined(utf8).toString()
     },
     get lines() {
       lines ??= collectLines(stored, cut, { ...options, run, linesMax: Number.POSITIVE_INFINITY }).lines
@@ -68,20 +71,20 @@ export function passageOfLines(
  * much as it grew, so that Latin-1, which grows by a few percent, comes in about as many batches as UTF-8. A third
  * fits even if every byte is invalid.
  */
-function fitting<Options extends CutOptions, Whole extends { utf8: Buffer }>(
+function fitting<Options extends CutOptions, Whole extends { utf8: Utf8 }>(
   options: Options,
   cut: (smaller: Options) => Whole,
 ): Whole {
   const { bytesMax } = options
   const whole = cut(options)
-  const grown = whole.utf8.length / bytesMax
+  const grown = bytesOf(whole.utf8) / bytesMax
   if (grown <= 1) return whole
   const smaller = cut({ ...options, bytesMax: Math.max(bytesMax / replacementBytes, (bytesMax / grown) * evenly) | 0 })
-  if (smaller.utf8.length <= bytesMax) return smaller
+  if (bytesOf(smaller.utf8) <= bytesMax) return smaller
   return cut({ ...options, bytesMax: Math.floor(bytesMax / replacementBytes) })
 }
 
-function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; utf8: Buffer } {
+function cutText(stored: readonly Stored[], options: CutOptions): { cut: Cut; utf8: Utf8 } {
   const cut = cutBatch(stored, options)
   return { cut, utf8: utf8Of(cut.slices) }
 }
@@ -90,15 +93,23 @@ function cutLines(stored: readonly Stored[], run: number, options: CutOptions & 
   const cut = cutBatch(stored, options)
   const { lines, end } = collectLines(stored, cut, { ...options, run })
   const utf8 = utf8Of(trim(cut.slices, end))
-  return { utf8, text: utf8.toString(), lines, start: options.from, end }
+  return { utf8, text: joined(utf8).toString(), lines, start: options.from, end }
 }
 
-function utf8Of(slices: readonly Slice[]): Buffer {
-  const bytes = joined(slices.map((slice) => slice.bytes))
-  return isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())
+/** More parts are joined: each costs some time of its own. */
+const partsMax = 8
+
+function utf8Of(slices: readonly Slice[]): Utf8 {
+  const parts = slices.map(({ bytes }) => bytes)
+  // A character may lie across two parts.
+  if (parts.length <= partsMax && parts.every(isUtf8)) return parts
+  const bytes = joined(parts)
+  return [isUtf8(bytes) ? bytes : Buffer.from(bytes.toString())]
 }
 
-/** Most texts have one part: then nothing is copied. */
+export const bytesOf = (utf8: Utf8): number => utf8.reduce((sum, part) => sum + part.length, 0)
+
+/** One part is not copied. */
 const joined = (parts: readonly Buffer[]) => (parts.length === 1 && parts[0] ? parts[0] : Buffer.concat(parts))
 
 interface OpenLine {

@@ -67,7 +67,9 @@ export function readChunk(row: ChunkRow): Chunk {
  * byte Node does not know whether more follows, and makes another one.
  */
 const unpack = (data: Buffer, size: number) =>
-  zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size + 1) })
+  isRaw(data)
+    ? data.subarray(rawHeaderBytes)
+    : zstdDecompressSync(data, { chunkSize: Math.max(smallestBuffer, size + 1) })
 
 /** Node's zlib takes no smaller output buffer. */
 const smallestBuffer = 64
@@ -77,7 +79,35 @@ const liveLevel = 1
 export const mergedLevel = 3
 
 export const pack = (bytes: Buffer, level: number): Buffer =>
-  zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } })
+  bytes.length <= rawBytesMax
+    ? rawFrame(bytes)
+    : zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } })
+
+/**
+ * A line or two are not compressed: making a compressor takes 100 µs, and they would not become smaller. They are a frame of
+ * Zstandard with one raw block, so the column has one format: magic number, a descriptor (one segment, and its size in one
+ * byte), the size, and the header of the block (the last one, raw, and its size again).
+ */
+const rawBytesMax = 255
+const rawHeaderBytes = 9
+const magic = 0xfd2fb528
+const oneSegment = 0x20
+const lastRawBlock = 1
+
+function rawFrame(bytes: Buffer): Buffer {
+  const frame = Buffer.allocUnsafe(rawHeaderBytes + bytes.length)
+  frame.writeUInt32LE(magic)
+  frame[4] = oneSegment
+  frame[5] = bytes.length
+  frame.writeUIntLE(lastRawBlock | (bytes.length << 3), 6, 3)
+  frame.set(bytes, rawHeaderBytes)
+  return frame
+}
+
+const isRaw = (data: Buffer): boolean =>
+  data.length >= rawHeaderBytes &&
+  data[4] === oneSegment &&
+  data.readUIntLE(6, 3) === (lastRawBlock | ((data.length - rawHeaderBytes) << 3))
 
 /** A chunk to be written. */
 export type NewChunk = Place & ({ gap: null; segments: number[]; bytes: Buffer; data: Buffer } | { gap: GapReason })

@@ -1,4 +1,4 @@
-import type { LogLine } from './batch.ts'
+import type { LogLine, Utf8 } from './batch.ts'
 import type { LogGap, LogStart } from './read.ts'
 import type { LogCursor } from './stored.ts'
 
@@ -7,7 +7,7 @@ export type TailMessage =
   | {
       kind: 'batch'
       run: number
-      utf8: Buffer
+      utf8: Utf8
       readonly text: string
       readonly lines: readonly LogLine[]
       startOffset: number

@@ -1,6 +1,6 @@
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
-import { codesOf, type Passage, passage } from './batch.ts'
+import { bytesOf, codesOf, type Passage, passage } from './batch.ts'
 import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
 import { gapMessage, startOf, whatFollows } from './read.ts'
@@ -144,7 +144,7 @@ export class TailReader {
     this.#cursor = message.cursor
     if (over) return this.#last(message)
     if (!shared) this.#readAhead(log)
-    return part.utf8.length === 0 ? undefined : message
+    return bytesOf(part.utf8) === 0 ? undefined : message
   }
 
   #cut(
@@ -251,7 +251,7 @@ export class TailReader {
   }
 
   #nothing(): Passage {
-    return { utf8: Buffer.alloc(0), text: '', lines: [], start: this.#cursor.offset, end: this.#cursor.offset }
+    return { utf8: [], text: '', lines: [], start: this.#cursor.offset, end: this.#cursor.offset }
   }
 
   #last(message: TailMessage): TailMessage {

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compressedBytesMin } from '../../src/graphql/compression.ts'
@@ -116,5 +118,25 @@ describe('compression', () => {
     expect(response.headers['x-accel-buffering']).toBe('no')
     expect(['none', undefined]).toContain(response.headers['content-encoding'])
     expect(String(bytes)).toMatch(/^:/)
+  })
+})
+
+describe('connections over the limit', () => {
+  it('are closed at once, and others are served again when there is room', async () => {
+    await using small = await startServer({ connectionsMax: 2 })
+    const { port } = new URL(small.url)
+    const open = async () => {
+      const socket = connect(Number(port), '127.0.0.1')
+      await once(socket, 'connect')
+      return socket
+    }
+    const idle = [await open(), await open()]
+    const refused = await open()
+    await once(refused, 'close')
+    for (const socket of idle) socket.destroy()
+    await Promise.all(idle.map((socket) => once(socket, 'close')))
+    await expect
+      .poll(() => send(small.url, { method: 'GET', path: '/healthz', agent: false }).catch(String))
+      .toMatchObject({ status: 200 })
   })
 })
