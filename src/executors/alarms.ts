@@ -11,24 +11,27 @@ export interface Alarm extends Disposable {
   ring(): void
 }
 
+/** Without a reason, each ring would make an exception with a stack. */
+const rung = 'rung'
+
 function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
-  let rung = false
+  let isRung = false
   let waiting: AbortController | undefined
   return {
     ring() {
-      rung = true
-      waiting?.abort()
+      isRung = true
+      waiting?.abort(rung)
     },
     async wait(ms, signal) {
-      if (!rung) {
+      if (!isRung) {
         waiting = new AbortController()
-        const stop = () => waiting?.abort()
+        const stop = () => waiting?.abort(rung)
         signal.addEventListener('abort', stop, { once: true })
         if (!signal.aborted) await clock.sleep(ms, waiting.signal)
         signal.removeEventListener('abort', stop)
         waiting = undefined
       }
-      rung = false
+      isRung = false
     },
     [Symbol.dispose]: onDispose,
   }

@@ -82,8 +82,11 @@ export type Observation =
   | { state: 'starting'; info?: string; nativeId?: string }
   | { state: 'running'; startedAt?: Date; nativeId?: string; ip?: string; placements?: readonly BackendPlacement[] }
   | Ended
-  /** Its node does not answer: the state is unknown, and nothing may be concluded yet. */
-  | { state: 'unreachable'; info?: string }
+  /**
+   * Its node does not answer: the state is unknown, and nothing may be concluded yet. `neverBegan`: its command has not
+   * begun, and will not while the node does not answer.
+   */
+  | { state: 'unreachable'; info?: string; neverBegan?: boolean }
   /**
    * The run has ended without an end of its own: the machine restarted, the container was removed, the backend lost its
    * node. PREEMPTED: the backend took its nodes away for another job.
@@ -171,6 +174,8 @@ export interface ExecutorDescription {
   attributes?: readonly string[]
   /** The longest run time in seconds of each submission queue that has one. */
   secondsMax?: Readonly<Record<string, number>>
+  /** Whether its configuration names an image for X11 displays. Absent: it needs none, or gives no displays. */
+  displays?: boolean
 }
 
 export type Limit = 'memory' | 'cpu' | 'pids'

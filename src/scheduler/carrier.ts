@@ -70,6 +70,8 @@ export class Carrier {
   readonly #cancelled = new AbortController()
   #gone: Observation | null = null
   #silent = false
+  /** As its backend told while its node was silent. */
+  #neverBegan = false
   #silentSince: number | null = null
   #running: boolean
   /** Its end was requested. */
@@ -153,6 +155,7 @@ export class Carrier {
     this.#silentSince = observation.state === 'unreachable' ? (this.#silentSince ?? atMs) : null
     if (this.#silentSince === null || atMs - this.#silentSince < this.#carrying.nodeLostAfterMs) return null
     this.#silent = true
+    this.#neverBegan = observation.state === 'unreachable' && observation.neverBegan === true
     return { state: 'gone' }
   }
 
@@ -206,10 +209,19 @@ export class Carrier {
     }
   }
 
-  /** A start that was given up may have begun the run unless it says that it did not. */
+  /**
+   * A start that was given up may have begun the run unless it says that it did not. Its files may be left then, and if
+   * the backend knows the run all the same, it is stopped.
+   */
   async #settleCancelled(error: unknown): Promise<Handle | null> {
     if (!(error instanceof StartFailed)) return this.#findStarted()
     await this.#report({ kind: 'neverStarted' })
+    const { runId } = this.#run
+    const handle = await this.executor.find(runId).catch((err: unknown) => {
+      this.#carrying.domain.log.debug({ err, run: runId }, 'files are left')
+      return null
+    })
+    if (handle !== null) this.#carrying.withdraw({ runId, executor: this.executor, handle })
     return null
   }
 
@@ -283,6 +295,7 @@ export class Carrier {
     await this.#report({
       kind: 'lost',
       info: `Its node has not answered for ${this.#carrying.nodeLostAfterMs / 1000} s`,
+      neverBegan: this.#neverBegan,
     })
   }
 

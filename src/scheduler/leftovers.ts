@@ -8,11 +8,13 @@ import type { Carrying } from './carrier.ts'
 /**
  * Data of runs that a server left in its executors when it died between storing the end of a run and `forget`. A new
  * leader looks once, and then every hour: data of runs that are over, or were removed with their job, is forgotten. No
- * process is ended here: living runs are left to the search for lost runs.
+ * process is ended here: living runs are left to the search for lost runs. One that the database does not know is named
+ * in the log: an older backup was restored, or the server was given another database.
  */
 
 const pollMs = 3_600_000
 const runsPerQuestion = 500
+const namedMax = 20
 
 export const createLeftovers = ({ domain, leader }: Carrying, executors: ReadonlyMap<string, Executor>): Loop =>
   createLoop({
@@ -21,11 +23,20 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
     clock: domain.clock,
     log: domain.log,
     async runOnce() {
-      for (const executor of executors.values()) await forgetOver(executor, domain.db.sql)
+      for (const [name, executor] of executors) {
+        const strangers = await forgetOver(executor, domain.db.sql)
+        if (strangers.length > 0)
+          domain.log.warn(
+            { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
+            'runs go on that the database does not know, as after the restoration of a backup; end them by hand',
+          )
+      }
     },
   })
 
-async function forgetOver(executor: Executor, sql: Sql): Promise<void> {
+/** Returns the runs that are alive and not in the database. */
+async function forgetOver(executor: Executor, sql: Sql): Promise<string[]> {
+  const strangers: string[] = []
   const kept = (await executor.list?.()) ?? []
   for (let from = 0; from < kept.length; from += runsPerQuestion) {
     const some = kept.slice(from, from + runsPerQuestion)
@@ -33,10 +44,12 @@ async function forgetOver(executor: Executor, sql: Sql): Promise<void> {
       sql,
       some.map(({ runId }) => runId),
     )
-    const handles = some
-      .filter(({ runId }) => isFinal(states.get(runId)?.state ?? 'CANCELLED'))
-      .map(({ handle }) => handle)
-    const seen = await executor.inspect(handles)
-    for (const [index, handle] of handles.entries()) if (isOver(seen[index])) await executor.forget?.(handle)
+    const unneeded = some.filter(({ runId }) => isFinal(states.get(runId)?.state ?? 'CANCELLED'))
+    const seen = await executor.inspect(unneeded.map(({ handle }) => handle))
+    for (const [index, { runId, handle }] of unneeded.entries()) {
+      if (isOver(seen[index])) await executor.forget?.(handle)
+      else if (seen[index]?.state === 'running' && !states.has(runId)) strangers.push(runId)
+    }
   }
+  return strangers
 }

@@ -15,7 +15,7 @@ export type Report =
   /** Cancelled, and never started by the executor. */
   | { kind: 'neverStarted' }
   /** Its node has not answered for so long that it counts as lost. */
-  | { kind: 'lost'; info: string }
+  | { kind: 'lost'; info: string; neverBegan?: boolean }
 
 export type Step = Pick<
   Move,
@@ -112,14 +112,14 @@ function running({ leaving }: ReportedJob, observation: Ended | Extract<Observat
   return { to: 'RUNNING', ...why, ...(startedAt && { startedAt }), ...factsOf(observation) }
 }
 
-type Gone = Pick<Extract<Observation, { state: 'gone' }>, 'info' | 'cause' | 'finishedAt'>
+type Gone = Pick<Extract<Observation, { state: 'gone' }>, 'info' | 'cause' | 'finishedAt'> & { neverBegan?: boolean }
 
-function gone(job: ReportedJob, { info: told, cause, finishedAt }: Gone): Step {
+function gone(job: ReportedJob, { info: told, cause, finishedAt, neverBegan = false }: Gone): Step {
   const info = told ?? (cause ? 'The backend preempted the run' : 'The backend does not know the run any more')
   const facts = { info, ...(finishedAt && { finishedAt }) }
   if (job.state === 'CANCELLING') return { to: 'CANCELLED', reason: cause ? 'CANCELLED' : 'NODE_LOST', ...facts }
   const reason = cause ?? 'NODE_LOST'
-  if (runsAgain(job)) return { to: 'QUEUED', reason, runEnds: 'INTERRUPTED', ...facts }
+  if (neverBegan || runsAgain(job)) return { to: 'QUEUED', reason, runEnds: 'INTERRUPTED', ...facts }
   return { to: 'INTERRUPTED', reason, ...facts }
 }
 

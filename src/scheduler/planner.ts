@@ -20,8 +20,11 @@ export interface Leader {
 export interface Planner {
   /** The present world; loaded if nothing is known. */
   hear(): Promise<World>
-  /** Hears, and decides until nothing is left or `roundsMax` rounds were made. */
-  pass(roundsMax: number): Promise<Processed & { isDone: boolean }>
+  /**
+   * Decides until nothing is left or `roundsMax` rounds were made. Each round hears before it plans; with `isHeard` the
+   * first one plans with what `hear` has just answered.
+   */
+  pass(roundsMax: number, isHeard?: boolean): Promise<Processed & { isDone: boolean }>
   /** Shows readers what changed; false: nothing did. */
   publish(): Promise<boolean>
   /** Some changes are not shown to readers yet. */
@@ -79,8 +82,8 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     return known
   }
 
-  async function decide(): Promise<{ decisions: Decisions; isDone: boolean; committed: Committed | null }> {
-    const now = await hear()
+  async function decide(isHeard: boolean): Promise<Decided> {
+    const now = (isHeard && world) || (await hear())
     const decisions = await planned(now, store)
     if (decisions.considered > 0 || (nextMs !== null && nextMs <= now.state.nowMs)) changed = true
     nextMs = decisions.nextMs
@@ -94,11 +97,11 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
     return { decisions, isDone: false, committed }
   }
 
-  async function pass(roundsMax: number): Promise<Processed & { isDone: boolean }> {
+  async function pass(roundsMax: number, isHeard: boolean): Promise<Processed & { isDone: boolean }> {
     const done = { considered: 0, started: 0, preempted: 0 }
     let conflicts = 0
     for (let round = 0; round < roundsMax; round++) {
-      const { decisions, isDone, committed } = await decide()
+      const { decisions, isDone, committed } = await decide(isHeard && round === 0)
       done.considered += decisions.considered
       if (committed?.kind === 'conflict' && ++conflicts === conflictsMax)
         throw new Error(`Decisions of pool ${pool} met ${conflictsMax} conflicts in one pass`)
@@ -124,7 +127,7 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
 
   return {
     hear: () => trusting(async () => refilled(await hear(), store)),
-    pass: (roundsMax) => trusting(() => pass(roundsMax)),
+    pass: (roundsMax, isHeard = false) => trusting(() => pass(roundsMax, isHeard)),
     publish: () => trusting(publish),
     get owes() {
       return changed
@@ -138,6 +141,12 @@ export function createPlanner(store: Store, { log, pool }: { log: Log; pool: str
       world = null
     },
   }
+}
+
+interface Decided {
+  decisions: Decisions
+  isDone: boolean
+  committed: Committed | null
 }
 
 /** Changes may have emptied windows, and no round has read further entries since. */

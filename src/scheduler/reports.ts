@@ -1,5 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { storeUnsent } from '../domain/inside/closures.ts'
+import { visitLate } from '../domain/jobs/finished.ts'
 import { loseNodes } from '../domain/jobs/lost-runs.ts'
 import { type RunFacts, storeFacts } from '../domain/jobs/run-facts.ts'
 import { lockReportedJobs, type ReportedJob, recordLateReport, saveHandles } from '../domain/jobs/runs.ts'
@@ -123,6 +124,7 @@ async function writeRound(
     moves.flatMap((steps) => steps[1] ?? []),
     domain.time.nowMs(),
   )
+  await visitLate(sql, moves.flat(), domain.time.nowMs())
 }
 
 async function storeLosses(

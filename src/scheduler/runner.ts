@@ -68,13 +68,22 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
 
   const lookAtAll = createRareLook({ clock, everyMs: pollMs, pauseMsMax: lookMsMax })
   let lookedForStartsMs = clock.monotonicMs()
+  let startsAreTold = true
 
-  /** Starts are frequent and found by their time; stops and departures are looked for when one was announced. */
+  /**
+   * Starts are frequent and found by their time; stops and departures are looked for when one was announced. The look at
+   * all finds starts as well, so without news of one it is enough.
+   */
   async function takeUpDue() {
     const beganMs = clock.monotonicMs()
-    await takeUpFrom(() => readStartsDue(domain.db.sql, leader, beganMs - lookedForStartsMs))
+    if (startsAreTold || !lookAtAll.isDue()) {
+      startsAreTold = false
+      await takeUpFrom(() => readStartsDue(domain.db.sql, leader, beganMs - lookedForStartsMs))
+      lookedForStartsMs = beganMs
+    }
+    if (!lookAtAll.isDue()) return
+    await takeUpFrom(() => lookAtAll.run(() => readRunsDue(domain.db.sql, leader)))
     lookedForStartsMs = beganMs
-    if (lookAtAll.isDue()) await takeUpFrom(() => lookAtAll.run(() => readRunsDue(domain.db.sql, leader)))
   }
 
   /** All runs that hold resources: at first those of an earlier leader, later any that was dropped. */
@@ -111,7 +120,10 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
   return {
     start() {
       const listening = [
-        domain.wakeups.on('start', due.wake),
+        domain.wakeups.on('start', () => {
+          startsAreTold = true
+          due.wake()
+        }),
         domain.wakeups.on('run', () => {
           lookAtAll.ask()
           due.wake()

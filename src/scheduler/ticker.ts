@@ -2,6 +2,7 @@ import type { Domain } from '../domain/domain.ts'
 import { Fenced } from '../domain/leadership.ts'
 import type { Processed } from '../domain/queue/process-queue.ts'
 import { openQuestions } from '../domain/queue/questions.ts'
+import { allOf } from '../platform/tx.ts'
 import { createPlanner, type Leader } from './planner.ts'
 import { answerQuestions } from './questions.ts'
 import type { Store } from './store.ts'
@@ -46,18 +47,18 @@ export function createTicker({ domain, leader, store, publishEveryMs = publishMs
     if (await planner.publish()) publishedMs = clock.monotonicMs()
   }
 
-  async function decide(roundsMax: number): Promise<Processed> {
-    const { isDone, ...pass } = await planner.pass(roundsMax)
+  /** A pass that was asked for hears what was committed before the question. */
+  async function decide(asked: boolean): Promise<Processed> {
+    const { isDone, ...pass } = await planner.pass(asked ? roundsPerPass : roundsPerTick, !asked)
     goesOn = !isDone
     return pass
   }
 
   async function tick(): Promise<Processed> {
-    const questions = await openQuestions(domain, leader.pool)
+    const [questions, world] = await allOf([openQuestions(domain, leader.pool), planner.hear()])
     const asked = questions.some(({ kind }) => kind === 'PASS')
-    const { settings } = (await planner.hear()).state
     goesOn = false
-    const pass = settings.automatic || asked ? await decide(asked ? roundsPerPass : roundsPerTick) : null
+    const pass = world.state.settings.automatic || asked ? await decide(asked) : null
     // A client that asked for a pass reads the result next.
     if (asked || untilPublishedMs() === 0) await publish()
     await answerQuestions({ domain, leader, planner, pass }, questions)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # npm run test:executors: the contract over real backends. Each that is installed is started with data of its own, on a socket
 # of its own, and stopped again; each that is not is named. As root, on Debian: apt-get install docker.io iptables
-# busybox-static podman runc slurm-wlm munge etcd-server containerd containernetworking-plugins; the binaries of Kubernetes are in
+# busybox-static podman runc xvfb x11-utils slurm-wlm munge etcd-server containerd containernetworking-plugins; the binaries of Kubernetes are in
 # BERTH_TEST_KUBERNETES_BINARIES or the PATH.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -24,7 +24,7 @@ finish() {
 }
 trap finish EXIT
 
-# The root of an image that is busybox and nothing else, as a tar file.
+# The root of an image, as a tar file: busybox, and an X server with one client if this machine has them.
 rootfs() {
   local root="$directory/rootfs"
   mkdir -p "$root"/{bin,sbin,usr/bin,usr/sbin,etc,tmp,proc,sys,dev,root}
@@ -33,6 +33,10 @@ rootfs() {
     [ "$applet" = bin/busybox ] || ln -sf /bin/busybox "$root/$applet" 2>/dev/null || true
   done
   echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+  if command -v Xvfb >/dev/null && command -v xkbcomp >/dev/null && command -v xdpyinfo >/dev/null; then
+    (for each in $(command -v Xvfb xkbcomp xdpyinfo); do echo "$each"; ldd "$each" | grep -o '/[^ ]*'; done; echo /usr/share/X11/xkb) |
+      sort -u | sed 's|^/||' | tar -C / -ch -T - | tar -C "$root" -x
+  fi
   tar -C "$root" -c .
 }
 
@@ -46,7 +50,8 @@ answers() {
 
 contract() {
   echo "── the executor container over $1"
-  BERTH_TEST_ENGINE="unix://$2" npx vitest run test/executors/container.test.ts "${@:3}" || failed+=("$1")
+  BERTH_TEST_ENGINE="unix://$2" npx vitest run --no-file-parallelism test/executors/container.test.ts \
+    test/executors/container-x11.test.ts test/e2e/backends.test.ts "${@:3}" || failed+=("$1")
 }
 
 can() {
@@ -54,6 +59,12 @@ can() {
     command -v "$program" >/dev/null || { skipped+=("$engine: there is no $program"); return 1; }
   done
 }
+
+engine=displays
+can Xvfb xkbcomp xdpyinfo || true
+
+echo "── a server over local"
+BERTH_TEST_LOCAL=yes npx vitest run test/e2e/backends.test.ts || failed+=(local)
 
 engine=dockerd
 if can dockerd docker busybox curl iptables; then
@@ -79,7 +90,8 @@ fi
 engine=podman
 if can podman runc busybox curl; then
   socket=$directory/podman.sock
-  podman image exists "$image" ||
+  # An earlier one may be without an X server.
+  { podman image exists "$image" && { ! command -v Xvfb || podman run --rm "$image" test -e /usr/bin/Xvfb; }; } >/dev/null 2>&1 ||
     rootfs | podman import -q --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null
   # Its containers leave files where the service was started.
   env -C "$directory" podman system service --time=0 "unix://$socket" >"$directory/podman.log" 2>&1 &
@@ -92,8 +104,8 @@ if can slurmctld slurmd munged sbatch unshare; then
   if conf=$(bash test/executors/slurm.sh up "$directory/slurm"); then
     chmod 711 "$directory"
     echo "── the executor slurm over $(SLURM_CONF=$conf sinfo --version)"
-    BERTH_TEST_SLURM=$conf npx vitest run test/executors/slurm.test.ts test/executors/slurm-troubles.test.ts \
-      test/e2e/lost-nodes.test.ts || failed+=(slurm)
+    BERTH_TEST_SLURM=$conf npx vitest run --no-file-parallelism test/executors/slurm.test.ts test/executors/slurm-troubles.test.ts \
+      test/e2e/lost-nodes.test.ts test/e2e/backends.test.ts || failed+=(slurm)
   else
     failed+=("slurm does not start")
   fi
@@ -109,7 +121,8 @@ if can kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl etc
   for _ in $(seq 900); do grep -q '^ready' "$directory/kubernetes.log" && break; kill -0 $! 2>/dev/null || break; sleep 0.1; done
   if grep -q '^ready' "$directory/kubernetes.log"; then
     echo "── the executor kubernetes over $(kubectl --kubeconfig "$directory/kubernetes/kubeconfig" version --short 2>/dev/null | tail -1)"
-    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes.test.ts test/executors/kubernetes-server.test.ts || failed+=("kubernetes")
+    BERTH_TEST_KUBERNETES="$directory/kubernetes/kubeconfig" npx vitest run --no-file-parallelism test/executors/kubernetes.test.ts \
+      test/executors/kubernetes-x11.test.ts test/executors/kubernetes-server.test.ts test/e2e/backends.test.ts || failed+=("kubernetes")
   else
     tail -3 "$directory/kubernetes.log" >&2
     failed+=("kubernetes does not start")

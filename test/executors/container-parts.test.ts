@@ -132,6 +132,15 @@ describe('states', () => {
     expect(isUnstarted(inspected({ ...failed, ExitCode: 127 }))).toBe(false)
   })
 
+  it('of a container that another program removes while it runs are those of one that is gone', () => {
+    const removed = { Status: 'removing', ExitCode: 137 }
+    expect(seen(removed)).toMatchObject({ state: 'gone' })
+    expect(seen(removed, true)).toMatchObject({ state: 'ended', stopped: true })
+    expect(seen({ ...removed, OOMKilled: true })).toMatchObject({ state: 'ended', cause: 'OOM_KILLED' })
+    expect(seen({ ...removed, ExitCode: 3 })).toMatchObject({ state: 'ended', exitCode: 3 })
+    expect(seen({ ...removed, Status: 'exited' })).toMatchObject({ state: 'ended', exitCode: 137 })
+  })
+
   it('that nobody knows are loud', () => {
     expect(() => phaseOf('melted')).toThrow('The container engine has an unknown state: melted')
   })

@@ -1,16 +1,14 @@
-import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { EngineAway } from '../../src/executors/container/engine.ts'
 import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { systemClock } from '../../src/platform/clock.ts'
-import { createLog } from '../../src/platform/log.ts'
-import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
+import { listenAsEngine, openOverEngine } from './fake-engine.ts'
 import { runOf } from './runs.ts'
 
 /**
@@ -24,7 +22,7 @@ let executor: Executor
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-container-pull-'))
-  engine = await startEngine(join(directory, 'engine.sock'))
+  engine = await startEngine()
   executor = await open('stops')
 })
 afterEach(async () => {
@@ -33,20 +31,10 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-const open = (name: string) =>
-  createContainerExecutor({
-    engine: `unix://${directory}/engine.sock`,
-    directory: join(directory, name),
-    environment: {},
-    image: 'slow:1',
-    dataRoots: {},
-    clock: systemClock,
-    time: machineTime,
-    log: createLog('silent'),
-  })
+const open = (name: string) => openOverEngine(directory, { name, image: 'slow:1', clock: systemClock })
 
 /** An engine without images; it has a container of an earlier run. */
-async function startEngine(path: string) {
+async function startEngine() {
   const state = {
     frozen: false,
     hasImage: false,
@@ -55,13 +43,22 @@ async function startEngine(path: string) {
       state.frozen = true
     },
     networks: ['berth', 'berth-in'],
+    containers: [{ Names: ['/berth-earlier'], State: 'running' }],
+    /** Bodies of orders to create containers that look into images. */
+    looks: [] as { Labels?: object }[],
+    /** Containers that looked into images were removed by another program. */
+    looksAreRemoved: false,
     pulls: new Set<ServerResponse>(),
     asked: [] as string[],
   }
-  const server = createServer((request, response) => {
+  async function look(request: IncomingMessage, response: ServerResponse) {
+    const isOrder = request.method === 'POST'
+    if (isOrder) state.looks.push(JSON.parse(await text(request)))
+    response.writeHead(state.looksAreRemoved && !isOrder ? 404 : 200).end('{}')
+  }
+  const server = await listenAsEngine(directory, (request, response) => {
     const asked = `${request.method} ${request.url?.replace(/^\/v[\d.]+|\?.*/g, '')}`
     state.asked.push(asked)
-    response.setHeader('api-version', '1.41')
     if (state.frozen) return
     if (asked === 'POST /images/create') {
       state.pulls.add(response)
@@ -69,29 +66,21 @@ async function startEngine(path: string) {
       return void response.write('{"status":"Pulling"}\n')
     }
     if (asked === 'POST /networks/create') return void response.writeHead(404).end('{"message":"no address pool"}')
-    const containers = [{ Names: ['/berth-earlier'], State: 'running' }]
     const networks = state.networks.map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
     const answers: Record<string, unknown> = {
       'GET /_ping': 'OK',
       'GET /info': {},
-      'GET /containers/json': containers,
+      'GET /containers/json': state.containers,
       'GET /networks': networks,
     }
     if (state.hasImage) answers['GET /images/slow:1/json'] = { Id: 'sha256:0', Config: {} }
-    if (/^(HEAD|DELETE) .*berth-look/.test(asked)) return void response.end()
-    if (asked === 'POST /containers/create' && !request.url?.includes('look')) return state.create(response)
+    if (request.url?.includes('berth-look')) return void look(request, response)
+    if (asked === 'POST /containers/create') return state.create(response)
     const answer = asked.startsWith('POST') ? {} : answers[asked]
     response.statusCode = answer === undefined ? 404 : 200
     response.end(JSON.stringify(answer ?? { message: 'No such thing' }))
   })
-  server.listen(path)
-  await once(server, 'listening')
-  const close = async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
-  return Object.assign(state, { close })
+  return Object.assign(state, server)
 }
 
 const begin = (unwanted: AbortController, tell?: (info: string) => void) =>
@@ -168,7 +157,7 @@ describe('a start that is given up', () => {
     await engine.close()
     expect(await starting).not.toBeInstanceOf(StartFailed)
     expect(await ordersIn('stops')).toHaveLength(1)
-    engine = await startEngine(join(directory, 'engine.sock'))
+    engine = await startEngine()
   })
 })
 
@@ -206,6 +195,12 @@ describe('a start without a place for its files', () => {
   })
 })
 
+it('a start notes the id of its container, which tells it from its copies', async () => {
+  Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.end('{"Id":"made"}') })
+  const handle = await executor.start(runOf({ command: ['true'] }))
+  expect(await readFile(join(directory, 'stops', `${handle}.order`), 'utf8')).toBe('made')
+})
+
 describe('a start that fails', () => {
   const run = runOf({ command: ['true'] }, { closure: '{}' })
   const left = async () => (await readdir(join(directory, 'stops'))).filter((file) => file.endsWith('.closure'))
@@ -218,6 +213,11 @@ describe('a start that fails', () => {
     expect(await left()).toEqual([])
   })
 
+  it('is tried again when another program has just removed its image or its container', async () => {
+    Object.assign(engine, { hasImage: true, create: (response: ServerResponse) => void response.writeHead(404).end() })
+    await expect(executor.start(run)).rejects.toMatchObject({ reason: 'START_FAILED' })
+  })
+
   it('leaves them to the next server if it was given up, until nothing can start the run any more', async () => {
     const unwanted = new AbortController()
     const create = (response: ServerResponse) => {
@@ -228,8 +228,41 @@ describe('a start that fails', () => {
     await expect(executor.start(run, unwanted.signal)).rejects.toThrow()
     await until(async () => (await ordersIn('stops')).length === 0, { what: 'its order is forgotten' })
     expect(await left()).toHaveLength(1)
+    expect(await executor.list?.()).toContainEqual({ runId: run.runId, handle: `berth-${run.runId}` })
     expect(await executor.find(run.runId)).toBeNull()
     expect(await left()).toEqual([])
+  })
+})
+
+describe('a container that looks into an image', () => {
+  it('is found by the next server and removed, if the one that made it died', async () => {
+    Object.assign(engine, { hasImage: true })
+    Object.assign(engine, { create: (response: ServerResponse) => void response.writeHead(500).end() })
+    await begin(new AbortController())
+    expect(engine.looks).toMatchObject([{ Labels: { 'berth.owner': join(directory, 'stops') } }])
+    engine.containers = [{ Names: ['/berth-look-1'], State: 'created' }]
+    const left = (await executor.list?.()) ?? []
+    expect(left.map(({ handle }) => handle)).toEqual(['berth-look-1'])
+    expect(await executor.inspect(['berth-look-1'])).toMatchObject([{ state: 'gone' }])
+    await executor.forget?.('berth-look-1')
+    expect(engine.asked.at(-1)).toBe('DELETE /containers/berth-look-1')
+  })
+
+  it('tells nothing of the image when another program removes it meanwhile', async () => {
+    Object.assign(engine, { hasImage: true, looksAreRemoved: true })
+    const told: string[] = []
+    const unwanted = new AbortController()
+    const starting = begin(unwanted, (info) => {
+      told.push(info)
+      engine.looksAreRemoved = false
+    })
+    await until(() => engine.frozen, { what: 'it is ordered' })
+    expect(told).toEqual(['The container engine does not answer'])
+    expect(engine.looks).toHaveLength(2)
+    await engine.close()
+    unwanted.abort()
+    await starting
+    engine = await startEngine()
   })
 })
 
@@ -237,7 +270,7 @@ describe('a run while the engine is away', () => {
   it('has no container if no order is noted', async () => {
     await engine.close()
     expect(await executor.find('one')).toBeNull()
-    engine = await startEngine(join(directory, 'engine.sock'))
+    engine = await startEngine()
   })
 
   it('may have one in a directory of a version that noted none, until all containers are noted', async () => {
@@ -246,7 +279,7 @@ describe('a run while the engine is away', () => {
     executor = await open('old')
     await engine.close()
     await expect(executor.find('one')).rejects.toBeInstanceOf(EngineAway)
-    engine = await startEngine(join(directory, 'engine.sock'))
+    engine = await startEngine()
     engine.hasImage = true
     const unwanted = new AbortController()
     const starting = begin(unwanted)
@@ -260,6 +293,6 @@ describe('a run while the engine is away', () => {
       await executor.close()
       executor = await open('old')
     }
-    engine = await startEngine(join(directory, 'engine.sock'))
+    engine = await startEngine()
   })
 })

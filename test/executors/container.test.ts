@@ -11,7 +11,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { commandOf, contract, startsAt } from './contract.ts'
-import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
+import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /**
  * Real containers, where the environment names an engine that has the image `localhost/bb:1` (busybox): `npm run
@@ -47,7 +47,7 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
 
-describe.skipIf(engine === undefined)(`with ${engine}`, () => {
+describe.skipIf(engine === undefined)(`with ${engine}`, { timeout: 60_000 }, () => {
   contract('container', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
     return {
@@ -185,6 +185,29 @@ describe.skipIf(engine === undefined)(`with ${engine}`, () => {
       for (const networkIsolation of ['IN', 'OUT', 'ALL'] as const)
         expect(await finish(sh(ask, { networkIsolation }))).toMatchObject({ out: '' })
       await executor.stop(handle, 0)
+    })
+
+    it('that another program renames and pauses is the same run, and is stopped', async () => {
+      const engine = asked()
+      const handle = await start(sh('echo begun; sleep 600'))
+      await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
+      await untilState(executor, handle, 'running')
+      await engine.post(`/containers/${handle}/rename`, { name: `${handle}-other` })
+      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+      await engine.post(`/containers/${handle}/pause`)
+      expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+      await executor.stop(handle, 60_000)
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 143, stopped: true })
+      engine.close()
+    })
+
+    it('that another program stops has the end of its command', async () => {
+      const engine = asked()
+      const handle = await start(sh('trap "exit 5" TERM; echo begun; while :; do sleep 0.1; done'))
+      await read(executor, handle, { enough: ({ out }) => out === 'begun\n' })
+      await engine.post(`/containers/${handle}/stop`, { t: 10 })
+      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 5, stopped: false })
+      engine.close()
     })
 
     it('runs as the account of its user', async () => {

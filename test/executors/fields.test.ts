@@ -129,7 +129,8 @@ const askedOf: Record<string, (run: RunSpec) => Promise<unknown>> = {
     })
   },
   async kubernetes(run) {
-    const made = { owner: 'us', image: 'i', imagePullSecrets: [], deadlineSlackSeconds: 1, secret, nodes }
+    const images = { image: 'i', x11Image: 'x', imagePullSecrets: [] }
+    const made = { owner: 'us', ...images, deadlineSlackSeconds: 1, secret, nodes }
     const mounts = run.spec.data.map(() => ({ source: '/tmp', target: '/d', below: null }))
     return [
       podOf({ ...made, run, mounts }, 0),

@@ -19,11 +19,8 @@ let directory: string
 let server: ClusterServer
 let executor: Executor
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-gang-'))
-  server = await startClusterServer(directory)
-  server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
-  executor = await createKubernetesExecutor({
+const openExecutor = () =>
+  createKubernetesExecutor({
     kubeconfig: server.kubeconfig,
     installation: 'test',
     environment: {},
@@ -33,6 +30,12 @@ beforeEach(async () => {
     time: machineTime,
     log: createLog('warn'),
   })
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-gang-'))
+  server = await startClusterServer(directory)
+  server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
+  executor = await openExecutor()
 })
 afterEach(async () => {
   await executor.close()
@@ -124,6 +127,25 @@ test('it does not begin when the last pod comes up after it was given up', async
   expect(podsNow().map(({ metadata }) => metadata.annotations?.[annotations.begin])).toEqual(Array(3).fill(undefined))
   obey()
   expect(await observe(executor, handle)).toMatchObject({ state: 'failed', message: 'no place' })
+})
+
+test('it never began if a node falls silent before, and does not begin after it was stopped', async () => {
+  const pods = [placed(0, 60), placed(1, 50), placed(2, 40)]
+  server.items['pods'] = pods
+  server.items['nodes'] = [
+    { metadata: { name: 'n1' }, spec: {}, status: { conditions: [{ type: 'Ready', status: 'Unknown' }] } },
+  ]
+  expect(await observe(executor, handle)).toEqual({
+    state: 'unreachable',
+    info: 'Node n1 does not answer',
+    neverBegan: true,
+  })
+  await executor.stop(handle, 30_000)
+  server.items['nodes'] = [{ metadata: { name: 'n1' }, spec: {}, status: {} }]
+  const next = await openExecutor()
+  await observe(next, handle)
+  expect(podsNow().map(({ metadata }) => metadata.annotations?.[annotations.begin])).toEqual(Array(3).fill(undefined))
+  await next.close()
 })
 
 const alone = {

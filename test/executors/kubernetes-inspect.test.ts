@@ -7,10 +7,12 @@ import type { Executor } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../src/executors/kubernetes/objects.ts'
+import type { Clock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
 import { type ClusterServer, fastClock, startClusterServer } from './cluster-server.ts'
-import { observe } from './runs.ts'
+import { observe, read } from './runs.ts'
 
 /** What the executor kubernetes concludes from the objects of a cluster, by an API server that a test fills. */
 
@@ -18,19 +20,22 @@ let directory: string
 let server: ClusterServer
 let executor: Executor
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'berth-inspect-'))
-  server = await startClusterServer(directory)
-  executor = await createKubernetesExecutor({
+const openExecutor = (clock: Clock) =>
+  createKubernetesExecutor({
     kubeconfig: server.kubeconfig,
     installation: 'test',
     environment: {},
     image: 'i',
     dataRoots: {},
-    clock: fastClock(1),
+    clock,
     time: machineTime,
     log: createLog('warn'),
   })
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-inspect-'))
+  server = await startClusterServer(directory)
+  executor = await openExecutor(fastClock(1))
 })
 afterEach(async () => {
   await executor.close()
@@ -132,6 +137,83 @@ test('a pod that waits says what the kubelet told last of it', async () => {
   server.items['nodes'] = [node('True')]
   server.items['events'] = [told('u0', 'FailedMount', 5), told('u0', 'Pulling', 3), told('u1', 'Pulling', 9)]
   expect(await observe(executor, handle)).toMatchObject({ state: 'starting', info: 'FailedMount u0' })
+})
+
+/** Placed by the API server ten seconds ago, on a node whose clock is two hours slow. */
+const onSlowNode = (state: State, phase = 'Running') => {
+  const ago = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString().replace(/\.\d+/, '')
+  const slowSeconds = 7_200
+  return podOf(state, {
+    phase,
+    startTime: ago(slowSeconds + 9),
+    conditions: [{ type: 'PodScheduled', status: 'True', lastTransitionTime: ago(10) }],
+  })
+}
+const slowAgo = (seconds: number) => new Date(Date.now() - (7_200 + seconds) * 1_000).toISOString()
+
+test('a pod on a node with a slow clock has run since it was placed, and for as long as its node says', async () => {
+  server.items['nodes'] = [node('True')]
+  server.items['pods'] = [onSlowNode({ running: { startedAt: slowAgo(8) } })]
+  const running = await observe(executor, handle)
+  const startedMs = 'startedAt' in running ? (running.startedAt?.getTime() ?? 0) : 0
+  // Without the correction it is two hours.
+  expect(Date.now() - startedMs).toBeLessThan(3_600_000)
+  const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(8), finishedAt: slowAgo(3) }
+  server.items['pods'] = [onSlowNode({ terminated }, 'Succeeded')]
+  const ended = await observe(executor, handle)
+  if (ended.state !== 'ended') throw new Error(`It is ${ended.state}`)
+  const ranMs = (ended.finishedAt?.getTime() ?? 0) - (ended.startedAt?.getTime() ?? 0)
+  expect(ranMs).toBeGreaterThan(3_000)
+  expect(ranMs).toBeLessThan(7_000)
+})
+
+test('the end of a pod is as told when the clock of its node was corrected while it ran', async () => {
+  server.items['nodes'] = [node('True')]
+  const finishedAt = new Date(Date.now() - 3_600_000).toISOString()
+  const terminated = { exitCode: 0, reason: 'Completed', startedAt: slowAgo(7_000), finishedAt }
+  server.items['pods'] = [onSlowNode({ terminated }, 'Succeeded')]
+  const ended = await observe(executor, handle)
+  const finishedMs = 'finishedAt' in ended ? (ended.finishedAt?.getTime() ?? 0) : 0
+  expect(Math.abs(finishedMs - Date.parse(finishedAt))).toBeLessThan(60_000)
+})
+
+test('an image that cannot be pulled has its ten minutes on a node with a slow clock too', async () => {
+  server.items['nodes'] = [node('True')]
+  server.items['pods'] = [onSlowNode({ waiting: { reason: 'ErrImagePull' } }, 'Pending')]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
+})
+
+test('output ends with its pod, though the connection of the follower stays open', async () => {
+  const fast = await openExecutor(fastClock(100))
+  server.items['nodes'] = [node('True')]
+  server.items['pods'] = [podOf({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
+  let followers = 0
+  const line = (text: string, second: number) => `2026-01-01T00:00:0${second}.000000000Z ${text}\n`
+  server.answers = (request, response) => {
+    if (!request.url?.includes('/log?')) return false
+    response.write(line('first', 1))
+    if (request.url.includes('follow=true')) followers++
+    else response.end(line('last', 2))
+    return true
+  }
+  await observe(fast, handle)
+  const reading = read(fast, handle)
+  await until(() => followers > 0, { what: 'the output is followed' })
+  const terminated = { exitCode: 0, reason: 'Completed', finishedAt: '2026-01-01T00:00:02Z' }
+  server.items['pods'] = [podOf({ terminated }, { phase: 'Succeeded' })]
+  expect(await observe(fast, handle)).toMatchObject({ state: 'ended' })
+  expect((await reading).out).toBe('first\nlast\n')
+  await fast.close()
+})
+
+test('output of a pod that is removed while nobody reads it has a gap, and only once', async () => {
+  const at = { first: 'a', at: 'a', seen: 1, bytes: 1 }
+  const chunks = []
+  for await (const chunk of executor.logs(handle, { pods: { 0: at } }, new AbortController().signal)) chunks.push(chunk)
+  expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
+  const [gap] = chunks
+  for await (const chunk of executor.logs(handle, gap?.next, new AbortController().signal)) chunks.push(chunk)
+  expect(chunks).toHaveLength(1)
 })
 
 test('the deadline of a pod that waits for the other pods of its run counts from when they begin', async () => {

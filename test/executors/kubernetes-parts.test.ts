@@ -292,8 +292,8 @@ describe('the script of a run', () => {
 describe('the description of a pod', () => {
   const described = (run: RunSpec) => {
     const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
-    const made = { owner: 'us', image: 'i', imagePullSecrets: [], deadlineSlackSeconds: 600, mounts: [], nodes: [] }
-    return describedPod({ ...made, run, secret }, 0)
+    const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [], deadlineSlackSeconds: 600 }
+    return describedPod({ ...made, mounts: [], nodes: [], run, secret }, 0)
   }
 
   it('has neither the command nor a value of a variable or the closure, and no privileges', () => {

@@ -6,7 +6,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openServer } from '../support/api.ts'
 import { startProxy } from '../support/proxy.ts'
 import { until } from '../support/until.ts'
-import { equip, frozen, image, kubeconfig, kubectl, onlyNode, tagImage } from './real-cluster.ts'
+import {
+  equip,
+  frozen,
+  image,
+  keepSecondPodsAway,
+  kubeconfig,
+  kubectl,
+  onlyNode,
+  placeEarlier,
+  tagImage,
+} from './real-cluster.ts'
 
 const opened = kubeconfig === undefined ? null : await open()
 
@@ -26,7 +36,7 @@ async function open() {
 server: { publicUrl: '${proxy.url}' }
 kubernetes: { kubeconfig: '${kubeconfig}', image: '${image}' }
 data: { roots: { data: '${directory}' } }
-pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSeconds: 20 } }]
+pools: [{ name: cluster, executors: [kubernetes], relaxReplicas: true, scheduling: { nodeLostAfterSeconds: 20 } }]
 `)
   proxy.moveTo(server.url)
   return { api, directory }
@@ -36,7 +46,7 @@ pools: [{ name: cluster, executors: [kubernetes], scheduling: { nodeLostAfterSec
 describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }, () => {
   if (opened === null) return
   const { api, directory } = opened
-  beforeAll(async () => void (await untilNode('READY')))
+  beforeAll(async () => void (await untilNode('state', 'READY')))
 
   interface Seen {
     state: string
@@ -62,15 +72,19 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
       },
       { what, timeoutMs: 200_000 },
     )
-  const untilNode = (state: string) =>
+  interface SeenNode {
+    state: string
+    gpuJobsOnly: boolean
+  }
+  const untilNode = <Name extends keyof SeenNode>(name: Name, value: SeenNode[Name]) =>
     until(
       async () => {
-        const { pools } = await api.ask<{ pools: { nodes: { nodes: { state: string }[] } }[] }>(
-          '{ pools { nodes { nodes { state } } } }',
+        const { pools } = await api.ask<{ pools: { nodes: { nodes: SeenNode[] } }[] }>(
+          '{ pools { nodes { nodes { state gpuJobsOnly } } } }',
         )
-        return pools[0]?.nodes.nodes[0]?.state === state
+        return pools[0]?.nodes.nodes[0]?.[name] === value
       },
-      { what: `the node is ${state}`, timeoutMs: 200_000 },
+      { what: `${name} of the node is ${value}`, timeoutMs: 200_000 },
     )
   const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'].includes(state)
   const small = { cpu: 0.05, memoryBytes: 64 * 2 ** 20 }
@@ -143,6 +157,45 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
     }
   })
 
+  it('a job without GPUs waits in the queue while all nodes are for jobs with GPUs', async () => {
+    const { metadata } = await onlyNode()
+    await kubectl('taint', 'node', metadata.name, 'nvidia.com/gpu=present:NoSchedule')
+    await untilNode('gpuJobsOnly', true)
+    const id = await api.submit(sh('echo ran'))
+    await setTimeout(3_000)
+    expect(await look(id)).toMatchObject({ state: 'QUEUED', attempt: 1 })
+    await kubectl('taint', 'node', metadata.name, 'nvidia.com/gpu-')
+    expect(await untilSeen(id, isFinal, 'it ran')).toMatchObject({ state: 'SUCCEEDED', attempt: 1 })
+  })
+
+  const gang = { resources: { ...small, replicas: 2 } }
+  const phases = (id: string) =>
+    kubectl('get', 'pods', '-l', `berth/job=${id}`, '-o', 'jsonpath={.items[*].status.phase}')
+  const untilPlacedInPart = async (id: string) => {
+    await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('anti-affinity') ?? false, 'it says what is missing')
+    await until(async () => (await phases(id)).split(' ').toSorted().join() === 'Pending,Running', {
+      what: 'one pod is up',
+      timeoutMs: 60_000,
+    })
+  }
+
+  it('a gang of which the cluster places a part goes back to the queue, and runs when all of it has a place', async () => {
+    const away = await keepSecondPodsAway()
+    const id = await api.submit(sh('echo "$BERTH_RUN.$BERTH_REPLICA" >>/d/gang', gang))
+    await untilPlacedInPart(id)
+    await placeEarlier(`berth/job=${id}`, 660_000)
+    const back = await untilSeen(id, ({ state }) => state === 'QUEUED', 'it is back in the queue')
+    expect(back).toMatchObject({
+      stateReason: 'NOT_TOGETHER',
+      stateInfo: expect.stringMatching(/The cluster placed 1 of 2 pods, and no other one .*anti-affinity/),
+    })
+    await until(async () => (await phases(id)) === '', { what: 'its pods are removed' })
+    await away[Symbol.asyncDispose]()
+    const job = await until(async () => isFinal(await look(id)) && look(id), { what: 'it ran', timeoutMs: 320_000 })
+    expect(job).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
+    expect((await marks('gang')).toSorted()).toEqual(['2.0', '2.1'])
+  }, 600_000)
+
   it('the time in which an image is pulled is none of the run', async () => {
     const late = 'localhost/late:1'
     const id = await api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
@@ -165,27 +218,48 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   })
 
   it('a job whose node falls silent is lost, and runs again only after the old run is ended', async () => {
-    const text = `trap 'sleep 2; echo "$BERTH_RUN ends" >>/d/lost; exit 1' TERM
-      echo "$BERTH_RUN begins" >>/d/lost; [ $BERTH_RUN = 1 ] || exit 0; while :; do sleep 0.1; done`
-    const restarts = await api.submit(sh(text, { restartable: true }))
+    const text = (name: string) => `trap 'sleep 2; echo "$BERTH_RUN.$BERTH_REPLICA ends" >>/d/${name}; exit 1' TERM
+      echo "$BERTH_RUN.$BERTH_REPLICA begins" >>/d/${name}; [ $BERTH_RUN = 1 ] || exit 0; while :; do sleep 0.1; done`
+    const restarts = await api.submit(sh(text('lost'), { restartable: true }))
+    const together = await api.submit(sh(text('together'), { restartable: true, ...gang }))
     const ends = await api.submit(sh('sleep 600'))
-    await untilSeen(restarts, ({ state }) => state === 'RUNNING', 'it runs')
-    await untilSeen(ends, ({ state }) => state === 'RUNNING', 'it runs')
+    const isRunning = ({ state }: Seen) => state === 'RUNNING'
+    for (const id of [restarts, together, ends]) await untilSeen(id, isRunning, 'it runs')
     await frozen('kubelet', async () => {
-      await untilNode('LOST')
+      await untilNode('state', 'LOST')
       expect(await untilSeen(ends, isFinal, 'it is over')).toMatchObject({
         state: 'INTERRUPTED',
         stateReason: 'NODE_LOST',
       })
-      expect(await untilSeen(restarts, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
-        stateReason: 'NODE_LOST',
-        stateInfo: 'Its node has not answered for 20 s',
-      })
-      expect(await marks('lost')).toEqual(['1 begins'])
+      for (const id of [restarts, together])
+        expect(await untilSeen(id, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
+          stateReason: 'NODE_LOST',
+          stateInfo: 'Its node has not answered for 20 s',
+        })
+      expect(await marks('lost')).toEqual(['1.0 begins'])
     })
-    expect(await untilSeen(restarts, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
-    expect(await marks('lost')).toEqual(['1 begins', '1 ends', '2 begins'])
+    for (const id of [restarts, together])
+      expect(await untilSeen(id, isFinal, 'it is over')).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
+    expect(await marks('lost')).toEqual(['1.0 begins', '1.0 ends', '2.0 begins'])
+    const done = await marks('together')
+    expect(done.slice(0, 4).toSorted()).toEqual(['1.0 begins', '1.0 ends', '1.1 begins', '1.1 ends'])
+    expect(done.slice(4).toSorted()).toEqual(['2.0 begins', '2.1 begins'])
     expect((await look(ends)).runs.nodes).toHaveLength(1)
-    await untilNode('READY')
+    await untilNode('state', 'READY')
+  })
+
+  it('a gang whose node falls silent before all of it has a place begins none of its commands', async () => {
+    await using _ = await keepSecondPodsAway()
+    const id = await api.submit(sh('echo "$BERTH_RUN" >>/d/waiting', gang))
+    await untilPlacedInPart(id)
+    await frozen('kubelet', async () => {
+      await untilNode('state', 'LOST')
+      expect(await untilSeen(id, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
+        stateReason: 'NODE_LOST',
+      })
+    })
+    await until(async () => (await phases(id)) === '', { what: 'its pods are removed', timeoutMs: 60_000 })
+    await untilNode('state', 'READY')
+    await expect(marks('waiting')).rejects.toThrow(/ENOENT/)
   })
 })

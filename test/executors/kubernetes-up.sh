@@ -137,4 +137,4 @@ start kubelet kubelet --config "$directory/kubelet.yaml" --kubeconfig "$kubeconf
   --hostname-override node1 --node-ip "$address"
 until_true kubectl --kubeconfig "$kubeconfig" wait --for=condition=Ready node/node1 --timeout=1s
 echo ready
-while :; do sleep 3600 & wait $!; done
+wait

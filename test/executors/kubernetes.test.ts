@@ -227,10 +227,10 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       const isUp = async () => (await kubectl('get', 'pods', '-l', `berth/handle=${handle}`)).includes('Running')
       await until(isUp, { what: 'one pod is up' })
       expect(await observe(executor, handle)).toMatchObject({ state: 'starting' })
-      await placeEarlier(handle, 660_000)
+      await placeEarlier(`berth/handle=${handle}`, 660_000)
       await observe(executor, handle)
       expect(await untilState(executor, handle, 'failed')).toMatchObject({
-        reason: 'START_FAILED',
+        reason: 'NOT_TOGETHER',
         message: expect.stringMatching(/^The cluster placed 1 of 2 pods, .*nodes are available/),
       })
       expect(await isUp()).toBe(false)

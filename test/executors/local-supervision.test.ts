@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
 import { openCgroups } from '../../src/executors/local/cgroups.ts'
+import { lossesOf } from '../../src/executors/local/journal.ts'
 import { createLocalExecutor, type LocalOptions } from '../../src/executors/local/local.ts'
 import { readBootId, seeProcess } from '../../src/executors/local/processes.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -315,4 +316,33 @@ describe('a server', () => {
     expect(first.out + rest.out === Array.from({ length: 50_000 }, (_, i) => `line ${i + 1}\n`).join('')).toBe(true)
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 21, stopped: false })
   })
+})
+
+it('looks at the output once a second while the end will be told, and four times when it will not', async () => {
+  const sleeps: number[] = []
+  const clock: LocalOptions['clock'] = {
+    ...systemClock,
+    sleep: (ms, signal) => {
+      sleeps.push(ms)
+      return systemClock.sleep(ms, signal)
+    },
+  }
+  await reopen({ clock })
+  const handle = await executor.start(sh('while :; do echo x; sleep 0.1; done'))
+  await read(executor, handle, { enough: () => sleeps.includes(1_000) })
+  expect(sleeps).not.toContain(250)
+  await reopen({ clock })
+  await read(executor, handle, { enough: () => sleeps.includes(250) })
+})
+
+it('reads the losses of a journal again when it has grown', async () => {
+  const path = join(directory, 'journal')
+  const losses = lossesOf(path)
+  expect(losses()).toEqual([])
+  await writeFile(path, 'claim 1 2 boot 3 - -\ncut stdout 5\n')
+  const first = losses()
+  expect(first).toEqual([{ stream: 'stdout', gap: 'LOST', after: 5, bytes: 0 }])
+  expect(losses()).toBe(first)
+  await appendFile(path, 'over stderr 7\n')
+  expect(losses()).toHaveLength(2)
 })

@@ -53,9 +53,9 @@ async function replace(path: string, object: object): Promise<void> {
   await child
 }
 
-/** The pods of the run got their nodes so much earlier. */
-export async function placeEarlier(handle: string, ms: number): Promise<void> {
-  const { items } = JSON.parse(await kubectl('get', 'pods', '-l', `berth/handle=${handle}`, '-o', 'json'))
+/** The pods with this label got their nodes so much earlier. */
+export async function placeEarlier(label: string, ms: number): Promise<void> {
+  const { items } = JSON.parse(await kubectl('get', 'pods', '-l', label, '-o', 'json'))
   for (const pod of items) {
     const { name, namespace } = pod.metadata
     delete pod.metadata.resourceVersion
@@ -65,6 +65,22 @@ export async function placeEarlier(handle: string, ms: number): Promise<void> {
       condition.lastTransitionTime = at.toISOString().replace(/\.\d+/, '')
     }
     if (pod.spec.nodeName) await replace(`/api/v1/namespaces/${namespace}/pods/${name}/status`, pod)
+  }
+}
+
+/**
+ * A pod that is not of Berth and keeps second pods of runs off the node. Nothing of the node tells that, so the server
+ * plans with it all the same.
+ */
+export async function keepSecondPodsAway(): Promise<AsyncDisposable> {
+  const labelSelector = { matchLabels: { 'berth/replica': '1' } }
+  const term = { topologyKey: 'kubernetes.io/hostname', labelSelector }
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } }
+  const overrides = JSON.stringify({ apiVersion: 'v1', spec: { affinity, terminationGracePeriodSeconds: 0 } })
+  await kubectl('run', 'stranger', '--image', image, '--overrides', overrides, '--command', '--', 'sleep', '3600')
+  await kubectl('wait', '--for=condition=Ready', 'pod/stranger', '--timeout=60s')
+  return {
+    [Symbol.asyncDispose]: async () => void (await kubectl('delete', 'pod', 'stranger', '--grace-period=0', '--force')),
   }
 }
 

@@ -1,6 +1,6 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,6 +10,7 @@ import { createSlurmExecutor, type SlurmOptions } from '../../src/executors/slur
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
 import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 /**
@@ -46,6 +47,20 @@ export const tasks = (amounts: Parameters<typeof resourcesOf>[0]) => resourcesOf
 /** A command of Slurm, as its operator would call it. */
 export const operate = (command: string, ...args: string[]) =>
   promisify(execFile)(command, args, { env: { ...process.env, SLURM_CONF: conf } })
+
+/** Ends the controller for as long as the work takes, and starts another one. */
+export async function withoutController(work: () => Promise<void>): Promise<void> {
+  const file = join(dirname(conf ?? ''), 'slurmctld.pid')
+  const pid = Number(await readFile(file, 'utf8'))
+  process.kill(pid, 'SIGTERM')
+  await until(() => !existsSync(`/proc/${pid}`), { what: 'the controller has ended' })
+  try {
+    await work()
+  } finally {
+    const { pid: next } = spawn('slurmctld', ['-D', '-i', '-f', conf ?? ''], { detached: true, stdio: 'ignore' })
+    await writeFile(file, String(next))
+  }
+}
 
 /** An executor for all tests of a block, and what they do with it. */
 export function useSlurm() {

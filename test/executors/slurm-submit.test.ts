@@ -35,6 +35,8 @@ interface Server {
   answers: boolean
   /** The runs that Slurm shows; null: it does not answer. */
   shows: readonly string[] | null
+  /** It answers after this. */
+  thinks: Promise<void>
   asked: number
   taken: number
 }
@@ -43,12 +45,13 @@ type Given = Partial<Pick<Server, 'answers' | 'shows'>> & { gpuTypes?: readonly 
 
 function openServer({ answers = false, shows = null, gpuTypes = null }: Given = {}): Server {
   const clock = createFakeClock()
-  const server = { clock, answers, shows, asked: 0, taken: 0 }
+  const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0 }
   const look = async () =>
     server.shows && { beganMs: 0, byRun: new Map(server.shows.map((runId) => [runId, [{} as SlurmJob]])) }
   const submit = createSubmit({
     slurm: async () => {
       server.asked++
+      await server.thinks
       if (!server.answers) throw new SlurmAway('Unable to contact slurm controller')
       server.taken++
       return '1\n'
@@ -128,6 +131,22 @@ it('a start tells that it waits for Slurm', async () => {
   expect(told).toContain('Slurm does not answer: Unable to contact slurm controller')
   server.answers = true
   expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+})
+
+it('a start tells that Slurm is slow while its command still tries', async () => {
+  const server = openServer({ answers: true })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  server.thinks = promise
+  const told: string[] = []
+  const start = server.submit(order(), undefined, (info) => told.push(info))
+  await until(() => server.asked === 1, { what: 'Slurm is asked' })
+  await server.clock.advance(2_999)
+  expect(told).toEqual([])
+  await server.clock.advance(1)
+  expect(told).toEqual(['Slurm has not answered for 3 s'])
+  resolve()
+  await start
+  expect(server.clock.sleeping).toBe(0)
 })
 
 it('a run that another server gave up meanwhile is submitted with a directory', async () => {

@@ -4,10 +4,13 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import type { Observation } from '../../src/executors/executor.ts'
 import { mountSmallDisk } from '../support/small-disk.ts'
 import { until } from '../support/until.ts'
 import { observe, read, runOf, untilEnded, untilState } from './runs.ts'
-import { conf, onMain, openSlurm, operate, sh, small, tasks, useSlurm } from './slurm-cluster.ts'
+import { conf, onMain, openSlurm, operate, sh, small, tasks, useSlurm, withoutController } from './slurm-cluster.ts'
+
+const isEnded = (observation: Observation) => observation.state === 'ended' && observation
 
 /** Trouble of a real cluster: answers, folders, nodes and records that are lost. */
 describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
@@ -112,6 +115,31 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     expect(await untilEnded(silent, handle)).toMatchObject({ exitCode: 5 })
     await silent.close()
   })
+
+  it('goes on and ends while there is no controller, and begins once when there is one again', async () => {
+    const [seen, marks] = [join(own.directory, 'controller'), join(own.directory, 'began')]
+    const handle = await own.up(sh(`echo up; until [ -e ${seen} ]; do sleep 0.1; done; exit 5`))
+    let starting: Promise<string> | null = null
+    await withoutController(async () => {
+      starting = own.start(sh(`echo x >>${marks}`))
+      expect(await observe(own.executor, handle)).toMatchObject({ state: 'running' })
+      await writeFile(seen, '')
+      expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 5 })
+    })
+    expect(await untilEnded(own.executor, (await starting) ?? '')).toMatchObject({ exitCode: 0 })
+    expect(await readFile(marks, 'utf8')).toBe('x\n')
+  }, 120_000)
+
+  it('ends at the limit that Slurm has, in whole minutes, if no server ends it', async () => {
+    const patient = await openSlurm(own.directory, { deadlineSlackSeconds: 0 })
+    const handle = await own.start(sh('sleep 600', { maxRunTimeSeconds: 1 }), {}, patient)
+    const end = await until(async () => isEnded(await observe(patient, handle)), {
+      what: 'it is over',
+      timeoutMs: 200_000,
+    })
+    expect(end).toMatchObject({ cause: 'MAX_RUN_TIME', stopped: false })
+    await patient.close()
+  }, 240_000)
 
   it('is told from another end when Slurm takes its node for a job of a higher partition', async () => {
     const resources = tasks({ exclusiveNodeUse: true })

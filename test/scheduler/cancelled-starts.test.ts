@@ -21,6 +21,8 @@ let inner: Executor
 let scheduler: Scheduler
 /** Resolves when a start was begun. */
 let begun: PromiseWithResolvers<void>
+/** Runs that were looked for. */
+let found: string[]
 
 beforeEach(async () => {
   database = await createDatabase()
@@ -28,6 +30,7 @@ beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cancelled-starts-'))
   inner = await createSimulatedExecutor({ dataDir, clock: systemClock, time: it.time, log: it.domain.log })
   begun = Promise.withResolvers()
+  found = []
 })
 afterEach(async () => {
   await scheduler.stop()
@@ -44,6 +47,10 @@ function lead(start: Executor['start']): void {
     start(run, unwanted) {
       begun.resolve()
       return start(run, unwanted)
+    },
+    find(runId) {
+      found.push(runId)
+      return inner.find(runId)
     },
   }
   scheduler = startScheduler(it.domain, { simulated }, { holder: 'a' })
@@ -72,12 +79,30 @@ const ends = (id: string) =>
 const untilUnwanted = (unwanted: AbortSignal | undefined) =>
   new Promise<void>((resolve) => unwanted?.addEventListener('abort', () => resolve(), { once: true }))
 
-test('a start that is given up before anything exists ends the job at once', async () => {
-  lead(async (_, unwanted) => {
+test('a start that is given up before anything exists ends the job at once, and then what it wrote is removed', async () => {
+  const runs: string[] = []
+  lead(async ({ runId }, unwanted) => {
+    runs.push(runId)
     await untilUnwanted(unwanted)
     throw new StartFailed('START_FAILED', 'Its start was given up')
   })
   expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Cancelled before it was started' })
+  await until(() => found.length > 0, { what: 'it is looked for' })
+  expect(found).toEqual(runs)
+})
+
+test('what was started is stopped though the start said that nothing exists', async () => {
+  const runs: string[] = []
+  lead(async (run, unwanted) => {
+    runs.push(run.runId)
+    await untilUnwanted(unwanted)
+    await inner.start(run)
+    throw new StartFailed('START_FAILED', 'The engine refused')
+  })
+  expect(await ends(await submitAndCancel())).toMatchObject({ info: 'Cancelled before it was started' })
+  const [runId = ''] = runs
+  await until(() => found.length > 0, { what: 'it is looked for' })
+  await until(async () => (await inner.find(runId)) === null, { what: 'it is stopped and forgotten' })
 })
 
 test('a start that does not know what exists is looked for, and what was started is stopped', async () => {

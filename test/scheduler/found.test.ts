@@ -10,10 +10,12 @@ import { createSimulatedExecutor } from '../../src/executors/simulated/simulated
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import type { Scheduler } from '../../src/scheduler/scheduler.ts'
+import { runOf } from '../executors/runs.ts'
 import { machineTime } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
 import { startScheduler } from '../support/leader.ts'
+import { recordLines } from '../support/recorded-lines.ts'
 import { until } from '../support/until.ts'
 
 /** A leader dies between the start of a run and the storing of its handle, and the job is cancelled meanwhile. */
@@ -116,6 +118,17 @@ describe.each(['simulated', 'local'] as const)('with the executor %s', (name) =>
     await isCancelled(id)
     expect(await factsOf(id)).toMatchObject({ info: 'Cancelled before it was started', handle: null })
     if (name === 'local') await expect(readPid()).rejects.toThrow('ENOENT')
+  })
+
+  test('a run that the database does not know goes on, and is named in the log', async () => {
+    const run = runOf({ command: ['sleep', '60'], environment: [{ name: 'SIM_RUN_SECONDS', value: '60' }] })
+    const handle = await executor.start(run)
+    const { lines, destination } = recordLines()
+    const domain = { ...it.domain, log: createLog('warn', { destination }) }
+    schedulers.push(startScheduler(domain, { [name]: executor }))
+    await until(() => lines.some(({ runs }) => String(runs) === run.runId), { what: 'it is named' })
+    expect(await executor.inspect([handle])).toEqual([expect.objectContaining({ state: 'running' })])
+    await executor.stop(handle, 0)
   })
 
   const readPid = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'))

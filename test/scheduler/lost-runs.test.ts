@@ -50,10 +50,10 @@ const jobIs = (jobId: string, state: string) =>
   )
 const runs = () => [...backend.given.values()]
 
-async function startOne(): Promise<string> {
+async function startOne(restartable = true): Promise<string> {
   const jobId = await it.submit({
     environment: [{ name: 'SIM_RUN_SECONDS', value: '1e6' }],
-    restartable: true,
+    restartable,
     resources: { cpu: 3, memoryBytes: 1 },
   })
   const told = "SELECT 1 FROM job WHERE id = $1 AND state_info = 'Resources'"
@@ -76,6 +76,16 @@ test('a run that is lost with its node is told to stop at once, and the node is 
   await until(() => runs().length === 0, { what: 'the old run is found' })
   await report()
   expect(await nodeState()).toBe('READY')
+  await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
+})
+
+test('a run that never began waits again when its node is lost, though its job is not restartable', async () => {
+  const jobId = await startOne(false)
+  const { inspect } = backend
+  backend.inspect = async (handles) => handles.map(() => ({ state: 'unreachable', neverBegan: true }))
+  await jobIs(jobId, 'QUEUED')
+  await until(() => runs()[0]?.isStopped, { what: 'the order to stop is given' })
+  backend.inspect = inspect
   await until(() => runs()[0]?.run.number === 2, { what: 'the backend has the next run' })
 })
 

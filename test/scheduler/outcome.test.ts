@@ -127,6 +127,12 @@ test('who runs only after being asked to leave still has to leave', () => {
   ])
 })
 
+test('a run that never began goes back to the queue when its node is lost, unless its job is cancelled', () => {
+  const lost: Report = { kind: 'lost', info: 'silent', neverBegan: true }
+  expect(way(job({ state: 'STARTING' }), lost)).toEqual(['QUEUED NODE_LOST'])
+  expect(way(job({ state: 'CANCELLING' }), lost)).toEqual(['CANCELLED NODE_LOST'])
+})
+
 describe('gone', () => {
   test.each<[string, Partial<ReportedJob>, string[]]>([
     ['running', {}, ['INTERRUPTED NODE_LOST']],

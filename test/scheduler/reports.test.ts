@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { readClosure } from '../../src/domain/inside/closures.ts'
+import { visitFinished } from '../../src/domain/jobs/finished.ts'
 import { findings } from '../../src/domain/selfcheck/selfcheck.ts'
 import type { Observation } from '../../src/executors/executor.ts'
+import { pruneOnce } from '../../src/scheduler/pruner.ts'
 import { createReporter, type Reporter } from '../../src/scheduler/reports.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { createTestDomain, type TestDomain } from '../support/domain.ts'
@@ -76,6 +78,61 @@ test('the end of a run that is lost keeps its node from new runs in the same mom
   await sql('UPDATE run SET lost_at = NULL WHERE id = $1', [runId])
   expect(await reporter(lost)).toBeNull()
   expect(await lostAt()).toEqual([{ isLost: false }])
+})
+
+test('the events of a job whose end is told months late are removed by the next pass', async () => {
+  const dayMs = 86_400_000
+  const retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs }
+  const [away, other] = [await it.submit(), await it.submit()]
+  await leader.tick()
+  const endedAt = new Date(it.time.nowMs())
+  await report(away, 1, { state: 'running' })
+  await database.moveTime(31 * dayMs)
+  await report(other, 1, succeeded)
+  await it.sequence()
+  await database.moveTime(31 * dayMs)
+  await it.time.look()
+  await pruneOnce(it.domain, retention)
+  expect(await report(away, 1, { ...succeeded, finishedAt: endedAt })).toBe('SUCCEEDED')
+  await it.sequence()
+  await pruneOnce(it.domain, retention)
+  const left = await sql('SELECT job_id AS id, count(*)::int AS events FROM event GROUP BY 1')
+  expect(new Map(left.map(({ id, events }) => [id, events]))).toEqual(
+    new Map([
+      [away, 1],
+      [other, 1],
+    ]),
+  )
+})
+
+test.each([
+  ['the first pass', false],
+  ['a later pass', true],
+])('an end that is told late while %s looks at other jobs is visited by the next one', async (_, mark) => {
+  const dayMs = 86_400_000
+  const [away, other] = [await it.submit(), await it.submit()]
+  await leader.tick()
+  const endedAt = new Date(it.time.nowMs())
+  await report(away, 1, { state: 'running' })
+  await database.moveTime(dayMs)
+  await report(other, 1, succeeded)
+  await it.time.look()
+  const visited: string[] = []
+  const pass = () =>
+    visitFinished(it.domain, {
+      task: 'EXPIRE_EVENTS',
+      until: new Date(it.time.nowMs()),
+      async visit(ids) {
+        visited.push(...ids)
+        if (!ids.includes(away)) await report(away, 1, { ...succeeded, finishedAt: endedAt })
+        return true
+      },
+    })
+  if (mark) await sql("INSERT INTO retention_mark VALUES ('EXPIRE_EVENTS', $1)", [new Date(endedAt.getTime() - dayMs)])
+  await pass()
+  expect(visited.splice(0)).toEqual([other])
+  await pass()
+  expect(visited).toContain(away)
 })
 
 test('why a run waits is shown until the backend has no reason any more', async () => {

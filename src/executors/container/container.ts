@@ -3,21 +3,33 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type AccountRules, oneUser } from '../account.ts'
 import { describedSoon, unavailable } from '../description.ts'
-import type { Executor, ExecutorDescription, Handle, LogChunk, Observation } from '../executor.ts'
-import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isNotFound, isPodman } from './engine.ts'
-import { isHandle, listOwn, look, runIdOf } from './handle.ts'
+import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
+import { lostDisplayOf } from './display.ts'
+import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isPodman } from './engine.ts'
+import {
+  createFinder,
+  displayNameOf,
+  isHandle,
+  isLookName,
+  type ListedContainer,
+  listOwn,
+  removeNamed,
+  runHandleOf,
+  runIdOf,
+} from './handle.ts'
 import { labels } from './labels.ts'
 import { readEngineTime, readStart } from './moments.ts'
-import { needsEngineTime, observationOf, phaseOf } from './observation.ts'
+import { type Inspected, needsEngineTime, observationOf, phaseOf } from './observation.ts'
 import { openOrders } from './orders.ts'
-import { bytePositionOf, payload } from './output.ts'
-import { removeRunFiles } from './run-files.ts'
+import { bytePositionOf } from './output.ts'
+import { createOutputReader } from './reading.ts'
+import { listRunFiles, removeRunFiles } from './run-files.ts'
 import { createStarter, engineAway, readHasInit } from './start.ts'
 import { createStopper } from './stop.ts'
 
 /**
  * Runs as containers of the engine of this machine, dockerd or Podman. A container outlives the server; its name is
- * made of the id of its run and is the handle. start.ts makes it once, stop.ts ends it, output.ts reads its output from
+ * made of the id of its run and is the handle. start.ts makes it once, stop.ts ends it, reading.ts reads its output from
  * the engine, observation.ts interprets its states.
  *
  * Nothing is concluded while the engine does not answer: its runs keep their state, and every verb is tried again.
@@ -35,6 +47,8 @@ export interface ContainerOptions {
   inheritNames?: readonly string[]
   /** Image of jobs that name none. */
   image: string
+  /** Of X11 displays; undefined: jobs have none. */
+  x11Image?: string | undefined
   /** Folders that jobs may mount from, by name. */
   dataRoots: Readonly<Record<string, string>>
   accounts?: AccountRules
@@ -59,12 +73,15 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
   const orders = await openOrders(directory)
+  const lookFor = createFinder({ engine, owner: directory, orders })
   const { start, find } = createStarter({
     engine,
+    lookFor,
     orders,
     owner: directory,
     directory,
     image: options.image,
+    x11Image: options.x11Image,
     data: { roots: dataRoots, hasUsers: accounts.hasUsers },
     passed: Object.fromEntries(
       inheritNames.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),
@@ -75,21 +92,19 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10,
     clock,
   })
-  const stopper = await createStopper({ engine, directory, clock, log, closing: closing.signal })
+  const stopper = await createStopper({ engine, lookFor, directory, clock, log, closing: closing.signal })
   const ownLabel = `${labels.owner}=${directory}`
   /** The last observation of each run that is not forgotten; after the end it does not change. */
   const seen = new Map<Handle, Observation>()
-  /** Whether the engine can follow output; null: not asked yet. */
-  let follows: boolean | null = null
 
   async function inspect(handles: readonly Handle[]): Promise<readonly Observation[]> {
     const isAsked = handles.some((handle) => seen.get(handle)?.state !== 'ended')
-    const listed = isAsked ? await listAll() : new Map<Handle, string>()
+    const listed = isAsked ? await listAll() : new Map<Handle, ListedContainer>()
     return Promise.all(handles.map((handle) => observe(handle, listed)))
   }
 
-  /** States by handle; null: the engine does not answer. */
-  async function listAll(): Promise<ReadonlyMap<Handle, string> | null> {
+  /** null: the engine does not answer. */
+  async function listAll(): Promise<ReadonlyMap<Handle, ListedContainer> | null> {
     try {
       return await listOwn(engine, directory)
     } catch (error) {
@@ -98,73 +113,51 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     }
   }
 
-  async function observe(handle: Handle, listed: ReadonlyMap<Handle, string> | null): Promise<Observation> {
+  async function observe(handle: Handle, listed: ReadonlyMap<Handle, ListedContainer> | null): Promise<Observation> {
     const last = seen.get(handle)
     if (last?.state === 'ended') return last
+    if (isLookName(handle)) return notThere
     if (listed === null) return last ?? { state: 'starting', info: engineAway }
-    const state = listed.get(handle)
-    if (state === undefined) return notThere
-    return last?.state === 'running' && phaseOf(state) === 'runs' ? last : lookAt(handle)
+    const found = listed.get(handle)
+    if (!found) return notThere
+    if (found.isNamed && last?.state === 'running' && phaseOf(found.state) === 'runs') return last
+    return lookAt(handle).catch((err: unknown) => {
+      if (!(err instanceof EngineAway || err instanceof EngineError)) throw err
+      log.warn({ err, container: handle }, 'a container was not inspected; the next poll does it')
+      return last ?? { state: 'starting', info: engineAway }
+    })
   }
 
   async function lookAt(handle: Handle): Promise<Observation> {
-    const found = await look(engine, handle)
+    const found = await lookFor(handle)
     if (!found) return notThere
     const startedAt = await readStart(found, time)
     const stopped = await stopper.isAsked(handle)
     const toTime = needsEngineTime(found, startedAt) ? await readEngineTime(engine, time) : neverAsked
-    const observation = observationOf(found, { stopped, toTime, startedAt })
+    const observation = await withDisplay(found, observationOf(found, { stopped, toTime, startedAt }))
     seen.set(handle, observation)
     if (observation.state === 'ended') stopper.isOver(handle)
     return observation
   }
 
-  /**
-   * Docker's output is followed while the run goes on. Podman mixes up and drops lines if output is followed while it
-   * is written, so its output is read again and again, with pauses that keep this below a fifth of the time. The last
-   * read always begins after the end of the run.
-   */
-  async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
-    const signal = either(given)
-    const at = bytePositionOf(from)
-    let state = await stateOf(handle)
-    while (state !== 'gone' && !signal.aborted) {
-      const beganMs = clock.monotonicMs()
-      const follow = state !== 'ended' && (await readFollows())
-      const isRead = yield* readOutput(handle, { at, follow, signal })
-      if (isRead && state === 'ended') return
-      state = await stateOf(handle)
-      const readMs = follow ? 0 : clock.monotonicMs() - beganMs
-      if (state !== 'ended' || !isRead) await clock.sleep(Math.max(pauseMs, 4 * readMs), signal)
-    }
+  async function withDisplay(found: Inspected, observation: Observation): Promise<Observation> {
+    if (observation.state !== 'ended') return observation
+    const info = await lostDisplayOf(engine, found)
+    return info === null ? observation : { ...observation, info }
   }
 
-  const readFollows = async () => {
-    follows ??= !(await isPodman(engine))
-    return follows
+  async function remove(handle: Handle): Promise<void> {
+    await removeNamed(engine, displayNameOf(handle))
+    if (!(await removeNamed(engine, handle)) && (await lookFor(handle))) await removeNamed(engine, handle)
   }
 
-  const stateOf = async (handle: Handle) => (await inspect([handle]))[0]?.state ?? 'gone'
-
-  interface Reading {
-    at: { bytes: number }
-    follow: boolean
-    signal: AbortSignal
-  }
-
-  /** false: the engine closed the connection in the middle. */
-  async function* readOutput(handle: Handle, { at, follow, signal }: Reading): AsyncGenerator<LogChunk, boolean> {
-    try {
-      const query = { follow, stdout: true, stderr: true }
-      const had = yield* payload(await engine.stream(`/containers/${handle}/logs`, signal, query), at)
-      if (!follow && had < at.bytes) yield { gap: 'LOST', bytes: 0, next: { ...at } }
-      return true
-    } catch (err) {
-      if (isNotFound(err)) return true
-      if (!signal.aborted) log.debug({ err, container: handle }, 'output was cut off; reading on')
-      return false
-    }
-  }
+  const readOutput = createOutputReader({
+    engine,
+    clock,
+    log,
+    stateOf: async (handle) => (await inspect([handle]))[0]?.state ?? 'gone',
+    isOver: (handle) => isOver(seen.get(handle)),
+  })
 
   async function* watch(given: AbortSignal): AsyncGenerator<Handle> {
     const signal = either(given)
@@ -176,7 +169,7 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
         restMs = pauseMs
         for await (const line of createInterface({ input: events, signal })) {
           const name = JSON.parse(line).Actor?.Attributes?.name
-          if (name) yield name
+          if (name) yield runHandleOf(name)
         }
       } catch (err) {
         if (!signal.aborted) log.debug({ err }, 'the container engine ended its events; listening again')
@@ -191,21 +184,25 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     start,
     find,
     inspect,
-    logs,
+    logs: (handle, from, signal) => readOutput(handle, bytePositionOf(from), either(signal)),
     stop: (handle, graceMs) => stopper.stop(handle, graceMs),
     watch,
     async forget(handle) {
-      await remove(engine, handle)
+      if (isHandle(handle)) await remove(handle)
       seen.delete(handle)
       await stopper.forget(handle)
       await removeRunFiles(directory, handle)
       await orders.forget(handle)
     },
     async list() {
-      const all = (await listAll()) ?? new Map<Handle, string>()
-      return [...all.keys()].map((handle) => ({ runId: runIdOf(handle), handle }))
+      const containers = (await listAll()) ?? new Map<Handle, ListedContainer>()
+      const handles = new Set([...containers.keys(), ...(await listRunFiles(directory))])
+      return [...handles].map((handle) => ({ runId: runIdOf(handle), handle }))
     },
-    describe: () => describedSoon(clock, askEngine(engine), none(`${engine.address} does not answer`)),
+    describe: async () => ({
+      ...(await describedSoon(clock, askEngine(engine), none(`${engine.address} does not answer`))),
+      displays: options.x11Image !== undefined,
+    }),
     async close() {
       closing.abort()
       engine.close()
@@ -217,14 +214,6 @@ const neverAsked = (): never => {
   throw new Error('A moment of the engine was not expected')
 }
 const notThere: Observation = { state: 'gone', info: 'There is no such container' }
-
-async function remove(engine: Engine, handle: Handle): Promise<void> {
-  if (isHandle(handle)) await engine.delete(`/containers/${handle}`, { force: true, v: true }).catch(unlessGone)
-}
-
-function unlessGone(error: unknown): void {
-  if (!isNotFound(error)) throw error
-}
 
 const none = (why: string) => `No container engine answers: ${why}`
 

@@ -6,10 +6,12 @@ import { machineAmountsOf } from '../../domain/shape.ts'
 import { processCountOf } from '../../domain/spec.ts'
 import type { Account } from '../account.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
+import { displayPipe, displayVariables } from '../display.ts'
 import { argvOf, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { launcherEnvironment } from '../launchers.ts'
 import { jobScript, rankLauncher, scriptOf } from '../scripts.ts'
+import { containerNameOf, displayNameOf } from './handle.ts'
 import type { Image } from './image.ts'
 import { labels as labelNames } from './labels.ts'
 import { networkOf } from './network.ts'
@@ -52,6 +54,7 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
   const environment = environmentFor(run, making)
   const workdir = workdirOf(spec.workdir, homeOf(environment, making))
   const { cpuMillis, memoryBytes } = machineAmountsOf(spec.resources)
+  const display = spec.x11 ? displayNameOf(containerNameOf(run.runId)) : null
   const body = {
     Image: image.id,
     Entrypoint: [],
@@ -61,13 +64,18 @@ export async function bodyOf(run: RunSpec, making: Making): Promise<Made> {
       ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ],
     User: account ? `${account.uid}:${account.gid}` : image.user,
-    Labels: { ...labels, [labelNames.limit]: String(limitOf(spec, making)) },
+    Labels: {
+      ...labels,
+      [labelNames.limit]: String(limitOf(spec, making)),
+      ...(display !== null && { [labelNames.display]: display }),
+    },
     HostConfig: {
       Init: image.shell === null && making.hasInit,
       Binds: [
         ...(await mountsOf(spec.data, making.data)).map(({ source, target }) => `${source}:${target}`),
         ...files.map(({ source, target }) => `${source}:${target}:ro`),
       ],
+      ...(display !== null && { VolumesFrom: [`${display}:ro`] }),
       NanoCpus: cpuMillis * 1e6,
       Memory: memoryBytes,
       MemorySwap: memoryBytes,
@@ -97,6 +105,7 @@ function environmentFor(run: RunSpec, making: Making): Environment {
     ...run.injected,
     ...Object.fromEntries(files.map(({ variable, target }) => [variable, target])),
     ...(run.gpuIds.length === 0 && withoutGpus),
+    ...(run.spec.x11 && displayVariables),
     ...(launcher === 'multiple' && { BERTH_RANK: '0', BERTH_RANKS: ranks }),
   }
   const needed = launcherEnvironment(run, isRoot(making))
@@ -162,8 +171,9 @@ function commandOf(run: RunSpec, { environment, making, image, workdir }: Comman
       : argv
   const piped = has(files) ? [...shell('a path for a stream'), '-c', jobScript, 'berth', ...files, ...sourced] : sourced
   const entered = spec.workdir === null ? piped : [...shell('a workdir'), '-c', enter, 'berth', workdir, ...piped]
-  const limits = [String(limitOf(spec, making)), String(fallbackGraceSeconds)]
-  return image.shell === null ? entered : [...image.shell, '-c', initScript, 'berth', ...limits, ...entered]
+  if (image.shell === null && spec.x11 === null) return entered
+  const own = [String(limitOf(spec, making)), String(fallbackGraceSeconds), spec.x11 ? displayPipe : '']
+  return [...shell('x11'), '-c', initScript, 'berth', ...own, ...entered]
 }
 
 const enter = 'cd -- "$1" || exit 126; shift; exec "$@"'

@@ -42,7 +42,7 @@ export class EngineError extends Error {
   }
 }
 
-/** The engine did not answer. */
+/** The engine did not answer, or not in a way that says anything about a container. */
 export class EngineAway extends Error {
   override name = 'EngineAway'
 }

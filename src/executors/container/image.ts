@@ -1,9 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { createInterface } from 'node:readline'
 import type { Clock } from '../../platform/clock.ts'
 import { StartFailed } from '../executor.ts'
 import { type Engine, EngineAway, EngineError, isNotFound } from './engine.ts'
+import { look, newLookName, removeNamed } from './handle.ts'
+import { labels } from './labels.ts'
 
 /** The facts of an image that decide on its containers. */
 export interface Image {
@@ -50,7 +51,7 @@ interface Pull {
   end(): void
 }
 
-export function createImages(engine: Engine, clock: Clock): Images {
+export function createImages(engine: Engine, owner: string, clock: Clock): Images {
   const shells = new Map<string, readonly string[] | null>()
   const pulls = new Map<string, Pull>()
 
@@ -94,7 +95,7 @@ export function createImages(engine: Engine, clock: Clock): Images {
   async function shellOf(id: string): Promise<readonly string[] | null> {
     const known = shells.get(id)
     if (known !== undefined) return known
-    const found = await findShell(engine, id)
+    const found = await findShell(engine, owner, id)
     if (shells.size >= imagesMax) shells.clear()
     shells.set(id, found)
     return found
@@ -177,15 +178,22 @@ async function lastProblem(response: IncomingMessage, clock: Clock, silence: Abo
   return problem
 }
 
-/** bash if the image has it. The shell is looked for in a container that is never started. */
-async function findShell(engine: Engine, imageId: string): Promise<readonly string[] | null> {
-  const name = `berth-look-${randomUUID()}`
-  await engine.post('/containers/create', { name }, { Image: imageId, Cmd: ['true'], Entrypoint: [] })
+/**
+ * bash if the image has it. The shell is looked for in a container that is never started. If this server dies meanwhile,
+ * the next leader removes it, as it does with what is left of runs.
+ */
+async function findShell(engine: Engine, owner: string, imageId: string): Promise<readonly string[] | null> {
+  const name = newLookName()
+  const body = { Image: imageId, Cmd: ['true'], Entrypoint: [], Labels: { [labels.owner]: owner } }
+  await engine.post('/containers/create', { name }, body)
   try {
     const has = (path: string) => engine.has(`/containers/${name}/archive`, { path })
     if (await has('/bin/bash')) return ['/bin/bash', '--posix']
-    return (await has('/bin/sh')) ? ['/bin/sh'] : null
+    if (await has('/bin/sh')) return ['/bin/sh']
+    // The engine says the same of a missing path and of a missing container.
+    if (await look(engine, name)) return null
+    throw new EngineAway(`${engine.address}: the container ${name} was removed while it was looked into`)
   } finally {
-    await engine.delete(`/containers/${name}`, { force: true, v: true })
+    await removeNamed(engine, name)
   }
 }

@@ -2,13 +2,18 @@
 # The kernel delivers a signal to a first process only if it has a handler, so a command alone would not receive TERM.
 # TERM is for all processes of the container. Messages of the shell about its child are not output of the job.
 #
-# limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time.
+# limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. display: the pipe that
+# tells the X11 display of the run that this process is alive (display.sh); '': it has none.
 
-limit=$1 grace=$2
-shift 2
+limit=$1 grace=$2 display=$3
+shift 3
 trap 'kill -TERM -1' TERM
 exec 9>&2 2>/dev/null
-(exec "$@" 2>&9 9>&-) &
+if [ -n "$display" ]; then
+  exec 8<>"$display"
+  echo >&8
+fi
+(exec "$@" 2>&9 8>&- 9>&-) &
 child=$!
 if [ "$limit" -gt 0 ]; then
   # A job that ends this sleep only loses the fallback.

@@ -6,4 +6,6 @@ export const labels = {
   name: 'berth.name',
   /** Seconds after which the container ends its run by itself. */
   limit: 'berth.limit',
+  /** On the container of a job: the name of the container of its X11 display. */
+  display: 'berth.display',
 } as const

@@ -71,9 +71,13 @@ export function observationOf(inspected: Inspected, known: Known): Observation {
     case 'runs':
       return { state: 'running', nativeId, ...begun(inspected, known), ...addressOf(inspected) }
     case 'over':
-      return endOf(inspected, known)
+      return isTakenAway(state, known) ? { state: 'gone', info: 'Its container was removed' } : endOf(inspected, known)
   }
 }
+
+/** To remove a container that runs, the engine says that it removes it, kills it, and then removes it. */
+const isTakenAway = ({ Status: status, ExitCode: code, OOMKilled: isOom }: Inspected['State'], { stopped }: Known) =>
+  status === 'removing' && code === 137 && !isOom && !stopped
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
 function endOf(inspected: Inspected, known: Known): Ended {

@@ -1,5 +1,5 @@
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import type { Account } from '../account.ts'
 import type { Handle, RunSpec } from '../executor.ts'
 import { nodeFileOf } from '../launchers.ts'
@@ -9,6 +9,7 @@ export interface RunFile {
   source: string
   target: string
   variable: string
+  text: string
 }
 
 const kinds = [
@@ -23,26 +24,30 @@ function closureOf({ closure }: RunSpec): string | null {
 
 const pathOf = (directory: string, handle: Handle, suffix: string) => join(resolve(directory), `${handle}.${suffix}`)
 
+export const runFilesOf = (directory: string, handle: Handle, run: RunSpec): RunFile[] =>
+  kinds.flatMap(({ suffix, target, variable, textOf }) => {
+    const text = textOf(run)
+    return text === null ? [] : [{ source: pathOf(directory, handle, suffix), target, variable, text }]
+  })
+
 /**
  * Writes them before the container is made. Their folder belongs to the server; in the container only the account of the
  * job reads them, or, where the image chooses the user, whatever runs there, which is the job.
  */
-export async function writeRunFiles(
-  directory: string,
-  handle: Handle,
-  { run, account }: { run: RunSpec; account: Account | null },
-): Promise<RunFile[]> {
-  const files: RunFile[] = []
-  for (const { suffix, target, variable, textOf } of kinds) {
-    const text = textOf(run)
-    if (text === null) continue
-    const source = pathOf(directory, handle, suffix)
-    await mkdir(directory, { recursive: true, mode: 0o700 })
+export async function writeRunFiles(files: readonly RunFile[], account: Account | null): Promise<void> {
+  for (const { source, text } of files) {
+    await mkdir(dirname(source), { recursive: true, mode: 0o700 })
     await writeFile(source, text, { mode: account ? 0o600 : 0o644 })
     if (account) await chown(source, account.uid, account.gid)
-    files.push({ source, target, variable })
   }
-  return files
+}
+
+/** The handles of runs that have files. */
+export async function listRunFiles(directory: string): Promise<Handle[]> {
+  const names = await readdir(directory)
+  return kinds.flatMap(({ suffix }) =>
+    names.flatMap((name) => (name.endsWith(`.${suffix}`) ? name.slice(0, -suffix.length - 1) : [])),
+  )
 }
 
 export async function removeRunFiles(directory: string, handle: Handle): Promise<void> {

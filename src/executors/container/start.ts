@@ -5,14 +5,24 @@ import type { Environment } from '../environment.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { blamed, blamedSpool } from '../trouble.ts'
 import { bodyOf, type Made } from './create.ts'
+import { createDisplays } from './display.ts'
 import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound, isPodman } from './engine.ts'
-import { containerNameOf, isHandle, listOwn, look } from './handle.ts'
+import {
+  containerNameOf,
+  createNamed,
+  displayNameOf,
+  isHandle,
+  type LookFor,
+  listOwn,
+  look,
+  removeNamed,
+} from './handle.ts'
 import { createImages } from './image.ts'
 import { labels } from './labels.ts'
 import { ensureNetworks, hasNames } from './network.ts'
 import { type Inspected, isUnstarted } from './observation.ts'
 import type { Orders } from './orders.ts'
-import { removeRunFiles, writeRunFiles } from './run-files.ts'
+import { removeRunFiles, runFilesOf, writeRunFiles } from './run-files.ts'
 
 /**
  * Starts a container once, for any number of servers. The engine gives a name to one container only, so the server that
@@ -22,10 +32,12 @@ import { removeRunFiles, writeRunFiles } from './run-files.ts'
  * that moment.)
  *
  * Before the engine is asked to create a container, a file notes that (orders.ts). While the engine does not answer, a
- * run without that file has no container, and a run with it may have one.
+ * run without that file has no container, and a run with it may have one. The files of a run are written after that, so
+ * a start that is given up before writes none, and one that is given up later leaves them to `find`.
  */
 export interface StartOptions {
   engine: Engine
+  lookFor: LookFor
   orders: Orders
   /** Tells the containers of this pool and data directory from others on the same engine. */
   owner: string
@@ -33,6 +45,8 @@ export interface StartOptions {
   directory: string
   /** Image of jobs that name none. */
   image: string
+  /** Of X11 displays; undefined: jobs have none. */
+  x11Image: string | undefined
   data: DataRoots
   /** Variables of the server that jobs may have beyond those of their image. */
   passed: Environment
@@ -65,8 +79,10 @@ const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
 export function createStarter(options: StartOptions): Starter {
-  const { engine, orders, clock, accounts, directory } = options
-  const images = createImages(engine, clock)
+  const { engine, lookFor, orders, clock, accounts, directory } = options
+  const own = { [labels.owner]: options.owner }
+  const images = createImages(engine, options.owner, clock)
+  const displays = createDisplays({ engine, images, x11Image: options.x11Image, labels: own, clock })
   let hasInit: boolean | null = null
   let making: Promise<void> | null = null
 
@@ -109,6 +125,7 @@ export function createStarter(options: StartOptions): Starter {
 
   /** Throws unless another try may help. Only the engine can tell what became of an order that it has. */
   async function demandAnotherTry(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
+    if (error === unwanted?.reason) throw error
     if (!(error instanceof EngineAway)) {
       // What cannot be removed is harmless: the engine is asked once more.
       await orders.forget(handle).catch(() => null)
@@ -121,14 +138,26 @@ export function createStarter(options: StartOptions): Starter {
   }
 
   async function startOnce(order: Order): Promise<Handle> {
-    while (!(await startedByAnother(order.handle))) if (await make(order)) break
-    return order.handle
+    try {
+      while (!(await startedByAnother(order.handle))) if (await make(order)) break
+      return order.handle
+    } catch (error) {
+      if (order.run.spec.x11 && !(error instanceof EngineAway)) await removeDisplay(order)
+      throw error
+    }
+  }
+
+  /** After a start that is given up, the next server may use it; `find` removes it then. */
+  async function removeDisplay({ handle, unwanted }: Order): Promise<void> {
+    if (!(await orders.mayHave(handle))) return
+    unwanted?.throwIfAborted()
+    await removeNamed(engine, displayNameOf(handle))
   }
 
   /** false: there is no such container, or its creator left it and it is removed. */
   async function startedByAnother(handle: Handle): Promise<boolean> {
     for (const sinceMs = clock.monotonicMs(); ; ) {
-      const found = await look(engine, handle)
+      const found = await lookFor(handle)
       if (!found) return false
       if (!isUnstarted(found)) return true
       if (clock.monotonicMs() - sinceMs > startMsMax) return !(await removeUnstarted(handle))
@@ -137,27 +166,50 @@ export function createStarter(options: StartOptions): Starter {
   }
 
   /** false: another server created it first. */
-  async function make({ run, handle, account, unwanted, tell }: Order): Promise<boolean> {
+  async function make(order: Order): Promise<boolean> {
+    const { run, handle, account, unwanted, tell } = order
     const image = await images.find(run.spec.image ?? options.image, { unwanted, tell })
+    const display = run.spec.x11 ? await displays.findImage(order) : null
     hasInit ??= await readHasInit(engine)
     await haveNetworks()
     await demandEngine(run)
-    const files = await inSpool(writeRunFiles(directory, handle, { run, account }))
+    const files = runFilesOf(directory, handle, run)
     const made = await bodyOf(run, { ...options, image, account, files, labels: labelsOf(run), hasInit })
     if (!orders.isComplete()) await completeOrders()
     await inSpool(orders.note(handle))
-    if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
-    if (!(await create(handle, made))) return false
+    demandWanted(unwanted)
+    await inSpool(writeRunFiles(files, account))
+    demandWanted(unwanted)
+    if (display !== null && !(await haveDisplay(order, display))) return false
+    const id = await createNamed(engine, clock, { name: handle, body: made.body })
+    if (id === null) return false
+    await begin(handle, id, made)
+    return true
+  }
+
+  /** Removes what it cannot start, unless another server started it. */
+  async function begin(handle: Handle, id: string, made: Made): Promise<void> {
     try {
+      await inSpool(orders.noteMade(handle, id))
       await demandWorkdir(handle, made)
       await engine.post(`/containers/${handle}/start`)
     } catch (error) {
       const found = await look(engine, handle)
-      if (found && !isUnstarted(found)) return true
-      await removeUnstarted(handle)
+      const isStarted = found !== null && !isUnstarted(found)
+      if (!isStarted && (await removeUnstarted(handle))) throw error
+    }
+  }
+
+  /** false: another server created the container of the job first. */
+  async function haveDisplay(order: Order, imageId: string): Promise<boolean> {
+    try {
+      await displays.start(order, imageId)
+      order.unwanted?.throwIfAborted()
+      return true
+    } catch (error) {
+      if (await look(engine, order.handle)) return false
       throw error
     }
-    return true
   }
 
   /** What Podman cannot do, it leaves out without a word. */
@@ -176,19 +228,6 @@ export function createStarter(options: StartOptions): Starter {
     await inSpool(orders.complete(existing.keys()))
   }
 
-  async function create(handle: Handle, { body }: Made): Promise<boolean> {
-    try {
-      await engine.post('/containers/create', { name: handle }, body)
-      return true
-    } catch (error) {
-      if (isEngineConflict(error)) return false
-      // Podman says 500 of a name that is taken, and shows the container a little later.
-      await clock.sleep(lookMs)
-      if (error instanceof EngineError && (await look(engine, handle))) return false
-      throw error
-    }
-  }
-
   /** The engine itself would make the directory. */
   async function demandWorkdir(handle: Handle, { workdir }: Made): Promise<void> {
     if (workdir === null || (await engine.has(`/containers/${handle}/archive`, { path: workdir }))) return
@@ -196,7 +235,7 @@ export function createStarter(options: StartOptions): Starter {
   }
 
   const labelsOf = ({ runId, jobId, spec }: RunSpec) => ({
-    [labels.owner]: options.owner,
+    ...own,
     [labels.run]: runId,
     [labels.job]: jobId,
     ...(spec.name !== null && { [labels.name]: spec.name }),
@@ -217,7 +256,7 @@ export function createStarter(options: StartOptions): Starter {
   /** null also while the engine does not answer, if it was never asked for the container. */
   async function lookIfOrdered(handle: Handle): Promise<Inspected | null> {
     try {
-      return await look(engine, handle)
+      return await lookFor(handle)
     } catch (error) {
       if (error instanceof EngineAway && !(await orders.mayHave(handle))) return null
       throw error
@@ -230,11 +269,16 @@ export function createStarter(options: StartOptions): Starter {
       const handle = containerNameOf(runId)
       const found = await lookIfOrdered(handle)
       if (found && !(isUnstarted(found) && (await removeUnstarted(handle)))) return handle
+      if (await orders.mayHave(handle)) await removeNamed(engine, displayNameOf(handle))
       await removeRunFiles(directory, handle).catch(() => null)
       await orders.forget(handle)
       return null
     },
   }
+}
+
+function demandWanted(unwanted: AbortSignal | undefined): void {
+  if (unwanted?.aborted) throw new StartFailed('START_FAILED', notWanted)
 }
 
 /** Whether the engine has an init program for containers. */
@@ -243,13 +287,15 @@ export async function readHasInit(engine: Engine): Promise<boolean> {
   return init !== ''
 }
 
-/** A request that the engine refuses is the job's fault; an engine that does not answer is not. */
+/**
+ * A request that the engine refuses is the job's fault; an engine that does not answer is not, nor is an image or a container
+ * that another program has just removed.
+ */
 function failureOf(error: unknown): unknown {
   if (error instanceof EngineAway)
     return new StartFailed('START_FAILED', `${engineAway} at ${error.message}`, { cause: error })
   if (!(error instanceof EngineError)) return blamed(error)
-  const isRequest = error.status === 400 || error.status === 404
-  const reason = isRequest ? 'BAD_SPEC' : 'START_FAILED'
+  const reason = error.status === 400 ? 'BAD_SPEC' : 'START_FAILED'
   return new StartFailed(reason, `The container engine refused: ${error.message}`, { cause: error })
 }
 

@@ -5,7 +5,7 @@ import type { Log } from '../../platform/log.ts'
 import type { Handle } from '../executor.ts'
 import { createKills } from '../kills.ts'
 import { type Engine, EngineError } from './engine.ts'
-import { containerNameOf, look, runIdOf } from './handle.ts'
+import { containerNameOf, type LookFor, runIdOf } from './handle.ts'
 import { phaseOf } from './observation.ts'
 import { openStops } from './stops.ts'
 
@@ -30,6 +30,7 @@ const readyLookMs = 20
 
 interface StopOptions {
   engine: Engine
+  lookFor: LookFor
   /** Directory of the records. */
   directory: string
   clock: Clock
@@ -37,7 +38,8 @@ interface StopOptions {
   closing: AbortSignal
 }
 
-export async function createStopper({ engine, directory, clock, log, closing }: StopOptions): Promise<Stopper> {
+export async function createStopper(options: StopOptions): Promise<Stopper> {
+  const { engine, lookFor, directory, clock, log, closing } = options
   const stops = await openStops(directory)
   const kills = createKills({ kill: (handle) => send(handle, 'KILL'), clock, log, closing })
 
@@ -48,12 +50,14 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
     await send(handle, 'TERM')
   }
 
-  /** A container that is over cannot be signalled; that is no error. */
+  /** A container that is over cannot be signalled; that is no error. One that was paused would not end. */
   async function send(handle: Handle, signal: 'TERM' | 'KILL'): Promise<void> {
+    const present = await lookFor(handle)
+    if (present?.State.Status === 'paused') await engine.post(`/containers/${handle}/unpause`)
     try {
       await engine.post(`/containers/${handle}/kill`, { signal })
     } catch (error) {
-      const found = error instanceof EngineError ? await look(engine, handle) : null
+      const found = error instanceof EngineError ? await lookFor(handle) : null
       if (!(error instanceof EngineError) || (found && phaseOf(found.State.Status) !== 'over')) throw error
     }
   }
@@ -64,7 +68,7 @@ export async function createStopper({ engine, directory, clock, log, closing }: 
 
   return {
     async stop(handle, graceMs) {
-      const found = await look(engine, handle)
+      const found = await lookFor(handle)
       if (!found || phaseOf(found.State.Status) === 'over') return
       const runId = runIdOf(handle)
       const killUp = uptime() + graceMs / 1000

@@ -31,6 +31,8 @@ export interface Inspector {
   /** The pods of a run that have, or will have, output. */
   podsOf(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]>
   outputState(handle: Handle, replica: number): Promise<'GOES_ON' | 'OVER' | 'GONE'>
+  /** Whether it was over when it was inspected last. */
+  isOver(handle: Handle): boolean
   forget(handle: Handle): void
 }
 
@@ -192,6 +194,7 @@ export function createInspector(options: InspectorOptions): Inspector {
         throw error
       }
     },
+    isOver: (handle) => isOver(seen.get(handle)),
     forget: (handle) => void seen.delete(handle),
   }
 }

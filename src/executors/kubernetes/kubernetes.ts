@@ -7,7 +7,7 @@ import type { Executor, ExecutorDescription, Handle, LogChunk } from '../executo
 import { capacityOf } from './capacity.ts'
 import { type ClusterApi, ClusterAway, ClusterError, createClusterApi } from './cluster.ts'
 import { createInspector } from './inspect.ts'
-import { logsOf, podPositionsOf } from './logs.ts'
+import { logsOf, podPositionsOf, withRemoved } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
 import { createPodStarter } from './start.ts'
@@ -29,6 +29,8 @@ export interface KubernetesOptions {
   namespace?: string | undefined
   /** Of jobs that name none. */
   image: string
+  /** Of X11 displays; undefined: jobs have none. */
+  x11Image?: string | undefined
   imagePullSecrets?: readonly string[]
   /** Tells what this installation and pool made from what others made in the namespace. */
   installation: string
@@ -60,6 +62,7 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     cluster,
     owner,
     image: options.image,
+    x11Image: options.x11Image,
     imagePullSecrets: options.imagePullSecrets ?? [],
     deadlineSlackSeconds: options.deadlineSlackSeconds ?? deadlineSlackDefault,
     data: { roots: options.dataRoots, hasUsers: accounts.hasUsers },
@@ -75,7 +78,8 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     const positions = podPositionsOf(from)
     const pods = await inspector.podsOf(handle, signal)
     const stateOf = (replica: number) => inspector.outputState(handle, replica)
-    yield* logsOf(pods, positions, { cluster, clock, log, signal, stateOf })
+    const isOver = () => inspector.isOver(handle)
+    yield* logsOf(withRemoved(pods, positions, handle), positions, { cluster, clock, log, signal, stateOf, isOver })
   }
 
   return {
@@ -104,7 +108,10 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
       ])
       return capacityOf(nodes.items, pods.items, owner)
     },
-    describe: () => describedSoon(clock, askCluster(cluster), none(`${cluster.address()} is silent`)),
+    describe: async () => ({
+      ...(await describedSoon(clock, askCluster(cluster), none(`${cluster.address()} is silent`))),
+      displays: options.x11Image !== undefined,
+    }),
     async close() {
       closing.abort()
       cluster.close()

@@ -1,15 +1,19 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
-import type { LogChunk } from '../executor.ts'
+import type { Handle, LogChunk } from '../executor.ts'
+import { cutWhenOver } from '../over-watch.ts'
 import { type ClusterApi, ClusterAway, ClusterError } from './cluster.ts'
 import { ForeignText } from './entries.ts'
+import { podNameOf } from './names.ts'
 import { logBeginning, outputAfter, type PodPosition, positionOf } from './output.ts'
 import { containerName } from './pod.ts'
 
 /**
  * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. A connection
  * that is lost is made again and read from the first byte that the kubelet has, up to the stored position: at most the
- * 10 MiB of its newest file. What the kubelet rotated away in the meantime is a gap.
+ * 10 MiB of its newest file. What the kubelet rotated away in the meantime is a gap, and so is the rest of a pod that was
+ * removed meanwhile. A pod that is not there from the first look on has a gap if some of its output was read, also if that
+ * was all, and none if nothing was: its position does not tell.
  */
 
 export interface Reading {
@@ -19,6 +23,8 @@ export interface Reading {
   signal: AbortSignal
   /** Whether the pod is over, so that its output is complete. GONE: it has no output. */
   stateOf(replica: number): Promise<'GOES_ON' | 'OVER' | 'GONE'>
+  /** Whether the run was over when it was inspected last. */
+  isOver(): boolean
 }
 
 interface Position {
@@ -39,6 +45,14 @@ export function podPositionsOf(from: unknown): Position {
 export interface PodName {
   name: string
   replica: number
+}
+
+/** With the pods that had output and are not there any more. */
+export function withRemoved(pods: readonly PodName[], { pods: positions }: Position, handle: Handle): PodName[] {
+  const removed = Object.keys(positions)
+    .map(Number)
+    .filter((replica) => !pods.some((pod) => pod.replica === replica))
+  return [...pods, ...removed.map((replica) => ({ name: podNameOf(handle, replica), replica }))]
 }
 
 /** Output of all pods, each in its order; pieces of several pods take turns as they come. */
@@ -67,11 +81,11 @@ type PodChunk = { at: PodPosition } & (
 
 async function* podLog(pod: PodName, from: PodPosition, reading: Reading): AsyncGenerator<PodChunk> {
   const { clock, signal } = reading
-  let last: Read = { at: from, end: 'READ' }
+  let last: Read = { at: from, end: 'CUT_OFF' }
   let unreadableSinceMs: number | null = null
   while (!signal.aborted) {
     const state = await reading.stateOf(pod.replica)
-    if (state === 'GONE') return
+    if (state === 'GONE') return yield* restOf(last)
     const { at } = last
     last = yield* readOnce(pod, { at, follow: state === 'GOES_ON' && last.end !== 'MOVED' }, reading)
     if (last.end === 'READ' && last.at === at && state === 'OVER') return
@@ -92,6 +106,11 @@ interface Read {
   end: 'READ' | 'MOVED' | 'CUT_OFF'
 }
 
+/** What a pod that is not there any more had beyond that. */
+function* restOf({ at, end }: Read): Generator<PodChunk, void> {
+  if (end !== 'READ' && at.at !== '') yield { gap: 'LOST', bytes: 0, at: logBeginning }
+}
+
 interface Once {
   at: PodPosition
   follow: boolean
@@ -99,8 +118,11 @@ interface Once {
 
 async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): AsyncGenerator<PodChunk, Read> {
   const { cluster, log, signal } = reading
+  const over = new AbortController()
+  if (follow) void cutWhenOver(over, reading.clock, reading.isOver)
+  const either = AbortSignal.any([signal, over.signal])
   const open = (timestamps: boolean) =>
-    cluster.stream(`pods/${pod.name}/log`, signal, { container: containerName, timestamps, follow })
+    cluster.stream(`pods/${pod.name}/log`, either, { container: containerName, timestamps, follow })
   let now = at
   try {
     const answer = await open(true)
@@ -112,9 +134,11 @@ async function* readOnce(pod: PodName, { at, follow }: Once, reading: Reading): 
     }
     return { at: now, end: 'READ' }
   } catch (err) {
-    if (!isOrdinary(err) && !signal.aborted) throw err
+    if (!isOrdinary(err) && !either.aborted) throw err
     if (!signal.aborted) log.debug({ err, pod: pod.name }, 'output was cut off; reading on')
     return { at: now, end: 'CUT_OFF' }
+  } finally {
+    over.abort()
   }
 }
 

@@ -19,6 +19,8 @@ export interface Condition {
 
 export interface ContainerStatus {
   name: string
+  /** Its startup probe has succeeded, and it runs. */
+  started?: boolean
   state?: {
     waiting?: { reason?: string; message?: string }
     running?: { startedAt: string }
@@ -33,6 +35,7 @@ export interface ContainerStatus {
 }
 
 export interface Container {
+  name?: string
   resources?: { requests?: Readonly<Record<string, string>> }
 }
 

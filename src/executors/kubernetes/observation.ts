@@ -1,4 +1,5 @@
 import type { BackendPlacement, Ended, Observation, StartFailed } from '../executor.ts'
+import { displayLossOf, displayOf } from './display.ts'
 import { annotations, podLabels } from './names.ts'
 import type { Pod } from './objects.ts'
 import { containerName } from './pod.ts'
@@ -43,6 +44,8 @@ export type Part =
 const pullMsMax = 600_000
 /** A run of several pods is given up if some have a node and, for this long, no other one got one. */
 const placedInPartMsMax = 600_000
+/** More than the rounding of three moments to seconds. */
+const roundedMsMax = 5_000
 
 const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const
 type Phase = (typeof phases)[number]
@@ -103,7 +106,8 @@ const disruptions: Readonly<Record<string, 'GONE' | 'PREEMPTED'>> = {
   PreemptionByKubeScheduler: 'PREEMPTED',
 }
 
-export function partOf(pod: Pod, known: Surroundings): Part {
+export function partOf(pod: Pod, surroundings: Surroundings): Part {
+  const known = { ...surroundings, toTime: nodeTimeOf(pod, surroundings) }
   const phase = phaseOf(pod)
   const container = containerOf(pod)
   const node = pod.spec.nodeName
@@ -111,8 +115,43 @@ export function partOf(pod: Pod, known: Surroundings): Part {
   if (container?.terminated) return endOf(pod, container.terminated, known)
   if (podIsOver(pod) && !(container?.running && isOutOfTime(pod))) return withoutContainer(pod)
   if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} does not answer` }
-  if (container?.running) return { kind: 'runs', startedAt: known.toTime(container.running.startedAt) }
+  if (container?.running) return withDisplay(pod, container.running, known)
   return waitOf(pod, container?.waiting ?? {}, known)
+}
+
+/**
+ * Converts a moment that the kubelet tells. It took the pod after the API server noted the node, so one that took it
+ * before has a clock that is slow, by that much at least: the run would seem to be over its time when it begins. A moment
+ * that this puts after now was told when the clock had been corrected.
+ */
+function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | 'nowMs'>): Surroundings['toTime'] {
+  const placed = scheduledOf(pod)
+  const { startTime } = pod.status
+  if (placed?.status !== 'True' || !placed.lastTransitionTime || startTime === undefined) return toTime
+  const slowMs = Math.max(0, Date.parse(placed.lastTransitionTime) - Date.parse(startTime))
+  return (iso) => {
+    const movedMs = toTime(iso).getTime() + slowMs
+    return movedMs > nowMs + roundedMsMax ? toTime(iso) : new Date(Math.min(nowMs, movedMs))
+  }
+}
+
+/** The command begins when the display answers. */
+function withDisplay(pod: Pod, running: { startedAt: string }, known: Surroundings): Part {
+  const display = displayOf(pod)
+  if (display === null || display.kind === 'up') return { kind: 'runs', startedAt: beganAt(pod, running, known) }
+  if (display.kind === 'failed') return { kind: 'failed', reason: 'START_FAILED', message: display.message }
+  const part = waitOf(pod, display.waiting, known)
+  // The image is the administrator's, so the job is not to blame for its name.
+  return part.kind === 'failed'
+    ? { ...part, reason: 'START_FAILED', message: `The X11 display cannot start: ${part.message}` }
+    : part
+}
+
+/** The image of a display may be pulled after the supervisor of the job has begun to wait for it. */
+function beganAt(pod: Pod, { startedAt }: { startedAt: string }, { toTime }: Surroundings): Date {
+  const display = displayOf(pod)
+  const moments = [startedAt, ...(display?.kind === 'up' && display.startedAt ? [display.startedAt] : [])]
+  return new Date(Math.max(...moments.map((moment) => toTime(moment).getTime())))
 }
 
 function phaseOf({ status, metadata }: Pod): Phase {
@@ -151,9 +190,11 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   if (words.includes('WORKDIR_NOT_FOUND'))
     return { kind: 'failed', reason: 'WORKDIR_NOT_FOUND', message: withoutWorkdir }
   if (words.includes('NOT_TOGETHER')) return { kind: 'alone', info: notTogether }
+  if (words.includes('NO_DISPLAY')) return { kind: 'failed', reason: 'START_FAILED', message: noDisplay }
   const deletion = terminated.exitCode === 0 || wasStopped ? null : deletionOf(pod)
   if (deletion) return deletion
   if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
+  const loss = displayLossOf(pod)
   const causes = { OOM_KILLED: 'OOM_KILLED', MAX_RUN_TIME: 'MAX_RUN_TIME' } as const
   const cause = words.includes('MAX_RUN_TIME') ? 'MAX_RUN_TIME' : causes[why as keyof typeof causes]
   return {
@@ -163,13 +204,15 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
       ...codeOf(terminated.exitCode),
       stopped: wasStopped,
       ...(cause && { cause }),
-      ...(terminated.startedAt && { startedAt: known.toTime(terminated.startedAt) }),
+      ...(loss !== null && { info: loss }),
+      ...(terminated.startedAt && { startedAt: beganAt(pod, { startedAt: terminated.startedAt }, known) }),
       ...(terminated.finishedAt && { finishedAt: known.toTime(terminated.finishedAt) }),
     },
   }
 }
 
 const notTogether = 'Its pods did not all run within three hours'
+const noDisplay = 'Its X11 display did not start within three hours'
 const withoutWorkdir = 'The workdir does not exist in the container; name a directory of the image, such as /'
 
 /** `exit 143` and a death by TERM have the same code here: 129 to 192 count as signals. */
@@ -248,7 +291,7 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
   const { pods, nativeId } = observed
   const placements = pods.flatMap((pod) => placementOf(pod))
   const silent = parts.find((part) => part.kind === 'unreachable')
-  if (silent) return { state: 'unreachable', info: silent.info }
+  if (silent) return { state: 'unreachable', info: silent.info, neverBegan: !hasBegunTogether(observed) }
   const loss = lossOf(parts, observed)
   const runs = parts.filter((part) => part.kind === 'runs')
   const waits = parts.find((part) => part.kind === 'waits')
@@ -259,8 +302,8 @@ export function runObservation(parts: readonly Part[], observed: Observed): Obse
   if (runs.length === 0) return { ...endOfAll(parts), nativeId, placements }
   if (!hasBegunTogether(observed)) return starting(nativeId, { info: 'Its pods are about to begin together' })
   const ip = pods[0]?.status.podIP
-  const started = runs.map(({ startedAt }) => startedAt.getTime())
-  return { state: 'running', startedAt: new Date(Math.max(...started)), nativeId, placements, ...(ip && { ip }) }
+  const startedAt = new Date(Math.max(...runs.map((run) => run.startedAt.getTime())))
+  return { state: 'running', startedAt, nativeId, placements, ...(ip && { ip }) }
 }
 
 type Loss = Extract<Observation, { state: 'failed' | 'gone' }>
@@ -272,8 +315,8 @@ function lossOf(parts: readonly Part[], gang: Gang): Loss | null {
   // A pod that waited in vain may have ended in the moment in which the others were told to begin.
   if (why !== null && hasBegunTogether(gang)) return { state: 'gone', info: why }
   if (why !== null) return { state: 'failed', reason: 'NOT_TOGETHER', message: why }
-  const failed = parts.find((part) => part.kind === 'failed')
-  if (failed) return { state: 'failed', reason: failed.reason, message: failed.message }
+  for (const part of parts)
+    if (part.kind === 'failed') return { state: 'failed', reason: part.reason, message: part.message }
   const gone = parts.find((part) => part.kind === 'gone')
   if (gone) return { state: 'gone', info: gone.info, ...(gone.cause && { cause: gone.cause }) }
   const isStopped = pods.some(({ metadata }) => metadata.annotations?.[annotations.stopRun] !== undefined)
@@ -318,8 +361,8 @@ const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
 
 /** The address of the first pod, if all pods run and wait for it. */
 export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
-  const areAll = replicas > 1 && parts.length === replicas && whyGivenUp(parts, { pods, replicas }) === null
-  const areUp = areAll && parts.every(({ kind }) => kind === 'runs')
+  const isWanted = whyGivenUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
+  const areUp = replicas > 1 && parts.length === replicas && isWanted && parts.every(({ kind }) => kind === 'runs')
   const first = pods.find(({ metadata }) => metadata.labels?.[podLabels.replica] === '0')
   return areUp ? (first?.status.podIP ?? null) : null
 }
@@ -352,6 +395,6 @@ export function mustEndTogether(parts: readonly Part[], gang: Gang): boolean {
   return (runs || waits) && parts.some(isOverWithFailure)
 }
 
-const isStopOrdered = ({ pods }: Gang) =>
+const isStopOrdered = ({ pods }: Pick<Gang, 'pods'>) =>
   pods.some(({ metadata }) => metadata.annotations?.[annotations.stop] !== undefined)
 const isOverWithFailure = (part: Part) => part.kind === 'over' && isFailure(part.ended)

@@ -1,8 +1,10 @@
 import { shapeOf } from '../../domain/shape.ts'
 import type { Mount } from '../data.ts'
+import { displayPipe } from '../display.ts'
 import type { RunSpec } from '../executor.ts'
 import { internalName } from '../internal-name.ts'
 import { scriptOf } from '../scripts.ts'
+import { displayContainerOf, displayVolume } from './display.ts'
 import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
 import type { Node, Secret } from './objects.ts'
 import { gpuResource, nodeAffinityOf, podAntiAffinityOf } from './placement.ts'
@@ -14,6 +16,8 @@ export interface PodOptions {
   owner: string
   /** Image of jobs that name none. */
   image: string
+  /** Of X11 displays; undefined: jobs have none. */
+  x11Image: string | undefined
   imagePullSecrets: readonly string[]
   /** How long after its maximum run time a run is ended by its pod, in case no server did. */
   deadlineSlackSeconds: number
@@ -57,7 +61,8 @@ export function podOf(made: PodParts, replica: number): unknown {
   const dns = internalName(spec)
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
-  const own = [limit, fallbackGraceSeconds, replica, copies, togetherSecondsMax]
+  const own = [limit, fallbackGraceSeconds, replica, copies, togetherSecondsMax, spec.x11 ? displayPipe : '']
+  const display = spec.x11 ? [displayContainerOf(spec.x11, made.x11Image)] : []
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -96,6 +101,7 @@ export function podOf(made: PodParts, replica: number): unknown {
           },
           volumeMounts: volumes.map(({ mount }) => mount),
         },
+        ...display,
       ],
     },
   }
@@ -154,6 +160,7 @@ function volumesOf({ run, secret, mounts }: PodParts): Volume[] {
     },
     ...mounts.map(dataVolume),
     ...(run.spec.resources.infiniband ? [deviceVolume] : []),
+    ...(run.spec.x11 ? [displayVolume] : []),
   ]
 }
 

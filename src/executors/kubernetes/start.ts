@@ -2,6 +2,7 @@ import { shapeOf } from '../../domain/shape.ts'
 import { copiesOf } from '../../domain/spec.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { type DataRoots, mountsOf } from '../data.ts'
+import { displayVariables } from '../display.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { type ClusterApi, ClusterAway, ClusterError, isAbsent, isAlreadyThere, type Path } from './cluster.ts'
 import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf, selectorOf } from './names.ts'
@@ -118,7 +119,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
     type: 'berth/run',
     immutable: true,
     data: {
-      [commandKey]: base64(commandScript(withClosure(run), options)),
+      [commandKey]: base64(commandScript(withOwnVariables(run), options)),
       ...(run.closure !== null && { [closureKey]: base64(run.closure) }),
     },
   })
@@ -162,10 +163,14 @@ const replicasOf = ({ spec }: RunSpec) => Array.from({ length: copiesOf(spec.res
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-function withClosure(run: RunSpec): RunSpec {
-  if (run.closure === null) return run
-  return { ...run, injected: { ...run.injected, BERTH_CLOSURE: `${runDirectory}/${closureKey}` } }
-}
+const withOwnVariables = (run: RunSpec): RunSpec => ({
+  ...run,
+  injected: {
+    ...run.injected,
+    ...(run.closure !== null && { BERTH_CLOSURE: `${runDirectory}/${closureKey}` }),
+    ...(run.spec.x11 && displayVariables),
+  },
+})
 
 function refuseWhatIsNotHonoured({ queueNative }: RunSpec): void {
   const unknown = Object.keys(queueNative).find((name) => name !== 'priorityClass')

@@ -6,11 +6,15 @@
 # of the pod. What happened besides the exit code goes into the termination message, a word per line.
 #
 # With several pods the command waits for $orders/begin, which has the address of the first pod as soon as all of them run.
+# With an X11 display it waits for the pipe that tells that the display answers. The pipe stays open, so the display knows
+# when this process ends (display.sh). A display on a GPU asks for the first one of the job, because a pod has its GPUs in one
+# container only.
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
-# TERM and KILL then. copies: pods of the run. patience: seconds that the command waits for the other pods.
+# TERM and KILL then. copies: pods of the run. patience: seconds that the command waits for the other pods and the
+# display. display: its pipe; '': the run has none.
 
-orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 first=localhost
+orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 first=localhost
 say() { echo "$1" >>/dev/termination-log; }
 
 end_if_stopped() {
@@ -22,17 +26,33 @@ end_if_stopped() {
 exec 9>&2 2>/dev/null
 trap 'exit 143' TERM
 end_if_stopped
-if [ "$copies" -gt 1 ]; then
-  until [ -s "$orders/begin" ]; do
-    [ "$patience" -gt 0 ] || { say NOT_TOGETHER; exit 143; }
-    patience=$((patience - 1))
-    sleep 1
-    end_if_stopped
+
+# $1: what is told if the patience is over.
+wait_a_second() {
+  [ "$patience" -gt 0 ] || { say "$1"; exit 143; }
+  patience=$((patience - 1))
+  sleep 1
+  end_if_stopped
+}
+if [ -n "$display" ]; then
+  gpu=${display%/*}/gpu
+  until [ -p "$display" ]; do
+    if [ -p "$gpu" ]; then
+      (nvidia-smi -i 0 --query-gpu=uuid --format=csv,noheader >"$gpu") &
+      gpu=
+    fi
+    wait_a_second NO_DISPLAY
   done
+  exec 8<>"$display"
+  echo >&8
+fi
+if [ "$copies" -gt 1 ]; then
+  until [ -s "$orders/begin" ]; do wait_a_second NOT_TOGETHER; done
+  end_if_stopped
   read -r first <"$orders/begin" || :
 fi
 trap 'kill -TERM -1' TERM
-(exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 9>&-) &
+(exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-) &
 child=$!
 
 # Ignored signals stay ignored in the children, so TERM to all does not end the sleep.
@@ -62,7 +82,7 @@ child=$!
     fi
     [ "$ends" -gt "$seconds" ] || kill -KILL -1
   done
-) >/dev/null 9>&- &
+) >/dev/null 8>&- 9>&- &
 
 while :; do
   wait "$child"

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import type { Loss } from '../follow.ts'
 
 /**
@@ -59,6 +59,18 @@ export function readJournal(file: string | number): Journal | null {
   } catch (error) {
     if (isMissingFile(error)) return null
     throw error
+  }
+}
+
+/** The losses that a journal tells. It only grows, so it is read when its size has changed: it is asked with each look at the output. */
+export function lossesOf(path: string): () => readonly Loss[] {
+  let size = 0
+  let losses: readonly Loss[] = []
+  return () => {
+    const sizeNow = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    if (sizeNow !== size) losses = readJournal(path)?.losses ?? []
+    size = sizeNow
+    return losses
   }
 }
 

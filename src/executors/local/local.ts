@@ -13,7 +13,7 @@ import { blamed } from '../trouble.ts'
 import { killCgroup, openCgroups, removeCgroup } from './cgroups.ts'
 import { followEnded } from './ended.ts'
 import { createHeir } from './heir.ts'
-import { isMissingFile, type Journal, readJournal, recordStop, recordVoid } from './journal.ts'
+import { isMissingFile, type Journal, lossesOf, readJournal, recordStop, recordVoid } from './journal.ts'
 import { launchOf } from './launch.ts'
 import { limitNames, noLimits, openLimits } from './limits.ts'
 import { readBootId } from './processes.ts'
@@ -78,6 +78,8 @@ const streamBytesMaxDefault = 16 * 1024 ** 3
 const claimMs = 30_000
 /** How often output is read without an event of the file system. */
 const logPollMs = 250
+/** The same while events of the file system come, and the process that started the run will tell its end. */
+const watchedPollMs = 1_000
 /** Pause between two searches for processes of a run that lost its directory. */
 const strayPauseMs = 20
 /** How often a server that follows no run, since it does not lead, looks for runs whose time is over. */
@@ -262,20 +264,25 @@ export async function createLocalExecutor(options: LocalOptions): Promise<Execut
     const stopping = AbortSignal.any([signal, closing.signal])
     using alarm = alarms.of(runId)
     const watcher = watchOutput(files, alarm)
-    let pauseMs = logPollMs
+    let isWatched = watcher !== null
+    watcher?.once('error', () => {
+      isWatched = false
+    })
+    const pollMs = () => (isWatched && spawner.watches(runId) ? watchedPollMs : logPollMs)
+    let pauseMs = pollMs()
     let lookedMs = Number.NEGATIVE_INFINITY
     const isOver = async () => {
       // The spawner tells of the end, so output alone is no reason to look.
-      if (spawner.watches(runId) && clock.monotonicMs() - lookedMs < logPollMs) return false
+      if (spawner.watches(runId) && clock.monotonicMs() - lookedMs < watchedPollMs) return false
       lookedMs = clock.monotonicMs()
       const { state } = await observe(files)
       if (state === 'ended' || state === 'gone') return true
-      pauseMs = !spawner.watches(runId) && readJournal(files.journal)?.exit ? lastActMs : logPollMs
+      pauseMs = !spawner.watches(runId) && readJournal(files.journal)?.exit ? lastActMs : pollMs()
       return false
     }
     const spool = openSpool(files)
     try {
-      const losses = () => readJournal(files.journal)?.losses ?? []
+      const losses = lossesOf(files.journal)
       yield* follow({ spool, from, losses, signal: stopping, isOver, wait: () => alarm.wait(pauseMs, stopping) })
     } finally {
       watcher?.close()

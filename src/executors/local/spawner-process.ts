@@ -17,4 +17,5 @@ process.on('message', async ({ number, order }: { number: number; order: ShimOrd
   tell({ order: number, failure })
 })
 process.on('disconnect', () => process.exit())
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+// On SIGUSR1 Node would open its debugger.
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)

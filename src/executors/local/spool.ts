@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, read, rmdirSync, statSync, unlinkSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, read, readSync, rmdirSync, statSync, unlinkSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -74,6 +74,12 @@ export function sizesOf({ stdout, stderr }: RunFiles): { stdout: number; stderr:
   return { stdout: sizeOf(stdout), stderr: sizeOf(stderr) }
 }
 
+/**
+ * What is read at once: a line that was written a moment ago is in the page cache, and the switch to the thread pool and
+ * back would cost ten times as much as reading it. More may have to come from the disk.
+ */
+const atOnceBytesMax = 16_384
+
 /** null: its files are gone. Sizes are read synchronously: a few µs, and most looks find nothing new. */
 export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): void }) | null {
   const [out, err] = [openFile(stdout), openFile(stderr)]
@@ -87,8 +93,11 @@ export function openSpool({ stdout, stderr }: RunFiles): (Spool & { close(): voi
   const sizeOf = (stream: Stream) => fstatSync({ out, err }[stream]).size
   return {
     async read(stream, buffer, at) {
-      if (sizeOf(stream) <= at) return 0
-      return (await readFrom({ out, err }[stream], buffer, 0, buffer.length, at)).bytesRead
+      const unread = sizeOf(stream) - at
+      if (unread <= 0) return 0
+      const file = { out, err }[stream]
+      if (unread <= atOnceBytesMax) return readSync(file, buffer, 0, buffer.length, at)
+      return (await readFrom(file, buffer, 0, buffer.length, at)).bytesRead
     },
     size: async (stream) => sizeOf(stream),
     close,

@@ -41,8 +41,11 @@ const lookMs = 200
 /** How long a start waits for a controller that does not answer. */
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
+/** A controller that takes longer is told. */
+const slowMs = 3_000
 
 const silent = 'Slurm does not answer'
+const slow = `Slurm has not answered for ${slowMs / 1000} s`
 
 /** The signal says that the start is not wanted any more: another server may have to submit the run, so it is left as it is. */
 export type Submit = Executor['start']
@@ -118,12 +121,20 @@ export function createSubmit(options: SubmitOptions): Submit {
     for (let [isReady, sinceMs] = [wasMade, clock.monotonicMs()]; ; isReady = false) {
       unwanted?.throwIfAborted()
       if (!isReady) await makeReady()
-      const away = await sbatch(files, asked)
+      const away = await whileTelling(tell, () => sbatch(files, asked))
       if (away === null || (await isKnown(files))) return
       if (clock.monotonicMs() - sinceMs > awayMsMax && !unwanted?.aborted) return giveUp(files, away)
       tell?.(`${silent}: ${away.message}`)
       await clock.sleep(awayPauseMs, unwanted)
     }
+  }
+
+  /** The command itself says nothing for as long as it tries to reach the controller. */
+  async function whileTelling<T>(tell: Waiting['tell'], work: () => Promise<T>): Promise<T> {
+    const answered = new AbortController()
+    const { signal } = answered
+    void clock.sleep(slowMs, signal).then(() => signal.aborted || tell?.(slow))
+    return work().finally(() => answered.abort())
   }
 
   /** null: it was submitted. */

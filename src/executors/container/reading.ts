@@ -1,0 +1,98 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { Log } from '../../platform/log.ts'
+import type { Handle, LogChunk, Observation } from '../executor.ts'
+import { cutWhenOver } from '../over-watch.ts'
+import { type Engine, isNotFound, isPodman } from './engine.ts'
+import { payload } from './output.ts'
+
+/** Reads the output of containers from the engine, to the end of their runs. */
+
+interface ReaderOptions {
+  engine: Engine
+  clock: Clock
+  log: Log
+  stateOf(handle: Handle): Promise<Observation['state']>
+  /** Whether it was over when it was inspected last. */
+  isOver(handle: Handle): boolean
+}
+
+const pauseMs = 250
+
+/** CUT_OFF: the connection ended in the middle. ABSENT: there is no such container. */
+type Read = 'READ' | 'CUT_OFF' | 'ABSENT'
+
+interface Reading {
+  at: { bytes: number }
+  follow: boolean
+  signal: AbortSignal
+}
+
+/** Output after a position, which moves with it. */
+export type OutputReader = (handle: Handle, at: { bytes: number }, signal: AbortSignal) => AsyncGenerator<LogChunk>
+
+export function createOutputReader({ engine, clock, log, stateOf, isOver }: ReaderOptions): OutputReader {
+  /** Whether the engine can follow output; null: not asked yet. */
+  let follows: boolean | null = null
+
+  /**
+   * If another program removes the container before its output was read, the rest is lost. What a position does not tell
+   * is whether there was output before the first byte that was read, or after the last: a container that is not there
+   * from the first look on has a gap if some of its output was read, also if that was all, and none if nothing was.
+   */
+  async function* read(handle: Handle, at: { bytes: number }, signal: AbortSignal): AsyncGenerator<LogChunk> {
+    const isWhole = yield* readToEnd(handle, at, signal)
+    if (!isWhole && !signal.aborted) yield { gap: 'LOST', bytes: 0, next: { ...at } }
+  }
+
+  /**
+   * Docker's output is followed while the run goes on. Podman mixes up and drops lines if output is followed while it
+   * is written, so its output is read again and again, with pauses that keep this below a fifth of the time. The last
+   * read always begins after the end of the run.
+   */
+  async function* readToEnd(
+    handle: Handle,
+    at: { bytes: number },
+    signal: AbortSignal,
+  ): AsyncGenerator<LogChunk, boolean> {
+    let state = await stateOf(handle)
+    let isWhole = state === 'gone' && at.bytes === 0
+    while (state !== 'gone' && !signal.aborted) {
+      const beganMs = clock.monotonicMs()
+      const follow = state !== 'ended' && (await readFollows())
+      const read = yield* readOutput(handle, { at, follow, signal })
+      if (state === 'ended' && read !== 'CUT_OFF') return isWhole || read === 'READ'
+      if (follow) isWhole = read === 'READ'
+      state = await stateOf(handle)
+      if (state !== 'ended' || read !== 'READ') await clock.sleep(restMs(follow, beganMs), signal)
+    }
+    return isWhole
+  }
+
+  const restMs = (follow: boolean, beganMs: number) =>
+    Math.max(pauseMs, follow ? 0 : 4 * (clock.monotonicMs() - beganMs))
+
+  const readFollows = async () => {
+    follows ??= !(await isPodman(engine))
+    return follows
+  }
+
+  async function* readOutput(handle: Handle, { at, follow, signal }: Reading): AsyncGenerator<LogChunk, Read> {
+    const over = new AbortController()
+    if (follow) void cutWhenOver(over, clock, () => isOver(handle))
+    try {
+      const query = { follow, stdout: true, stderr: true }
+      const either = AbortSignal.any([signal, over.signal])
+      const had = yield* payload(await engine.stream(`/containers/${handle}/logs`, either, query), at)
+      if (!follow && had < at.bytes) yield { gap: 'LOST', bytes: 0, next: { ...at } }
+      return 'READ'
+    } catch (err) {
+      if (isNotFound(err)) return 'ABSENT'
+      if (!signal.aborted) log.debug({ err, container: handle }, 'output was cut off; reading on')
+      return 'CUT_OFF'
+    } finally {
+      over.abort()
+    }
+  }
+
+  return read
+}

@@ -1,0 +1,232 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Api, connectApi } from '../support/api.ts'
+import { type BerthProcess, freePort, startBerth } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
+
+/**
+ * What users are promised of every backend, with a real server: states, exit codes, times, and a server that is killed
+ * again and again. `npm run test:executors` names the backends.
+ */
+const isLocal = process.env['BERTH_TEST_LOCAL'] !== undefined
+const conf = process.env['BERTH_TEST_SLURM']
+const engine = process.env['BERTH_TEST_ENGINE']
+const kubeconfig = process.env['BERTH_TEST_KUBERNETES']
+
+const small = { cpu: 0.05, memoryBytes: 64 * 2 ** 20 }
+const scheduling = 'scheduling: { graceSeconds: 3 }'
+
+interface Backend {
+  /** Configuration of a pool over files in the folder. */
+  configOf(folder: string): string
+  environment?: Record<string, string>
+  /** The folder as jobs see it. */
+  seen(folder: string): string
+  spec: object
+}
+
+const inContainers: Omit<Backend, 'configOf'> = {
+  seen: () => '/d',
+  spec: { data: ['data:/d'], resources: small },
+}
+
+const backends: Record<string, Backend | null> = {
+  local: isLocal
+    ? {
+        configOf: () => `
+pools: [{ name: here, executors: [local], ${scheduling}, nodes: [{ name: n1, cpu: 4, memoryGib: 4 }] }]`,
+        seen: (folder) => folder,
+        spec: { workdir: '/', resources: small },
+      }
+    : null,
+  container: engine
+    ? {
+        ...inContainers,
+        configOf: (folder) => `
+container: { engine: '${engine}', image: 'localhost/bb:1' }
+data: { roots: { data: '${folder}' } }
+pools: [{ name: here, executors: [container], ${scheduling}, nodes: [{ name: n1, cpu: 4, memoryGib: 4 }] }]`,
+      }
+    : null,
+  slurm: conf
+    ? {
+        configOf: (folder) => `
+pools: [{ name: cluster, executor: slurm, sharedDir: '${folder}', ${scheduling} }]
+queues: [{ name: main, pool: cluster }]`,
+        environment: { SLURM_CONF: conf },
+        seen: (folder) => folder,
+        spec: { workdir: '/', resources: { memoryBytes: small.memoryBytes } },
+      }
+    : null,
+  kubernetes: kubeconfig
+    ? {
+        ...inContainers,
+        configOf: (folder) => `
+server: { publicUrl: 'http://127.0.0.1:1' }
+kubernetes: { kubeconfig: '${kubeconfig}', image: 'localhost/bb:1' }
+data: { roots: { data: '${folder}' } }
+pools: [{ name: cluster, executors: [kubernetes], ${scheduling} }]`,
+      }
+    : null,
+}
+
+const query = `query ($id: ID!) { job(id: $id) { state stateReason exitCode startedAt finishedAt
+  runs(first: 10) { nodes { number } }
+  events(first: 100) { nodes { to psijState metadata } } } }`
+
+interface Seen {
+  state: string
+  stateReason: string | null
+  exitCode: number | null
+  startedAt: string | null
+  finishedAt: string | null
+  runs: { nodes: { number: number }[] }
+  events: { nodes: { to: string | null; psijState: string | null; metadata: { nativeId?: string } | null }[] }
+}
+
+const finals = ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED']
+
+describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, backend) => {
+  if (backend === null) {
+    process.stderr.write(`SKIPPED: a server over ${name}; "npm run test:executors" runs it\n`)
+    return test.skip('is not here')
+  }
+  let folder: string
+  let port: number
+  let database: TestDatabase
+  let server: BerthProcess
+  let api: Api
+  const start = () =>
+    startBerth({
+      dataDir: join(folder, 'own'),
+      port,
+      env: { DATABASE_URL: database.url, BERTH_CONFIG: join(folder, 'berth.yaml'), ...backend.environment },
+    })
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), `berth-${name}-`))
+    await chmod(folder, 0o711)
+    await mkdir(join(folder, 'own'), { mode: 0o711 })
+    await mkdir(join(folder, 'marks'))
+    await writeFile(join(folder, 'berth.yaml'), backend.configOf(folder))
+    database = await createDatabase()
+    port = await freePort()
+    server = await start()
+    api = connectApi(server.url)
+  })
+  afterAll(async () => {
+    await api.close()
+    await server.end()
+    await database.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const look = async (id: string) => (await api.ask<{ job: Seen }>(query, { id })).job
+  const ended = (id: string) =>
+    until(
+      async () => {
+        const job = await look(id)
+        return finals.includes(job.state) && job
+      },
+      { what: `${id} is over`, timeoutMs: 240_000 },
+    )
+  const sh = (text: string, more: object = {}) => ({ command: ['/bin/sh', '-c', text], ...backend.spec, ...more })
+  const psij = ({ events }: Seen) => events.nodes.flatMap(({ psijState }) => psijState ?? [])
+
+  /** To its end, right after the job was seen as final. */
+  async function wholeLog(id: string): Promise<string> {
+    const pages =
+      'query ($id: ID!, $after: Cursor) { job(id: $id) { logs(first: 5000, after: $after) { text cursor isFinal } } }'
+    type Page = { text: string; cursor: string; isFinal: boolean }
+    let text = ''
+    for (let page: Page = { text: '', cursor: '', isFinal: false }; !page.isFinal; ) {
+      page = (await api.ask<{ job: { logs: Page } }>(pages, { id, after: page.cursor || null })).job.logs
+      text += page.text
+    }
+    return text
+  }
+
+  test('each end has its code, its states and all of its output', async () => {
+    const lines = 'i=0; while [ $i -lt 2000 ]; do i=$((i + 1)); echo "line $i"; done; '
+    const cases: [object, number][] = [
+      [sh(`${lines}exit 0`), 0],
+      [sh(`${lines}exit 7`), 7],
+      [{ ...sh(''), command: ['/no/such/command'] }, 127],
+      [sh(`${lines}kill -TERM $$`), 143],
+      [sh(`${lines}kill -KILL $$`), 137],
+    ]
+    const ids = await api.submitAll(cases.map(([spec]) => spec as Record<string, unknown>))
+    const expected = Array.from({ length: 2000 }, (_, index) => `line ${index + 1}\n`).join('')
+    for (const [index, id] of ids.entries()) {
+      const code = cases[index]?.[1]
+      const job = await ended(id)
+      expect(job).toMatchObject({ state: code === 0 ? 'SUCCEEDED' : 'FAILED', exitCode: code })
+      expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', code === 0 ? 'COMPLETED' : 'FAILED'])
+      expect(job.events.nodes.at(-1)?.metadata?.nativeId).toMatch(/./)
+      if (code !== 127) expect((await wholeLog(id)).endsWith(expected)).toBe(true)
+    }
+  })
+
+  test('a cancelled job is CANCELLED, once', async () => {
+    const id = await api.submit(sh('echo begun; sleep 600'))
+    await until(async () => (await look(id)).state === 'RUNNING', { what: 'it runs', timeoutMs: 60_000 })
+    await api.ask('mutation ($id: ID!) { cancelJob(input: { jobId: $id }) { __typename } }', { id })
+    const job = await ended(id)
+    expect(job).toMatchObject({ state: 'CANCELLED' })
+    expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', 'CANCELED'])
+  })
+
+  test('a job that ignores TERM is over 3 s and the grace after it began, with its children', async () => {
+    const mark = join(backend.seen(folder), 'marks', 'children')
+    const text = `trap '' TERM; (trap '' TERM; while :; do echo x >>${mark}; sleep 0.1; done) & while :; do sleep 0.1; done`
+    const job = await ended(await api.submit(sh(text, { maxRunTimeSeconds: 3 })))
+    expect(job).toMatchObject({ state: 'FAILED', stateReason: 'MAX_RUN_TIME' })
+    const ranMs = Date.parse(job.finishedAt ?? '') - Date.parse(job.startedAt ?? '')
+    expect(ranMs).toBeGreaterThanOrEqual(3_000)
+    // The job itself goes on for ever.
+    expect(ranMs).toBeLessThan(60_000)
+    const size = async () => (await readFile(join(folder, 'marks', 'children'))).length
+    const before = await size()
+    await setTimeout(500)
+    expect(await size()).toBe(before)
+  })
+
+  test('20 jobs go on while the server is killed three times: one run each, every byte once', async () => {
+    const jobs = Array.from({ length: 20 }, (_, index) => index)
+    const ticks = 100
+    const filler = 'x'.repeat(80)
+    const marks = join(backend.seen(folder), 'marks')
+    const ids = await api.submitAll(
+      jobs.map((index) =>
+        sh(
+          `echo x >>${marks}/job-${index}; i=0
+          while [ $i -lt ${ticks * 10} ]; do
+            i=$((i + 1)); echo "${index} $i ${filler}"; [ $((i % 10)) != 0 ] || sleep 0.2
+          done; exit ${index % 3}`,
+        ),
+      ),
+    )
+    await until(async () => (await readdir(join(folder, 'marks'))).length > 5, {
+      what: 'some began',
+      timeoutMs: 60_000,
+    })
+    for (let kill = 0; kill < 3; kill++) {
+      await setTimeout(3_000)
+      await server.end('SIGKILL')
+      await setTimeout(10_000)
+      server = await start()
+    }
+    for (const [index, id] of ids.entries()) {
+      const job = await ended(id)
+      expect(job).toMatchObject({ state: index % 3 === 0 ? 'SUCCEEDED' : 'FAILED', exitCode: index % 3 })
+      expect(job.runs.nodes).toHaveLength(1)
+      const expected = Array.from({ length: ticks * 10 }, (_, line) => `${index} ${line + 1} ${filler}\n`).join('')
+      expect((await wholeLog(id)) === expected, `the output of job ${index}`).toBe(true)
+      expect(await readFile(join(folder, 'marks', `job-${index}`), 'utf8')).toBe('x\n')
+    }
+  })
+})

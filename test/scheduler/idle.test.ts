@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createChainer } from '../../src/domain/audit/audit-chain.ts'
+import { createSequencer } from '../../src/domain/jobs/sequence.ts'
+import { watchSingleUser } from '../../src/domain/people/access-mode.ts'
+import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
+import { createSweeper } from '../../src/scheduler/sweeper.ts'
+import { createFakeClock } from '../support/clock.ts'
+import { counting, passTime } from '../support/counting.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain } from '../support/domain.ts'
+import { startScheduler } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+const seconds = 60
+
+/** Looks that find what was not told, once a second each, and what is looked at every two or three seconds. */
+const perSecondMax = 7
+
+test('an idle server asks the database a few times a second, and begins no transaction', async () => {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const clock = createFakeClock()
+  const { db, asked, isAsking } = counting(database.db)
+  const it = opened.use(await createTestDomain(db, { clock }))
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-idle-'))
+  opened.defer(() => rm(dataDir, { recursive: true }))
+  const executor = await createSimulatedExecutor({ dataDir, clock, time: it.time, log: it.domain.log })
+  opened.defer(() => executor.close())
+  const loops = [createSequencer, createChainer, createSweeper].map((create) => create(it.domain))
+  for (const loop of [...loops, watchSingleUser(it.domain, () => undefined)]) {
+    loop.start()
+    opened.defer(() => loop.stop())
+  }
+  const scheduler = startScheduler(it.domain, { simulated: executor })
+  opened.defer(() => scheduler.stop())
+  await until(() => asked.has('holding_runs'), { what: 'it leads' })
+  await passTime(clock, { isAsking, seconds: 10 })
+  asked.clear()
+  await passTime(clock, { isAsking, seconds })
+
+  const times = [...asked.values()].reduce((sum, each) => sum + each, 0)
+  expect(times / seconds, JSON.stringify([...asked])).toBeLessThanOrEqual(perSecondMax)
+  // Each minute: the gates are looked at in any case (stored/hearing.ts), and the node is seen.
+  expect(asked.get('transaction') ?? 0).toBeLessThanOrEqual(4)
+})
