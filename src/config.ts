@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parse as parseYaml, YAMLError } from 'yaml'
 import { type ApprovalRuleConfig, checkApprovalRules } from './config/approval-rules.ts'
-import { type ConfigVariables, expandVariables, overlay } from './config/environment.ts'
+import { type ConfigVariables, expandVariables, misspelt, overlay } from './config/environment.ts'
 import { bothModes } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
 import { checkPool, checkPublicUrl, duplicates, executorsOf } from './config/pools.ts'
@@ -47,6 +47,8 @@ export interface Config {
     readonly engine: string | undefined
     /** Of jobs that name none. */
     readonly image: string
+    /** Of X11 displays; undefined: jobs have none. */
+    readonly x11Image: string | undefined
   }
   /** The cluster of pools with the executor of that name. */
   readonly kubernetes: Readonly<ConfigFile['kubernetes']>
@@ -177,7 +179,9 @@ export function readConfig(): Config {
 export function loadConfig({ argv, env, readFile }: ConfigSources): Config {
   const problems: ConfigProblem[] = []
   const { config: path, singleUser } = readArguments(argv, env)
-  const raw = path === undefined ? {} : expandVariables(parseFile(path, readFile), { env, path: '', problems })
+  const given = path === undefined ? {} : parseFile(path, readFile)
+  const raw = expandVariables(given, { env, path: '', problems })
+  problems.push(...misspelt(given, env))
   const { merged, variables } = overlay(raw, env)
   const parsed = configFile.safeParse(merged)
   problems.push(...(parsed.success ? crossCheck(parsed.data, singleUser) : problemsOf(parsed.error)))
@@ -287,7 +291,7 @@ function build(
     auth: { oidc: oidcOf(file.auth.oidc), bootstrapToken: file.auth.bootstrapToken ?? null },
     dataDir: resolve(file.dataDir),
     dataRoots: file.data.roots,
-    container: { engine: file.container.engine, image: file.container.image },
+    container: { engine: file.container.engine, image: file.container.image, x11Image: file.container.x11Image },
     kubernetes: file.kubernetes,
     logBytesPerRunMax: file.logBytesPerRunMax,
     logLevel: file.logLevel,

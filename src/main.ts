@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import about from '../package.json' with { type: 'json' }
@@ -6,6 +5,7 @@ import { createExecutors, reporterOf } from './backends.ts'
 import * as ownDocuments from './client/generated/graphql.ts'
 import { TypedDocumentString } from './client/generated/graphql.ts'
 import { connectionsOf, shareOut, tooManyConnections } from './config/connections.ts'
+import { makeDataDirectory } from './config/data-directory.ts'
 import { exposedWithoutLogin, isLoopbackAddress, noLoginPossible } from './config/exposure.ts'
 import { greeting } from './config/greeting.ts'
 import { cannotListen } from './config/listening.ts'
@@ -39,11 +39,13 @@ import { openDb } from './platform/db.ts'
 import { createDiskWatch, type DiskWatch } from './platform/disk.ts'
 import { createLog, type Log } from './platform/log.ts'
 import { createLoop } from './platform/loop.ts'
-import { migrate } from './platform/migrate.ts'
+import { createMigrationWatch, MigrationRefused, migrate } from './platform/migrate.ts'
+import { openFilesMax } from './platform/open-files.ts'
+import { createOutput, exitWritten } from './platform/output.ts'
 import { endAll, type Parts, startLoop } from './platform/parts.ts'
 import { dataDirMode } from './platform/postgres/place.ts'
 import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
-import { onStopSignal } from './platform/signals.ts'
+import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { createWakeups } from './platform/wakeup.ts'
 import { createPruner } from './scheduler/pruner.ts'
@@ -109,7 +111,7 @@ async function start(starting: Start): Promise<string> {
 async function build(start: Start): Promise<string> {
   const { config, log, running, signal } = start
   const down = running.parts
-  mkdirSync(config.dataDir, { recursive: true, mode: dataDirMode() })
+  makeDataDirectory(config.dataDir, dataDirMode())
   const clock = systemClock
   const { connections, notify: direct } = config.database
   const address = await locate(start)
@@ -120,6 +122,9 @@ async function build(start: Start): Promise<string> {
   down.push(() => db.close())
   const wakeups = createWakeups({ address: direct ? db : null, topics, localTopics, clock, log })
   down.push(() => wakeups.stop())
+  const migrations = await createMigrationWatch({ db, clock, log }, running.startAgain)
+  wakeups.on('schema', migrations.wake)
+  startLoop(migrations, down)
   const time = await readDatabaseTime(db.sql, clock)
   startLoop(createLoop({ name: 'database time', pollMs: timeLookMs, runOnce: time.look, clock, log }), down)
   const singleUser = await decide({ db, time, log }, config)
@@ -183,6 +188,7 @@ async function serve({ config, domain, disk, fresh, running }: Serving): Promise
     config: { singleUser: domain.singleUser, ...config.server, documents: withOwn(config.server.documents) },
     disk,
     isStarted: () => running.isStarted === true,
+    connectionsMax: Math.floor(openFilesMax() / 2),
     authenticate: domain.singleUser
       ? createSingleUser(domain, await localViewer(domain), () => running.isOutdated === true)
       : createAuthenticate(domain, oidc),
@@ -324,7 +330,11 @@ async function takeDown({ parts, postgres, server }: Running, log: Log): Promise
   return isClean
 }
 
+const stdout = createOutput(process.stdout)
+const stderr = createOutput(process.stderr)
+
 async function main(): Promise<void> {
+  ignoreUserSignals()
   const config = readConfig()
   const log = createLog(config.logLevel)
   const running: Running = { parts: [], startAgain }
@@ -336,19 +346,19 @@ async function main(): Promise<void> {
     log.info({ signal }, 'stopping; jobs continue')
     starting.abort()
     await Promise.race([built, systemClock.sleep(startEndMsMax)])
-    process.exit((await takeDown(running, log)) ? 0 : 1)
+    return exitWritten((await takeDown(running, log)) ? 0 : 1)
   }
 
   async function fail(error: unknown): Promise<void> {
     if (isStopping) return
-    if (error instanceof ConfigError) process.stderr.write(`${error.message}\n`)
+    if (error instanceof ConfigError || error instanceof MigrationRefused) stderr.write(`${error.message}\n`)
     else log.fatal({ err: error }, 'could not start')
     await takeDown(running, log)
-    process.exit(1)
+    await exitWritten(1)
   }
 
-  const print = (text: string) => void process.stdout.write(text)
-  const begin = (given: Config) => start({ config: given, log, running, signal: starting.signal }).then(print, fail)
+  const begin = (given: Config) =>
+    start({ config: given, log, running, signal: starting.signal }).then(stdout.write, fail)
 
   function startAgain(): void {
     running.isOutdated = true
@@ -370,6 +380,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  process.stderr.write(error instanceof ConfigError ? `${error.message}\n` : `${String(error)}\n`)
-  process.exit(1)
+  stderr.write(error instanceof ConfigError ? `${error.message}\n` : `${String(error)}\n`)
+  return exitWritten(1)
 })

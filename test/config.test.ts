@@ -132,6 +132,18 @@ describe('the environment', () => {
     expect(refusal(yaml)).toEqual(['database.url: the variable PGPASS is not set; set PGPASS for the server'])
   })
 
+  it('is refused when a name is misspelt, and only then', () => {
+    const refused = (env: Record<string, string>, yaml = '') => refusal(yaml, env)
+    expect(refused({ BERTH_PROT: '1' })).toEqual(['BERTH_PROT: is not a known variable; did you mean BERTH_PORT?'])
+    expect(refused({ BERTH_DATADIR: '/x' })).toEqual([expect.stringMatching(/did you mean BERTH_DATA_DIR\?$/)])
+    expect(refused({ BERTH_DATABASE_URL: 'x' })).toEqual([expect.stringMatching(/did you mean DATABASE_URL\?$/)])
+    const ofJobs = { BERTH_RUN: '1', BERTH_RUN_ID: 'r', BERTH_URL: 'u', BERTH_TOKEN: 't', BERTH_RANK: '0' }
+    const ofKubernetes = { BERTH_SERVICE_HOST: '10.0.0.1', BERTH_SERVICE_PORT: '80', BERTH_PORT_80_TCP_PORT: '80' }
+    load('', { ...ofJobs, ...ofKubernetes, BERTH_OF_OTHERS: 'x', HERTH_PORT: '1' })
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the form under test
+    expect(load('server: { host: "${BERTH_HOSTS}" }', { BERTH_HOSTS: 'a' }).server.host).toBe('a')
+  })
+
   it('is what a refusal names when the value came from it', () => {
     expect(refusal('', { BERTH_PORT: '40x' })).toEqual([
       expect.stringMatching(/^BERTH_PORT: "40x" is not a whole number/),
@@ -302,6 +314,15 @@ describe('refusals', () => {
       expect.stringMatching(/simulated must be the only executor of a pool/),
     ])
   })
+
+  it.each(['~/berth', '~', 'a\\nb'])(
+    'refuses the data directory %s, which no shell has replaced or has two lines',
+    (path) => {
+      expect(refusal(`dataDir: "${path}"`)).toEqual([
+        expect.stringMatching(/^dataDir: .* is not a path in one line without ~/),
+      ])
+    },
+  )
 
   it('never prints a secret', () => {
     expect(refusal('database: { url: "mysql://ann:secret@db" }').join()).not.toContain('secret')

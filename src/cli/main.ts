@@ -36,7 +36,7 @@ import { addTop } from './commands/top.ts'
 import { addUp } from './commands/up.ts'
 import { addUser } from './commands/user.ts'
 import { addWait } from './commands/wait.ts'
-import { exitCodes, Stop, stopForFailure } from './exit.ts'
+import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
 import { createTerminal } from './terminal.ts'
 
 /**
@@ -53,7 +53,9 @@ let connection: Client | undefined
 const cli: Cli = {
   terminal,
   env,
-  cwd: process.cwd(),
+  get cwd() {
+    return currentDirectory()
+  },
   connection: () => {
     connection ??= createClient({ url: BERTH_URL || defaultUrl, token: BERTH_TOKEN || undefined })
     return connection
@@ -67,6 +69,15 @@ const cli: Cli = {
   exitWith: (code) => {
     process.exitCode = code
   },
+}
+
+function currentDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw usage('The current directory was removed', 'change to another one')
+  }
 }
 
 /** The reader of a pipe has closed it, as `| head` does. */
@@ -88,7 +99,7 @@ function createProgram(): Command {
             .replace(/^error: /, 'berth: ')
             .trim()
             .replace(/\.$/, '')
-            .replaceAll('\n', ' ')}; see "berth --help"\n`,
+            .replaceAll('\n', ' ')}; see "${named(program)} --help"\n`,
         ),
     })
   for (const add of [
@@ -127,6 +138,19 @@ function createProgram(): Command {
   ])
     add(program, cli)
   return program
+}
+
+/** The command that the arguments name, as far as there is one. */
+function named(program: Command): string {
+  let command = program
+  const words = [program.name()]
+  for (const word of process.argv.slice(2)) {
+    const next = command.commands.find((each) => each.name() === word)
+    if (!next) break
+    words.push(word)
+    command = next
+  }
+  return words.join(' ')
 }
 
 /** One line on stderr: what is wrong and what to do next. */

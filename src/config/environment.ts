@@ -1,5 +1,5 @@
 import { roles } from './server.ts'
-import { type ConfigProblem, isMap } from './value.ts'
+import { type ConfigProblem, isMap, nearestOf } from './value.ts'
 
 /** How the environment enters the configuration: `${NAME}` in texts of the file, and variables that replace keys. */
 
@@ -69,4 +69,24 @@ export function overlay(raw: unknown, env: ConfigVariables) {
     variables.set(path.join('.'), variable)
   }
   return { merged, variables }
+}
+
+const prefix = 'BERTH_'
+/** A server may be started where the variables of the client are set, and by a job. */
+const ofOthers =
+  /^BERTH_(CONFIG|URL|TOKEN|JOB_ID|RUN|RUN_ID|RANKS?|REPLICAS?|INPUT|CLOSURE|UNSENT_CLOSURE|(SERVICE|PORT)_\w+)$/
+
+/**
+ * Variables that almost have a name of `overlays`, with BERTH_ before it. They would be ignored, and the server would use
+ * another port, directory or database. A variable that the file uses is no misspelling.
+ */
+export function misspelt(raw: unknown, env: ConfigVariables): ConfigProblem[] {
+  const names = new Map(overlays.map(({ variable }) => [variable.replace(prefix, ''), variable]))
+  const text = JSON.stringify(raw)
+  return Object.keys(env).flatMap((path) => {
+    const isOther = !path.startsWith(prefix) || ofOthers.test(path) || text.includes(`\${${path}}`)
+    const name = path.slice(prefix.length)
+    const meant = isOther || names.get(name) === path ? undefined : names.get(nearestOf(name, [...names.keys()]) ?? '')
+    return meant === undefined ? [] : [{ path, reason: 'is not a known variable', remedy: `did you mean ${meant}?` }]
+  })
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { z } from 'zod'
 import { executorNames } from '../domain/executors.ts'
 import { approvalRuleSection } from './approval-rules.ts'
@@ -132,7 +133,9 @@ const auth = section({
 export const configFile = section({
   server: serverSection.prefault({}),
   database: database.prefault({}),
-  dataDir: text('.berth').default('.berth'),
+  dataDir: value<string>({ what: 'a path in one line without ~', example: '/var/lib/berth' }, isDirectory).default(
+    '.berth',
+  ),
   data: section({
     roots: map(matching('an absolute path', /^\/[^\0:]*$/, '/srv/datasets')).default({}),
   }).prefault({}),
@@ -143,12 +146,14 @@ export const configFile = section({
       'unix:///run/docker.sock',
     ).optional(),
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
+    x11Image: text('xvfb:1').optional(),
   }).prefault({}),
   kubernetes: section({
     kubeconfig: text('/etc/berth/kubeconfig').optional(),
     context: text('production').optional(),
     namespace: dnsLabel('berth-jobs').optional(),
     image: text('ubuntu:22.04').default('ubuntu:22.04'),
+    x11Image: text('xvfb:1').optional(),
     imagePullSecrets: list(dnsLabel('registry')).default([]),
   }).prefault({}),
   logBytesPerRunMax: wholeNumber(1, Number.MAX_SAFE_INTEGER, '17179869184').default(16 * gibBytes),
@@ -168,6 +173,11 @@ export const configFile = section({
   quotas: list(quotaSection).default([]),
   webhooks: later,
 })
+
+/** No shell replaces ~ here, and PostgreSQL's files about a directory have a line for its path. */
+function isDirectory(input: unknown): boolean {
+  return typeof input === 'string' && /\S/.test(input) && !/^~|[\n\r\0]/.test(input) && !/[\n\r]/.test(resolve(input))
+}
 
 function isCuda(input: unknown): boolean {
   const isVersion = (item: unknown) => typeof item === 'string' && /^\d+\.\d+$/.test(item)

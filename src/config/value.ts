@@ -116,12 +116,16 @@ export function section<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<
 }
 
 function suggestion(key: string, known: readonly string[]): string {
+  const nearest = nearestOf(key, known)
+  return nearest === undefined ? `the keys here are ${known.join(', ')}` : `did you mean ${nearest}?`
+}
+
+/** The known word that was probably meant. */
+export function nearestOf(word: string, known: readonly string[]): string | undefined {
   const [nearest] = known
-    .map((candidate) => ({ candidate, distance: distance(key.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, distance: distance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.distance - b.distance)
-  return nearest && nearest.distance <= Math.max(2, key.length / 3)
-    ? `did you mean ${nearest.candidate}?`
-    : `the keys here are ${known.join(', ')}`
+  return nearest && nearest.distance <= Math.max(2, word.length / 3) ? nearest.candidate : undefined
 }
 
 /** Levenshtein's: insertions, deletions and replacements between two words. */

@@ -34,6 +34,8 @@ export interface Db extends Address {
   locking<T>(work: (tx: Tx) => Promise<T>): Promise<T>
   /** The last writes of the work are sent together with the commit. */
   endingTransaction<T>(work: (sql: Sql) => Promise<Ending<T>>, options?: TransactionOptions): Promise<T>
+  /** Number of transactions that have ended; one that failed counts, because its commit may have been done. */
+  readonly transactionsEnded: number
   close(): Promise<void>
 }
 
@@ -66,6 +68,11 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
   const models = openModels(pool)
   const sql = pgSql(pool)
   const explained = <T>(asked: Promise<T>) => asked.catch((error: unknown) => Promise.reject(explain(error, address)))
+  let transactionsEnded = 0
+  const counted = <T>(work: Promise<T>) =>
+    explained(work).finally(() => {
+      transactionsEnded += 1
+    })
   return {
     get url() {
       return address.url
@@ -76,11 +83,14 @@ export function openDb({ address, connectionsMax, log, applicationName, direct =
     pool,
     prisma: models.reads,
     sql: { query: (...statement) => explained(sql.query(...statement)) },
-    transaction: (work, options) => explained(inTransaction(pool, work, options)),
+    transaction: (work, options) => counted(inTransaction(pool, work, options)),
     serializable: (work, options) =>
-      explained(ordinaryTransaction(pool, models, work, { ...options, isolation: 'SERIALIZABLE' })),
-    locking: (work) => explained(ordinaryTransaction(pool, models, work)),
-    endingTransaction: (work, options) => explained(endingTransaction(pool, work, options)),
+      counted(ordinaryTransaction(pool, models, work, { ...options, isolation: 'SERIALIZABLE' })),
+    locking: (work) => counted(ordinaryTransaction(pool, models, work)),
+    endingTransaction: (work, options) => counted(endingTransaction(pool, work, options)),
+    get transactionsEnded() {
+      return transactionsEnded
+    },
     async close() {
       await models.close()
       await pool.end()

@@ -1,4 +1,5 @@
 import { type DestinationStream, type LogFn, type Logger, pino } from 'pino'
+import { createOutput } from './output.ts'
 import { createTroubles, type Trouble, troubleOf } from './troubles.ts'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'child' | 'level' | 'isLevelEnabled'>
@@ -13,7 +14,7 @@ export interface LogOptions {
  * Structured lines on stderr (stdout belongs to what the command prints). Secrets are removed by path. Failures that
  * repeat while the environment of the server is in trouble are logged once: `troubles.ts`.
  */
-export function createLog(level: string, { destination = stderr(), quietMs }: LogOptions = {}): Log {
+export function createLog(level: string, { destination, quietMs }: LogOptions = {}): Log {
   const troubles = createTroubles(({ part, ...over }) => log.warn(over, `over: ${part}`), quietMs)
 
   function logMethod(this: Logger, args: Parameters<LogFn>, write: LogFn) {
@@ -25,11 +26,11 @@ export function createLog(level: string, { destination = stderr(), quietMs }: Lo
   }
 
   const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
-  const log = pino({ level, base: null, redact, hooks: { logMethod } }, destination)
+  const onDropped = (lines: number) => log.warn({ lines }, 'lines were dropped: the reader of the log was too slow')
+  const stream = destination ?? createOutput(process.stderr, { onDropped })
+  const log: Logger = pino({ level, base: null, redact, hooks: { logMethod } }, stream)
   return log
 }
-
-const stderr = () => pino.destination({ fd: 2, sync: true })
 
 /** Fields that tell parts of the server with the same message apart; other fields (a run, a count) do not. */
 const partFields = ['loop', 'pool', 'key', 'executor', 'what', 'stream'] as const

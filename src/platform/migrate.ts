@@ -3,9 +3,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { advisoryLocks } from './advisory-locks.ts'
+import type { Clock } from './clock.ts'
 import { createPgClient, disconnect } from './connection.ts'
+import type { Db } from './db.ts'
 import type { Log } from './log.ts'
+import { createLoop, type Loop } from './loop.ts'
 import { sqlState } from './tx.ts'
+import { channelOf } from './wakeup.ts'
 
 /**
  * Brings a database to the schema of this version, inside this process.
@@ -21,8 +25,8 @@ import { sqlState } from './tx.ts'
  * Refused, with what to do: PostgreSQL older than 15; a database with a migration that this version does not know (a
  * newer version used it); a migration whose text differs from the one that was applied.
  */
-export async function migrate(url: string, log: Log, directory = migrationsDirectory): Promise<void> {
-  const migrations = await readMigrations(directory)
+export async function migrate(url: string, log: Log, directory?: string): Promise<void> {
+  const migrations = await (directory === undefined ? readShipped() : readMigrations(directory))
   const client = createPgClient({
     address: { url },
     name: 'berth migrate',
@@ -37,16 +41,43 @@ export async function migrate(url: string, log: Log, directory = migrationsDirec
     await client.query('SELECT pg_advisory_lock($1, 0)', [advisoryLocks.migration])
     const records = await readRecords(client)
     refuseForeign(migrations, records)
+    let isNew = false
     for (const migration of migrations) {
       const record = records.find(({ migration_name: name }) => name === migration.name)
       if (!record) await apply(client, migration)
       else if (record.finished_at === null) await redo(client, migration, record)
       else continue
       log.info({ migration: migration.name }, 'migrated the database')
+      isNew = true
     }
+    if (isNew) await client.query(`NOTIFY ${channelOf('schema')}`)
   } finally {
     await disconnect(client)
   }
+}
+
+/** Calls `end` once, when a newer version of Berth has migrated the database: its tables are not those of this version. */
+export async function createMigrationWatch({ db, clock, log }: WatchOptions, end: () => void): Promise<Loop> {
+  const known = (await readShipped()).map(({ name }) => name)
+  let hasEnded = false
+  async function look() {
+    if (hasEnded) return
+    const [newer] = await db.sql.query<{ name: string }>(
+      'SELECT migration_name AS name FROM _prisma_migrations WHERE rolled_back_at IS NULL AND migration_name <> ALL ($1)',
+      [known],
+    )
+    if (!newer) return
+    hasEnded = true
+    log.warn({ migration: newer.name }, 'a newer version of Berth has migrated the database; this server ends')
+    end()
+  }
+  return createLoop({ name: 'migrations', pollMs: watchMs, runOnce: look, clock, log })
+}
+
+interface WatchOptions {
+  db: Pick<Db, 'sql'>
+  clock: Clock
+  log: Log
 }
 
 /** The database cannot be used by this version; the message says what to do. */
@@ -87,6 +118,12 @@ const serverVersionMin = 150_000
 const migrationWaitMsMax = 600_000
 /** A script may rewrite every table. */
 const migrationMsMax = 4 * 3_600_000
+/** Another server tells when it has migrated the database; this finds what was not heard. */
+const watchMs = 10_000
+
+/** Read once: a process that goes on while its folder gets another version is of the version that it began as. */
+const readShipped = () => (shipped ??= readMigrations(migrationsDirectory))
+let shipped: Promise<Migration[]> | undefined
 
 async function readMigrations(directory: string): Promise<Migration[]> {
   const entries = await readdir(directory, { withFileTypes: true })

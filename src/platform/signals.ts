@@ -3,6 +3,14 @@ import type { Clock } from './clock.ts'
 /** npm forwards signals, so one Ctrl-C arrives twice. */
 const sameSignalMs = 2_000
 
+/**
+ * Programs that rotate logs send these. On SIGUSR1 Node would open its debugger to every account of the machine, on
+ * SIGUSR2 it would end.
+ */
+export function ignoreUserSignals(): void {
+  for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) process.on(signal, () => undefined)
+}
+
 /** The first signal stops the process in order, a further one at once. */
 export function onStopSignal(clock: Clock, stop: (signal: string) => void): void {
   let sinceMs: number | undefined

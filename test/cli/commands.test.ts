@@ -96,6 +96,11 @@ describe('submit', () => {
     const unknown = await berth('submit', '--set', 'colour=red', '--', 'true')
     expect(unknown.code).toBe(2)
     expect(unknown.stderr).toMatch(/^berth: .*colour.*\n$/)
+    const { code, stderr } = await berth('token', 'create', '--colour')
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `berth: unknown option '--colour'; see "berth token create --help"\n`,
+    })
   })
 })
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
   )
   for (let n = 0; n < servers; n++) running.push(await start(await freePort()))
   for (const { url } of running) apis.push(connectApi(url))
-}, 120_000)
+})
 afterAll(async () => {
   for (const api of apis) await api.close()
   for (const server of running) await server.end()

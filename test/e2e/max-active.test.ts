@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await createDatabase()
   dataDir = await mkdtemp(join(tmpdir(), 'berth-active-'))
   apis = await startApiServers({ databaseUrl: database.url, dataDir, count: servers })
-}, 120_000)
+})
 afterAll(async () => {
   await apis?.end()
   await database.close()

@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { token } = await apis.addMember('ann')
   people = apis.urls.map((url) => personWith(url, token))
   await mutate(apis.admin, 'updateLimits', { input: { userMaxActive: limit } })
-}, 120_000)
+})
 afterAll(async () => {
   await apis?.end()
   await database.close()

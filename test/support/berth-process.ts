@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { root } from './sources.ts'
 import { until } from './until.ts'
 
@@ -32,6 +33,18 @@ process.on('exit', () => {
 /** On a busy machine a start takes a minute. */
 const startMsMax = 180_000
 
+/** Folders of the PATH that this account may read: another one has a line of its own in the log of a server. */
+const readable = (path: string) => path.split(delimiter).filter(isReadable).join(delimiter)
+
+function isReadable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** The command that starts it, for tests that do not wait until it is ready. */
 export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOptions) {
   const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
@@ -39,7 +52,7 @@ export function berthCommand({ dataDir, port, env = {}, args = [] }: BerthOption
   return {
     file: process.execPath,
     args: [join(root, 'src/main.ts'), ...args],
-    options: { cwd: dataDir, env: { PATH, HOME, NODE_COMPILE_CACHE, ...own, ...env } },
+    options: { cwd: dataDir, env: { PATH: readable(PATH), HOME, NODE_COMPILE_CACHE, ...own, ...env } },
   }
 }
 

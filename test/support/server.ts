@@ -43,6 +43,7 @@ export interface TestServerOptions {
   facts?: Partial<ServerFacts>
   keepAliveMs?: number
   drainMsMax?: number
+  connectionsMax?: number
   disk?: Pick<DiskWatch, 'full'>
   /** The declaration of its pool, beyond the usual one. */
   pool?: Partial<DeclaredPool>
@@ -53,7 +54,7 @@ export interface TestServerOptions {
 }
 
 export async function startServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const { config = {}, keepAliveMs, drainMsMax, authenticate, logIn, pool = {} } = options
+  const { config = {}, keepAliveMs, drainMsMax, connectionsMax, authenticate, logIn, pool = {} } = options
   const database = await createDatabase()
   const door = options.hasDoor ? await createDoor(database.url) : null
   const own =
@@ -101,8 +102,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     },
     authenticate: logIn ? createAuthenticate(domain, logIn.oidc) : withoutLogIn,
     disk: options.disk ?? { full: async () => null },
-    ...(keepAliveMs === undefined ? {} : { keepAliveMs }),
-    ...(drainMsMax === undefined ? {} : { drainMsMax }),
+    ...defined({ keepAliveMs, drainMsMax, connectionsMax }),
   })
   const { url } = await server.listen()
   let stopped: Promise<void> | undefined
@@ -167,3 +167,7 @@ function recordStatements(pools: readonly Db['pool'][]): () => string[] {
     return list
   }
 }
+
+/** The options that a test gives. */
+const defined = (options: Record<string, number | undefined>): Record<string, number> =>
+  Object.fromEntries(Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

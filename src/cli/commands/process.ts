@@ -7,7 +7,7 @@ export function addProcess(program: Command, cli: Cli): void {
   withOutput(program.command('process'))
     .description('run a scheduling pass in every pool and print its result')
     .action(async ({ output }: OutputOptions) => {
-      const { processQueue: done } = await cli.connection().request(ProcessQueueDocument, {}, { attempts: 4 })
+      const { processQueue: done } = await cli.connection().request(ProcessQueueDocument, {})
       const entries = Object.entries(done).map(([name, count]) => [name, String(count)] as const)
       await cli.terminal.write(output === 'table' ? sheet(cli.terminal, entries) : structured(done, output))
     })

@@ -237,7 +237,8 @@ export function hasNoRoom({ home }: Place): boolean {
 
 /** If the disk has no room, the old port stays stored. */
 export async function rememberPort(place: Place, port: number): Promise<void> {
-  if (port !== (await lastPort(place)) && !hasNoRoom(place)) await writeFile(join(place.home, 'port'), `${port}\n`)
+  if (port !== (await lastPort(place)) && !hasNoRoom(place))
+    await writeFile(join(place.home, 'port'), `${port}\n`, { mode: 0o600 })
 }
 
 const lastPort = async (place: Place): Promise<number> =>

@@ -1,0 +1,18 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { root } from '../support/sources.ts'
+
+test('commands run in a directory that was removed, and those that need it say so', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-removed-'))
+  const run = (...args: string[]) => {
+    const command = `mkdir -p "${folder}" && cd "${folder}" && rmdir "${folder}" && exec "$0" "$@"`
+    const env = { ...process.env, BERTH_URL: 'http://127.0.0.1:1' }
+    const argv = ['-c', command, process.execPath, join(root, 'src/cli/main.ts'), ...args]
+    return spawnSync('/bin/sh', argv, { env, encoding: 'utf8' }).stderr
+  }
+  expect(run('ls')).toMatch(/^berth: No server answers/)
+  expect(run('submit', '--', 'true')).toBe('berth: The current directory was removed; change to another one\n')
+})

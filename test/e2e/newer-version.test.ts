@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { createLog } from '../../src/platform/log.ts'
+import { migrate } from '../../src/platform/migrate.ts'
+import { berthCommand, freePort } from '../support/berth-process.ts'
+import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { root } from '../support/sources.ts'
+import { until } from '../support/until.ts'
+
+/** A server whose database a newer version of Berth takes over. */
+let database: TestDatabase
+let dataDir: string
+let server: ChildProcess
+let output = ''
+
+beforeAll(async () => {
+  database = await createDatabase()
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-newer-'))
+  const nodes = '[{ name: n1, cpu: 8, memoryGib: 8 }]'
+  await writeFile(join(dataDir, 'berth.yaml'), `pools: [{ name: sim, executor: simulated, nodes: ${nodes} }]\n`)
+})
+afterEach(() => void server.kill('SIGKILL'))
+afterAll(async () => {
+  await database.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+async function start(folder: string) {
+  output = ''
+  const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
+  const { file, options } = berthCommand({ dataDir, port: await freePort(), env })
+  server = spawn(file, [join(folder, 'src/main.ts')], { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [server.stdout, server.stderr]) stream?.on('data', (data) => (output += data))
+  return once(server, 'exit')
+}
+
+const refusal = 'The database was used by a newer version of Berth (migration 20990101000000_more): start that one\n'
+
+test('ends when its database is migrated, though its own folder has the new version by then', async () => {
+  const folder = join(dataDir, 'berth')
+  for (const part of ['src', 'prisma', 'package.json'])
+    await cp(join(root, part), join(folder, part), { recursive: true })
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const ended = start(folder)
+  await until(() => output.includes('is ready at'), { what: 'it serves', timeoutMs: 30_000 })
+  const migrations = join(folder, 'prisma/migrations')
+  await mkdir(join(migrations, '20990101000000_more'))
+  await writeFile(join(migrations, '20990101000000_more', 'migration.sql'), 'ALTER TABLE job ADD COLUMN more text')
+  await migrate(database.url, createLog('silent'), migrations)
+  expect(await ended).toEqual([1, null])
+  expect(output).toContain('a newer version of Berth has migrated the database; this server ends')
+  expect(output.slice(output.lastIndexOf('}') + 1).trimStart()).toBe(refusal)
+  expect(await start(root)).toEqual([1, null])
+  expect(output).toBe(refusal)
+})

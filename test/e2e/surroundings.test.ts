@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { berthCommand, freePort } from '../support/berth-process.ts'
+import { until } from '../support/until.ts'
+
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'berth-surroundings-'))
+  await chmod(dataDir, 0o711) // under root PostgreSQL is another user and must get in
+})
+afterAll(() => rm(dataDir, { recursive: true, force: true }))
+
+test('a server serves when the reader of its stdout has gone, and opens no debugger on SIGUSR1', async () => {
+  const port = await freePort()
+  const { file, args, options } = berthCommand({ dataDir, port })
+  const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
+  try {
+    child.stdout.destroy()
+    let said = ''
+    child.stderr.on('data', (text) => (said += text))
+    const isReady = async () => {
+      if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${said}`)
+      return fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    }
+    await until(isReady, { what: 'the server is ready', timeoutMs: 180_000 })
+    for (const signal of ['SIGUSR1', 'SIGUSR2'] as const) {
+      child.kill(signal)
+      expect(await isReady()).toBe(true)
+    }
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    expect({ said, code: child.exitCode }).toEqual({ said: '', code: 0 })
+  } finally {
+    child.kill('SIGTERM')
+  }
+})
