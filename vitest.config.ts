@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres.ts'],
     pool: 'forks',
-    maxWorkers: 2,
+    maxWorkers: 3,
     // Files of a worker share its modules: loading them again takes longer than most files.
     isolate: false,
     // Node loads the modules itself, as it does for users.
@@ -14,7 +14,7 @@ export default defineConfig({
     // Workers, and the servers that they start, load what was compiled before.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/berth') },
     testTimeout: 30_000,
-    hookTimeout: 30_000,
+    hookTimeout: 120_000,
     restoreMocks: true,
   },
 })
