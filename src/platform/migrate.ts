@@ -169,25 +169,18 @@ function refuseForeign(migrations: readonly Migration[], records: readonly Migra
   }
 }
 
-/** The script and its record, in one transaction. */
+/** The script and its record, in one message: PostgreSQL makes one transaction of the statements of a message. */
 async function apply(client: pg.Client, { name, script, checksum }: Migration): Promise<void> {
-  try {
-    await client.query('BEGIN')
-    await client.query(
-      'UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = $1 AND rolled_back_at IS NULL',
-      [name],
-    )
-    await client.query(script)
-    await client.query(
-      `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), checksum, name],
-    )
-    await client.query('COMMIT')
-  } catch (cause) {
-    await client.query('ROLLBACK').catch(() => undefined) // a connection that is lost has rolled back already
+  const [id, sum, of] = [randomUUID(), checksum, name].map((text) => client.escapeLiteral(text))
+  const statements = [
+    `UPDATE _prisma_migrations SET rolled_back_at = now() WHERE migration_name = ${of} AND rolled_back_at IS NULL`,
+    script,
+    `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
+     VALUES (${id}, ${sum}, ${of}, now(), clock_timestamp(), 1)`,
+  ]
+  await client.query(statements.join(';\n')).catch((cause: unknown) => {
     throw new Error(`Migration ${name} failed; the database is as it was before`, { cause })
-  }
+  })
 }
 
 /**
