@@ -53,6 +53,7 @@ const walls: Record<string, Wall> = {
   feed: { may: ['platform/', 'domain/'], never: either(edgePackages, /\b(INSERT INTO|UPDATE job|DELETE FROM)\b/) },
   executors: {
     may: [
+      'platform/bell.',
       'platform/clock',
       'platform/log.',
       'platform/loop',

@@ -1,3 +1,4 @@
+import { createBell } from '../platform/bell.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /**
@@ -11,26 +12,16 @@ export interface Alarm extends Disposable {
   ring(): void
 }
 
-/** Without a reason, each ring would make an exception with a stack. */
-const rung = 'rung'
-
 function createAlarm(clock: Clock, onDispose: () => void = () => undefined): Alarm {
+  const bell = createBell(clock)
   let isRung = false
-  let waiting: AbortController | undefined
   return {
     ring() {
       isRung = true
-      waiting?.abort(rung)
+      bell.ring()
     },
     async wait(ms, signal) {
-      if (!isRung) {
-        waiting = new AbortController()
-        const stop = () => waiting?.abort(rung)
-        signal.addEventListener('abort', stop, { once: true })
-        if (!signal.aborted) await clock.sleep(ms, waiting.signal)
-        signal.removeEventListener('abort', stop)
-        waiting = undefined
-      }
+      if (!isRung) await bell.wait(ms, signal)
       isRung = false
     },
     [Symbol.dispose]: onDispose,
