@@ -26,7 +26,9 @@ export function createLog(level: string, { destination, quietMs }: LogOptions = 
   }
 
   const redact = ['token', 'secret', 'password', '*.token', '*.secret', '*.password']
-  const onDropped = (lines: number) => log.warn({ lines }, 'lines were dropped: the reader of the log was too slow')
+  // A log of errors alone has lost lines too.
+  const onDropped = (lines: number) =>
+    log.child({}, { level: 'warn' }).warn({ lines }, 'lines were dropped: the reader of the log was too slow')
   const stream = destination ?? createOutput(process.stderr, { onDropped })
   const log: Logger = pino({ level, base: null, redact, hooks: { logMethod } }, stream)
   return log

@@ -86,6 +86,26 @@ describe('a process that logs much goes on', () => {
   })
 })
 
+test('lines that a log of errors lost are counted in it', async () => {
+  const loses = `
+    import { createLog } from ${logModule}
+    const log = createLog('error')
+    for (let line = 0; line < ${lines}; line++) log.error({ line, filler: 'x'.repeat(1000) }, 'much')
+    process.stdout.write('it goes on')
+    const timer = setInterval(() => {
+      if (process.stderr.writableLength > 0) return
+      clearInterval(timer)
+      log.error('last')
+    }, 10)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', loses], { stdio: ['ignore', 'pipe', 'pipe'] })
+  await once(child.stdout, 'data')
+  const written = (await text(child.stderr)).trim().split('\n')
+  const [told, last] = written.slice(-2).map((line) => JSON.parse(line))
+  expect(told).toMatchObject({ msg: 'lines were dropped: the reader of the log was too slow' })
+  expect(last).toMatchObject({ msg: 'last' })
+  expect(told.lines + written.length - 2).toBe(lines)
+})
+
 test('what a slow reader missed is counted', async () => {
   const taken: string[] = []
   let take: (() => void) | undefined
