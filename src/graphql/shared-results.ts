@@ -80,7 +80,7 @@ const succeeded = ({ result }: Shared): Promise<Ended | undefined> =>
 
 /** Equal for messages that say the same; undefined: it is not shared. */
 function nameOf(message: unknown): string | undefined {
-  if (isHeartbeat(message)) return JSON.stringify(message)
+  if (isHeartbeat(message)) return `${JSON.stringify(message.cursor)} ${message.at.getTime()}`
   if (!isTransitions(message)) return undefined
   const { jobId, events, cursor, phase, isFinal, job } = message
   const first = events[0]?.seq ?? ''
@@ -88,7 +88,7 @@ function nameOf(message: unknown): string | undefined {
 }
 
 /** The job is in the variables or in the document. */
-const isHeartbeat = (message: unknown): boolean =>
+const isHeartbeat = (message: unknown): message is { cursor: unknown; at: Date } =>
   typeof message === 'object' && message !== null && 'kind' in message && message.kind === 'heartbeat'
 
 interface SharedMessage {

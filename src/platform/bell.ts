@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import type { Clock, Wake } from './clock.ts'
 
 /**
  * A signal to wait for: a wait ends when the bell is rung, when `ms` are over, or when the signal fires, and does not
@@ -13,27 +13,42 @@ export interface Bell {
   readonly waiting: number
 }
 
-/** Without a reason, each ring would make an exception with a stack for each waiter. */
-const rung = 'rung'
-
 export function createBell(clock: Clock): Bell {
-  const waiters = new Set<AbortController>()
+  const waiters = new Set<Waiter>()
   return {
     ring() {
-      for (const waiter of [...waiters]) waiter.abort(rung)
+      for (const waiter of [...waiters]) waiter.wake()
     },
     async wait(ms, signal) {
       if (signal.aborted) return
-      const waiter = new AbortController()
-      const stop = () => waiter.abort(rung)
+      const waiter = new Waiter()
       waiters.add(waiter)
-      signal.addEventListener('abort', stop, { once: true })
-      await clock.sleep(ms, waiter.signal)
-      signal.removeEventListener('abort', stop)
+      signal.addEventListener('abort', waiter.wake, { once: true })
+      await clock.sleep(ms, waiter)
+      signal.removeEventListener('abort', waiter.wake)
       waiters.delete(waiter)
     },
     get waiting() {
       return waiters.size
     },
+  }
+}
+
+/** Does for one sleep what an AbortController does; thousands of streams wait at a time. */
+class Waiter implements Wake {
+  aborted = false
+  #end: (() => void) | undefined
+
+  readonly wake = () => {
+    this.aborted = true
+    this.#end?.()
+  }
+
+  addEventListener(_: 'abort', end: () => void) {
+    this.#end = end
+  }
+
+  removeEventListener() {
+    this.#end = undefined
   }
 }

@@ -7,7 +7,14 @@ export interface Clock {
   /** Milliseconds since an arbitrary moment, never decreasing: only differences are meaningful. */
   monotonicMs(): number
   /** Resolves after `ms`, or at once when `signal` fires; never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>
+  sleep(ms: number, signal?: Wake): Promise<void>
+}
+
+/** What ends a sleep: an AbortSignal, or something that costs less. */
+export interface Wake {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
 }
 
 export interface Time {
