@@ -128,7 +128,7 @@ function putText(text: string, end: number): number {
 const escapeBytesMax = 6
 
 /** Bytes that are escaped at once, in the room for the worst of them. */
-const blockBytes = 16_384
+const blockBytes = 4_096
 
 /** Puts there what JSON.stringify would write between the quotes; answers the new end. */
 function escapeJson(utf8: Buffer, start: number): number {
