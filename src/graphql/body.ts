@@ -17,17 +17,34 @@ export async function readBody(request: IncomingMessage, { bytesMax, valuesMax }
 
 function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer | 'too large' | 'gone'> {
   return new Promise((resolve) => {
-    const parts: Buffer[] = []
-    let length = 0
+    const bytes = createBytes()
     request.on('data', (part: Buffer) => {
-      length += part.length
-      if (length <= bytesMax) parts.push(part)
+      if (bytes.length() + part.length <= bytesMax) bytes.add(part)
       else resolve('too large')
     })
-    request.once('end', () => resolve(Buffer.concat(parts)))
+    request.once('end', () => resolve(bytes.whole()))
     request.once('error', () => resolve('gone'))
     request.once('close', () => resolve('gone'))
   })
+}
+
+/** Joins pieces as they come: one that is kept costs hundreds of bytes, and a sender may make each of a single byte. */
+function createBytes() {
+  let joined: Buffer = Buffer.alloc(0)
+  let length = 0
+  return {
+    length: () => length,
+    add(part: Buffer) {
+      if (length === 0) joined = part
+      else {
+        if (length + part.length > joined.length)
+          joined = Buffer.concat([joined.subarray(0, length)], 2 * (length + part.length))
+        part.copy(joined, length)
+      }
+      length += part.length
+    },
+    whole: () => joined.subarray(0, length),
+  }
 }
 
 const [quote, comma, list, backslash, object] = Buffer.from('",[\\{')

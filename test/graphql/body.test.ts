@@ -1,0 +1,48 @@
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { expect, test } from 'vitest'
+import { readBody } from '../../src/graphql/body.ts'
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+const limits = { bytesMax: 4 * 1024 * 1024, valuesMax: 10 }
+
+function usedBytes(): number {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+test('a body in tiny pieces costs no more memory than its bytes', async () => {
+  const pieces = 200_000
+  let before = 0
+  let held = 0
+  function* tiny() {
+    before = usedBytes()
+    for (let i = 0; i < pieces; i++) yield Buffer.from(Uint8Array.of(i % 2 === 0 ? 0x61 : 0x62).buffer)
+    held = usedBytes() - before
+  }
+  const request = Object.assign(Readable.from(tiny(), { objectMode: true, highWaterMark: 1 }), { headers: {} })
+  expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text: 'ab'.repeat(pieces / 2) })
+  expect(held / 1024 / 1024).toBeLessThan(4)
+}, 30_000)
+
+test.each([
+  [[], ''],
+  [['{}'], '{}'],
+  [['{', '"a":1}'], '{"a":1}'],
+])('the pieces %j are joined', async (pieces, text) => {
+  const request = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} })
+  expect(await readBody(request as unknown as IncomingMessage, limits)).toEqual({ text })
+})
+
+test('a body over its limit is refused, however it comes', async () => {
+  const pieces = [Buffer.alloc(limits.bytesMax - 1), Buffer.alloc(1), Buffer.alloc(1)]
+  const fits = Object.assign(Readable.from(pieces.slice(1)), { headers: {} }) as unknown as IncomingMessage
+  expect(await readBody(fits, limits)).toEqual({ text: '\0\0' })
+  const request = Object.assign(Readable.from(pieces), { headers: {} }) as unknown as IncomingMessage
+  expect(await readBody(request, limits)).toBe('too large')
+})
