@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parse as parseYaml, YAMLError } from 'yaml'
@@ -8,6 +7,7 @@ import { bothModes } from './config/exposure.ts'
 import { type ConfigFile, configFile, gibBytes, type logLevels, type NodeEntry, type PoolEntry } from './config/file.ts'
 import { checkPool, checkPublicUrl, duplicates, executorsOf } from './config/pools.ts'
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
+import { readText } from './config/read-text.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
 import { type roles, type ServerSettings, serverOf } from './config/server.ts'
 import { ConfigError, type ConfigProblem, type configUserLevels, problemsOf } from './config/value.ts'
@@ -166,13 +166,15 @@ export interface ConfigSources {
 }
 
 const dayMs = 86_400_000
+/** Ten thousand nodes. More takes longer to parse than a start should. */
+const fileCharactersMax = 1_048_576
 
 /** The configuration of this process. */
 export function readConfig(): Config {
   return loadConfig({
     argv: process.argv.slice(2),
     env: process.env,
-    readFile: (path) => readFileSync(path, 'utf8'),
+    readFile: readText,
   })
 }
 
@@ -225,13 +227,23 @@ function parseFile(path: string, readFile: ConfigSources['readFile']): unknown {
   } catch (error) {
     throw refuse(`cannot be read (${error instanceof Error ? error.message : error})`, 'check the path of --config')
   }
+  if (content.length > fileCharactersMax)
+    throw refuse(`has ${content.length} characters`, `keep it below ${fileCharactersMax}`)
+  let parsed: unknown
   try {
-    return parseYaml(content) ?? {}
+    parsed = parseYaml(content) ?? {}
   } catch (error) {
     if (error instanceof YAMLError || error instanceof ReferenceError)
       throw refuse(error.message.split('\n')[0] ?? 'is not YAML', 'correct the YAML')
     throw error
   }
+  if (containsItself(parsed)) throw refuse('has an alias (*) for what it is part of', 'correct the YAML')
+  return parsed
+}
+
+function containsItself(input: unknown, outer: readonly unknown[] = []): boolean {
+  if (typeof input !== 'object' || input === null) return false
+  return outer.includes(input) || Object.values(input).some((item) => containsItself(item, [...outer, input]))
 }
 
 // ── rules between keys ──

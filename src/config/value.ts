@@ -20,6 +20,14 @@ export class ConfigError extends Error {
   }
 }
 
+const shownMax = 200
+
+/** A value in a reason. */
+function shown(input: unknown): string {
+  const text = JSON.stringify(input) ?? 'nothing'
+  return text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
+}
+
 export const problemText = (reason: string, remedy: string) => `${reason}\n${remedy}`
 
 /** What zod found, as problems. */
@@ -45,7 +53,7 @@ export function value<T>({ what, example, secret }: Expected, test: (input: unkn
   return z.custom<T>(test, {
     error: ({ input }) =>
       problemText(
-        input === undefined ? 'is missing' : `${secret ? 'the value' : JSON.stringify(input)} is not ${what}`,
+        input === undefined ? 'is missing' : `${secret ? 'the value' : shown(input)} is not ${what}`,
         `for example ${example}`,
       ),
   })
@@ -54,7 +62,7 @@ export function value<T>({ what, example, secret }: Expected, test: (input: unkn
 /** One of a few words. */
 export function word<const Words extends readonly string[]>(words: Words) {
   return z.custom<Words[number]>((input) => words.some((known) => known === input), {
-    error: ({ input }) => problemText(`${JSON.stringify(input)} is not a known value`, `use ${words.join(' or ')}`),
+    error: ({ input }) => problemText(`${shown(input)} is not a known value`, `use ${words.join(' or ')}`),
   })
 }
 
@@ -95,13 +103,10 @@ export const isMap = (input: unknown): input is Record<string, unknown> =>
   typeof input === 'object' && input !== null && !Array.isArray(input)
 
 export const list = <Item extends z.ZodType>(item: Item) =>
-  z.array(item, { error: ({ input }) => problemText(`${JSON.stringify(input)} is not a list`, 'write it as [a, b]') })
+  z.array(item, { error: ({ input }) => problemText(`${shown(input)} is not a list`, 'write it as [a, b]') })
 
 const notAMap = ({ input }: { input?: unknown }) =>
-  problemText(
-    `${input === undefined ? 'nothing' : JSON.stringify(input)} is not a YAML mapping`,
-    'write it as { key: value }',
-  )
+  problemText(`${shown(input)} is not a YAML mapping`, 'write it as { key: value }')
 
 export const map = <Item extends z.ZodType>(item: Item) => z.record(z.string(), item, { error: notAMap })
 

@@ -1,0 +1,62 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { readText } from '../../src/config/read-text.ts'
+import { loadConfig } from '../../src/config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'berth-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const load = (path: string) => loadConfig({ argv: ['--config', path], env: {}, readFile: readText })
+
+function written(yaml: string): string {
+  const path = join(folder, 'berth.yaml')
+  writeFileSync(path, yaml)
+  return path
+}
+
+test.each([
+  ['queues: &a [*a]', 'has an alias (*) for what it is part of; correct the YAML'],
+  ['pools: [{ name: x, limits: &a { b: [{ c: *a }] } }]', 'has an alias (*) for what it is part of; correct the YAML'],
+  [`pools: ${'['.repeat(50_000)}`, 'correct the YAML'],
+  ['# \n'.repeat(400_000), 'has 1200000 characters; keep it below 1048576'],
+])('a file that could not be read to its end is refused in one line: %.60s', (yaml, refusal) => {
+  const path = written(yaml)
+  expect(() => load(path)).toThrow(new RegExp(`^${path}: [^\\n]*$`))
+  expect(() => load(path)).toThrow(refusal)
+})
+
+test('an alias for a value elsewhere is taken', () => {
+  const [, second] = load(
+    written('queues: [{ name: a, pool: local, native: &n { p: x } }, { name: b, pool: local, native: *n }]'),
+  ).queues
+  expect(second?.native).toEqual({ p: 'x' })
+})
+
+test('a reason shows the beginning of a long value', () => {
+  expect(() => load(written('x'.repeat(1_000_000)))).toThrow(/^the file: "x{199}… is not a YAML mapping; .{1,60}$/)
+})
+
+test('a named pipe and a device are refused, a folder is named, and nothing is waited for', () => {
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+  for (const path of [pipe, '/dev/zero'])
+    expect(() => load(path)).toThrow(`${path}: cannot be read (it is not a file); check the path of --config`)
+  expect(() => load(folder)).toThrow(`${folder}: cannot be read`)
+  expect(load('/dev/null').logLevel).toBe('info')
+})
+
+test('the pipe of a shell is read', () => {
+  const program = `import { loadConfig } from './src/config.ts'
+    import { readText } from './src/config/read-text.ts'
+    console.log(loadConfig({ argv: ['--config', process.argv[1]], env: {}, readFile: readText }).logLevel)`
+  for (const command of [
+    '"$0" --input-type=module -e "$1" <(echo "logLevel: debug")',
+    'echo "logLevel: debug" | "$0" --input-type=module -e "$1" /dev/stdin',
+  ]) {
+    const { stdout, stderr } = spawnSync('bash', ['-c', command, process.execPath, program], { encoding: 'utf8' })
+    expect([stdout, stderr]).toEqual(['debug\n', ''])
+  }
+})
