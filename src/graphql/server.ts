@@ -29,6 +29,7 @@ import { createPeerCheck } from './peers.ts'
 import { schema } from './schema.ts'
 import { createSockets } from './sockets.ts'
 import { cutWhenStalled } from './stalled.ts'
+import { toPath } from './target.ts'
 import { answerJson, answerText, patientResponse } from './unread.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
@@ -124,6 +125,7 @@ export function createServer(options: ServerOptions): Server {
 
   async function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
     if (drain.isDraining) return refuseUpgrade(socket, { status: '503 Service Unavailable', reason: stoppingText })
+    toPath(request)
     const reason = turnedAway(request.headers, config)
     if (reason !== null) return refuseUpgrade(socket, { status: '403 Forbidden', reason })
     if (pathOf(request) !== '/graphql')
@@ -135,6 +137,7 @@ export function createServer(options: ServerOptions): Server {
 
   async function serve(request: IncomingMessage, response: ServerResponse) {
     if (!drain.admits(response)) return
+    toPath(request)
     const reason = turnedAway(request.headers, config)
     if (reason !== null) return answer(response, 403, reason)
     allowOrigin(request, response)
@@ -146,7 +149,7 @@ export function createServer(options: ServerOptions): Server {
       case '/readyz':
         return ready(response)
       case '/':
-        return redirect(response, '/graphql')
+        return redirect(response, 'graphql')
       default:
         return answer(response, 404, 'Not found')
     }
@@ -159,6 +162,10 @@ export function createServer(options: ServerOptions): Server {
     if (stranger) return answer(response, 403, stranger)
     if (request.method === 'GET' && request.headers.accept?.includes('text/html')) return sendGraphiql(response)
     if (request.method === 'POST' && !isJson(request)) return answer(response, 415, 'The body must be application/json')
+    if (isCompressed(request)) {
+      response.setHeader('accept-encoding', 'identity')
+      return answer(response, 415, 'The body must not be compressed')
+    }
     const identified = await identify(request)
     if (identified === 'unavailable')
       return answerUnavailable(response, 'Authentication is unavailable right now; try again')
@@ -242,6 +249,8 @@ class TooManyConnections extends Error {
 const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+
+const isCompressed = ({ headers }: IncomingMessage) => !/^(identity)?$/i.test(headers['content-encoding'] ?? '')
 
 function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`

@@ -320,6 +320,26 @@ describe('who shows nothing', () => {
       })
   })
 
+  it('is not let in by a token in the address', async () => {
+    const { token } = await personOf(await userWith('addressed', 'VIEWER'))
+    const query = encodeURIComponent('{ viewer { permissions } }')
+    for (const name of ['token', 'access_token', 'authorization'])
+      expect(
+        (
+          await send(server.url, {
+            method: 'GET',
+            path: `/graphql?query=${query}&${name}=Bearer%20${token}&${name}=${token}`,
+          })
+        ).status,
+      ).toBe(401)
+    const socket = new WebSocket(
+      `${server.url.replace('http', 'ws')}/graphql?access_token=${token}`,
+      'graphql-transport-ws',
+    )
+    socket.onopen = () => socket.send('{ "type": "connection_init" }')
+    expect(await new Promise((resolve) => (socket.onclose = ({ code }) => resolve(code)))).toBe(4401)
+  })
+
   it('is not let in by another scheme, or an empty token', async () => {
     for (const authorization of ['Basic YTpi', 'Bearer ', 'Bearer a b', 'bearer'])
       expect(

@@ -64,6 +64,49 @@ it.each(['PUT', 'DELETE'])('refuses %s, by which graphql-sse reserves a single c
   })
 })
 
+it('sends to GraphiQL below the path of a proxy as well', async () => {
+  const { status, headers } = await send(server.url, { method: 'GET', path: '/' })
+  expect([status, headers.location]).toEqual([302, 'graphql'])
+})
+
+it('takes no compressed bodies, and says so', async () => {
+  const answer = await send(server.url, { headers: { ...json, 'content-encoding': 'gzip' }, body })
+  expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
+  expect(answer.text).toContain('must not be compressed')
+  expect((await send(server.url, { headers: { ...json, 'content-encoding': 'identity' }, body })).status).toBe(200)
+})
+
+/** As a proxy asks: the whole address is in the first line. */
+async function asked(target: string, headers: string[] = []): Promise<string> {
+  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+  socket.write([`GET ${target} HTTP/1.1`, 'Host: 127.0.0.1', ...headers, '', ''].join('\r\n'))
+  const [part] = await once(socket, 'data')
+  socket.destroy()
+  return String(part)
+}
+
+describe('a request for a whole address', () => {
+  const upgrade = [
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${btoa('x'.repeat(16))}`,
+  ]
+
+  it.each([
+    [200, '/graphql?query={__typename}', []],
+    [200, 'http://127.0.0.1:1/graphql?query={__typename}', []],
+    [200, 'HTTP://localhost/healthz', []],
+    [101, 'http://localhost/graphql', [...upgrade, 'Sec-WebSocket-Protocol: graphql-transport-ws']],
+    [403, 'http://evil.example/graphql?query={__typename}', []],
+    [403, 'http://evil.example/graphql', upgrade],
+    [404, 'http://localhost/nothing', []],
+    [404, 'http://', []],
+  ])('is answered %i: %s', async (status, target, headers) => {
+    expect(await asked(target, headers)).toMatch(`HTTP/1.1 ${status} `)
+  })
+})
+
 /** The answer as it comes over the wire. */
 function raw(headers: Record<string, string>, sent: string): Promise<{ response: IncomingMessage; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
