@@ -48,9 +48,9 @@ import { type Postgres, startPostgres } from './platform/postgres/postgres.ts'
 import { ignoreUserSignals, onStopSignal } from './platform/signals.ts'
 import { isUnavailable, Unavailable } from './platform/tx.ts'
 import { createWakeups } from './platform/wakeup.ts'
+import { createApprovalExpiry } from './scheduler/approval-expiry.ts'
 import { createPruner } from './scheduler/pruner.ts'
 import { createScheduler } from './scheduler/scheduler.ts'
-import { createSweeper } from './scheduler/sweeper.ts'
 
 /**
  * The server: config → build → start → drain. On a signal, everything that was built is taken down in reverse order,
@@ -290,7 +290,7 @@ async function schedule({ config, domain, machine, fresh, jobUrl }: Scheduling, 
     scheduler.start()
     down.push(() => scheduler.stop())
   }
-  for (const loop of [createPruner(domain, config.retention), createSweeper(domain)]) startLoop(loop, down)
+  for (const loop of [createPruner(domain, config.retention), createApprovalExpiry(domain)]) startLoop(loop, down)
 }
 
 /** An account that owns one of these files could change the server, or read its data. */

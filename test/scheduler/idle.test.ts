@@ -6,7 +6,7 @@ import { createChainer } from '../../src/domain/audit/audit-chain.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
 import { watchSingleUser } from '../../src/domain/people/access-mode.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
-import { createSweeper } from '../../src/scheduler/sweeper.ts'
+import { createApprovalExpiry } from '../../src/scheduler/approval-expiry.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { counting, passTime } from '../support/counting.ts'
 import { createDatabase } from '../support/database.ts'
@@ -29,7 +29,7 @@ test('an idle server asks the database a few times a second, and begins no trans
   opened.defer(() => rm(dataDir, { recursive: true }))
   const executor = await createSimulatedExecutor({ dataDir, clock, time: it.time, log: it.domain.log })
   opened.defer(() => executor.close())
-  const loops = [createSequencer, createChainer, createSweeper].map((create) => create(it.domain))
+  const loops = [createSequencer, createChainer, createApprovalExpiry].map((create) => create(it.domain))
   for (const loop of [...loops, watchSingleUser(it.domain, () => undefined)]) {
     loop.start()
     opened.defer(() => loop.stop())

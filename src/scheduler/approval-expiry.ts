@@ -6,9 +6,9 @@ import { createLoop, type Loop } from '../platform/loop.ts'
 
 const pollMs = 2_000
 
-export const createSweeper = (domain: Domain): Loop =>
+export const createApprovalExpiry = (domain: Domain): Loop =>
   createLoop({
-    name: 'sweeper',
+    name: 'approval-expiry',
     pollMs,
     clock: domain.clock,
     log: domain.log,
