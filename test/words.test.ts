@@ -1,7 +1,8 @@
+import { basename } from 'node:path'
 import { expect, test } from 'vitest'
-import { repository } from './support/sources.ts'
+import { code, exportsOf, repository } from './support/sources.ts'
 
-/** The table of src/domain/README.md, and the forms of decisions: what a newcomer reads first is complete. */
+/** What a newcomer reads first is complete and true: the table of src/domain/README.md, the decisions, the glossary. */
 const textOf = (path: string) => repository.find((file) => file.path === path)?.text ?? ''
 
 test('src/domain/README.md lists every file of the domain once, under its room', () => {
@@ -23,4 +24,82 @@ test('every decision says situation, decision, price and what would change it', 
       parts.filter((part) => !text.includes(part)).map((part) => `${path}: ${part}`),
     ),
   ).toEqual([])
+})
+
+// ── the glossary ──
+
+const [glossary = '', avoided = ''] = textOf('docs/glossary.md').split('## Words to avoid')
+const entries = [...glossary.matchAll(/^\| (?!word)([a-z][^|]*) \|/gm)].map(([, entry = '']) => entry)
+const glossed = new Set(entries.flatMap((entry) => entry.replace(/ \(.*/, '').split(', ')))
+const forbidden = [...avoided.matchAll(/^\* \*\*([^*]+)\*\*/gm)].flatMap(([, words = '']) => words.split(', '))
+
+/** Where under src an exported name or a file may have the word: nowhere else has the thing that it means. */
+const homes: Readonly<Record<string, readonly string[]>> = {
+  backfill: ['scheduler/plan/'],
+  claimant: ['scheduler/plan/'],
+  decision: ['scheduler/'],
+  door: [],
+  eviction: ['scheduler/plan/', 'domain/jobs/holds.ts'],
+  finding: ['scheduler/plan/', 'domain/selfcheck/'],
+  gate: [
+    'domain/jobs/dependencies.ts',
+    'domain/queue/gates.ts',
+    'domain/queue/lane-fronts.ts',
+    'scheduler/plan/reservations.ts',
+    'graphql/gate.ts',
+  ],
+  holder: ['domain/leadership.ts'],
+  holding: ['domain/state.ts', 'domain/jobs/runs.ts', 'domain/limits/in-use.ts'],
+  ledger: ['scheduler/plan/ledger.ts', 'domain/limits/quota-usage.ts'],
+  lot: ['scheduler/plan/'],
+  nobody: [],
+  pass: ['scheduler/', 'domain/queue/questions.ts'],
+  // Of a file or a database it is a location.
+  place: ['domain/machines/placement.ts', 'executors/slurm/mounts.ts', 'platform/postgres/place.ts'],
+  ration: ['scheduler/plan/'],
+  // What the edge gets of the rooms behind it.
+  room: ['graphql/context.ts', 'feed/', 'logs/tail-reader.ts'],
+  round: ['scheduler/plan/'],
+  somebody: [],
+  turn: [],
+  victim: ['scheduler/plan/'],
+  whoever: [],
+  world: ['scheduler/'],
+}
+
+/** `readDestinations` → read, destination. */
+const wordsOf = (name: string): string[] =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[ \-_.]/)
+    .map((word) => (/[^s]s$/.test(word) ? word.slice(0, -1) : word))
+
+test('the glossary has its words once, in order', () => {
+  expect(entries.length).toBeGreaterThan(30)
+  expect(entries).toEqual([...new Set(entries)].toSorted())
+})
+
+test('a word that has one home, or none, is one of the glossary', () => {
+  expect(Object.keys(homes).filter((word) => !glossed.has(word) && !forbidden.includes(word))).toEqual([])
+  expect(forbidden.filter((word) => homes[word] === undefined)).toEqual([])
+})
+
+test('exported names and files use the words of the glossary as it says', () => {
+  const source = code.filter(({ path }) => path.startsWith('src/'))
+  const strayed = source.flatMap((file) => {
+    const isAtHome = (word: string) => homes[word]?.some((home) => file.path.startsWith(`src/${home}`)) ?? true
+    const names = [basename(file.path, '.ts'), ...exportsOf(file)]
+    return names.filter((name) => !wordsOf(name).every(isAtHome)).map((name) => `${file.path}: ${name}`)
+  })
+  expect(strayed).toEqual([])
+})
+
+test('texts name the user, the process or the job', () => {
+  const texts = repository.filter(({ path }) => /^(src|docs)\/|^[^/]*\.(md|graphql)$/.test(path))
+  const vague = /(?<![`']|unix-user )\b(somebody|nobody|whoever)\b/i
+  const found = texts
+    .filter(({ path }) => path !== 'docs/glossary.md')
+    .flatMap(({ path, lines }) => lines.flatMap((line, i) => (vague.test(line) ? [`${path}:${i + 1}  ${line}`] : [])))
+  expect(found).toEqual([])
 })

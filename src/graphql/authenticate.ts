@@ -55,10 +55,10 @@ export function createAuthenticate(domain: Domain, oidc: OidcRules | null): Auth
   const checkJwt = oidc && createJwtCheck(oidc, domain.time)
 
   async function byToken(secret: string, ip: string | null): Promise<Identified> {
-    const holder = await checkToken(secret)
-    if (holder === null) return 'unknown'
-    if (holder.expired) return 'expired'
-    const { person, scopes, prefix, expiresAt } = holder
+    const checked = await checkToken(secret)
+    if (checked === null) return 'unknown'
+    if (checked.expired) return 'expired'
+    const { person, scopes, prefix, expiresAt } = checked
     return { viewer: viewerOf(person, { scopes, ip, token: prefix, expiresAtMs: expiresAt?.getTime() ?? null }) }
   }
 

@@ -80,7 +80,7 @@ const keepAliveMsDefault = 12_000
 const keepAliveTimeoutMs = 75_000
 /** More than that: Node counts the wait for the next request on a connection as a part of it. */
 const headersTimeoutMs = 80_000
-const passOver = { bytesMax: limits.passedOverBytesMax, msMax: limits.passedOverMsMax }
+const unread = { bytesMax: limits.passedOverBytesMax, msMax: limits.passedOverMsMax }
 
 export function createServer(options: ServerOptions): Server {
   const { rooms, config, authenticate, keepAliveMs = keepAliveMsDefault } = options
@@ -101,7 +101,7 @@ export function createServer(options: ServerOptions): Server {
     clock: rooms.domain.clock,
     log,
   })
-  const http = createHttpServer({ ServerResponse: patientResponse(passOver) }, (request, response) => {
+  const http = createHttpServer({ ServerResponse: patientResponse(unread) }, (request, response) => {
     serve(request, response).catch((error: unknown) => {
       if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
       log.error({ err: error }, 'a request failed')

@@ -7,7 +7,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from '
  * that sends more than the bounds is cut.
  */
 
-export interface PassOver {
+export interface UnreadBounds {
   bytesMax: number
   msMax: number
 }
@@ -24,7 +24,7 @@ export function answerJson(response: ServerResponse, status: number, body: unkno
 }
 
 /** The class of the responses of a server. */
-export const patientResponse = (bounds: PassOver) =>
+export const patientResponse = (bounds: UnreadBounds) =>
   class<Request extends IncomingMessage> extends ServerResponse<Request> {
     /** A peer that is going to be cut is told not to send its next request after this one. */
     override writeHead(status: number, ...rest: unknown[]): this {
@@ -39,7 +39,7 @@ export const patientResponse = (bounds: PassOver) =>
         if (!this.headersSent) this.setHeader('content-length', Buffer.byteLength(chunk))
         this.write(chunk)
       } else this.flushHeaders()
-      passOver(this.req, bounds, () => {
+      dropRest(this.req, bounds, () => {
         const { socket } = this
         if (!this.req.complete) this.once('finish', () => socket?.destroySoon())
         end([chunk, encoding, callback].find((each) => typeof each === 'function'))
@@ -55,7 +55,7 @@ function isUnread(request: IncomingMessage): boolean {
   return !request.complete && !request.destroyed && (encoding !== undefined || length !== '0')
 }
 
-function passOver(request: IncomingMessage, { bytesMax, msMax }: PassOver, done: () => void): void {
+function dropRest(request: IncomingMessage, { bytesMax, msMax }: UnreadBounds, done: () => void): void {
   let bytes = 0
   const timer = setTimeout(finish, msMax)
   function finish() {

@@ -9,7 +9,7 @@ import {
   expireSlots,
   jobsRunningSince,
 } from '../domain/jobs/retention.ts'
-import { sweepLedger } from '../domain/limits/quota-usage.ts'
+import { sweepUsageLedger } from '../domain/limits/quota-usage.ts'
 import { forgetQuestions } from '../domain/queue/questions.ts'
 import { foldTally } from '../domain/queue/tally.ts'
 import { findingsOfRuns } from '../domain/selfcheck/selfcheck.ts'
@@ -60,7 +60,7 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
   if (jobsMs !== null) tasks.push(() => expireJobs(domain, ago(jobsMs)))
   tasks.push(
     () => sweepKeys(domain),
-    () => sweepLedger(domain),
+    () => sweepUsageLedger(domain),
     () => expireSlots(domain),
     () => forgetQuestions(domain),
     () => forgetUnheard(domain, signal),

@@ -45,12 +45,29 @@ export function importsOf({ path, text }: Source): string[] {
     .map((name) => (name.startsWith('.') ? normalize(join(dirname(path), name)) : name))
 }
 
-/** Names that a file declares and exports, each once even if overloaded, without re-exports. */
+/**
+ * Names that a file gives to what it exports, each once even if overloaded. A re-export counts only under a new name
+ * (`export { a as b }`).
+ */
 export function exportsOf({ text }: Source): string[] {
   const declared = text.matchAll(
-    /^export (?:abstract |async |declare )*(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm,
+    /^export (?:default )?(?:abstract |async |declare )*(?:const enum|const|let|function\*?|class|interface|type|enum) (\w+)/gm,
   )
-  return [...new Set([...declared].map(([, name = '']) => name))]
+  const unpacked = text.matchAll(/^export const ([[{][^=]*[\]}]) =/gm)
+  const listed = text.matchAll(/^export (?:type )?(?:\{([^}]*)\}|\* as (\w+))/gm)
+  const isOwn = (name: string) =>
+    new RegExp(`^(?:async |abstract )*(?:const|let|function\\*?|class|interface|type|enum) ${name}\\b`, 'm').test(text)
+  const named = (item: string) => {
+    const [, name = '', other] = item.match(/(\w+)(?: as (\w+))?$/) ?? []
+    return other ?? (isOwn(name) ? name : [])
+  }
+  return [
+    ...new Set([
+      ...[...declared].map(([, name = '']) => name),
+      ...[...unpacked].flatMap(([, names = '']) => names.match(/\w+(?=\s*[,\]}])/g) ?? []),
+      ...[...listed].flatMap(([, items = '', all]) => all ?? items.split(',').flatMap((item) => named(item.trim()))),
+    ]),
+  ]
 }
 
 /**

@@ -98,7 +98,7 @@ ${[
 const keptDays = 31
 
 /** Removes rows that are older than every window; returns how many. */
-export const sweepLedger = ({ db }: Domain): Promise<number> => sweep(db.sql, sweepSql, [keptDays])
+export const sweepUsageLedger = ({ db }: Domain): Promise<number> => sweep(db.sql, sweepSql, [keptDays])
 
 const sweepSql = `
 DELETE FROM usage_ledger WHERE job_id IN (

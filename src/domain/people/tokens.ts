@@ -54,7 +54,7 @@ export async function createToken(
   const secret = newSecret()
   const tokenId = newId('token', domain.time.nowMs())
   await domain.db.serializable(async (tx) => {
-    if (ofOther) await demandHolder(tx, viewer, userId)
+    if (ofOther) await demandOwner(tx, viewer, userId)
     await demandFuture(tx, expiresAt)
     await insertToken(tx, { id: tokenId, userId: userId ?? viewer.userId, name, secret, scopes: wanted, expiresAt })
     const detail = { name, userId: userId ?? viewer.userId, scopes: wanted, expiresAt: expiresAt?.toISOString() }
@@ -74,7 +74,7 @@ function endOfToken({ expiresAtMs }: Viewer, asked: Date | null): Date | null {
   throw new InvalidInput([{ path: ['expiresAt'], message }])
 }
 
-async function demandHolder({ prisma }: Tx, viewer: Viewer, userId: string): Promise<void> {
+async function demandOwner({ prisma }: Tx, viewer: Viewer, userId: string): Promise<void> {
   const person = await prisma.user.findUnique({ where: { id: userId } })
   if (!person) throw userNotFound(userId)
   demandAllOf(viewer, person)
@@ -122,10 +122,10 @@ export async function revokeToken(domain: Domain, viewer: Viewer, id: string): P
   return { tokenId: id }
 }
 
-function demandRevocation(viewer: Viewer, holder: Person): void {
-  const own = holder.id === viewer.userId
+function demandRevocation(viewer: Viewer, owner: Person): void {
+  const own = owner.id === viewer.userId
   demand(viewer, own && viewer.granted.has('token.own') ? 'token.own' : 'token.any')
-  if (!own) demandAllOf(viewer, holder)
+  if (!own) demandAllOf(viewer, owner)
 }
 
 /**
@@ -151,7 +151,7 @@ export async function applyBootstrapToken({ db, time }: Pick<Domain, 'db' | 'tim
 // ── checking ──
 
 /** The user and rights behind a token. */
-export interface Holder {
+export interface CheckedToken {
   readonly person: Person
   readonly prefix: string
   readonly scopes: readonly TokenScope[]
@@ -159,7 +159,7 @@ export interface Holder {
   readonly expired: boolean
 }
 
-interface TokenRow extends Omit<Holder, 'person'>, Person {
+interface TokenRow extends Omit<CheckedToken, 'person'>, Person {
   readonly tokenId: string
   readonly hash: Buffer
   readonly due: boolean
@@ -171,14 +171,14 @@ const checksMax = 256
  * Looks tokens up in the database every time, so that a revoked one fails everywhere at once. Tokens that arrive during
  * a look-up share the next one. null: unknown, revoked, or the user is disabled.
  */
-export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<Holder | null>) =>
-  createBatcher<string, Holder | null>({
+export const createTokenCheck = ({ db }: Domain): ((secret: string) => Promise<CheckedToken | null>) =>
+  createBatcher<string, CheckedToken | null>({
     max: checksMax,
-    run: (secrets) => holdersOf(db.sql, secrets),
+    run: (secrets) => checkedTokensOf(db.sql, secrets),
     mayBeOneItem: () => false,
   })
 
-async function holdersOf(sql: Sql, secrets: readonly string[]): Promise<(Holder | null)[]> {
+async function checkedTokensOf(sql: Sql, secrets: readonly string[]): Promise<(CheckedToken | null)[]> {
   const rows = await sql.query<TokenRow>(checkSql, [secrets.map(prefixOf)], 'token_check')
   const byPrefix = new Map(rows.map((row) => [row.prefix, row]))
   const found = secrets.map((secret) => {
@@ -187,10 +187,10 @@ async function holdersOf(sql: Sql, secrets: readonly string[]): Promise<(Holder 
   })
   const due = found.flatMap((row) => (row?.due ? [row.tokenId] : []))
   if (due.length > 0) await sql.query(touchSql, [due])
-  return found.map((row) => row && holderOf(row))
+  return found.map((row) => row && checkedTokenOf(row))
 }
 
-const holderOf = ({ prefix, scopes, expiresAt, expired, ...person }: TokenRow): Holder => ({
+const checkedTokenOf = ({ prefix, scopes, expiresAt, expired, ...person }: TokenRow): CheckedToken => ({
   person: { id: person.id, name: person.name, level: person.level, allow: person.allow, deny: person.deny },
   prefix,
   scopes,

@@ -36,7 +36,7 @@ import { readUnixUsers } from '../people/unix-users.ts'
 import { shapeOf } from '../shape.ts'
 import type { NewJob } from './insert.ts'
 import { answerOf, hashVersion, keyName, readKeys, type StoredKey } from './keys.ts'
-import { type Placed, type Places, payerOf, resolveSubmission } from './resolve.ts'
+import { type Placed, payerOf, resolveSubmission, type SubmissionFacts } from './resolve.ts'
 import { machineMemoryOf, readDestinations } from './routing.ts'
 import { isClaimed, openSlots } from './slots.ts'
 import type { JobRow } from './stored-job.ts'
@@ -50,7 +50,7 @@ import type { Submission } from './submission.ts'
  * The order of the checks is a promise. The key comes first, so a retry is answered even if its queue was removed; then
  * the submission is resolved (resolve.ts); last come the slot, the quotas and the approval.
  */
-export type Decision = Accepted | { hit: string } | { refusal: Refusal }
+export type SubmissionVerdict = Accepted | { hit: string } | { refusal: Refusal }
 
 export interface Accepted {
   job: NewJob
@@ -59,7 +59,7 @@ export interface Accepted {
   stored?: JobRow | undefined
 }
 
-interface World extends Places {
+interface GroupFacts extends SubmissionFacts {
   rules: readonly ApprovalRule[]
   /** The quotas that apply to a payer in a pool with this userMaxActive. */
   quotasFor: (payer: Payer, maxActive: number | null) => readonly MetQuota[]
@@ -80,7 +80,7 @@ export interface Deciding {
   memory: UsageMemory | null
 }
 
-export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<Decision[]> {
+export async function decideGroup(deciding: Deciding, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
   const decideNext = await openGroup(deciding, items)
   return items.map(decideNext)
 }
@@ -92,14 +92,14 @@ export async function decideGroup(deciding: Deciding, items: readonly Submission
 export async function openGroup(
   deciding: Deciding,
   items: readonly Submission[],
-): Promise<(item: Submission) => Decision> {
+): Promise<(item: Submission) => SubmissionVerdict> {
   const { domain, sql } = deciding
-  const world = await readWorld(domain, sql, items)
+  const facts = await readFacts(domain, sql, items)
   const nowMs = domain.time.nowMs()
   // Not in `failClosed`: a defect of one submission fails that one alone, and does not look like unreadable quotas.
-  const payers = payersOf(items, world)
-  await failClosed(domain, () => measure(deciding, world, { items, payers }))
-  return (item) => settle(() => decide(item, world, nowMs))
+  const payers = payersOf(items, facts)
+  await failClosed(domain, () => measure(deciding, facts, { items, payers }))
+  return (item) => settle(() => decide(item, facts, nowMs))
 }
 
 interface Group {
@@ -107,12 +107,12 @@ interface Group {
   payers: readonly Payer[]
 }
 
-/** Adds to the world the quotas that may apply to the submissions, and what is used of them already. */
-async function measure({ domain, sql, memory }: Deciding, world: World, { items, payers }: Group): Promise<void> {
-  const pools = new Set(world.destinations.map(({ pool }) => pool))
+/** Adds to the facts the quotas that may apply to the submissions, and what is used of them already. */
+async function measure({ domain, sql, memory }: Deciding, facts: GroupFacts, { items, payers }: Group): Promise<void> {
+  const pools = new Set(facts.destinations.map(({ pool }) => pool))
   const reads = together(sql)
-  const mayBlock = world.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
-  const asksHardware = world.rules.some(({ condition }) => condition.hardware != null)
+  const mayBlock = facts.rules.length > 0 || items.some(({ input }) => input.requiresApproval)
+  const asksHardware = facts.rules.some(({ condition }) => condition.hardware != null)
   const [rules, limits, standing, blocked, hardware] = await Promise.all([
     readQuotasOf(reads, payers),
     limitsOf(reads, [...pools], domain.singleUser),
@@ -123,18 +123,18 @@ async function measure({ domain, sql, memory }: Deciding, world: World, { items,
     mayBlock ? readBlocked(reads) : null,
     asksHardware ? readHardware(reads, [...pools]) : [],
   ])
-  world.quotasFor = rememberedQuotas(rules)
-  world.limits = limits
-  world.hardware = hardware
-  const compared = payers.flatMap((payer) => comparisonsOf(payer, world, mayBlock))
-  world.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
+  facts.quotasFor = rememberedQuotas(rules)
+  facts.limits = limits
+  facts.hardware = hardware
+  const compared = payers.flatMap((payer) => comparisonsOf(payer, facts, mayBlock))
+  facts.usage = await usageFor(sql, { compared, standing: { ...standing, blocked }, coming: items.length, memory })
 }
 
 /** Each once. A payer that is refused is refused again when its submission is decided. */
-function payersOf(items: readonly Submission[], world: World): Payer[] {
+function payersOf(items: readonly Submission[], facts: GroupFacts): Payer[] {
   const payers = new Map<string, Payer>()
   for (const item of items) {
-    const payer = answeredByKey(item, world.keys) ? null : orRefusal(() => payerOf(item, world))
+    const payer = answeredByKey(item, facts.keys) ? null : orRefusal(() => payerOf(item, facts))
     if (payer && !(payer instanceof Refusal)) payers.set(payerName(payer), payer)
   }
   return [...payers.values()]
@@ -145,7 +145,7 @@ const payerName = ({ userId, userName, level, team, account }: Payer) =>
   [userId, userName, level, team?.id, account].join(' ')
 
 /** A group of a thousand has few payers. */
-function rememberedQuotas(rules: readonly QuotaRule[]): World['quotasFor'] {
+function rememberedQuotas(rules: readonly QuotaRule[]): GroupFacts['quotasFor'] {
   const known = new Map<string, readonly MetQuota[]>()
   return (payer, maxActive) => {
     const name = `${payerName(payer)} ${maxActive}`
@@ -155,7 +155,7 @@ function rememberedQuotas(rules: readonly QuotaRule[]): World['quotasFor'] {
   }
 }
 
-async function readWorld(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<World> {
+async function readFacts(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<GroupFacts> {
   // Separate, because it locks the jobs, which a part of a larger statement should not do.
   const named = await readNamedJobs(
     sql,
@@ -213,17 +213,17 @@ export function answeredByKey(
 }
 
 /** What the submissions of a payer may be compared with, in every pool that they may go to. */
-function comparisonsOf(payer: Payer, world: World, mayBlock: boolean): Comparison[] {
-  const quotas = world.destinations.flatMap(({ pool }) => world.quotasFor(payer, maxActiveIn(world, pool)))
+function comparisonsOf(payer: Payer, facts: GroupFacts, mayBlock: boolean): Comparison[] {
+  const quotas = facts.destinations.flatMap(({ pool }) => facts.quotasFor(payer, maxActiveIn(facts, pool)))
   const subject = userSubject(payer)
   const asks = mayBlock || quotas.some(asksApproval)
   return [
     ...quotas,
-    ...(asks ? [blockedJobs, ...world.rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
+    ...(asks ? [blockedJobs, ...facts.rules.flatMap(comparedBy)].map((one) => ({ subject, ...one })) : []),
   ]
 }
 
-const maxActiveIn = ({ limits }: World, pool: string) => limits.get(pool)?.userMaxActive ?? null
+const maxActiveIn = ({ limits }: GroupFacts, pool: string) => limits.get(pool)?.userMaxActive ?? null
 
 const blockedJobs = { type: 'BLOCKED', limit: Number.POSITIVE_INFINITY } as const
 
@@ -232,36 +232,36 @@ const comparedBy = ({ condition: { jobsPerDayAbove: limit } }: ApprovalRule) =>
 
 const asksApproval = ({ action }: MetQuota) => action === 'REQUIRE_APPROVAL'
 
-function decide(item: Submission, world: World, nowMs: number): Decision {
+function decide(item: Submission, facts: GroupFacts, nowMs: number): SubmissionVerdict {
   const { viewer, key } = item
-  const answered = answeredByKey(item, world.keys)
+  const answered = answeredByKey(item, facts.keys)
   if (answered) return answered
-  const placed = resolveSubmission(item, world, nowMs)
-  const quotas = world.quotasFor(placed.payer, maxActiveIn(world, placed.job.pool))
-  const slotId = slotOf(item, world)
-  const isDefault = world.destinations.find((destination) => destination.isDefault)?.pool === placed.job.pool
+  const placed = resolveSubmission(item, facts, nowMs)
+  const quotas = facts.quotasFor(placed.payer, maxActiveIn(facts, placed.job.pool))
+  const slotId = slotOf(item, facts)
+  const isDefault = facts.destinations.find((destination) => destination.isDefault)?.pool === placed.job.pool
   const { warnings, approvals } = judge(
     quotas.filter((quota) => slotId === null || !isClaimed(quota, isDefault)),
-    (subject) => usedWithout(slotId, subject, world),
+    (subject) => usedWithout(slotId, subject, facts),
     placed.isUnbounded ? unbounded(placed.takes) : placed.takes,
   )
-  const approval = approvalOf(item, placed, { approvals, world })
+  const approval = approvalOf(item, placed, { approvals, facts })
   const job: NewJob = { ...placed.job, slotId, approval }
-  if (slotId !== null) world.slots.delete(`${viewer.userId}/${slotId}`)
+  if (slotId !== null) facts.slots.delete(`${viewer.userId}/${slotId}`)
   if (key)
-    world.keys.set(keyName(viewer.userId, key.key), {
+    facts.keys.set(keyName(viewer.userId, key.key), {
       ...key,
       userId: viewer.userId,
       hashVersion,
       jobId: job.id,
       live: true,
     })
-  for (const subject of subjectsOf(placed.payer)) count(world, subjectKey(subject), job, placed)
+  for (const subject of subjectsOf(placed.payer)) count(facts, subjectKey(subject), job, placed)
   return { job, warnings: [...placed.warnings, ...warnings] }
 }
 
 /** The usage without the submission. A reserved slot counts for its user already, and becomes the job. */
-function usedWithout(slotId: string | null, subject: Subject, { usage }: World): Amounts {
+function usedWithout(slotId: string | null, subject: Subject, { usage }: GroupFacts): Amounts {
   const { amounts } = usage.get(subjectKey(subject)) ?? noUsage
   if (slotId === null || subject.kind !== 'user') return amounts
   return { ...amounts, CONCURRENT_JOBS: amounts.CONCURRENT_JOBS - 1 }
@@ -271,7 +271,7 @@ function usedWithout(slotId: string | null, subject: Subject, { usage }: World):
  * The slot reservation that the submission consumes: the viewer's own, open, and not taken by an earlier one of the
  * group.
  */
-function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slots }: World): string | null {
+function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slots }: GroupFacts): string | null {
   if (id == null) return null
   if (!slots.has(`${viewer.userId}/${id}`)) throw new ReservationExpired(id)
   return id
@@ -280,16 +280,16 @@ function slotOf({ viewer, input: { slotReservationId: id } }: Submission, { slot
 interface Asking {
   /** Approvals that quotas require. */
   approvals: readonly string[]
-  world: World
+  facts: GroupFacts
 }
 
 /** Whether the job needs an approval, and why: a rule, a quota or the submitter requires it. */
-function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, world }: Asking): ApprovalNeed | null {
+function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, facts }: Asking): ApprovalNeed | null {
   const { spec, cost } = placed.job
-  const hardware = world.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
-  const { amounts, known, blocked } = world.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
+  const hardware = facts.hardware.filter(({ pool, names }) => pool === placed.job.pool && mayRunOn(placed, names))
+  const { amounts, known, blocked } = facts.usage.get(subjectKey(userSubject(placed.payer))) ?? noUsage
   const need =
-    approvalNeeded(world.rules, {
+    approvalNeeded(facts.rules, {
       level: viewer.level,
       name: spec.name,
       executor: spec.executor,
@@ -302,7 +302,7 @@ function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, 
     }) ??
     (approvals.length > 0 ? needWithoutRule(approvals.join('; ')) : null) ??
     (input.requiresApproval ? needWithoutRule('Requested by the submitter') : null)
-  const limit = world.limits.get(placed.job.pool)?.userMaxBlocked ?? null
+  const limit = facts.limits.get(placed.job.pool)?.userMaxBlocked ?? null
   if (need && limit !== null && blocked >= limit)
     throw new QuotaExceeded(`Quota exceeded: Maximum ${limit} jobs waiting for approval allowed`, {
       code: 'QUOTA_EXCEEDED',
@@ -318,7 +318,7 @@ function approvalOf({ viewer, input }: Submission, placed: Placed, { approvals, 
 const mayRunOn = ({ reservedNodes }: Placed, names: readonly string[]) =>
   reservedNodes === null || names.some((name) => reservedNodes.includes(name))
 
-function count({ usage }: World, subject: string, job: NewJob, { takes }: Placed): void {
+function count({ usage }: GroupFacts, subject: string, job: NewJob, { takes }: Placed): void {
   const before = usage.get(subject)
   if (!before) return
   const reserved = job.slotId !== null && subject.startsWith('user/')

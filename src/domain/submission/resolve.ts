@@ -31,7 +31,7 @@ export interface Placed {
   reservedNodes: readonly string[] | null
 }
 
-export interface Places {
+export interface SubmissionFacts {
   destinations: readonly Destination[]
   named: ReadonlyMap<string, NamedJob>
   memberships: ReadonlyMap<string, Memberships>
@@ -45,7 +45,7 @@ export interface Places {
 /** Whom the job would count for. Throws InvalidInput. */
 export function payerOf(
   { viewer: { userId, userName, level }, input: { spec } }: Submission,
-  { memberships: all }: Pick<Places, 'memberships'>,
+  { memberships: all }: Pick<SubmissionFacts, 'memberships'>,
 ): Payer {
   const memberships = all.get(userId) ?? noMemberships
   const team = teamFor(spec.team, memberships)
@@ -54,17 +54,17 @@ export function payerOf(
 }
 
 /** Throws InvalidInput, and Rejected for a job that can never run in a pool that refuses such jobs. */
-export function resolveSubmission(submission: Submission, places: Places, nowMs: number): Placed {
+export function resolveSubmission(submission: Submission, facts: SubmissionFacts, nowMs: number): Placed {
   const { viewer, input, key, retryOf } = submission
-  const way = route(input.spec, places.destinations)
-  const destination = places.destinations.find(({ queue }) => queue === way.queue)
-  const memberships = places.memberships.get(viewer.userId) ?? noMemberships
-  const payer = payerOf(submission, places)
+  const way = route(input.spec, facts.destinations)
+  const destination = facts.destinations.find(({ queue }) => queue === way.queue)
+  const memberships = facts.memberships.get(viewer.userId) ?? noMemberships
+  const payer = payerOf(submission, facts)
   const { team, account } = payer
-  const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...places.roots])
-  const unixUser = places.unixUsers.get(viewer.userId) ?? null
+  const root = rootOf(account, [...memberships.teams.map((each) => each.root), ...facts.roots])
+  const unixUser = facts.unixUsers.get(viewer.userId) ?? null
   const violations = [
-    ...dependencyViolations(input.spec, places.named, viewer),
+    ...dependencyViolations(input.spec, facts.named, viewer),
     ...(destination
       ? unixUserViolations({ destination, executor: way.executor, userName: viewer.userName, unixUser })
       : []),
@@ -80,7 +80,7 @@ export function resolveSubmission(submission: Submission, places: Places, nowMs:
   const reservation =
     reservationId === null
       ? null
-      : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, places.reservations)
+      : reservationFor({ id: reservationId, project: spec.project, pool: way.pool }, facts.reservations)
   const never = destination ? neverFits(shape, destination, reservation) : null
   if (never && destination?.refuses) throw new Rejected([never])
   const { cost, isUnbounded } = expectedCost(spec, destination?.rates ?? null)
@@ -95,7 +95,7 @@ export function resolveSubmission(submission: Submission, places: Places, nowMs:
     cost,
     teamId: team?.id ?? null,
     key,
-    replacedKey: (key && places.keys.get(keyName(viewer.userId, key.key))) ?? null,
+    replacedKey: (key && facts.keys.get(keyName(viewer.userId, key.key))) ?? null,
     retryOf,
     opensMs: reservation?.startsMs ?? null,
   }

@@ -16,7 +16,7 @@ import { type Domain, perDomain } from '../domain.ts'
 import { type Refusal, settled } from '../errors.ts'
 import { memoryOf } from '../limits/quota-usage-bound.ts'
 import { endWithSubmissionsLocked, lockSubmissions } from '../submission-lock.ts'
-import { answeredByKey, type Decision, decideGroup, keysOf, openGroup } from './accept.ts'
+import { answeredByKey, decideGroup, keysOf, openGroup, type SubmissionVerdict } from './accept.ts'
 import { insertJobs, type NewJob } from './insert.ts'
 import { forgetKeys, readKeys } from './keys.ts'
 import { type JobRow, readJob } from './stored-job.ts'
@@ -93,7 +93,7 @@ async function submitGroup(domain: Domain, items: readonly Submission[], look = 
 
 export const deletedMeanwhile = () => new Unavailable('The job of this idempotency key was deleted meanwhile')
 
-async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<Decision[]> {
+async function decideOnce(domain: Domain, items: readonly Submission[]): Promise<SubmissionVerdict[]> {
   const stored = await answerStored(domain, items)
   const open = items.filter((_, index) => !stored[index])
   const decided =
@@ -107,7 +107,7 @@ async function decideOnce(domain: Domain, items: readonly Submission[]): Promise
 }
 
 /** Answers of stored keys, without a transaction. */
-async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(Decision | undefined)[]> {
+async function answerStored(domain: Domain, items: readonly Submission[]): Promise<(SubmissionVerdict | undefined)[]> {
   const keys = await withDatabaseRetries(triesMax, () => readKeys(domain.db.sql, keysOf(items)))
   return items.map((item) => answeredByKey(item, keys))
 }
@@ -118,7 +118,7 @@ export function leftOut(): never {
 }
 
 /** null: the job of its key was deleted. */
-export async function outcomeOf(domain: Domain, decision: Decision): Promise<SubmitOutcome | null> {
+export async function outcomeOf(domain: Domain, decision: SubmissionVerdict): Promise<SubmitOutcome | null> {
   if ('refusal' in decision) return decision.refusal
   const isHit = 'hit' in decision
   const jobId = isHit ? decision.hit : decision.job.id
@@ -139,16 +139,24 @@ function mayPassNow(error: unknown): boolean {
  * Decides a group and writes it, in the open transaction of the caller, who pokes `event` and `queue` after the commit.
  * In a SERIALIZABLE transaction it must come first: a snapshot from before the lock would be stale.
  */
-export async function submitInTransaction(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Decision[]> {
+export async function submitInTransaction(
+  domain: Domain,
+  sql: Sql,
+  items: readonly Submission[],
+): Promise<SubmissionVerdict[]> {
   await lockSubmissions(sql)
   const { result, writes } = await decideAndWrite(domain, sql, items)
   await writes
   return result
 }
 
-async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submission[]): Promise<Ending<Decision[]>> {
+async function decideAndWrite(
+  domain: Domain,
+  sql: Sql,
+  items: readonly Submission[],
+): Promise<Ending<SubmissionVerdict[]>> {
   const decideNext = await openGroup({ domain, sql, memory: memoryOf(domain) }, items)
-  const decided: Decision[] = []
+  const decided: SubmissionVerdict[] = []
   const writes: Promise<void>[] = []
   while (decided.length < items.length) {
     if (decided.length > 0) await otherTurn()
@@ -161,12 +169,12 @@ async function decideAndWrite(domain: Domain, sql: Sql, items: readonly Submissi
   return { result: decided, writes: Promise.all(writes) }
 }
 
-async function store(domain: Domain, sql: Sql, part: readonly Decision[]): Promise<void> {
+async function store(domain: Domain, sql: Sql, part: readonly SubmissionVerdict[]): Promise<void> {
   const jobs = part.flatMap((decision) => ('job' in decision ? [decision.job] : []))
   tell(part, await write(domain, sql, jobs))
 }
 
-function tell(decided: readonly Decision[], jobs: readonly JobRow[]): void {
+function tell(decided: readonly SubmissionVerdict[], jobs: readonly JobRow[]): void {
   const stored = new Map(jobs.map((job) => [job.id, job]))
   for (const decision of decided) if ('job' in decision) decision.stored = stored.get(decision.job.id)
 }
@@ -195,7 +203,7 @@ const auditRecord = ({ viewer, id, retryOf }: NewJob) => ({
 })
 
 /** What would become of a submission now; writes nothing. */
-export async function previewSubmission(domain: Domain, item: Submission): Promise<Decision> {
+export async function previewSubmission(domain: Domain, item: Submission): Promise<SubmissionVerdict> {
   const decided = await domain.db.transaction((sql) => decideGroup({ domain, sql, memory: null }, [item]))
   return decided[0] ?? leftOut()
 }

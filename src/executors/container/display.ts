@@ -72,7 +72,7 @@ export function createDisplays({ engine, images, x11Image, labels: own, clock }:
     }
   }
 
-  /** Makes it if it is not there, and starts it if nobody did. */
+  /** Creates the container of the display if there is none, and starts it if it does not run. */
   async function answers(named: Named, unwanted: AbortSignal | undefined): Promise<boolean> {
     const path = `/containers/${named.name}`
     const found = await begun(named)

@@ -5,7 +5,7 @@ import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Executor, type Handle, type Observation, StartFailed } from '../executor.ts'
 import { Agenda } from './agenda.ts'
-import { openLedger } from './ledger.ts'
+import { openRunJournal } from './journal.ts'
 import { linePositionOf, type OutputPosition, output } from './output.ts'
 import { endOf, nextChange, observe, type Plan, parseHandle, planOf } from './plan.ts'
 
@@ -30,12 +30,12 @@ export interface SimulatedOptions {
 const lookMs = 5_000
 
 export async function createSimulatedExecutor({ dataDir, clock, time, log }: SimulatedOptions): Promise<Executor> {
-  const ledger = await openLedger(dataDir)
+  const journal = await openRunJournal(dataDir)
   const agenda = new Agenda(clock, time)
   const closing = new AbortController()
   const stops = new EventEmitter().setMaxListeners(0)
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
-  const stopsOf = async (runId: string) => (await ledger.readStops()).get(runId) ?? []
+  const stopsOf = async (runId: string) => (await journal.readStops()).get(runId) ?? []
 
   async function silentNodes(): Promise<ReadonlySet<string>> {
     try {
@@ -54,12 +54,12 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
   }
 
   async function inspect(handles: readonly Handle[]): Promise<Observation[]> {
-    const [silent, stopsByRun] = await Promise.all([silentNodes(), ledger.readStops()])
+    const [silent, stopsByRun] = await Promise.all([silentNodes(), journal.readStops()])
     const now = time.nowMs()
     return Promise.all(
       handles.map(async (handle): Promise<Observation> => {
         const plan = parseHandle(handle)
-        if (!plan || !(await ledger.knows(plan.runId))) return { state: 'gone' }
+        if (!plan || !(await journal.knows(plan.runId))) return { state: 'gone' }
         if (plan.node !== null && silent.has(plan.node))
           return { state: 'unreachable', info: `Node ${plan.node} does not answer` }
         const stopsOfRun = stopsByRun.get(plan.runId) ?? []
@@ -72,7 +72,7 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
 
   async function* logs(handle: Handle, from: unknown, signal: AbortSignal) {
     const plan = parseHandle(handle)
-    if (plan && (await ledger.knows(plan.runId))) yield* print(plan, linePositionOf(from), either(signal))
+    if (plan && (await journal.knows(plan.runId))) yield* print(plan, linePositionOf(from), either(signal))
   }
 
   async function* print(plan: Plan, from: OutputPosition, signal: AbortSignal) {
@@ -112,14 +112,14 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     name: 'simulated',
     async start(run) {
       const draft = planOf(run, time.nowMs())
-      if ((await isSilent(draft)) && !(await ledger.knows(run.runId)))
+      if ((await isSilent(draft)) && !(await journal.knows(run.runId)))
         throw new StartFailed('NODE_TROUBLE', `Node ${draft.node} does not answer`)
-      const handle = await ledger.claim(run.runId, JSON.stringify(draft))
+      const handle = await journal.claim(run.runId, JSON.stringify(draft))
       await note(handle, parseHandle(handle) ?? draft)
       log.debug({ plan: handle }, 'a simulated run was started, or found')
       return handle
     },
-    find: (runId) => ledger.find(runId),
+    find: (runId) => journal.find(runId),
     async silent(nodes) {
       const silent = await silentNodes()
       return nodes.filter((node) => silent.has(node))
@@ -128,11 +128,11 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     logs,
     async stop(handle, graceMs) {
       const plan = parseHandle(handle)
-      if (!plan || !(await ledger.knows(plan.runId))) return
+      if (!plan || !(await journal.knows(plan.runId))) return
       if (await isSilent(plan)) throw new Error(`Node ${plan.node} does not answer`)
       const now = time.nowMs()
       if (endOf(plan, await stopsOf(plan.runId)).at <= now) return
-      await ledger.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
+      await journal.addStop(plan.runId, { at: now, graceMs: Math.max(0, graceMs) })
       stops.emit(plan.runId)
       await note(handle, plan)
     },
@@ -140,10 +140,10 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     async forget(handle) {
       const plan = parseHandle(handle)
       agenda.delete(handle)
-      if (plan) await ledger.forget(plan.runId)
+      if (plan) await journal.forget(plan.runId)
     },
     async list() {
-      const handles = await ledger.list()
+      const handles = await journal.list()
       return handles.flatMap((handle) => {
         const plan = parseHandle(handle)
         return plan ? { runId: plan.runId, handle } : []
@@ -156,7 +156,7 @@ export async function createSimulatedExecutor({ dataDir, clock, time, log }: Sim
     }),
     async close() {
       closing.abort()
-      await ledger.close()
+      await journal.close()
     },
   }
 }

@@ -224,20 +224,20 @@ const readServerLog = async (place: Place): Promise<string> =>
   (await readFile(logOf(place), 'utf8').catch(absent)) ?? ''
 
 /** Whether the end of its log says that the disk was full, as far as the log itself could be written. */
-export async function saysOutOfRoom(place: Place): Promise<boolean> {
+export async function saysDiskFull(place: Place): Promise<boolean> {
   const text = await readServerLog(place)
   return /No space left on device|Disk quota exceeded/.test(text.slice(text.lastIndexOf('ready to accept connections')))
 }
 
 /** The disk has no room even for postmaster.pid and the end of the WAL. */
-export function hasNoRoom({ home }: Place): boolean {
+export function isDiskFull({ home }: Place): boolean {
   const { bavail, bsize } = statfsSync(home)
   return bavail * bsize < roomBytesMin
 }
 
 /** If the disk has no room, the old port stays stored. */
 export async function rememberPort(place: Place, port: number): Promise<void> {
-  if (port !== (await lastPort(place)) && !hasNoRoom(place))
+  if (port !== (await lastPort(place)) && !isDiskFull(place))
     await writeFile(join(place.home, 'port'), `${port}\n`, { mode: 0o600 })
 }
 

@@ -9,13 +9,13 @@ import { isUnavailable, sqlState, Unavailable } from '../tx.ts'
 import {
   ensureCluster,
   findPostmaster,
-  hasNoRoom,
+  isDiskFull,
   isFrozen,
   isOurData,
   isPostmaster,
   readPassword,
   rememberPort,
-  saysOutOfRoom,
+  saysDiskFull,
   serverLogTail,
   startPostmaster,
   superuser,
@@ -95,12 +95,12 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
   /** All callers are told until there is room again. */
   async function findOutOfRoom(): Promise<DiskFull | null> {
-    isFull = await saysOutOfRoom(entrance.place)
+    isFull = await saysDiskFull(entrance.place)
     return outOfRoom()
   }
 
   function outOfRoom(): DiskFull | null {
-    return isFull || hasNoRoom(entrance.place) ? new DiskFull(entrance.place.home) : null
+    return isFull || isDiskFull(entrance.place) ? new DiskFull(entrance.place.home) : null
   }
 
   async function comeBack() {

@@ -12,7 +12,7 @@ import {
   quotaScopes,
   quotaTypes,
 } from '../../../src/domain/limits/quota-rules.ts'
-import { sweepLedger } from '../../../src/domain/limits/quota-usage.ts'
+import { sweepUsageLedger } from '../../../src/domain/limits/quota-usage.ts'
 import { applyQuotas, createQuota, deleteQuota, updateQuota } from '../../../src/domain/limits/quotas.ts'
 import { updateTeam } from '../../../src/domain/people/teams.ts'
 import { quotaUsageOf } from '../../../src/domain/submission/own-quotas.ts'
@@ -212,9 +212,9 @@ describe('windows', () => {
     await finishJob(database.db.sql, id)
     await deleteJob(it.domain, it.admin, { jobId: id })
     expect(await submit()).toMatchObject({ code: 'QUOTA_EXCEEDED', used: 1 })
-    expect(await sweepLedger(it.domain)).toBe(0)
+    expect(await sweepUsageLedger(it.domain)).toBe(0)
     await database.moveTime(31 * 86_400_000 + 1_000)
-    expect(await sweepLedger(it.domain)).toBe(1)
+    expect(await sweepUsageLedger(it.domain)).toBe(1)
   })
 })
 

@@ -12,7 +12,7 @@ const viewer = viewerOf({ id: 'user_1', name: 'ann', level: 'ADMIN', allow: [], 
 function workdir(executor: string, input: Record<string, unknown> = {}, spec: Record<string, unknown> = {}) {
   const runs = executor === 'handler' ? { handler: 'job.ts' } : { command: ['true'] }
   const raw = { spec: { ...runs, executor, ...spec }, defaultWorkdir: '/sets/ann', ...input }
-  const places = {
+  const facts = {
     destinations: [destinationOf(executor)],
     named: new Map(),
     memberships: new Map(),
@@ -21,7 +21,7 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
     roots: [],
     unixUsers: new Map(),
   }
-  return resolveSubmission(readSubmission(viewer, raw, 0), places, 0).job.spec.workdir
+  return resolveSubmission(readSubmission(viewer, raw, 0), facts, 0).job.spec.workdir
 }
 
 describe('the directory of the caller', () => {
