@@ -5,9 +5,11 @@ import { bearer, type Tokens } from './tokens.ts'
 
 /**
  * A subscription as server-sent events: a POST whose answer goes on. A reader that stops reading stops the server, by the
- * window of the connection. The server sends something at least every 15 s: after silence of three times that the
- * connection is dead.
+ * window of the connection. The server sends something at once, and then at least every 15 s: after silence of three times
+ * that the connection is dead. Without the beginning a proxy holds the stream back until its end, and another transport is
+ * right.
  */
+const beginningMsMax = 15_000
 const silenceMsMax = 45_000
 
 export async function* overSse<Result>(
@@ -52,7 +54,7 @@ interface Opening {
 }
 
 async function open({ endpoint, token, operation, leave, signal }: Opening): Promise<ReadableStream<Uint8Array>> {
-  const silence = setTimeout(() => leave.abort(), silenceMsMax)
+  const silence = setTimeout(() => leave.abort(), beginningMsMax)
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearer(token) },
@@ -76,8 +78,8 @@ async function* eventsOf(
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let text = ''
-  for (;;) {
-    const silence = setTimeout(() => leave.abort(), silenceMsMax)
+  for (let waitMs = beginningMsMax; ; waitMs = silenceMsMax) {
+    const silence = setTimeout(() => leave.abort(), waitMs)
     const { done, value } = await reader.read().finally(() => clearTimeout(silence))
     if (done) return
     text += decoder.decode(value, { stream: true }).replaceAll('\r', '')

@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it, vi } from 'vitest'
+import { createServers } from '../../src/client/servers.ts'
+import { overSse } from '../../src/client/sse.ts'
+import { createTokens } from '../../src/client/tokens.ts'
+
+/** Streams of a server, or of a proxy before it, that sends too little. */
+const leaving = new AbortController()
+const closing: (() => void)[] = []
+afterEach(() => {
+  vi.useRealTimers()
+  for (const close of closing.splice(0)) close()
+})
+
+async function openAt(serve: RequestListener) {
+  const server = createServer(serve).listen(0, '127.0.0.1')
+  closing.push(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const servers = createServers(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const asked = once(server, 'request')
+  let onOpen = () => {}
+  const opened = new Promise<void>((resolve) => {
+    onOpen = resolve
+  })
+  const stream = overSse({ servers, tokens: createTokens(undefined), onOpen }, { query: '{ a }' }, leaving.signal)
+  return { stream, asked, opened }
+}
+
+/** Gives up exactly after this time. */
+async function demandEnd(next: Promise<unknown>, afterMs: number) {
+  await new Promise((resolve) => setImmediate(resolve))
+  let failure: unknown
+  const ended = next.catch((error: unknown) => {
+    failure = error
+  })
+  await vi.advanceTimersByTimeAsync(afterMs - 1)
+  expect(failure).toBeUndefined()
+  await vi.advanceTimersByTimeAsync(1)
+  await ended
+  expect(failure).toMatchObject({ code: 'UNREACHABLE' })
+}
+
+const head = { 'content-type': 'text/event-stream' }
+const event = 'event: next\ndata: {"data":{"a":1}}\n\n'
+
+it.each<['asked' | 'opened', RequestListener]>([
+  ['asked', () => {}],
+  ['opened', (_, response) => response.writeHead(200, head).flushHeaders()],
+])('a stream that is only %s after 15 s is given up, as one that a proxy holds back', async (state, serve) => {
+  const begun = await openAt(serve)
+  const next = begun.stream.next()
+  await begun[state]
+  await demandEnd(next, 15_000)
+})
+
+it('a stream that has begun may be silent for 45 s', async () => {
+  const { stream } = await openAt((_, response) => void response.writeHead(200, head).write(event))
+  expect(await stream.next()).toEqual({ done: false, value: { data: { a: 1 } } })
+  await demandEnd(stream.next(), 45_000)
+})
