@@ -8,6 +8,9 @@ import type { DocumentNode, FieldNode, FragmentDefinitionNode, SelectionSetNode,
  *   approval are of the age of their job;
  * - jobs that were deleted are taken out of lists, however late the list arrives.
  *
+ * A stream that begins anew may be of a database that was restored, where rows are older than before and deleted jobs are
+ * back. So everything is forgotten then.
+ *
  * Rows that are selected without `id` and `version` pass as they are. The newest `rowsMax` rows are remembered.
  */
 export interface Fresh {
@@ -71,6 +74,7 @@ export function createFresh(): Fresh {
   return {
     of({ query, variables = {} }, data) {
       const walk = { fragments: fragmentsOf(query), variables: variables as Fields }
+      if (beginsAnew(data)) for (const memory of [rows, deleted]) memory.clear()
       const deletedJobIds = deletedIn(data)
       for (const id of deletedJobIds) deleted.set(id, true)
       const roots = query.definitions.flatMap((each) =>
@@ -104,6 +108,12 @@ export function deletedIn(data: unknown): string[] {
     return [ids[String(field['__typename'])] ?? []].flat().map(String)
   })
 }
+
+/** A reset that names no jobs. */
+const beginsAnew = (data: unknown) =>
+  isFields(data) &&
+  Object.values(data).some((field) => isFields(field) && field['__typename'] === 'StreamReset') &&
+  deletedIn(data).length === 0
 
 const fragmentsOf = (query: DocumentNode) =>
   new Map(query.definitions.flatMap((each) => (each.kind === 'FragmentDefinition' ? [[each.name.value, each]] : [])))
@@ -163,6 +173,7 @@ function createMemory<Value>() {
   const values = new Map<string, Value>()
   return {
     get: (key: string) => values.get(key),
+    clear: () => values.clear(),
     set(key: string, value: Value) {
       values.delete(key)
       values.set(key, value)

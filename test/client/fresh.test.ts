@@ -56,3 +56,16 @@ it('takes deleted jobs out of lists that arrive late', () => {
   )
   expect(late.data.jobs).toEqual({ nodes: [], edges: [{ node: { ...node, id: 'job_2' } }] })
 })
+
+it('forgets what it saw when a stream begins anew: its database may have been restored', () => {
+  const fresh = createFresh()
+  const updates = parse('subscription { jobUpdates { __typename } }')
+  const reset = (reason: string, jobIds: string[]) => ({ jobUpdates: { __typename: 'StreamReset', reason, jobIds } })
+  fresh.of({ query }, job(7, 'FAILED'))
+  fresh.of({ query: updates }, reset('DELETED', ['job_2']))
+  expect(fresh.of({ query }, job(3, 'RUNNING')).data).toEqual(job(7, 'FAILED'))
+  fresh.of({ query: updates }, reset('RETENTION', []))
+  expect(fresh.of({ query }, job(3, 'RUNNING')).data).toEqual(job(3, 'RUNNING'))
+  const restored = { jobs: { nodes: [{ __typename: 'Job', id: 'job_2', version: 1 }], edges: [] } }
+  expect(fresh.of({ query: list }, restored).data).toEqual(restored)
+})
