@@ -2,7 +2,7 @@ import { ApolloClient, InMemoryCache } from '@apollo/client'
 import { ApolloProvider, useMutation, useQuery, useSubscription } from '@apollo/client/react'
 import { cacheOptions, createBerthLink } from 'berth/apollo'
 import { createClient } from 'berth/client'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { StrictMode, useEffect, useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import {
   CancelOneDocument,
@@ -111,7 +111,9 @@ function Job({ id }: { id: string }) {
 }
 
 createRoot(document.getElementById('page') as HTMLElement).render(
-  <ApolloProvider client={apollo}>
-    <Page />
-  </ApolloProvider>,
+  <StrictMode>
+    <ApolloProvider client={apollo}>
+      <Page />
+    </ApolloProvider>
+  </StrictMode>,
 )

@@ -1,7 +1,7 @@
 import { cacheExchange } from '@urql/exchange-graphcache'
 import { createClient } from 'berth/client'
 import { berthExchange, graphcacheOptions } from 'berth/urql'
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { StrictMode, useEffect, useState, useSyncExternalStore } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Client, Provider, useMutation, useQuery, useSubscription } from 'urql'
 import {
@@ -110,7 +110,9 @@ function Job({ id }: { id: string }) {
 }
 
 createRoot(document.getElementById('page') as HTMLElement).render(
-  <Provider value={urql}>
-    <Page />
-  </Provider>,
+  <StrictMode>
+    <Provider value={urql}>
+      <Page />
+    </Provider>
+  </StrictMode>,
 )
