@@ -2,7 +2,7 @@ import { processCountOf } from '../domain/spec.ts'
 import type { Environment } from './environment.ts'
 import type { RunSpec } from './executor.ts'
 
-/** What the processes of a run find out about each other, where one machine runs all of them. */
+/** What launchers need, and what the processes of a run find out about each other where one machine runs all of them. */
 
 /** Open MPI refuses more ranks than cores, and root, by default. From version 5 on, its settings are those of PRRTE. */
 const openMpi = {
@@ -17,8 +17,13 @@ const openMpiAsRoot = {
 }
 
 /** What a launcher needs in the environment; a job may override it. */
-export function launcherEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
-  return spec.launcher === 'mpirun' ? { ...openMpi, ...(asRoot ? openMpiAsRoot : {}) } : {}
+export function launcherEnvironment(run: RunSpec, asRoot: boolean): Environment {
+  return run.spec.launcher === 'mpirun' ? { ...openMpi, ...rootEnvironment(run, asRoot) } : {}
+}
+
+/** The same where the backend has given the job room for its ranks. */
+export function rootEnvironment({ spec }: RunSpec, asRoot: boolean): Environment {
+  return spec.launcher === 'mpirun' && asRoot ? openMpiAsRoot : {}
 }
 
 /** The file named by PSIJ_NODEFILE: the name of its node for each process, one per line; null: there is one process. */

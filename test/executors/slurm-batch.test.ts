@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, readlinkSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Account } from '../../src/executors/account.ts'
 import { batchScriptOf, jobFileOf } from '../../src/executors/slurm/command.ts'
 import { until } from '../support/until.ts'
 import { runOf } from './runs.ts'
@@ -67,6 +68,22 @@ it('has no secret, and any text of the job arrives as it is', () => {
   writeFileSync(pathOf('job'), jobFileOf(run, commanding))
   const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; printenv _1; "$@"`], { encoding: 'utf8' })
   expect(shown).toBe("SECRET=it's\n$(x) `y`\na b|'|$HOME||x\ny|")
+})
+
+it('lets Open MPI run as root where the job does; how many ranks a node takes is left to Slurm', () => {
+  writeFileSync(pathOf('mpirun'), '#!/bin/sh\nenv', { mode: 0o755 })
+  const variables = (account: Account | null, own: { name: string; value: string }[] = []) => {
+    const environment = [{ name: 'PATH', value: `${directory}:/usr/bin:/bin` }, ...own]
+    const run = runOf({ command: ['hello'], launcher: 'mpirun', environment })
+    writeFileSync(pathOf('job'), jobFileOf(run, { ...commanding, account, directory }))
+    const shown = execFileSync('/bin/sh', ['-c', `. ${directory}/job; "$@"`], { encoding: 'utf8' })
+    return shown.split('\n').filter((line) => /^(OMPI|PRTE)_/.test(line))
+  }
+  const names = ['OMPI_ALLOW_RUN_AS_ROOT', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM']
+  const asRoot = [...names, ...names.map((name) => name.replace('OMPI', 'PRTE'))].map((name) => `${name}=1`)
+  expect(variables(null).sort()).toEqual(process.getuid?.() === 0 ? asRoot : [])
+  expect(variables({ name: 'ann', uid: 1000, gid: 1000, environment: {} })).toEqual([])
+  expect(variables(null, [{ name: 'OMPI_ALLOW_RUN_AS_ROOT', value: '0' }])).toContain('OMPI_ALLOW_RUN_AS_ROOT=0')
 })
 
 it('is a script of a plain shell', () => {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import type { Account } from '../account.ts'
 import { argvOf, carry, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
+import { rootEnvironment } from '../launchers.ts'
 import { jobScript, pathCheck, rankLauncher } from '../scripts.ts'
 import { type ClusterLimits, cpusPerTaskOf, minutesOf, tasksOf } from './options.ts'
 import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
@@ -71,9 +72,10 @@ export function environmentFor(
     ...(total > 1 && { PSIJ_NODEFILE: `${directory}/nodes` }),
     ...(run.closure !== null && { BERTH_CLOSURE: `${directory}/${closureFile}` }),
   }
+  const launcher = rootEnvironment(run, account === null && process.getuid?.() === 0)
   return environmentOf(
     { ...run, injected: own },
-    { environment, names: inheritNames, account: account?.environment ?? {}, launcher: {} },
+    { environment, names: inheritNames, account: account?.environment ?? {}, launcher },
   )
 }
 
