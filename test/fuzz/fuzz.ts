@@ -6,10 +6,12 @@ import { root } from '../support/sources.ts'
 import { type Asked, randomDocument } from './documents.ts'
 import type { Known } from './values.ts'
 import { answerMs, type Caller, type Came, type Way, Ways, ways } from './ways.ts'
+import { internals } from './wire.ts'
 
 /**
  * Random documents of the published schema against a server, by callers of every level and by none. Nothing is answered
- * by 5xx, INTERNAL_SERVER_ERROR or UNAVAILABLE, everything is answered, and no request holds the event loop.
+ * by 5xx, INTERNAL_SERVER_ERROR or UNAVAILABLE, no message tells the inside of the server, everything is answered, and no
+ * request holds the event loop.
  */
 export interface Fuzz {
   url: string
@@ -128,11 +130,15 @@ async function judge(server: Ways, request: Request, { tally, known }: { tally: 
   const { status, text } = await settled(server, request)
   const codes = [...new Set([...text.matchAll(/"code":"([A-Z_]+)"/g)].map(([, code]) => code ?? ''))]
   for (const code of codes.length > 0 ? codes : ['answered']) tally.answers[code] = (tally.answers[code] ?? 0) + 1
-  const bad = codes.filter((code) => code === 'INTERNAL_SERVER_ERROR' || code === 'UNAVAILABLE')
+  const bad: string[] = codes.filter((code) => code === 'INTERNAL_SERVER_ERROR' || code === 'UNAVAILABLE')
+  if (messagesOf(text).some((message) => internals.test(message))) bad.push('its internals')
   if (status >= 500 || status < 0 || bad.length > 0)
     tally.found.push({ what: `${status} ${bad.join()} ${text.slice(0, 500)}`, request })
   remember(known, text)
 }
+
+const messagesOf = (text: string) =>
+  [...text.matchAll(/"message":"((?:[^"\\]|\\.)*)"/g)].map(([, message = '']) => message)
 
 /** A busy machine may find no connection to the database in time: that is UNAVAILABLE, and right when it passes. */
 async function settled(server: Ways, request: Request): Promise<Came> {

@@ -38,6 +38,7 @@ if (![seed, requests, exchanges].every((value) => Number.isInteger(value) && val
 
 const secret = 'bootstrap-secret-of-the-fuzzer'
 const stopMsMax = 15_000
+const warmUpRequests = 2_000
 const warmUpExchanges = 2_000
 const heapGrowthMax = 16 * 1024 * 1024
 /** What a peer left open is noticed within this. */
@@ -81,9 +82,16 @@ const server = await startBerth({
 try {
   print(`Seed ${seed}, ${requests} requests and ${exchanges} exchanges`)
   const callers = await callersOf(server.url, secret)
-  const { answers, found } = await fuzz({ url: server.url, callers, seed, requests, held: () => ask(heartbeat, '/') })
+  const asking = { url: server.url, callers, held: () => ask(heartbeat, '/') }
+  const first = await fuzz({ ...asking, seed: seed + requests, requests: warmUpRequests })
+  const beforeRequests = await ask(heartbeat, '/heap')
+  const { answers, ...rest } = await fuzz({ ...asking, seed, requests })
+  const found = [...first.found, ...rest.found]
+  await sleep(streamsEndMs)
+  const afterRequests = await ask(heartbeat, '/heap')
   for (const [code, count] of Object.entries(answers).sort(([, a], [, b]) => b - a))
     print(`${String(count).padStart(8)}  ${code}`)
+  print(`${requests} requests: heap ${mebibytes(beforeRequests)} before, ${mebibytes(afterRequests)} after`)
   for (const each of found) report(each)
   if (found.length > 0) print(`\nThe server's log:\n${server.output().slice(-20_000)}`)
   const wire = { url: server.url, token: secret }
@@ -105,7 +113,8 @@ try {
   const stopMs = Math.round(performance.now() - started)
   await hostile
   print(`Ended by SIGTERM under hostile requests: code ${code}, ${stopMs} ms`)
-  const count = found.length + broken.length + errors.length + (after - before > heapGrowthMax ? 1 : 0)
+  const grown = [afterRequests - beforeRequests, after - before].filter((bytes) => bytes > heapGrowthMax).length
+  const count = found.length + broken.length + errors.length + grown
   print(`Seed ${seed}: ${count} found`)
   process.exitCode = count > 0 || code !== 0 || stopMs > stopMsMax ? 1 : 0
 } finally {

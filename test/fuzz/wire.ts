@@ -31,7 +31,7 @@ const bystanderEvery = 100
 const bystanderMsMax = 5_000
 
 /** What only the inside of the server would say: places in its code, its tools, its statements. */
-const internals = /node_modules|node:internal|\.[jt]s:\d+|ECONN|prisma|SELECT .+ FROM|INTERNAL_SERVER_ERROR/i
+export const internals = /node_modules|node:internal|\.[jt]s:\d+|ECONN|prisma|SELECT .+ FROM|INTERNAL_SERVER_ERROR/i
 /** 503 is how too many strangers are refused. */
 const failure = /^HTTP\/1\.1 5(?!03)\d\d/m
 /** "The server failed", of WebSocket and of graphql-ws. */
