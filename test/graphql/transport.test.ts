@@ -69,6 +69,12 @@ it('sends to GraphiQL below the path of a proxy as well', async () => {
   expect([status, headers.location]).toEqual([302, 'graphql'])
 })
 
+it('has no @defer', async () => {
+  const deferred = JSON.stringify({ query: '{ ... @defer { __typename } }' })
+  const { text } = await send(server.url, { headers: json, body: deferred })
+  expect(JSON.parse(text).errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED')
+})
+
 it('takes no compressed bodies, and says so', async () => {
   const answer = await send(server.url, { headers: { ...json, 'content-encoding': 'gzip' }, body })
   expect([answer.status, answer.headers['accept-encoding']]).toEqual([415, 'identity'])
