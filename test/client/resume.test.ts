@@ -78,7 +78,7 @@ describe('a stream', () => {
     expect(seen).toEqual(numbersTo(50))
   })
 
-  it('stops taking when nobody reads, and goes on when somebody does', async () => {
+  it('stops taking when it is not read, and goes on when it is read again', async () => {
     const last = 2_000
     const { server, connection } = await open({ last, padding: 64 * 1024 })
     const stream = connection.subscribe(document, {})

@@ -352,7 +352,7 @@ function countStatements() {
   }
 }
 
-test('readers that stopped reading cost less than 1 MiB each and disturb nobody', async () => {
+test('readers that stopped reading cost less than 1 MiB each and disturb no other', async () => {
   const { jobId, write, finish } = await newJob()
   const part = `${'m'.repeat(1_023)}\n`.repeat(256)
   const parts = 32
