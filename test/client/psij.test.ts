@@ -31,6 +31,10 @@ const jex = JobExecutor.getInstance('simulated', { url: berth.server.url })
 afterAll(() => jex.close())
 beforeEach(() => jex.setJobStatusCallback(null))
 
+interface Runs {
+  nodes: { number: number; nativeId: string }[]
+}
+
 const makeJob = (seconds = '0.05') => {
   const spec = new JobSpec({ executable: '/bin/sleep', arguments: ['10'], environment: { SIM_RUN_SECONDS: seconds } })
   return new Job(spec)
@@ -196,6 +200,27 @@ describe('attach', () => {
     await one.cancel()
     expect((await other.wait())?.state).toBe(JobState.CANCELED)
     expect(await jex.list()).not.toContain(job.nativeId)
+  })
+
+  it('tells of each run the id that the backend gave this one', async () => {
+    const environment = [{ name: 'SIM_EXIT_CODE', value: '3' }]
+    const retried = { executable: 'fail', executor: 'simulated', environment, retry: { maxAttempts: 2 } }
+    const jobId = await berth.api.submit(retried)
+    const isOver = new Job()
+    await jex.attach(isOver, jobId)
+    await isOver.wait()
+    const seen: JobStatus[] = []
+    const job = new Job()
+    job.setStatusCallback({ jobStatusChanged: (_job, status) => seen.push(status) })
+    await jex.attach(job, jobId)
+    await job.wait()
+    const query = 'query ($id: ID!) { job(id: $id) { runs(first: 3) { nodes { number nativeId } } } }'
+    const { runs } = (await berth.api.ask<{ job: { runs: Runs } }>(query, { id: jobId })).job
+    const told = seen.filter(({ metadata: { nativeId } }) => nativeId !== undefined).map(({ metadata }) => metadata)
+    expect(told.map(({ run, nativeId }) => ({ number: run, nativeId }))).toEqual(
+      runs.nodes.toSorted((a, b) => a.number - b.number),
+    )
+    expect(new Set(runs.nodes.map(({ nativeId }) => nativeId)).size).toBe(2)
   })
 
   it('ends in FAILED for a job that Berth did not start', async () => {

@@ -1069,7 +1069,7 @@ export type FollowedJobFragment = { id: string, version: number, name: string | 
 
 export type JobDetailFragment = { stateCategory: StateCategory, pool: string, executor: string, account: string, project: string | null, priority: number, maxAttempts: number, cost: number | null, queuedAt: string | null, queuePosition: number | null, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, labels: Array<{ key: string, value: string }>, progress: { fraction: number | null, message: string | null, at: string } | null, scheduling: { jobsAhead: number, positionIsExact: boolean, lastConsideredAt: string | null, reasons: Array<{ code: string, message: string }>, gates: Array<{ code: string, open: boolean, opensAt: string | null }>, fit: { missing: Array<string> }, hold: { nodes: Array<string>, expectedAt: string | null, waitingForVictims: number } | null, estimatedStart: { earliest: string, latest: string | null } | null } | null, currentRun: { number: number, nodes: Array<string>, gpuIds: Array<number> }, spec: { command: Array<string> | null, executable: string | null, arguments: Array<string> | null, handler: string | null, image: string | null, workdir: string | null, maxRunTimeSeconds: number, resources: { cpu: number, memoryBytes: number, gpu: number } }, user: { name: string } };
 
-export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null };
+export type JobEventRowFragment = { seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null };
 
 type Problem_ApprovalNotAllowedProblem_Fragment = { __typename: 'ApprovalNotAllowedProblem', code: ProblemCode, message: string, retryable: boolean };
 
@@ -1178,7 +1178,7 @@ export type JobEventsQueryVariables = Exact<{
 }>;
 
 
-export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } } | null };
+export type JobEventsQuery = { job: { stateCategory: StateCategory, eventCursor: string, id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, events: { nodes: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } }, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } } | null };
 
 export type JobLogsQueryVariables = Exact<{
   id: string;
@@ -1204,7 +1204,7 @@ export type JobStatusSubscriptionVariables = Exact<{
 
 
 export type JobStatusSubscription = { jobStatus:
-    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null }> }
+    | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
    };
@@ -1886,6 +1886,7 @@ export const JobEventRowFragmentDoc = new TypedDocumentString(`
   message
   exitCode
   run
+  metadata
 }
     `, {"fragmentName":"JobEventRow"}) as unknown as TypedDocumentString<JobEventRowFragment, unknown>;
 export const ProblemFragmentDoc = new TypedDocumentString(`
@@ -2839,6 +2840,7 @@ fragment JobEventRow on JobEvent {
   message
   exitCode
   run
+  metadata
 }`) as unknown as TypedDocumentString<JobEventsQuery, JobEventsQueryVariables>;
 export const JobLogsDocument = new TypedDocumentString(`
     query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
@@ -2934,6 +2936,7 @@ fragment JobEventRow on JobEvent {
   message
   exitCode
   run
+  metadata
 }`) as unknown as TypedDocumentString<JobStatusSubscription, JobStatusSubscriptionVariables>;
 export const TailDocument = new TypedDocumentString(`
     subscription Tail($jobId: ID!, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {

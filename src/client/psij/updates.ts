@@ -25,7 +25,7 @@ export function statusesOf(update: JobUpdate, current: JobState): JobStatus[] {
   }
   for (const event of transitions)
     if (event.psijState && JobState.of(event.psijState).isGreaterThan(state))
-      enter(statusOf(event, JobState.of(event.psijState), job.nativeId))
+      enter(statusOf(event, JobState.of(event.psijState)))
   // What led here may not be kept any more.
   const known = JobState.of(job.psijState)
   if (isFinal && known.isGreaterThan(state)) enter(endOf(job, known))
@@ -37,13 +37,14 @@ function isSkipped(state: JobState, from: JobState, to: JobState): boolean {
   return isBetween && (state === JobState.QUEUED || to === JobState.COMPLETED)
 }
 
-function statusOf(event: JobEventRowFragment, state: JobState, nativeId: string | null): JobStatus {
+function statusOf(event: JobEventRowFragment, state: JobState): JobStatus {
   const { at, message, exitCode, reason, to, run } = event
+  const nativeId = event.metadata?.['nativeId']
   const metadata: StatusMetadata = {
     ...(to !== null && { berthState: to }),
     ...(reason !== null && { reason }),
     ...(run !== null && { run }),
-    ...(nativeId !== null && { nativeId }),
+    ...(typeof nativeId === 'string' && { nativeId }),
   }
   return new JobStatus({ state, time: new Date(at), message, exitCode, metadata })
 }
