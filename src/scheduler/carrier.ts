@@ -1,6 +1,6 @@
 import type { Domain } from '../domain/domain.ts'
 import { takeLeave } from '../domain/jobs/leaving.ts'
-import { type HoldingRun, markExpired, type TimeLimit } from '../domain/jobs/runs.ts'
+import { type HoldingRun, markExpired } from '../domain/jobs/runs.ts'
 import { asLeader, Fenced } from '../domain/leadership.ts'
 import type { JobState } from '../domain/state.ts'
 import {
@@ -15,6 +15,7 @@ import type { Appender } from '../logs/append.ts'
 import type { Chunk } from '../logs/chunk.ts'
 import type { FreshOutput } from '../logs/fresh-output.ts'
 import type { Sql } from '../platform/tx.ts'
+import { type Deadline, deadlinesOf, untilDue } from './deadlines.ts'
 import { factsOf, type Report } from './outcome.ts'
 import type { Leader } from './planner.ts'
 import { pumpLog } from './pump.ts'
@@ -52,8 +53,6 @@ const reInspectMs = 50
 const goneLogMsMax = 60_000
 /** What a backend tells of a run, such as why it waits, is stored at most this often. */
 const tellEveryMs = 1_000
-/** A deadline is checked this often, in case the database's clock was set. */
-const waitMsMax = 10_000
 
 export class Carrier {
   /** Null until the executor has returned it. */
@@ -323,29 +322,17 @@ export class Carrier {
     this.#watchDeadlines((now?.state === 'running' && now.startedAt) || this.#run.startedAt)
   }
 
-  /**
-   * The run's own maximum counts from the beginning of the command and is measured here, so setting a clock does not
-   * end it. A hard reservation ends at a database time.
-   */
   #watchDeadlines(startedAt: Date | null): void {
-    const { clock, time } = this.#carrying.domain
-    const { spec, mustEndAt } = this.#run
-    const maxMs = Math.ceil(spec.maxRunTimeSeconds * 1000)
-    if (maxMs > 0) {
-      const ranMs = startedAt === null ? 0 : Math.max(0, time.nowMs() - startedAt.getTime())
-      const deadlineMs = clock.monotonicMs() + maxMs - ranMs
-      this.#aside(this.#expire(() => deadlineMs - clock.monotonicMs(), 'MAXIMUM'))
-    }
-    if (mustEndAt) this.#aside(this.#expire(() => mustEndAt.getTime() - time.nowMs(), 'RESERVATION'))
+    for (const deadline of deadlinesOf(this.#run, startedAt, this.#carrying.domain)) this.#aside(this.#expire(deadline))
   }
 
-  async #expire(leftMs: () => number, limit: TimeLimit): Promise<void> {
-    const { clock } = this.#carrying.domain
-    for (let left = leftMs(); left > 0 && !this.#dropped.aborted; left = leftMs())
-      await clock.sleep(Math.min(left, waitMsMax), this.#dropped)
+  async #expire(deadline: Deadline): Promise<void> {
+    await untilDue(deadline, this.#carrying.domain.clock, this.#dropped)
     if (this.#dropped.aborted) return
     const { runId } = this.#run
-    const expired = await this.#retrying('deadline', () => this.#asLeader((sql) => markExpired(sql, runId, limit)))
+    const expired = await this.#retrying('deadline', () =>
+      this.#asLeader((sql) => markExpired(sql, runId, deadline.limit)),
+    )
     if (!expired) return
     this.#ends = true
     await this.#stop()

@@ -3,7 +3,10 @@ import { compareFractions } from './fractions.ts'
 import { compareHeads } from './lane-window.ts'
 import type { OrderingPolicy } from './policy.ts'
 
-/** The account with the smallest share first; within one the higher bid, then the earlier submission. */
+/**
+ * The account with the smallest share first; within one the higher bid, then the earlier submission. What a share is:
+ * accounts.ts.
+ */
 export function fairShare(accounts: Accounts): OrderingPolicy {
   return {
     groupOf: ({ lane }) => lane.account,

@@ -1,0 +1,38 @@
+import type { Domain } from '../domain/domain.ts'
+import type { HoldingRun, TimeLimit } from '../domain/jobs/runs.ts'
+import type { Clock } from '../platform/clock.ts'
+
+/**
+ * When a run must end. Its own maximum counts from the beginning of the command and is measured here, so setting a clock
+ * does not end it. A hard reservation ends at a database time. The carrier of the run requests the end; an executor has
+ * a deadline of its own, a little later, in case no server lives.
+ */
+export interface Deadline {
+  limit: TimeLimit
+  leftMs(): number
+}
+
+/** A deadline is checked this often, in case the database's clock was set. */
+const waitMsMax = 10_000
+
+/** Of a run that began then; null: just now. */
+export function deadlinesOf(
+  { spec, mustEndAt }: Pick<HoldingRun, 'spec' | 'mustEndAt'>,
+  startedAt: Date | null,
+  { clock, time }: Pick<Domain, 'clock' | 'time'>,
+): Deadline[] {
+  const deadlines: Deadline[] = []
+  const maxMs = Math.ceil(spec.maxRunTimeSeconds * 1000)
+  if (maxMs > 0) {
+    const ranMs = startedAt === null ? 0 : Math.max(0, time.nowMs() - startedAt.getTime())
+    const deadlineMs = clock.monotonicMs() + maxMs - ranMs
+    deadlines.push({ limit: 'MAXIMUM', leftMs: () => deadlineMs - clock.monotonicMs() })
+  }
+  if (mustEndAt) deadlines.push({ limit: 'RESERVATION', leftMs: () => mustEndAt.getTime() - time.nowMs() })
+  return deadlines
+}
+
+export async function untilDue({ leftMs }: Deadline, clock: Clock, signal: AbortSignal): Promise<void> {
+  for (let left = leftMs(); left > 0 && !signal.aborted; left = leftMs())
+    await clock.sleep(Math.min(left, waitMsMax), signal)
+}
