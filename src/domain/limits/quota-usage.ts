@@ -1,7 +1,9 @@
 import { sweep } from '../../platform/sweep.ts'
 import type { Sql } from '../../platform/tx.ts'
 import type { Domain } from '../domain.ts'
-import { executorsWhere } from '../executors.ts'
+import { executorsWhere, startsProcesses } from '../executors.ts'
+import { shapeOf } from '../shape.ts'
+import type { JobSpec } from '../spec.ts'
 import { type Amounts, plus, type QuotaType, type Subject, subjectKey } from './quota-rules.ts'
 
 /**
@@ -109,6 +111,25 @@ export const noUsage: Usage = {
   amounts: { CONCURRENT_JOBS: 0, JOBS_PER_HOUR: 0, JOBS_PER_DAY: 0, COST_PER_DAY: 0, COST_PER_MONTH: 0, LOCAL_GPUS: 0 },
   blocked: 0,
   known: false,
+}
+
+export interface Taking {
+  spec: Pick<JobSpec, 'resources'>
+  cost: number | null
+}
+
+/** What a job takes in a pool with these executors. */
+export function takesOf({ spec, cost: expected }: Taking, executors: readonly string[]): Amounts {
+  const { gpu, copies } = shapeOf(spec.resources)
+  const cost = expected ?? 0
+  return {
+    CONCURRENT_JOBS: 1,
+    JOBS_PER_HOUR: 1,
+    JOBS_PER_DAY: 1,
+    COST_PER_DAY: cost,
+    COST_PER_MONTH: cost,
+    LOCAL_GPUS: startsProcesses(executors) ? gpu * copies : 0,
+  }
 }
 
 /** The usage with one more job. */

@@ -1,11 +1,12 @@
 import { rootOf, shareAccountOf } from '../accounts.ts'
 import { expectedCost } from '../cost.ts'
 import { InvalidInput, Rejected } from '../errors.ts'
-import { isDelegated, startsProcesses, traitsOf } from '../executors.ts'
+import { isDelegated, traitsOf } from '../executors.ts'
 import { newId } from '../ids.ts'
 import type { SubmissionInput } from '../input.ts'
 import { dependencyViolations, type NamedJob } from '../jobs/dependencies.ts'
 import type { Amounts, Payer } from '../limits/quota-rules.ts'
+import { takesOf } from '../limits/quota-usage.ts'
 import { couldEverFit } from '../machines/placement.ts'
 import { type NamedReservation, reservationFor } from '../machines/reservations.ts'
 import { accountFor, type Memberships, noMemberships, teamFor } from '../people/teams.ts'
@@ -99,12 +100,11 @@ export function resolveSubmission(submission: Submission, facts: SubmissionFacts
     retryOf,
     opensMs: reservation?.startsMs ?? null,
   }
-  const isLocal = startsProcesses(destination?.executors ?? [])
   return {
     job,
     warnings: never ? [...warnings, `${never.message}; the job waits until the pool changes`] : warnings,
     payer,
-    takes: takesOf(job, isLocal),
+    takes: takesOf(job, destination?.executors ?? []),
     isUnbounded,
     reservedNodes: reservation?.nodes ?? null,
   }
@@ -125,17 +125,4 @@ function neverFits(
   // The same array each time: what is known of it is asked again.
   const mine = reservation ? nodes.filter(({ name }) => reservation.nodes.includes(name)) : nodes
   return couldEverFit(shape, mine) ? null : unsatisfiable(inWords(shape), reservation?.id ?? null)
-}
-
-function takesOf({ spec, cost: expected }: Pick<NewJob, 'spec' | 'cost'>, isLocal: boolean): Amounts {
-  const { gpu, copies } = shapeOf(spec.resources)
-  const cost = expected ?? 0
-  return {
-    CONCURRENT_JOBS: 1,
-    JOBS_PER_HOUR: 1,
-    JOBS_PER_DAY: 1,
-    COST_PER_DAY: cost,
-    COST_PER_MONTH: cost,
-    LOCAL_GPUS: isLocal ? gpu * copies : 0,
-  }
 }
