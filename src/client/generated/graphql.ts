@@ -602,7 +602,7 @@ export const QuotaType = {
   JobsPerDay: 'JOBS_PER_DAY',
   /** Submissions in the last 60 minutes. */
   JobsPerHour: 'JOBS_PER_HOUR',
-  /** GPUs requested by jobs that are not final, in pools with the executor `local`. */
+  /** GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`. */
   LocalGpus: 'LOCAL_GPUS'
 } as const;
 

@@ -22,7 +22,7 @@ const QuotaType = builder.enumType('QuotaType', {
     CONCURRENT_JOBS: 'Jobs that are not final, and active slot reservations.',
     JOBS_PER_HOUR: 'Submissions in the last 60 minutes.',
     JOBS_PER_DAY: 'Submissions in the last 24 hours.',
-    LOCAL_GPUS: 'GPUs requested by jobs that are not final, in pools with the executor `local`.',
+    LOCAL_GPUS: 'GPUs requested by jobs that are not final, in pools with the executor `local` or `handler`.',
     COST_PER_DAY: 'Cost of the jobs submitted in the last 24 hours.',
     COST_PER_MONTH: 'Cost of the jobs submitted in the last 30 days.',
   } satisfies Record<(typeof quotaTypes)[number], string>),
