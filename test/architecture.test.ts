@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { executorNames } from '../src/domain/executors.ts'
 import { moves } from '../src/domain/state.ts'
 import { code, exportsOf, functionsOf, importsOf, repository, root, type Source } from './support/sources.ts'
 
@@ -250,7 +251,9 @@ describe('words', () => {
     const elsewhere = source.filter(
       ({ path }) => !/^src\/(domain\/executors\.ts|backends\.ts|executors\/|cli\/)/.test(path),
     )
-    const named = /executor.*['"{,](local|container|slurm|kubernetes|simulated)['"},]/i
+    // A job has a field of the name `handler`.
+    const names = executorNames.filter((name) => name !== 'handler').join('|')
+    const named = new RegExp(`executor.*['"{,](${names})['"},]`, 'i')
     expect(found(elsewhere, named)).toEqual([])
   })
 

@@ -51,21 +51,23 @@ export type Launcher = (typeof launchers)[number]
 export const isOptionValue = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' ? value !== '' && !/[\0\n]/.test(value) : ['number', 'boolean'].includes(typeof value)
 
-/** Fields of a spec that only some executors honour. */
-export type SpecialField =
-  | 'image'
-  | 'data'
-  | 'networkIsolation'
-  | 'internalDns'
-  | 'x11'
-  | 'replicas'
-  | 'handler'
-  | 'input'
-  | 'preLaunch'
-  | 'postLaunch'
-  | 'stdinPath'
-  | 'stdoutPath'
-  | 'stderrPath'
+/** Fields of a spec that only some executors honour; `replicas` is a field of its resources. */
+export const specialFields = [
+  'image',
+  'data',
+  'networkIsolation',
+  'internalDns',
+  'x11',
+  'replicas',
+  'handler',
+  'input',
+  'preLaunch',
+  'postLaunch',
+  'stdinPath',
+  'stdoutPath',
+  'stderrPath',
+] as const
+export type SpecialField = (typeof specialFields)[number]
 
 export type ExecutorName = 'local' | 'container' | 'slurm' | 'kubernetes' | 'handler' | 'simulated'
 

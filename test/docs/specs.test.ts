@@ -9,7 +9,7 @@ import { JobAttributes, JobSpec, ResourceSpecV1 } from '../../src/client/psij/jo
 import { specInputOf } from '../../src/client/psij/spec-input.ts'
 import { TimeInterval } from '../../src/client/psij/time-interval.ts'
 import { InvalidInput } from '../../src/domain/errors.ts'
-import { executorNames } from '../../src/domain/executors.ts'
+import { executorNames, specialFields } from '../../src/domain/executors.ts'
 import { parseSubmission } from '../../src/domain/input.ts'
 import { normalise } from '../../src/domain/submission/normalise.ts'
 import { route } from '../../src/domain/submission/routing.ts'
@@ -86,6 +86,8 @@ describe('fields and executors', () => {
   it('has every executor and every sample', () => {
     expect([...executorNames].toSorted()).toEqual(names.toSorted())
     expect(rows.map(([field]) => field)).toEqual(Object.keys(samples))
+    const named = rows.flatMap(([field = '']) => field.split(/\W+/))
+    expect(specialFields.filter((field) => !named.includes(field))).toEqual([])
   })
 
   it.each(rows)('%s is taken, or refused by its name and that of the executor', (field = '', ...cells) => {

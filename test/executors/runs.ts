@@ -1,4 +1,6 @@
 import type { JobSpec } from '../../src/domain/spec.ts'
+import { normalise } from '../../src/domain/submission/normalise.ts'
+import type { Route } from '../../src/domain/submission/routing.ts'
 import type { Executor, Handle, LogPosition, Observation, RunSpec } from '../../src/executors/executor.ts'
 import { until } from '../support/until.ts'
 
@@ -23,69 +25,8 @@ export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSp
 
 let runs = 0
 
-const plainSpec: JobSpec = {
-  name: null,
-  labels: [],
-  command: null,
-  executable: null,
-  arguments: null,
-  handler: null,
-  input: null,
-  image: null,
-  workdir: null,
-  environment: [],
-  inheritEnvironment: true,
-  stdinPath: null,
-  stdoutPath: null,
-  stderrPath: null,
-  preLaunch: null,
-  postLaunch: null,
-  launcher: 'single',
-  data: [],
-  networkIsolation: null,
-  internalDns: null,
-  x11: null,
-  resources: {
-    cpu: 1,
-    memoryBytes: 2 ** 30,
-    gpu: 0,
-    gpuMemoryGib: null,
-    gpuTensorCores: null,
-    cudaVersion: null,
-    cpuModel: [],
-    gpuModel: [],
-    infiniband: false,
-    replicas: 1,
-    replicaMasterPort: null,
-    gpuIds: null,
-    anyGpu: false,
-    nodeCount: null,
-    processCount: null,
-    processesPerNode: null,
-    cpuCoresPerProcess: null,
-    gpuCoresPerProcess: null,
-    exclusiveNodeUse: false,
-  },
-  executor: 'local',
-  queue: 'default',
-  team: null,
-  project: null,
-  account: 'users.test',
-  capacityReservationId: null,
-  bid: null,
-  interactive: false,
-  preemptable: false,
-  restartable: false,
-  resumable: false,
-  maxRunTimeSeconds: 0,
-  durationSeconds: null,
-  notBefore: null,
-  estimatedCost: null,
-  dependsOn: [],
-  onDependencyFailure: 'CANCEL',
-  retry: null,
-  customAttributes: null,
-}
+const way: Route = { queue: 'default', pool: 'p', policy: 'PRIORITY', executor: 'local' }
+const plainSpec: JobSpec = { ...normalise({}, way, 'users.test').spec, maxRunTimeSeconds: 0 }
 
 export const resourcesOf = (resources: Partial<JobSpec['resources']>) => ({ ...plainSpec.resources, ...resources })
 

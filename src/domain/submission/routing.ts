@@ -3,7 +3,14 @@ import type { Weights } from '../accounts.ts'
 import type { Rates } from '../cost.ts'
 import { perDomain } from '../domain.ts'
 import { InvalidInput, type Violation } from '../errors.ts'
-import { executorDefault, executorsWhere, isDelegated, type SpecialField, traitsOf } from '../executors.ts'
+import {
+  executorDefault,
+  executorsWhere,
+  isDelegated,
+  type SpecialField,
+  specialFields,
+  traitsOf,
+} from '../executors.ts'
 import type { SpecInput } from '../input.ts'
 import type { Policy } from '../lanes.ts'
 import { readNodes } from '../machines/nodes.ts'
@@ -132,33 +139,21 @@ function findDestination(spec: SpecInput, destinations: readonly Destination[]):
 
 /** The executor that a field of the job asks for, else the first of the pool. */
 function preferred(spec: SpecInput, destination: Destination): string {
-  const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && asked[preferredFor.field](spec))
+  const wanted = executorsWhere(({ preferredFor }) => preferredFor !== null && asks(spec, preferredFor.field))
   const always = wanted.find((name) => traitsOf(name).preferredFor?.when === 'ALWAYS')
   const [first = executorDefault] = destination.executors
   return always ?? wanted.find((name) => destination.executors.includes(name)) ?? first
 }
 
-const asked: Readonly<Record<SpecialField, (spec: SpecInput) => boolean>> = {
-  image: (spec) => Boolean(spec.image),
-  data: (spec) => (spec.data?.length ?? 0) > 0,
-  networkIsolation: (spec) => Boolean(spec.networkIsolation),
-  internalDns: (spec) => Boolean(spec.internalDns),
-  x11: (spec) => Boolean(spec.x11),
-  replicas: (spec) => (spec.resources?.replicas ?? 1) > 1,
-  handler: (spec) => Boolean(spec.handler),
-  input: (spec) => Boolean(spec.input),
-  preLaunch: (spec) => Boolean(spec.preLaunch),
-  postLaunch: (spec) => Boolean(spec.postLaunch),
-  stdinPath: (spec) => Boolean(spec.stdinPath),
-  stdoutPath: (spec) => Boolean(spec.stdoutPath),
-  stderrPath: (spec) => Boolean(spec.stderrPath),
+function asks(spec: SpecInput, field: SpecialField): boolean {
+  if (field === 'replicas') return (spec.resources?.replicas ?? 1) > 1
+  const value = spec[field]
+  return Array.isArray(value) ? value.length > 0 : Boolean(value)
 }
 
 function notHonoured({ launcher, ...spec }: SpecInput, executor: string): Violation[] {
   const { honours, launchers } = traitsOf(executor)
-  const ignored = (Object.keys(asked) as SpecialField[]).filter(
-    (field) => !honours.includes(field) && asked[field](spec),
-  )
+  const ignored = specialFields.filter((field) => !honours.includes(field) && asks(spec, field))
   const refused = ignored.map((field) => (field === 'replicas' ? ['resources.replicas', ' above 1'] : [field, '']))
   if (launcher && !launchers.some((known) => known === launcher)) refused.push(['launcher', ` ${launcher}`])
   return refused.map(([field = '', value]) => {
@@ -176,7 +171,7 @@ export const maySeeFilesOfCaller = (spec: SpecInput): boolean =>
 /** An executor that gets every job with a certain field runs no job without it. */
 function missingField(spec: SpecInput, executor: string): Violation[] {
   const { preferredFor } = traitsOf(executor)
-  if (preferredFor?.when !== 'ALWAYS' || asked[preferredFor.field](spec)) return []
+  if (preferredFor?.when !== 'ALWAYS' || asks(spec, preferredFor.field)) return []
   const { field } = preferredFor
   return [{ path: ['spec', field], message: `Executor ${executor} runs only jobs with ${field}` }]
 }

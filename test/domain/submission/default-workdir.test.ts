@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { viewerOf } from '../../../src/domain/access.ts'
-import { executorNames } from '../../../src/domain/executors.ts'
+import { executorNames, traitsOf } from '../../../src/domain/executors.ts'
 import { resolveSubmission } from '../../../src/domain/submission/resolve.ts'
 import { readSubmission } from '../../../src/domain/submission/submission.ts'
 import { destinationOf } from '../../support/destination.ts'
@@ -26,7 +26,7 @@ function workdir(executor: string, input: Record<string, unknown> = {}, spec: Re
 
 describe('the directory of the caller', () => {
   it('is that of a job whose executor shares the files of the caller, and of no other', () => {
-    expect(Object.fromEntries(executorNames.map((name) => [name, workdir(name)]))).toEqual({
+    expect(Object.fromEntries(executorNames.map((name) => [name, workdir(name)]))).toMatchObject({
       local: '/sets/ann',
       container: null,
       slurm: '/sets/ann',
@@ -34,6 +34,7 @@ describe('the directory of the caller', () => {
       handler: '/sets/ann',
       simulated: null,
     })
+    for (const name of executorNames) expect(workdir(name)).toBe(traitsOf(name).sharesFiles ? '/sets/ann' : null)
   })
 
   it('gives way to the directory of the spec, on every executor', () => {
