@@ -13,7 +13,7 @@ import { newKey } from './key.ts'
 import { type TailOptions, type TailPart, tailJob } from './logs.ts'
 import { type Connection, type ConnectionOptions, connect, type RequestOptions } from './transport.ts'
 
-/** What programs do with jobs, with the care that networks need. */
+/** Submitting jobs and waiting for them, over networks that fail. */
 
 export interface Client extends Connection {
   /**
@@ -21,7 +21,7 @@ export interface Client extends Connection {
    * failures are tried again; any other refusal is the answer.
    */
   submit(input: SubmitJobInput, options?: RequestOptions): Promise<SubmitJobAnswer>
-  /** Submits the spec of a final job again, with the same care. */
+  /** Submits the spec of a final job again, with the same retries. */
   retry(input: RetryJobInput, options?: RequestOptions): Promise<RetryJobAnswer>
   follow(jobId: string, options?: FollowJobOptions): AsyncGenerator<JobUpdate, void, void>
   tail(jobId: string, options?: TailOptions): AsyncGenerator<TailPart, void, void>

@@ -12,7 +12,7 @@ import type { Connection, RequestOptions } from './transport.ts'
 
 /**
  * The events of a job, each exactly once and in order, whatever happens to connections, servers and transports: the
- * history by pages, then `jobStatus` from the cursor of the last page. What comes twice is told by its number.
+ * history by pages, then `jobStatus` from the cursor of the last page. Events that come twice are known by their number, and left out.
  */
 
 type Message = JobStatusSubscription['jobStatus']
@@ -61,7 +61,7 @@ export async function* followJob(
   }
 }
 
-/** What of the messages was not seen before. */
+/** The events of the messages that were not seen before. */
 function createNews() {
   let seen = 0
   let cursor: string | undefined
@@ -71,7 +71,7 @@ function createNews() {
       cursor = message.cursor
       if (message.__typename === 'StreamHeartbeat') return undefined
       if (message.__typename === 'StreamReset') {
-        seen = 0 // what follows does not continue what was before
+        seen = 0 // the events after a reset need not continue those before it
         return message
       }
       const transitions = message.transitions.filter(({ seq }) => seq > seen)
@@ -88,13 +88,13 @@ interface Snapshot {
   /** After the newest event of the snapshot. */
   cursor: string
   isFinal: boolean
-  /** There are events, or a `progress` or `stateInfo`, that no snapshot before had. */
+  /** Whether the snapshot has new events, or a new `progress` or `stateInfo`. */
   isNews: boolean
 }
 
 /**
- * The events of a job by pages, from `after` on or from the first. Each read goes on where the one before stopped, also when that
- * one failed.
+ * The events of a job by pages, from `after` on or from the first. Each read continues where the one before stopped or
+ * failed.
  */
 export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
@@ -141,7 +141,7 @@ async function* polled(
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
-    const begins = variables.after == null // it moves with the messages
+    const begins = variables.after == null // `after` moves with the messages
     const { job, events, cursor, isFinal, isNews } = await history.read({ signal, after: variables.after })
     const transitions = begins && from === 'CURRENT' ? sinceState(job.state, events) : events
     yield {

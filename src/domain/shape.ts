@@ -19,7 +19,7 @@ export interface Shape {
   exclusive: boolean
 }
 
-/** Tasks of a copy. The last copy may have fewer, and asks for as much. */
+/** Tasks of a copy. The last copy may have fewer; it asks for the same amounts. */
 function tasksPerCopy(r: Resources): number {
   if (r.nodeCount !== null) return r.processesPerNode ?? 1
   return Math.min(r.processesPerNode ?? Number.POSITIVE_INFINITY, processCountOf(r))

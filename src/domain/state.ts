@@ -104,7 +104,7 @@ export const holdingSql = `(${holdingStates.map((state) => `'${state}'`).join(',
 export const isFinal = (state: JobState): state is FinalState => stateCategory[state] === 'FINAL'
 export const isAlive = (state: JobState): state is AliveState => !isFinal(state)
 
-/** PSI/J's view of a state. A job that has run stays ACTIVE while it waits for its next run: PSI/J does not go back. */
+/** The state in PSI/J's terms. A job that has run stays ACTIVE while it waits for its next run, because PSI/J knows no way back. */
 export function psijState(state: JobState, wasRunning: boolean): PsijState {
   switch (state) {
     case 'BLOCKED':

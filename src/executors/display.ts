@@ -9,16 +9,16 @@ import { scriptOf } from './scripts.ts'
 export const displayScript = scriptOf(import.meta.dirname, 'display.sh')
 /** Where X servers have their sockets. */
 export const displayFolder = '/tmp/.X11-unix'
-/** It is there when the display answers; the first process of the job keeps it open. */
+/** A pipe that exists once the display answers; the first process of the job keeps it open. */
 export const displayPipe = `${displayFolder}/berth`
 export const displayVariables = { DISPLAY: ':0' }
-/** What it may use beside the job. */
+/** What the display may use, on top of the resources of the job. */
 export const displayLimits = { cpuMillis: 1_000, memoryMib: 512, pids: 256 }
 export const displaySecondsMax = 60
 /** What NVIDIA's runtime gives a display on a GPU. */
 export const displayCapabilities = ['graphics', 'display', 'utility']
 
-/** Throws StartFailed: also a server that began the pool with another configuration accepts jobs for it. */
+/** Throws StartFailed: a server with another configuration may have accepted the job. */
 export function displayImage(executor: string, image: string | undefined): string {
   if (image !== undefined) return image
   throw new StartFailed('BAD_SPEC', `x11: the configuration names no image for displays (${executor}.x11Image)`)
@@ -27,5 +27,5 @@ export function displayImage(executor: string, image: string | undefined): strin
 /** How a display ended. */
 export const displayEndOf = (exitCode: number, isOom: boolean): string =>
   isOom ? `it needed more than ${displayLimits.memoryMib} MiB` : `exit code ${exitCode}`
-export const lostDisplay = (end: string): string => `Its X11 display ended before it: ${end}`
+export const lostDisplay = (end: string): string => `The X11 display ended before the job: ${end}`
 export const displayFailure = (why: string): string => `The X11 display did not start: ${why}`

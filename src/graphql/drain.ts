@@ -15,9 +15,9 @@ export interface Drain {
   readonly isDraining: boolean
   /** Streams that are open. */
   streams(): readonly ServerResponse[]
-  /** Takes part in the drain. False: the server is stopping, and the request is answered. */
+  /** Counts the request as one in flight. false: the server is stopping, and the request has been answered so. */
   admits(response: ServerResponse): boolean
-  /** Whether its answer was given in the place of its request, which may go on. */
+  /** Whether the drain has answered the request, whose work may still go on. */
   answered(response: ServerResponse): boolean
   run(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { refusal } from './errors.ts'
 import { limits } from './limits.ts'
 
-/** Arguments of a connection, as they come. */
+/** Arguments of a connection, unchecked. */
 export interface PageArgs {
   first?: number | null | undefined
   after?: string | null | undefined
@@ -26,7 +26,7 @@ export function pageSize({ first, last }: PageArgs): PageSize {
 
 const isGiven = (value: number | null | undefined): value is number => value !== null && value !== undefined
 
-/** Weight of a connection: what is below it counts once per node that may come. Refused sizes are refused elsewhere. */
+/** Cost of a connection: its selection counts once for each node of the page. `requestPage` refuses wrong sizes. */
 export function pageCost({ first, last }: PageArgs): { field: number; multiplier: number } {
   const wanted = first ?? last ?? limits.pageSizeDefault
   return { field: 1, multiplier: Math.min(Math.max(wanted, 1), limits.pageSizeMax) }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Cuts HTTP streams whose reader takes nothing, as sockets are cut that do not answer a ping: after twice `everyMs` in
- * which bytes waited and none left. Returns the function that stops watching.
+ * Cuts HTTP streams whose reader takes nothing: bytes waited for twice `everyMs`, and none was taken. (A WebSocket is cut
+ * when it does not answer a ping.) Returns the function that stops watching.
  */
 export function cutWhenStalled(response: ServerResponse, everyMs: number): () => void {
   let takenBefore = -1

@@ -29,7 +29,7 @@ export interface SchedulerOptions {
   executors: ReadonlyMap<string, Executor>
   holder: string
   host: string
-  /** Place of the data directory that the pool is bound to; null: it is bound to none. */
+  /** Where the data directory is that the pool is bound to; null: the pool is bound to none. */
   place: string | null
   /** false: behind a transaction pooler. */
   direct: boolean
@@ -51,8 +51,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const reach = createReach(domain, options.executors)
   let term: Term | null = null
   /**
-   * Runners of two terms would carry the same run, which wastes work: so the next term waits for the end of the last
-   * one. The wait is limited, because the last term may hang in a statement; it is fenced and does no harm.
+   * A term waits for the end of the last one, because two runners of one run waste work. The wait is limited: the last
+   * term may hang in a statement, and the fence keeps it from doing harm.
    */
   let ending: Promise<unknown> = Promise.resolve()
 

@@ -182,14 +182,14 @@ describe('a job with a display', () => {
     Object.assign(display ?? {}, { status: 'exited', exitCode: 137, isOom: true, finished: 2 })
     expect(await observe(executor, handle)).toMatchObject({
       exitCode: 1,
-      info: 'Its X11 display ended before it: it needed more than 512 MiB',
+      info: 'The X11 display ended before the job: it needed more than 512 MiB',
     })
   })
 
   it.each([
     [0, 2, undefined],
     [143, 4, undefined],
-    [1, 2, 'Its X11 display ended before it: exit code 1'],
+    [1, 2, 'The X11 display ended before the job: exit code 1'],
   ])('whose display ended with %i at second %i, and which itself ended at 3: %s', async (exitCode, finished, info) => {
     const handle = await executor.start(withDisplay())
     Object.assign(engine.containers.get(handle) ?? {}, { status: 'exited' })

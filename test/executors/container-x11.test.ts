@@ -124,7 +124,7 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
     )
     await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
     await engine.post(`/containers/${handle}.x11/kill`, { signal: 'KILL' })
-    const told = { exitCode: 3, info: 'Its X11 display ended before it: exit code 137' }
+    const told = { exitCode: 3, info: 'The X11 display ended before the job: exit code 137' }
     expect(await untilEnded(executor, handle)).toMatchObject(told)
     expect(await untilEnded(executor, handle)).not.toHaveProperty('cause')
   })

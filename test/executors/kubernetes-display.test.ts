@@ -84,12 +84,12 @@ describe('a job whose display', () => {
     [
       'was lost before it ended',
       [over, { state: ended(137, 'OOMKilled', 'READY\n') }],
-      { state: 'ended', exitCode: 3, info: 'Its X11 display ended before it: it needed more than 512 MiB' },
+      { state: 'ended', exitCode: 3, info: 'The X11 display ended before the job: it needed more than 512 MiB' },
     ],
     [
       'failed before it ended',
       [over, { state: ended(1, 'Error', 'READY\n') }],
-      { info: 'Its X11 display ended before it: exit code 1' },
+      { info: 'The X11 display ended before the job: exit code 1' },
     ],
     [
       'ended with it',

@@ -111,7 +111,7 @@ describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a clu
     await kubectl('exec', `${handle}-0`, '-c', 'display', '--', '/bin/sh', '-c', 'kill -KILL $(pidof Xvfb)')
     expect(await untilEnded(executor, handle)).toMatchObject({
       exitCode: 3,
-      info: 'Its X11 display ended before it: exit code 137',
+      info: 'The X11 display ended before the job: exit code 137',
     })
   })
 

@@ -9,7 +9,7 @@ import { demandRun } from './run-tokens.ts'
 
 /**
  * Closures: JSON that a job saves so that a later run continues from it. A job has one, the newest. A run has one write
- * under way; those that come meanwhile become the newest of them, and all are answered when that one is stored.
+ * under way. Of the closures that arrive meanwhile only the newest is stored, and all of them are answered then.
  */
 
 export async function saveClosure(domain: Domain, viewer: Viewer, closure: Record<string, unknown>): Promise<void> {

@@ -36,7 +36,7 @@ export type LimitCode =
 
 export interface LimitRule {
   code: LimitCode
-  /** A scope; with `each`, the prefix of several scopes that are counted apart. */
+  /** A scope; with `each`, the prefix of scopes that are counted separately. */
   on: string
   each: boolean
   counts: 'jobs' | 'gpus'
@@ -234,7 +234,7 @@ function reached(rule: LimitRule, { pool, job, key, used, asked }: Found): Limit
   return { code, message, scope, limit: max, used, key, asked }
 }
 
-/** People are shown by name; counters have ids. */
+/** The scope with the name of the user or team; counters have ids. */
 function scopeName(on: string, { pool, job }: { pool: string; job: Counted }): string {
   if (on.startsWith('user:')) return `user:${job.userName}`
   if (on.startsWith('team:')) return `team:${job.team}`
@@ -256,7 +256,7 @@ export const readLimitRules = async (sql: Sql, pool: string, limits: Limits): Pr
 
 const readHoldings = (sql: Sql, pool: string): Promise<Holding[]> => sql.query<Holding>(holdingsSql, [pool], 'holdings')
 
-/** Equal runs are one row: as many rows as there are kinds, however many runs hold resources. */
+/** Equal runs are one row with their number, so there are few rows for any number of runs. */
 const holdingsSql = `
 SELECT h.user_id AS "userId", u.name AS "userName", h.team_id AS "teamId", t.name AS team, h.queue, h.project, h.gpu,
   h.models, h.jobs
@@ -302,7 +302,7 @@ export async function limitsInUse(
 }
 
 /**
- * Every person knows all queues. A viewer who may not see all jobs knows no users, teams and projects but their own.
+ * Every viewer sees all queues. A viewer who may not see all jobs sees only the own user, teams and projects.
  */
 async function knownTo(sql: Sql, viewer: Viewer, all: readonly ScopeLimit[]): Promise<readonly ScopeLimit[]> {
   if (seesAll(viewer) || viewer.granted.has('limits.write') || all.length === 0) return all

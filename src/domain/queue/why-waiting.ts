@@ -115,12 +115,12 @@ function judgeOne(row: WaitingRow, { fit, ceilings, ahead }: Facts): Reason {
   if (ahead) return blockedBy(ahead)
   if (!fit?.freeNow) return noCapacity(asks)
   if (!row.led) return because('NO_CAPACITY', `Pool ${row.pool} has no scheduler right now`)
-  return because('NO_CAPACITY', 'The next scheduling pass considers it')
+  return because('NO_CAPACITY', 'Waiting for the next scheduling pass')
 }
 
 /**
- * The first open job of the pool, if it is another one and waits for no reason of its own, as far as is known. None for
- * jobs that wait behind no other: interactive ones and those of a capacity reservation.
+ * For each job the first job ahead of it that has open gates and no known reason of its own to wait. Interactive jobs and
+ * those of a capacity reservation wait behind no other job, and get none.
  */
 async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<ReadonlyMap<string, string>> {
   const batch = rows.filter(({ interactive, reservation }) => !interactive && !reservation)
@@ -129,7 +129,7 @@ async function firstAhead(sql: Sql, rows: readonly WaitingRow[]): Promise<Readon
   return new Map(found.map(({ id, ahead }) => [id, ahead]))
 }
 
-/** Maximum entries that are searched for one that is ahead. */
+/** Maximum entries in which a job ahead is searched. */
 const lookMax = 200
 
 const aheadSql = `

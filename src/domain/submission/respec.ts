@@ -21,7 +21,7 @@ const resourceAlternatives = [
   ['nodeCount', 'processCount'],
 ] as const
 
-/** A change of the first field makes the stored value of the second void. */
+/** A change of the first field removes the stored value of the second. */
 const decides = [
   ['queue', 'executor'],
   ['handler', 'executor'],
@@ -58,7 +58,7 @@ function resourcesOf(resources: Resources, changes: unknown): Changes {
   const perProcess = ['cpuCoresPerProcess', 'gpuCoresPerProcess'].some((name) =>
     given(asked[name] ?? resources[name as keyof Resources]),
   )
-  // Default values are left out: an empty filter, and amounts where each process has its own.
+  // Left out: empty filters, and totals where each process has its own amounts.
   const stored = Object.fromEntries(
     Object.entries(resources).filter(
       ([name, value]) =>

@@ -54,7 +54,7 @@ export interface StartOptions {
   /** Bytes of output that the engine keeps of a container. */
   logBytesMax: number
   infinibandDir: string
-  /** How long after its maximum run time a run is ended by its container, in case no server did. */
+  /** How long after the maximum run time the container ends a run that no server has ended. */
   deadlineSlackSeconds: number
   clock: Clock
 }
@@ -74,7 +74,7 @@ const notWanted = 'Its start was given up'
 export const engineAway = 'The container engine does not answer'
 const startMsMax = 60_000
 const lookMs = 100
-/** An engine that starts again is waited for; jobs of the machine that need none must not wait for it. */
+/** Maximum wait for an engine that starts again; jobs of the machine that need no engine must not wait for it. */
 const awayMsMax = 60_000
 const awayPauseMs = 1_000
 
@@ -123,11 +123,11 @@ export function createStarter(options: StartOptions): Starter {
       }
   }
 
-  /** Throws unless another try may help. Only the engine can tell what became of an order that it has. */
+  /** Throws unless another try may help. */
   async function demandAnotherTry(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
     if (error === unwanted?.reason) throw error
     if (!(error instanceof EngineAway)) {
-      // What cannot be removed is harmless: the engine is asked once more.
+      // An order that stays is harmless: the engine is asked once more.
       await orders.forget(handle).catch(() => null)
       // After a start that is given up, the next server may have written the same files again.
       if (!unwanted?.aborted) await removeRunFiles(directory, handle).catch(() => null)
@@ -212,7 +212,7 @@ export function createStarter(options: StartOptions): Starter {
     }
   }
 
-  /** What Podman cannot do, it leaves out without a word. */
+  /** Podman silently ignores what it cannot do. */
   async function demandEngine({ gpuIds, spec }: RunSpec): Promise<void> {
     if (gpuIds.length > 0 && (await isPodman(engine)))
       throw new StartFailed('BAD_SPEC', 'Podman gives containers no GPUs over the API of Docker; use Docker')

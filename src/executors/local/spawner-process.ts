@@ -3,7 +3,10 @@ import { createPipeStock } from './pipes.ts'
 import { type ShimOrder, spawnShim } from './spawn.ts'
 import type { Told } from './spawner.ts'
 
-/** The program of spawner.ts. The server may be told to stop together with it, and starts runs until it has stopped. */
+/**
+ * The program of spawner.ts. It ignores signals that end programs: a signal to the whole process group reaches the server
+ * too, which needs it until all starts are made. It exits when the server closes the connection.
+ */
 const [, , spoolDir = ''] = process.argv
 const pipes = createPipeStock(spoolDir)
 

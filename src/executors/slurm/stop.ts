@@ -9,8 +9,8 @@ import type { Queue } from './squeue.ts'
 import { createStopRecords } from './stops.ts'
 
 /**
- * Ends a run. One that has not begun is voided by the claim that its batch script would have taken, so that it never
- * begins, whatever Slurm does. One that has begun gets TERM, and KILL when that is due, by this server or the next one.
+ * Ends a run. A run that has not begun never begins, whatever Slurm does: the server takes the claim that its batch
+ * script would have taken. A run that has begun gets TERM, and KILL after its grace, from this server or the next one.
  *
  * Signals go to the batch script, which passes them on to the command, and to the processes that srun has started. The
  * whole Slurm job is killed only if that did not end it, because then the last output is lost.
@@ -20,12 +20,12 @@ export interface JobStopper {
   stop(handle: Handle, graceMs: number): Promise<void>
   /** Whether a stop was requested. */
   isAsked(handle: Handle): Promise<boolean>
-  /** The run is over: KILL is not due any more. */
+  /** The run is over, so no KILL is needed. */
   isOver(handle: Handle): void
   /** Takes Slurm's jobs of this run out of its queue. */
   cancel(handle: Handle): Promise<void>
   forget(handle: Handle): Promise<void>
-  /** Plans what an earlier server was asked for; once, when the shared folder can be read. */
+  /** Plans the stops that earlier servers were asked for; once, when the shared folder can be read. */
   resume(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ interface StopOptions {
   onEnd(handle: Handle): void
 }
 
-/** Without an answer scancel sleeps 5 s before its next try: it is started anew instead. */
+/** Without an answer scancel itself waits 5 s before its next try; a new scancel is faster. */
 const answerMsMax = 5_000
 const lookMs = 200
 /** Time for the batch script to keep the last output, before the whole Slurm job is killed. */
@@ -90,7 +90,7 @@ export function createJobStopper(options: StopOptions): JobStopper {
     void attend(handle, kills.plan(handle, leftMs))
   }
 
-  /** Looks for the end, so that it is told at once. */
+  /** Watches for the end of the run, so that it is reported at once. */
   async function attend(handle: Handle, signal: AbortSignal): Promise<void> {
     while (!signal.aborted && !(await hasEnded(handle))) await clock.sleep(lookMs, signal)
     if (!signal.aborted) options.onEnd(handle)

@@ -22,7 +22,7 @@ export type Consideration =
   | { kind: 'unsatisfiable'; reason: Reason }
   /** It is tried again whenever something becomes free, and blocks no other job. */
   | { kind: 'waiting'; reason: Reason }
-  /** Runs that cannot be preempted have all of their part of the pool. */
+  /** Non-preemptable runs hold all of their part of the pool. */
   | { kind: 'part'; reason: Reason }
   | { kind: 'capacity'; reason: Reason }
   /** The job ends with this message. */
@@ -74,7 +74,7 @@ const askedOf = ({ copies, cpuMillis, memoryBytes, gpu }: Shape): ResourceAmount
   gpu: copies * gpu,
 })
 
-/** A job that alone would be more than that part blocks no other job. */
+/** A job that asks for more than the whole part of non-preemptable jobs blocks no other job. */
 function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts): Consideration | null {
   const { settings, machines } = state
   const part = settings.nonPreemptableFraction
@@ -128,7 +128,7 @@ function keptByTrouble({ nodes }: PoolState, { shape, interactive }: Lane): Reas
   return node?.backOff ? troubled(node.name, node.backOff) : null
 }
 
-/** It would fit on what is free, but that is held or reserved for others, or more than limits leave it. */
+/** It would fit on the free resources, but they are held or reserved for other jobs, or limits leave it less. */
 function keptFromIt(state: PoolState, { window, entry }: QueuedJob, ration: Ration): Reason | null {
   const { lane, counted } = window
   const find = (view: View, given = ration) =>

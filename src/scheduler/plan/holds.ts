@@ -8,9 +8,9 @@ import { reservedNodes } from './reservations.ts'
 /**
  * A hold keeps parts of nodes for one waiting job, its owner. A PREEMPTION hold is exactly what the victims leave behind:
  * no other job uses it, not even for the seconds of their grace. A DRAIN hold is what a head that waited too long will
- * get when the runs on those nodes end. Jobs that end before the hold is expected to be complete may use it, and so may
- * preemptable ones, which are marked as backfilled and leave when the owner needs nothing but what they use. All other
- * jobs have what is beside it.
+ * get when the runs on those nodes end. Jobs that end before the hold is expected to be complete may use it. So may
+ * preemptable jobs: their runs are marked as backfilled, and leave as soon as the owner waits only for what they use.
+ * All other jobs use what the hold does not keep.
  *
  * How drain holds are granted: drains.ts.
  */
@@ -101,8 +101,8 @@ export function subtract(left: { cpu: number; memory: number }, { cpuMillis, mem
 }
 
 /**
- * Whether the run ends before the owner of the hold needs what it uses. If that moment is unknown, the owner waits for
- * the runs that were there before the hold, and later ones stay.
+ * Whether the run is gone before the owner of the hold starts. If the time of that start is unknown, the owner waits for
+ * the runs that are older than the hold; younger runs stay.
  */
 function goesFor(running: Running, { kind, jobId, expectedMs, sinceMs }: Hold): boolean {
   if (running.leaving || (kind === 'DRAIN' && running.backfilledOn === jobId)) return true
@@ -162,7 +162,7 @@ export function isVoid(world: WorldView, { placements }: Hold, owner: Lane | und
   })
 }
 
-/** Its latest end; infinity: it has no maximum run time. */
+/** The latest end of the run; infinity: it has no maximum run time. */
 export function endMs({ lane, startedMs, sinceMs }: Running): number {
   return lane.runSeconds === null ? Number.POSITIVE_INFINITY : (startedMs ?? sinceMs) + lane.runSeconds * 1_000
 }

@@ -26,7 +26,7 @@ export class Machines {
   nodes: FreeNode[] = []
   /** Free GPUs of each model, in the order of the names. */
   freeGpus = new Int32Array()
-  /** What jobs hold, or will be given, that are neither preemptable nor interactive. */
+  /** What non-preemptable batch jobs hold, or will be given. */
   unpreemptable = none
   /** Number of runs by account. */
   readonly runsOf = new Map<string, number>()
@@ -81,7 +81,7 @@ export class Machines {
     return this.enter(run)
   }
 
-  /** Replaces the run at its place in the order of starts, by which victims are chosen. */
+  /** Replaces the run and keeps its position in the order of starts, by which victims are chosen. */
   replace(known: Running, run: Running): void {
     this.withdraw(known)
     this.add(run)

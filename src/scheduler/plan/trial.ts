@@ -11,7 +11,7 @@ export interface Candidate extends Omit<LaneState, 'waiting' | 'first'> {
   entry: Waiting
 }
 
-/** Starts that a trial makes before it answers that the job has to wait for others. */
+/** Maximum starts of a trial; after them the answer is that the job waits for other jobs. */
 const startsMax = 1_000
 
 /**

@@ -5,11 +5,12 @@ import type { Leader } from '../planner.ts'
 import type { ViewChanges } from '../store.ts'
 
 /**
- * Rows of the views for readers in every process. Written without waiting for the disk: every leader writes them again.
+ * Rows of the views for readers in every process. Their commits do not wait for the disk: after a crash the next
+ * leader writes them again.
  */
 export interface Publication {
   changes: ViewChanges
-  /** Rows of an earlier leader are deleted. */
+  /** Deletes the rows of an earlier leader. */
   replaces: boolean
 }
 
@@ -33,7 +34,7 @@ export async function publish(domain: Domain, leader: Leader, { changes, replace
   if (isNews) domain.wakeups.poke('view')
 }
 
-/** The last statement, so that another transaction that publishes for the same pool waits as short as possible. */
+/** The last statement of the transaction, so that its lock is held as short as possible. */
 const revisedSql = `
 INSERT INTO pool_view (pool) VALUES ($1) ON CONFLICT (pool) DO UPDATE SET revision = pool_view.revision + 1`
 
