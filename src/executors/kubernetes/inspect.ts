@@ -6,19 +6,8 @@ import { type ClusterApi, ClusterAway } from './cluster.ts'
 import type { PodName } from './logs.ts'
 import { annotations, isPodHandle, podLabels, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
-import {
-  addressToBegin,
-  codeOf,
-  containerOf,
-  mustEndTogether,
-  type Part,
-  partOf,
-  podIsOver,
-  runObservation,
-  type Surroundings,
-  UnknownState,
-  whyToGiveUp,
-} from './observation.ts'
+import { addressToBegin, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
+import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
 /**

@@ -16,8 +16,8 @@ import { watchPods } from './watch.ts'
 
 /**
  * Runs as pods of a Kubernetes cluster. A pod outlives the server; all objects of a run have names that follow from its
- * id. start.ts makes them once, inspect.ts and observation.ts interpret them, stop.ts ends them through the supervisor in
- * the pod (supervise.sh), logs.ts and output.ts read their output.
+ * id. start.ts makes them once, inspect.ts, part.ts and observation.ts interpret them, stop.ts ends them through the
+ * supervisor in the pod (supervise.sh), logs.ts and output.ts read their output.
  *
  * Nothing is concluded while the API server does not answer: its runs keep their state, and every verb is tried again.
  */

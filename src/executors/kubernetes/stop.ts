@@ -4,7 +4,7 @@ import { readSilent } from './capacity.ts'
 import { type ClusterApi, isAbsent, isConflict } from './cluster.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Pod } from './objects.ts'
-import { cannotBegin, hasBegun, podIsOver } from './observation.ts'
+import { cannotBegin, hasBegun, podIsOver } from './part.ts'
 
 /**
  * Ends a run through its own pods: the order to stop is an annotation, the kubelet shows it to the first process of the
