@@ -61,9 +61,8 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
       response.end(JSON.stringify(named(pathname)))
     } else {
       cluster.listed.push(kind)
-      response.end(
-        JSON.stringify({ metadata: { resourceVersion: String(cluster.version) }, items: cluster.items[kind] ?? [] }),
-      )
+      const items = (cluster.items[kind] ?? []).filter(isSelected(searchParams.get('labelSelector')))
+      response.end(JSON.stringify({ metadata: { resourceVersion: String(cluster.version) }, items }))
     }
   }
 
@@ -95,6 +94,12 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
     },
   }
   return cluster
+}
+
+/** Of a selector only `label in (one,other)` counts. */
+function isSelected(selector: string | null): (item: { metadata?: { labels?: Record<string, string> } }) => boolean {
+  const [, label = '', values] = selector?.match(/^(\S+) in \((.*)\)$/) ?? []
+  return (item) => values === undefined || values.split(',').includes(item.metadata?.labels?.[label] ?? '')
 }
 
 const nameOf = (item: { metadata?: { name?: string } }) => item.metadata?.name

@@ -232,3 +232,56 @@ test('the deadline of a pod that waits for the other pods of its run counts from
   })
   expect(Object.fromEntries(told)).toEqual({ [`${handle}-0`]: begin(7_309), [`${handle}-1`]: begin(109) })
 })
+
+/** As the executor made it, after another program has taken the labels away. */
+const withoutLabels = (pod: Pod, replicas = 1): Pod => ({
+  ...pod,
+  metadata: { ...pod.metadata, labels: {} },
+  spec: {
+    ...pod.spec,
+    containers: [{ name: 'job', command: ['/bin/sh', '-c', '', 'berth', '0', '30', '0', String(replicas)] }],
+    volumes: [{ secret: { secretName: handle } }],
+  },
+})
+const onReadyNode = { startedAt: '2026-01-01T00:00:00Z' }
+
+test('a pod whose labels another program removes is the same run, with its output and its end', async () => {
+  server.items['nodes'] = [node('True')]
+  server.items['pods'] = [withoutLabels(podOf({ running: onReadyNode }, { phase: 'Running' }))]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running', nativeId: `${handle}-0` })
+  await executor.stop(handle, 5_000)
+  expect(server.patches.map(({ path }) => path.split('/').at(-1))).toEqual([`${handle}-0`])
+  const terminated = { exitCode: 3, reason: 'Error', finishedAt: '2026-01-01T00:00:02Z' }
+  server.items['pods'] = [withoutLabels(podOf({ terminated }, { phase: 'Failed' }))]
+  server.answers = (request, response) => {
+    if (!request.url?.includes('/log?')) return false
+    response.end('2026-01-01T00:00:01.000000000Z hello\n')
+    return true
+  }
+  expect(await observe(executor, handle)).toMatchObject({ state: 'ended', exitCode: 3 })
+  expect((await read(executor, handle)).out).toBe('hello\n')
+  await executor.forget?.(handle)
+  expect(server.items['pods']).toEqual([])
+})
+
+test('a run of several pods waits for one whose labels another program removes', async () => {
+  server.items['nodes'] = [node('True')]
+  const pods = [0, 1].map((replica) =>
+    podOf({ running: onReadyNode }, { phase: 'Running', podIP: `10.0.0.${replica}`, replica, replicas: 2 }),
+  )
+  for (const without of [[0], [1], [0, 1]]) {
+    server.items['pods'] = pods.map((pod, replica) => (without.includes(replica) ? withoutLabels(pod, 2) : pod))
+    expect(await observe(executor, handle)).toMatchObject({ state: 'running', ip: '10.0.0.0' })
+  }
+})
+
+test('a pod with the labels or the name of a run that is not made for it is none of the run', async () => {
+  server.items['nodes'] = [node('True')]
+  const pod = podOf({ running: onReadyNode }, { phase: 'Running' })
+  const copy = { ...pod, metadata: { ...pod.metadata, name: 'copy' } }
+  const stranger = { ...pod, metadata: { ...pod.metadata, labels: {} } }
+  for (const other of [copy, stranger]) {
+    server.items['pods'] = [other]
+    expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
+  }
+})

@@ -4,10 +4,11 @@ import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readSilent } from './capacity.ts'
 import { type ClusterApi, ClusterAway } from './cluster.ts'
 import type { PodName } from './logs.ts'
-import { annotations, isPodHandle, podLabels, selectorOf } from './names.ts'
+import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
 import { addressToBegin, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
 import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
+import { copiesOf, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
 /**
@@ -49,8 +50,6 @@ interface Together {
   replicas: number
 }
 
-type PodsByHandle = ReadonlyMap<Handle, readonly Pod[]>
-
 export function createInspector(options: InspectorOptions): Inspector {
   const { cluster, stopper, clock, time, log } = options
   /** The last observation of each run that is not forgotten; after the end it does not change. */
@@ -71,7 +70,7 @@ export function createInspector(options: InspectorOptions): Inspector {
   }
 
   async function look(handles: readonly Handle[]): Promise<void> {
-    const pods = await readPods(handles)
+    const pods = await readPods(cluster, handles)
     const known = await readKnown([...pods.values()].flat())
     const without = handles.filter((handle) => !pods.has(handle))
     const withdrawn = without.length > 0 ? await readWithdrawn(without) : new Set<Handle>()
@@ -80,11 +79,6 @@ export function createInspector(options: InspectorOptions): Inspector {
       if (own) seen.set(handle, await observe(handle, own, known))
       else seen.set(handle, withdrawn.has(handle) ? stoppedBeforeItBegan : notThere)
     }
-  }
-
-  async function readPods(handles: readonly Handle[]): Promise<PodsByHandle> {
-    const { items } = await cluster.list<Pod>('pods', { labelSelector: selectorOf(handles) })
-    return Map.groupBy(items, ({ metadata }) => metadata.labels?.[podLabels.handle] ?? '')
   }
 
   /** What a pod alone does not tell; asked only if some pod needs it. */
@@ -163,11 +157,8 @@ export function createInspector(options: InspectorOptions): Inspector {
     async podsOf(handle, signal) {
       while (!signal.aborted && isPodHandle(handle))
         try {
-          const pods = await readPods([handle])
-          return (pods.get(handle) ?? []).map(({ metadata }) => ({
-            name: metadata.name,
-            replica: Number(metadata.labels?.[podLabels.replica] ?? 0),
-          }))
+          const pods = (await readPods(cluster, [handle])).get(handle) ?? []
+          return pods.map((pod) => ({ name: pod.metadata.name, replica: replicaOf(pod) }))
         } catch (error) {
           if (!(error instanceof ClusterAway)) throw error
           await clock.sleep(awayPauseMs, signal)
@@ -176,7 +167,7 @@ export function createInspector(options: InspectorOptions): Inspector {
     },
     async outputState(handle, replica) {
       try {
-        const pods = (await readPods([handle])).get(handle) ?? []
+        const pods = (await readPods(cluster, [handle])).get(handle) ?? []
         return outputOf(togetherOf(pods, await readKnown(pods)), replica)
       } catch (error) {
         if (error instanceof ClusterAway || error instanceof UnknownState) return 'GOES_ON'
@@ -196,8 +187,7 @@ const stoppedBeforeItBegan: Observation = { state: 'ended', ...codeOf(143), stop
 const isKept = (observation: Observation | undefined) => observation?.state === 'ended'
 
 function togetherOf(pods: readonly Pod[], known: Surroundings): Together {
-  const replicas = Number(pods[0]?.metadata.labels?.[podLabels.replicas] ?? 1)
-  return { pods, parts: pods.map((pod) => partOf(pod, known)), replicas }
+  return { pods, parts: pods.map((pod) => partOf(pod, known)), replicas: copiesOf(pods) }
 }
 
 const observationOf = ({ pods, parts, replicas }: Together): Observation =>
@@ -206,7 +196,7 @@ const observationOf = ({ pods, parts, replicas }: Together): Observation =>
 /** Whether more output may come. A command that never began has none, nor has one that waits for a pod that is lost. */
 function outputOf(together: Together, replica: number): 'GOES_ON' | 'OVER' | 'GONE' {
   const { pods, parts } = together
-  const index = pods.findIndex(({ metadata }) => metadata.labels?.[podLabels.replica] === String(replica))
+  const index = pods.findIndex((pod) => replicaOf(pod) === replica)
   const [pod, kind] = [pods[index], parts[index]?.kind]
   if (!pod || kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observationOf(together))))
     return 'GONE'

@@ -62,6 +62,12 @@ export function handleOf(runId: string): Handle {
 
 export const podNameOf = (handle: Handle, replica: number) => `${handle}-${replica}`
 
+/** null: it is not the name of a pod of a run. */
+export function replicaOfName(name: string): { handle: Handle; replica: number } | null {
+  const [, handle = '', replica] = name.match(/^(.+)-(\d{1,9})$/) ?? []
+  return isPodHandle(handle) ? { handle, replica: Number(replica) } : null
+}
+
 export function labelsOf({ runId, jobId, spec }: RunSpec, owner: string): Record<string, string> {
   const name = labelValue(spec.name ?? '')
   return {

@@ -36,12 +36,17 @@ export interface ContainerStatus {
 
 export interface Container {
   name?: string
+  command?: readonly string[]
   resources?: { requests?: Readonly<Record<string, string>> }
 }
 
 export interface Pod {
   metadata: Metadata
-  spec: { nodeName?: string; containers: readonly Container[] }
+  spec: {
+    nodeName?: string
+    containers: readonly Container[]
+    volumes?: readonly { secret?: { secretName?: string } }[]
+  }
   status: {
     phase?: string
     reason?: string

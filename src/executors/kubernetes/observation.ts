@@ -1,7 +1,8 @@
 import type { BackendPlacement, Ended, Observation } from '../executor.ts'
-import { annotations, podLabels } from './names.ts'
+import { annotations } from './names.ts'
 import type { Pod } from './objects.ts'
 import { type Part, type Surroundings, scheduledOf } from './part.ts'
+import { replicaOf } from './pods.ts'
 
 /** What the pods of a run mean together: each is a part (part.ts), and the run is what its parts are together. */
 
@@ -91,7 +92,7 @@ const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
 export function addressToBegin(parts: readonly Part[], { pods, replicas }: Gang) {
   const isWanted = whyGivenUp(parts, { pods, replicas }) === null && !isStopOrdered({ pods })
   const areUp = replicas > 1 && parts.length === replicas && isWanted && parts.every(({ kind }) => kind === 'runs')
-  const first = pods.find(({ metadata }) => metadata.labels?.[podLabels.replica] === '0')
+  const first = pods.find((pod) => replicaOf(pod) === 0)
   return areUp ? (first?.status.podIP ?? null) : null
 }
 

@@ -6,7 +6,7 @@ import { internalName } from '../internal-name.ts'
 import { scriptOf } from '../scripts.ts'
 import { displayContainerOf, displayVolume } from './display.ts'
 import { annotations, handleOf, labelsOf, podLabels, podNameOf } from './names.ts'
-import type { Node, Secret } from './objects.ts'
+import type { Node, Pod, Secret } from './objects.ts'
 import { gpuResource, nodeAffinityOf, podAntiAffinityOf } from './placement.ts'
 
 /** One pod of a run: a replica, or one of the nodes of a job with `nodeCount`. */
@@ -105,6 +105,12 @@ export function podOf(made: PodParts, replica: number): unknown {
       ],
     },
   }
+}
+
+/** How many pods the run has, as this one was told; null: an older version did not tell it. */
+export function copiesInCommand({ spec }: Pod): number | null {
+  const [, , , , , , , copies] = spec.containers.find(({ name }) => name === containerName)?.command ?? []
+  return copies === undefined ? null : Number(copies)
 }
 
 /** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */

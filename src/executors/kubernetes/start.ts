@@ -5,11 +5,12 @@ import { type DataRoots, mountsOf } from '../data.ts'
 import { displayVariables } from '../display.ts'
 import { type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { type ClusterApi, ClusterAway, ClusterError, isAbsent, isAlreadyThere, type Path } from './cluster.ts'
-import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf, selectorOf } from './names.ts'
+import { annotations, handleOf, isPodHandle, labelsOf, podLabels, podNameOf } from './names.ts'
 import { networkObjectsOf } from './network.ts'
-import type { Metadata, Node, Pod, Secret } from './objects.ts'
+import type { Metadata, Node, Secret } from './objects.ts'
 import { asksForLabels } from './placement.ts'
 import { closureKey, commandKey, type PodOptions, podOf, runDirectory } from './pod.ts'
+import { readPods } from './pods.ts'
 import { commandScript } from './script.ts'
 import { removeObjects, unlessGone } from './stop.ts'
 
@@ -78,9 +79,10 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
 
   /** By an attempt whose answer was lost, or by another server: all its pods are there, or its commands have begun. */
   async function isStarted(run: RunSpec): Promise<boolean> {
-    const { items } = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handleOf(run.runId)]) })
-    const hasBegun = items.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
-    return hasBegun || items.length === copiesOf(run.spec.resources)
+    const handle = handleOf(run.runId)
+    const pods = (await readPods(cluster, [handle])).get(handle) ?? []
+    const hasBegun = pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
+    return hasBegun || pods.length === copiesOf(run.spec.resources)
   }
 
   async function startOnce(run: RunSpec, asked: Asked): Promise<void> {

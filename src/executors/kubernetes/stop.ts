@@ -2,9 +2,10 @@ import type { Time } from '../../platform/clock.ts'
 import type { Handle } from '../executor.ts'
 import { readSilent } from './capacity.ts'
 import { type ClusterApi, isAbsent, isConflict } from './cluster.ts'
-import { annotations, isPodHandle, selectorOf } from './names.ts'
+import { annotations, isPodHandle } from './names.ts'
 import type { Pod } from './objects.ts'
 import { cannotBegin, hasBegun, podIsOver } from './part.ts'
+import { readPods } from './pods.ts'
 
 /**
  * Ends a run through its own pods: the order to stop is an annotation, the kubelet shows it to the first process of the
@@ -94,8 +95,8 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
     stopPeers: (handle, pods, graceMs) => stopPods(pods, { handle, graceMs, of: 'PEERS' }),
     async stop(handle, graceMs) {
       if (!isPodHandle(handle)) return
-      const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
-      await stopPods(pods.items, { handle, graceMs, of: 'RUN' })
+      const pods = await readPods(cluster, [handle])
+      await stopPods(pods.get(handle) ?? [], { handle, graceMs, of: 'RUN' })
     },
     async enforce({ metadata }) {
       const by = metadata.annotations?.[annotations.stopBy]
@@ -108,8 +109,8 @@ export function createPodStopper(cluster: ClusterApi, time: Time): PodStopper {
 
 /** The Secret goes last: the rest goes with it, also if this is cut off in the middle. */
 export async function removeObjects(cluster: ClusterApi, handle: Handle): Promise<void> {
-  const pods = await cluster.list<Pod>('pods', { labelSelector: selectorOf([handle]) })
-  for (const { metadata } of pods.items)
+  const pods = await readPods(cluster, [handle])
+  for (const { metadata } of pods.get(handle) ?? [])
     await cluster.delete(`pods/${metadata.name}`, { gracePeriodSeconds: 0 }).catch(unlessGone)
   await cluster.delete(`secrets/${handle}`, { propagationPolicy: 'Background' }).catch(unlessGone)
 }
