@@ -8,9 +8,9 @@ import { type Access, type AccessOptions, readAccess } from './access.ts'
  * The Kubernetes API over HTTP: only requests and answers; the other files of this folder say what an object means to
  * Berth.
  *
- * The API server may be away, frozen or overloaded: every answer is waited for `answerMsMax`. Such a failure is a
- * `ClusterAway`, which says nothing about an object, not even whether the request had an effect; a `ClusterError` is a
- * refusal.
+ * The API server may be away, frozen or overloaded, and a proxy may answer in its place: every answer is waited for
+ * `answerMsMax`. Such a failure is a `ClusterAway`, which says nothing about an object, not even whether the request had an
+ * effect; a `ClusterError` is a refusal.
  */
 
 export interface ClusterApi {
@@ -71,12 +71,19 @@ const pageItems = 500
 const headerMs = 5_000
 /** A connection without any byte is probed, so that a vanished peer is noticed. */
 const keepAliveMs = 15_000
+/** Its answer is no object with metadata. */
+export const versionPath = '/version'
 /** Secrets are read without their data. */
 const metadataOnly = (kind: string) => `application/json;as=${kind};g=meta.k8s.io;v=v1`
 /** Answers that say: not now. 410: what was being read changed too long ago, and is to be read again from the beginning. */
 const notNow: readonly number[] = [410, 429, 500, 502, 503, 504]
 
 const groups: Readonly<Record<string, string>> = { networkpolicies: '/apis/networking.k8s.io/v1' }
+
+interface Page<T> {
+  metadata: { resourceVersion: string; continue?: string }
+  items: readonly T[] | null
+}
 
 interface Connection {
   access: Access
@@ -152,23 +159,33 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
     const status = response.statusCode ?? 0
     if (status === 401) connection = null
     const refused = refusalOf(status, await bodyOf(response), `${sent.method} ${sent.path}`)
-    if (notNow.includes(status)) throw new ClusterAway(refused.message, { cause: refused })
+    if (saysNothing(refused)) throw new ClusterAway(refused.message, { cause: refused })
     throw refused
   }
 
   async function ask<T>(sent: Sent): Promise<T> {
-    return JSON.parse(await bodyOf(await answerOf(sent)))
+    const body = await bodyOf(await answerOf(sent))
+    const answer = parsed(body)
+    if (typeof answer === 'object' && answer !== null) return answer as T
+    throw foreign(sent.path, body)
+  }
+
+  async function askObject<T>(sent: Sent): Promise<T> {
+    const answer = await ask<object>(sent)
+    if ((sent.path === versionPath ? 'gitVersion' : 'metadata') in answer) return answer as T
+    throw foreign(sent.path, JSON.stringify(answer))
   }
 
   async function list<T>(path: Path, query: ClusterQuery = {}): Promise<Listed<T>> {
     const items: T[] = []
     for (let next = ''; ; ) {
-      const page = await ask<{ metadata: { resourceVersion: string; continue?: string }; items: readonly T[] | null }>({
+      const page = await ask<Partial<Page<T>>>({
         method: 'GET',
         path,
         query: { ...query, limit: pageItems, ...(next && { continue: next }) },
         ...withoutData(path, 'PartialObjectMetadataList'),
       })
+      if (page.metadata === undefined || page.items === undefined) throw foreign(path, JSON.stringify(page))
       items.push(...(page.items ?? []))
       next = page.metadata.continue ?? ''
       if (next === '') return { items, version: page.metadata.resourceVersion }
@@ -179,13 +196,13 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
   return {
     address: () => known,
     aheadMs: () => (Math.abs(aheadMs) > headerMs ? aheadMs : 0),
-    async get(path, query) {
+    async get<T>(path: Path, query?: ClusterQuery) {
       const { access } = await connected()
       known = `${access.server}, namespace ${access.namespace}`
-      return ask({ method: 'GET', path, query, ...withoutData(path, 'PartialObjectMetadata') })
+      return askObject<T>({ method: 'GET', path, query, ...withoutData(path, 'PartialObjectMetadata') })
     },
     list,
-    create: (path, body) => ask({ method: 'POST', path, body }),
+    create: (path, body) => askObject({ method: 'POST', path, body }),
     patch: (path, body) => ask({ method: 'PATCH', path, body, type: 'application/merge-patch+json' }),
     async delete(path, body) {
       await ask({ method: 'DELETE', path, body })
@@ -210,7 +227,12 @@ async function connect(options: AccessOptions): Promise<Connection> {
   }
 }
 
-const isRefusal = ({ statusCode = 0 }: IncomingMessage) => statusCode >= 400
+/** The API server does not redirect. */
+const isRefusal = ({ statusCode = 0 }: IncomingMessage) => statusCode >= 300
+
+/** A 404 of the API server has a reason. */
+const saysNothing = ({ status, reason }: ClusterError) =>
+  notNow.includes(status) || status < 400 || (status === 404 && reason === '')
 
 const withoutData = (path: Path, kind: string) => (path.startsWith('secrets') ? { accept: metadataOnly(kind) } : {})
 
@@ -230,14 +252,26 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
 
 /** The body is a `Status` object, or the text of a proxy. */
 function refusalOf(status: number, body: string, what: string): ClusterError {
+  const { reason = '', message = `${what}: ${status} ${beginningOf(body)}` } =
+    (parsed(body) as { reason?: string; message?: string } | null | undefined) ?? {}
+  return new ClusterError(status, reason, message)
+}
+
+/** undefined: it is no JSON. */
+function parsed(body: string): unknown {
   try {
-    const { reason = '', message = what } = JSON.parse(body)
-    return new ClusterError(status, reason, message)
+    return JSON.parse(body)
   } catch (error) {
-    if (error instanceof SyntaxError) return new ClusterError(status, '', `${what}: ${status} ${body.trim()}`)
+    if (error instanceof SyntaxError) return undefined
     throw error
   }
 }
+
+const shownMax = 200
+const beginningOf = (body: string) => body.trim().slice(0, shownMax)
+
+const foreign = (path: Path, body: string) =>
+  new ClusterAway(`The answer to ${path} is none of Kubernetes: ${beginningOf(body)}`)
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 

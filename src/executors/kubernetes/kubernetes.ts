@@ -5,7 +5,7 @@ import { type AccountRules, oneUser } from '../account.ts'
 import { describedSoon, unavailable } from '../description.ts'
 import type { Executor, ExecutorDescription, Handle, LogChunk } from '../executor.ts'
 import { capacityOf } from './capacity.ts'
-import { type ClusterApi, ClusterAway, ClusterError, createClusterApi } from './cluster.ts'
+import { type ClusterApi, ClusterAway, ClusterError, createClusterApi, versionPath } from './cluster.ts'
 import { createInspector } from './inspect.ts'
 import { logsOf, podPositionsOf, withRemoved } from './logs.ts'
 import { isPodHandle, podLabels } from './names.ts'
@@ -123,7 +123,7 @@ const none = (why: string) => `No cluster answers: ${why}`
 
 async function askCluster(cluster: ClusterApi): Promise<ExecutorDescription> {
   try {
-    const { gitVersion } = await cluster.get<{ gitVersion: string }>('/version')
+    const { gitVersion } = await cluster.get<{ gitVersion: string }>(versionPath)
     return { version: gitVersion.replace(/^v/, ''), available: true, message: null }
   } catch (error) {
     if (!(error instanceof ClusterAway || error instanceof ClusterError)) throw error

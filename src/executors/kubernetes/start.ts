@@ -71,7 +71,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
       await startOnce(run, asked)
     } catch (error) {
       if (error instanceof ClusterAway) throw error
-      if (await isStarted(run)) return
+      if (await isStarted(run).catch((cause) => unsure(cause, asked))) return
       if (asked.secret) await removeObjects(cluster, handleOf(run.runId))
       throw error
     }
@@ -149,6 +149,12 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
       return (await has(firstPod)) ? handle : null
     },
   }
+}
+
+/** The API server was asked for a pod, and what it refuses now says nothing of that. */
+function unsure(cause: unknown, { pods }: Asked): never {
+  if (!pods || !(cause instanceof ClusterError)) throw cause
+  throw new ClusterAway(`It is not known whether its pods were made: ${cause.message}`, { cause })
 }
 
 /** What the API server may have by now. */

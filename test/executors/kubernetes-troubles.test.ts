@@ -1,0 +1,112 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
+import { handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
+import { createLog } from '../../src/platform/log.ts'
+import { machineTime } from '../support/clock.ts'
+import { until } from '../support/until.ts'
+import { type ClusterServer, fastClock, startClusterServer } from './cluster-server.ts'
+import { observe, runOf } from './runs.ts'
+
+/** Answers that do not come from the API server, but from what stands in front of it, or that say: not now. */
+
+let directory: string
+let server: ClusterServer
+let executor: Executor
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-troubles-'))
+  server = await startClusterServer(directory)
+  executor = await createKubernetesExecutor({
+    kubeconfig: server.kubeconfig,
+    installation: 'test',
+    environment: {},
+    image: 'i',
+    dataRoots: {},
+    clock: fastClock(50),
+    time: machineTime,
+    log: createLog('silent'),
+  })
+})
+afterEach(async () => {
+  await executor.close()
+  await server.close()
+  await rm(directory, { recursive: true })
+})
+
+const run = runOf({ command: ['true'] })
+const handle = handleOf(run.runId)
+
+/** Answers the requests in place of the API server. */
+const answers: [string, number, string][] = [
+  ['a page with 200', 200, '<html>Log in first</html>'],
+  ['a redirect', 302, ''],
+  ['a page with 404', 404, 'default backend - 404'],
+  ['JSON of something else', 200, '{"status":"ok"}'],
+  ['nothing', 200, ''],
+  ['null', 200, 'null'],
+  ['half of a list', 200, '{"metadata":{"resourceVersion":"1"},"items":[{"metadata":'],
+  ['429', 429, '{"kind":"Status","reason":"TooManyRequests","message":"later"}'],
+  ['500', 500, '{"kind":"Status","reason":"InternalError","message":"etcdserver: request timed out"}'],
+  ['410', 410, '{"kind":"Status","reason":"Expired","message":"The provided continue parameter is too old"}'],
+]
+const giving = (status: number, body: string) => (_: IncomingMessage, response: ServerResponse) => {
+  response.writeHead(status, status === 302 ? { location: '/login' } : {}).end(body)
+  return true
+}
+
+const isForbidden = '{"kind":"Status","reason":"Forbidden","message":"pods is forbidden"}'
+
+describe.each(answers)('while the cluster answers %s', (_, status, body) => {
+  it('a run keeps its state, and one that is not known yet is starting', async () => {
+    const metadata = { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } }
+    const running = { startedAt: '2026-01-01T00:00:00Z' }
+    const status_ = { phase: 'Running', containerStatuses: [{ name: 'job', state: { running } }] }
+    server.items['pods'] = [{ metadata, spec: { containers: [] }, status: status_ }]
+    expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+    server.answers = giving(status, body)
+    expect(await executor.inspect([handle, 'berth-run-other'])).toMatchObject([
+      { state: 'running' },
+      { state: 'starting', info: 'The cluster does not answer' },
+    ])
+    await expect(executor.find(run.runId)).rejects.toThrow()
+    expect(await executor.describe()).toMatchObject({ available: false })
+  })
+})
+
+it.each([...answers, ['403', 403, isForbidden] as const])(
+  'a start whose pod was asked for waits while the cluster answers %s',
+  async (_, status, body) => {
+    const made: string[] = []
+    let isBroken = false
+    server.items['pods'] = []
+    server.answers = (request, response) => {
+      if (isBroken) return giving(status, body)(request, response)
+      if (request.method !== 'POST') return false
+      void json(request).then((object) => {
+        const { metadata } = object as { metadata: { name: string } }
+        const isThere = made.includes(metadata.name)
+        const isPod = request.url?.endsWith('/pods') === true
+        if (isThere) return giving(409, '{"kind":"Status","reason":"AlreadyExists"}')(request, response)
+        made.push(metadata.name)
+        const whole = { ...(object as object), metadata: { ...metadata, uid: 'u', resourceVersion: '1' } }
+        if (isPod) server.items['pods'] = [whole]
+        else server.items['secrets'] = [whole]
+        isBroken = isPod
+        return isPod ? giving(status, body)(request, response) : response.end(JSON.stringify(whole))
+      })
+      return true
+    }
+    const starting = executor.start(run)
+    await until(() => isBroken, { what: 'the pod is asked for' })
+    expect(await Promise.race([starting.catch(String), new Promise((r) => setTimeout(r, 500, 'waits'))])).toBe('waits')
+    isBroken = false
+    expect(await starting).toBe(handle)
+    expect(made).toEqual([handle, `${handle}-0`])
+  },
+)
