@@ -39,13 +39,18 @@ interface Server {
   thinks: Promise<void>
   asked: number
   taken: number
+  /** What sbatch prints. */
+  prints: string
+  /** Ids of the submissions that were told. */
+  told: string[]
 }
 
-type Given = Partial<Pick<Server, 'answers' | 'shows'>> & { gpuTypes?: readonly string[] | null }
+type Given = Partial<Pick<Server, 'answers' | 'shows' | 'prints'>> & { gpuTypes?: readonly string[] | null }
 
-function openServer({ answers = false, shows = null, gpuTypes = null }: Given = {}): Server {
+function openServer({ answers = false, shows = null, prints = '1\n', gpuTypes = null }: Given = {}): Server {
   const clock = createFakeClock()
-  const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0 }
+  const told: string[] = []
+  const server = { clock, answers, shows, thinks: Promise.resolve(), asked: 0, taken: 0, prints, told }
   const look = async () =>
     server.shows && { beganMs: 0, byRun: new Map(server.shows.map((runId) => [runId, [{} as SlurmJob]])) }
   const submit = createSubmit({
@@ -54,7 +59,7 @@ function openServer({ answers = false, shows = null, gpuTypes = null }: Given = 
       await server.thinks
       if (!server.answers) throw new SlurmAway('Unable to contact slurm controller')
       server.taken++
-      return '1\n'
+      return server.prints
     },
     queue: { last: null, look },
     layout,
@@ -64,7 +69,7 @@ function openServer({ answers = false, shows = null, gpuTypes = null }: Given = 
     limits: { deadlineSlackSeconds: 10, minutesMax: () => null, gpuTypes: () => gpuTypes },
     streamBytesMax: 1024,
     clock,
-    onSubmitted: () => undefined,
+    onSubmitted: (_, nativeId) => told.push(nativeId),
   })
   return Object.assign(server, { submit })
 }
@@ -121,6 +126,26 @@ it('a start that is not wanted any more ends, and leaves the run to the server t
   expect(await ends(old, start)).not.toMatchObject({ reason: { name: 'StartFailed' } })
   expect(await ends(next, next.submit(run))).toEqual({ status: 'fulfilled', value: run.runId })
   expect(await recordsOf(run.runId)).toMatchObject({ claim: null })
+})
+
+it.each([
+  ['7\n', '7'],
+  ['7;cluster\n', '7'],
+  ['Welcome to the cluster\nQuota: 12\n7;cluster\nSubmitted with care\n', '7'],
+])('the id of the job is found in what sbatch prints: %j', async (prints, id) => {
+  const server = openServer({ answers: true, prints })
+  await server.submit(order())
+  expect(server.told).toEqual([id])
+})
+
+it('a submission without an id is looked for, and repeated if Slurm does not have it', async () => {
+  const server = openServer({ answers: true, prints: 'Welcome\n', shows: [] })
+  const run = order()
+  const start = server.submit(run)
+  await asks(server)
+  server.shows = [run.runId]
+  expect(await ends(server, start)).toMatchObject({ status: 'fulfilled' })
+  expect(server).toMatchObject({ taken: 2, told: [] })
 })
 
 it('a start tells that it waits for Slurm', async () => {

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process'
-import { text } from 'node:stream/consumers'
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 
 /**
  * The commands of Slurm. They say what went wrong in words only: a few of these words mean that the controller does not
@@ -26,6 +26,9 @@ export interface Asked {
 
 export type Slurm = (asked: Asked) => Promise<string>
 
+/** What a command has begun may hold its output open; the command has written all of it when it ends. */
+const outputMsMax = 500
+
 /** Variables of the server that the commands get. A job must not inherit any other by way of sbatch. */
 const passed = ['PATH', 'SLURM_CONF'] as const
 
@@ -37,24 +40,50 @@ export function createSlurm(environment: Readonly<Record<string, string | undefi
   return (asked) => run(asked, { ...own, ...fixed })
 }
 
+/** A script of the site may stand for a command: it has a group of its own, so that all that it began ends with it. */
 async function run({ as = [], command, args, input = '', timeoutMs }: Asked, env: Record<string, string>) {
   const [file = command, ...rest] = [...as, command, ...args]
-  const child = spawn(file, rest, { env, cwd: '/', stdio: 'pipe', timeout: timeoutMs, killSignal: 'SIGKILL' })
+  const child = spawn(file, rest, { env, cwd: '/', stdio: 'pipe', detached: true })
+  const limit = setTimeout(() => killGroup(child), timeoutMs)
+  const [out, err] = [textOf(child.stdout), textOf(child.stderr)]
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
+    child.once('exit', () => setTimeout(() => closeOutput(child), outputMsMax).unref())
     child.once('close', resolve)
   })
   // A command that ends early does not read its input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   try {
-    const [out, err, code] = await Promise.all([text(child.stdout), text(child.stderr), ended])
-    if (code === 0) return out
-    throw failureOf(command, code, err)
+    const code = await ended
+    if (code === 0) return out()
+    throw failureOf(command, code, err())
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
     throw new SlurmAway(`There is no ${file} in the PATH of the server`, { cause })
+  } finally {
+    clearTimeout(limit)
   }
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+function closeOutput({ stdout, stderr }: ChildProcess): void {
+  stdout?.destroy()
+  stderr?.destroy()
+}
+
+/** What was read so far. */
+function textOf(stream: Readable): () => string {
+  const pieces: string[] = []
+  stream.setEncoding('utf8').on('data', (piece: string) => pieces.push(piece))
+  return () => pieces.join('')
 }
 
 const awayWords =

@@ -140,8 +140,9 @@ export function createSubmit(options: SubmitOptions): Submit {
   /** null: it was submitted. */
   async function sbatch(files: RunDirectory, asked: Parameters<Slurm>[0]): Promise<SlurmAway | null> {
     try {
-      // `--parsable`: the id, and behind a semicolon the name of the cluster.
-      const [nativeId = ''] = (await slurm(asked)).trim().split(';')
+      const answer = await slurm(asked)
+      const nativeId = idIn(answer)
+      if (nativeId === null) return new SlurmAway(`sbatch told no id of a job: ${answer.trim().slice(0, shownMax)}`)
       options.onSubmitted(files.runId, nativeId)
       return null
     } catch (cause) {
@@ -240,6 +241,13 @@ async function fill(directory: string, { texts, account }: Prepared): Promise<vo
   }
   if (account) await chown(directory, account.uid, account.gid)
 }
+
+/**
+ * What `--parsable` prints: the id, and behind a semicolon the name of the cluster. A script of the site that stands for
+ * sbatch may print other lines. null: there is no id.
+ */
+const idIn = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
+const shownMax = 200
 
 /** Words of Slurm for what will be refused again, however often it is asked. */
 const badSpec =
