@@ -5,7 +5,7 @@ import { type AccountRules, oneUser } from '../account.ts'
 import { describedSoon, unavailable } from '../description.ts'
 import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
 import { lostDisplayOf } from './display.ts'
-import { createEngine, type Engine, EngineAway, EngineError, engineAddress, isPodman } from './engine.ts'
+import { createEngine, demandWhole, type Engine, EngineAway, EngineError, engineAddress, isPodman } from './engine.ts'
 import {
   createFinder,
   displayNameOf,
@@ -103,13 +103,15 @@ export async function createContainerExecutor(options: ContainerOptions): Promis
     return Promise.all(handles.map((handle) => observe(handle, listed)))
   }
 
-  /** null: the engine does not answer. */
+  /** null: the engine does not answer, or is in trouble. */
   async function listAll(): Promise<ReadonlyMap<Handle, ListedContainer> | null> {
     try {
       return await listOwn(engine, directory)
-    } catch (error) {
-      if (error instanceof EngineAway) return null
-      throw error
+    } catch (err) {
+      if (err instanceof EngineAway) return null
+      if (!(err instanceof EngineError)) throw err
+      log.warn({ err }, 'the container engine does not list its containers; nothing is concluded')
+      return null
     }
   }
 
@@ -220,6 +222,7 @@ const none = (why: string) => `No container engine answers: ${why}`
 async function askEngine(engine: Engine): Promise<ExecutorDescription> {
   try {
     const { Version: version } = await engine.get<{ Version: string }>('/version')
+    demandWhole(typeof version === 'string', '/version')
     const restrictions = [
       ...((await readHasInit(engine)) ? [] : [withoutInit]),
       ...((await isPodman(engine)) ? [withoutGpus] : []),

@@ -7,9 +7,9 @@ import type { Clock } from '../../platform/clock.ts'
  * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. Only requests and
  * answers; the other files of this folder say what a container means to Berth.
  *
- * An engine may be away or frozen: the beginning of every answer, and all of an answer that is read whole, are waited for
- * `answerMsMax`. A failure is an `EngineAway`, which says
- * nothing about a container; an `EngineError` is a refusal by the engine.
+ * An engine may be away or frozen, and another program may answer in its place: the beginning of every answer, and all of
+ * an answer that is read whole, are waited for `answerMsMax`. A failure is an `EngineAway`, which says nothing about a
+ * container; an `EngineError` is a refusal by the engine.
  */
 
 export interface Engine {
@@ -129,7 +129,10 @@ export function createEngine(address: string, clock: Clock): Engine {
     const status = response.statusCode ?? 0
     if (status < 400) return response
     if (status === 400) version = null
-    throw new EngineError(status, messageOf(await bodyOf(response)) || `${sent.method} ${sent.path}: ${status}`)
+    const body = await bodyOf(response)
+    // Another program has its own pages for what it does not have.
+    if (status === 404 && body !== '' && parsed(body) === undefined) throw foreign(sent.path, body)
+    throw new EngineError(status, messageOf(body) || `${sent.method} ${sent.path}: ${status}`)
   }
 
   async function bodyOf(response: IncomingMessage): Promise<string> {
@@ -146,13 +149,18 @@ export function createEngine(address: string, clock: Clock): Engine {
 
   async function json<T>(sent: Sent): Promise<T | null> {
     const body = await bodyOf(await answerOf(sent))
-    return body.trim() === '' ? null : JSON.parse(body)
+    if (body.trim() === '') return null
+    const answer = parsed(body)
+    if (answer === undefined) throw foreign(sent.path, body)
+    return answer as T
   }
 
   return {
     address,
     async get<T>(path: string, query?: Query) {
-      return (await json<T>({ method: 'GET', path, query })) as T
+      const answer = await json<T>({ method: 'GET', path, query })
+      if (answer === null) throw foreign(path, '')
+      return answer
     },
     post: (path, query, body) => json({ method: 'POST', path, query, body }),
     async delete(path, query) {
@@ -172,7 +180,7 @@ export function createEngine(address: string, clock: Clock): Engine {
     async podman<T>(path: string) {
       const response = await send(podmanPrefix, { method: 'GET', path })
       const body = await bodyOf(response)
-      return (response.statusCode ?? 0) < 400 ? (JSON.parse(body) as T) : null
+      return (response.statusCode ?? 0) < 400 ? ((parsed(body) ?? null) as T | null) : null
     },
     close: () => closing.abort(),
   }
@@ -186,12 +194,28 @@ async function limit(message: ClientRequest | IncomingMessage, clock: Clock, ans
 
 /** `{"message": "…"}` of Docker, `{"message": …, "cause": …}` of Podman. */
 function messageOf(body: string): string {
+  const { message = body.trim() } = (parsed(body) as { message?: unknown } | null | undefined) ?? {}
+  return String(message)
+}
+
+/** undefined: it is no JSON. */
+function parsed(body: string): unknown {
   try {
-    return String(JSON.parse(body).message ?? body)
+    return JSON.parse(body)
   } catch (error) {
-    if (error instanceof SyntaxError) return body.trim()
+    if (error instanceof SyntaxError) return undefined
     throw error
   }
+}
+
+const shownMax = 200
+
+const foreign = (path: string, body: string) =>
+  new EngineAway(`The answer to ${path} is none of a container engine: ${body.trim().slice(0, shownMax)}`)
+
+/** Throws EngineAway unless the answer has what each answer to this path has. */
+export function demandWhole(isWhole: boolean, path: string): void {
+  if (!isWhole) throw foreign(path, '')
 }
 
 export const isNotFound = (error: unknown) => error instanceof EngineError && error.status === 404

@@ -1,7 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../platform/clock.ts'
 import type { Handle } from '../executor.ts'
-import { type Engine, EngineAway, EngineError, isEngineConflict, isNotFound } from './engine.ts'
+import {
+  demandWhole,
+  type Engine,
+  EngineAway,
+  EngineError,
+  isEngineConflict,
+  isNotFound,
+  type Query,
+} from './engine.ts'
 import { labels } from './labels.ts'
 import type { Inspected } from './observation.ts'
 import type { Orders } from './orders.ts'
@@ -25,11 +33,19 @@ export const look = async (engine: Engine, handle: Handle): Promise<Inspected | 
 
 export async function inspectNamed(engine: Engine, name: string): Promise<Inspected | null> {
   try {
-    return await engine.get<Inspected>(`/containers/${name}/json`)
+    const found = await engine.get<Inspected>(`/containers/${name}/json`)
+    demandWhole(found.State?.Status !== undefined, `/containers/${name}/json`)
+    return found
   } catch (error) {
     if (isNotFound(error)) return null
     throw error
   }
+}
+
+async function listContainers<T>(engine: Engine, query: Query): Promise<readonly T[]> {
+  const listed = await engine.get<readonly T[]>('/containers/json', query)
+  demandWhole(Array.isArray(listed), '/containers/json')
+  return listed
 }
 
 /** The container of a run, also under another name; null: there is none. */
@@ -50,7 +66,7 @@ export function createFinder({ engine, owner, orders }: FinderOptions): LookFor 
   async function findRenamed(handle: Handle): Promise<string | null> {
     const label = [`${labels.owner}=${owner}`, `${labels.run}=${runIdOf(handle)}`]
     const query = { all: true, filters: JSON.stringify({ label }) }
-    const labelled = await engine.get<{ Id: string }[]>('/containers/json', query)
+    const labelled = await listContainers<{ Id: string }>(engine, query)
     const isOrdered = await Promise.all(labelled.map(({ Id: id }) => orders.mayBe(handle, id)))
     const [found, ...others] = labelled.filter((_, index) => isOrdered[index])
     return found && others.length === 0 ? found.Id : null
@@ -123,7 +139,7 @@ export interface ListedContainer {
  */
 export async function listOwn(engine: Engine, owner: string): Promise<ReadonlyMap<Handle, ListedContainer>> {
   const query = { all: true, filters: JSON.stringify({ label: [`${labels.owner}=${owner}`] }) }
-  const found = await engine.get<Summary[]>('/containers/json', query)
+  const found = await listContainers<Summary>(engine, query)
   const listed = new Map<Handle, ListedContainer>()
   for (const {
     Names: [slashed = ''],

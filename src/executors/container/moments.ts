@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import type { Time } from '../../platform/clock.ts'
-import type { Engine } from './engine.ts'
+import { demandWhole, type Engine } from './engine.ts'
 import type { Inspected } from './observation.ts'
 
 /** Converts moments of the engine's clock to database time, by the engine's present time. */
 export async function readEngineTime(engine: Engine, time: Time): Promise<(engineMs: number) => Date> {
   const { SystemTime: now } = await engine.get<{ SystemTime: string }>('/info')
+  demandWhole(!Number.isNaN(Date.parse(now)), '/info')
   const aheadMs = Date.parse(now) - time.nowMs()
   return (engineMs) => new Date(engineMs - aheadMs)
 }

@@ -126,7 +126,7 @@ export function createStarter(options: StartOptions): Starter {
   /** Throws unless another try may help. */
   async function demandAnotherTry(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
     if (error === unwanted?.reason) throw error
-    if (!(error instanceof EngineAway)) {
+    if (!(error instanceof EngineAway) && !(await mayBeThere(handle))) {
       // An order that stays is harmless: the engine is asked once more.
       await orders.forget(handle).catch(() => null)
       // After a start that is given up, the next server may have written the same files again.
@@ -135,6 +135,15 @@ export function createStarter(options: StartOptions): Starter {
     }
     if (await orders.mayHave(handle)) unwanted?.throwIfAborted()
     else if (unwanted?.aborted || clock.monotonicMs() - sinceMs > awayMsMax) throw failureOf(error)
+  }
+
+  /** An engine in trouble may refuse what it does all the same. */
+  async function mayBeThere(handle: Handle): Promise<boolean> {
+    if (!(await orders.mayHave(handle))) return false
+    return lookFor(handle).then(
+      (found) => found !== null,
+      () => true,
+    )
   }
 
   async function startOnce(order: Order): Promise<Handle> {
