@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Executor } from '../../src/executors/executor.ts'
+import type { Executor, LogChunk } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
 import { annotations, podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { Pod } from '../../src/executors/kubernetes/objects.ts'
@@ -206,14 +206,41 @@ test('output ends with its pod, though the connection of the follower stays open
   await fast.close()
 })
 
-test('output of a pod that is removed while nobody reads it has a gap, and only once', async () => {
-  const at = { first: 'a', at: 'a', seen: 1, bytes: 1 }
-  const chunks = []
-  for await (const chunk of executor.logs(handle, { pods: { 0: at } }, new AbortController().signal)) chunks.push(chunk)
-  expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
-  const [gap] = chunks
-  for await (const chunk of executor.logs(handle, gap?.next, new AbortController().signal)) chunks.push(chunk)
-  expect(chunks).toHaveLength(1)
+async function chunksOf(from: unknown): Promise<LogChunk[]> {
+  const chunks: LogChunk[] = []
+  for await (const chunk of executor.logs(handle, from, new AbortController().signal)) chunks.push(chunk)
+  return chunks
+}
+
+test.each([{ pods: { 0: { first: 'a', at: 'a', seen: 1, bytes: 1 } } }, null])(
+  'output of a pod that is removed while nobody reads it has a gap, and only once: from %j',
+  async (from) => {
+    const chunks = await chunksOf(from)
+    expect(chunks).toMatchObject([{ gap: 'LOST', bytes: 0 }])
+    expect(await chunksOf(chunks[0]?.next)).toEqual([])
+  },
+)
+
+test('output of a run that was stopped before it began has no gap', async () => {
+  const labels = { [podLabels.handle]: handle }
+  const metadata = { name: handle, labels, annotations: { [annotations.withdrawn]: 'yes' } }
+  server.items['secrets'] = [{ metadata }]
+  expect(await chunksOf(null)).toEqual([])
+})
+
+test.each<[string, State, object[]]>([
+  ['that runs', { running: { startedAt: '2026-01-01T00:00:00Z' } }, [{ gap: 'LOST', bytes: 0 }]],
+  ['whose command has not begun', waiting, []],
+])('output of a pod %s and is removed before any of it can be read', async (_, state, expected) => {
+  server.items['nodes'] = [node('True')]
+  server.items['pods'] = [podOf(state, { phase: 'Running' })]
+  server.answers = (request, response) => {
+    if (!request.url?.includes('/log?')) return false
+    server.items['pods'] = []
+    response.writeHead(400).end('{"kind":"Status","reason":"BadRequest","message":"container not found"}')
+    return true
+  }
+  expect(await chunksOf(null)).toMatchObject(expected)
 })
 
 test('the deadline of a pod that waits for the other pods of its run counts from when they begin', async () => {

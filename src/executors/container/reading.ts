@@ -3,6 +3,7 @@ import type { Log } from '../../platform/log.ts'
 import type { Handle, LogChunk, Observation } from '../executor.ts'
 import { cutWhenOver } from '../over-watch.ts'
 import { type Engine, isNotFound, isPodman } from './engine.ts'
+import { isHandle } from './handle.ts'
 import { payload } from './output.ts'
 
 /** Reads the output of containers from the engine, to the end of their runs. */
@@ -35,13 +36,12 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
   let follows: boolean | null = null
 
   /**
-   * If another program removes the container before its output was read, the rest is lost. What a position does not tell
-   * is whether there was output before the first byte that was read, or after the last: a container that is not there
-   * from the first look on has a gap if some of its output was read, also if that was all, and none if nothing was.
+   * If another program removes the container before its output was read, the rest is lost. A position does not tell
+   * whether there was more: a container that is not there from the first look on has a gap, also if all was read.
    */
   async function* read(handle: Handle, at: { bytes: number }, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const isWhole = yield* readToEnd(handle, at, signal)
-    if (!isWhole && !signal.aborted) yield { gap: 'LOST', bytes: 0, next: { ...at } }
+    if (!isWhole && !signal.aborted && isHandle(handle)) yield { gap: 'LOST', bytes: 0, next: { ...at } }
   }
 
   /**
@@ -55,7 +55,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
     signal: AbortSignal,
   ): AsyncGenerator<LogChunk, boolean> {
     let state = await stateOf(handle)
-    let isWhole = state === 'gone' && at.bytes === 0
+    let isWhole = false
     while (state !== 'gone' && !signal.aborted) {
       const beganMs = clock.monotonicMs()
       const follow = state !== 'ended' && (await readFollows())

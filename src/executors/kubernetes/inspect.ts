@@ -3,10 +3,10 @@ import type { Log } from '../../platform/log.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
 import { readSilent } from './capacity.ts'
 import { type ClusterApi, ClusterAway } from './cluster.ts'
-import type { PodName } from './logs.ts'
+import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
-import { addressToBegin, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
+import { addressToBegin, hasBegunTogether, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
 import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
 import { copiesOf, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
@@ -20,7 +20,7 @@ export interface Inspector {
   inspect(handles: readonly Handle[]): Promise<readonly Observation[]>
   /** The pods of a run that have, or will have, output. */
   podsOf(handle: Handle, signal: AbortSignal): Promise<readonly PodName[]>
-  outputState(handle: Handle, replica: number): Promise<'GOES_ON' | 'OVER' | 'GONE'>
+  outputState(handle: Handle, replica: number): Promise<OutputState>
   /** Whether it was over when it was inspected last. */
   isOver(handle: Handle): boolean
   forget(handle: Handle): void
@@ -170,7 +170,7 @@ export function createInspector(options: InspectorOptions): Inspector {
         const pods = (await readPods(cluster, [handle])).get(handle) ?? []
         return outputOf(togetherOf(pods, await readKnown(pods)), replica)
       } catch (error) {
-        if (error instanceof ClusterAway || error instanceof UnknownState) return 'GOES_ON'
+        if (error instanceof ClusterAway || error instanceof UnknownState) return 'WAITS'
         throw error
       }
     },
@@ -193,15 +193,15 @@ function togetherOf(pods: readonly Pod[], known: Surroundings): Together {
 const observationOf = ({ pods, parts, replicas }: Together): Observation =>
   runObservation(parts, { pods, replicas, nativeId: pods.map(({ metadata }) => metadata.name).join(' ') })
 
-/** Whether more output may come. A command that never began has none, nor has one that waits for a pod that is lost. */
-function outputOf(together: Together, replica: number): 'GOES_ON' | 'OVER' | 'GONE' {
+/** A command that waits for a pod that is lost never begins. */
+function outputOf(together: Together, replica: number): OutputState {
   const { pods, parts } = together
   const index = pods.findIndex((pod) => replicaOf(pod) === replica)
   const [pod, kind] = [pods[index], parts[index]?.kind]
-  if (!pod || kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observationOf(together))))
-    return 'GONE'
+  if (!pod) return 'GONE'
+  if (kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observationOf(together)))) return 'NONE'
   if (kind === 'over' || kind === 'gone') return containerOf(pod)?.terminated ? 'OVER' : 'GONE'
-  return 'GOES_ON'
+  return kind === 'runs' && hasBegunTogether(together) ? 'GOES_ON' : 'WAITS'
 }
 
 const runsSinceMs = (pod: Pod) => Date.parse(containerOf(pod)?.running?.startedAt ?? '')

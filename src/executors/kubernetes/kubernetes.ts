@@ -73,10 +73,17 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     closing: closing.signal,
   })
 
+  const isGone = async (handle: Handle) =>
+    isPodHandle(handle) && (await inspector.inspect([handle]))[0]?.state === 'gone'
+
   async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
     const signal = either(given)
     const positions = podPositionsOf(from)
     const pods = await inspector.podsOf(handle, signal)
+    if (pods.length === 0 && from === null && (await isGone(handle))) {
+      if (!signal.aborted) yield { gap: 'LOST', bytes: 0, next: positions }
+      return
+    }
     const stateOf = (replica: number) => inspector.outputState(handle, replica)
     const isOver = () => inspector.isOver(handle)
     yield* logsOf(withRemoved(pods, positions, handle), positions, { cluster, clock, log, signal, stateOf, isOver })

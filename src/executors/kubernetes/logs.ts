@@ -12,8 +12,8 @@ import { containerName } from './pod.ts'
  * Follows the output of the pods of a run. The kubelet merges stdout and stderr, so all output is STDOUT. A connection
  * that is lost is made again and read from the first byte that the kubelet has, up to the stored position: at most the
  * 10 MiB of its newest file. What the kubelet rotated away in the meantime is a gap, and so is the rest of a pod that was
- * removed meanwhile. A pod that is not there from the first look on has a gap if some of its output was read, also if that
- * was all, and none if nothing was: its position does not tell.
+ * removed meanwhile. A position does not tell whether there was more: a pod that is not there from the first look on has a
+ * gap, also if all was read, and a run that is gone without a pod and a position has one.
  */
 
 export interface Reading {
@@ -21,11 +21,16 @@ export interface Reading {
   clock: Clock
   log: Log
   signal: AbortSignal
-  /** Whether the pod is over, so that its output is complete. GONE: it has no output. */
-  stateOf(replica: number): Promise<'GOES_ON' | 'OVER' | 'GONE'>
+  stateOf(replica: number): Promise<OutputState>
   /** Whether the run was over when it was inspected last. */
   isOver(): boolean
 }
+
+/**
+ * WAITS: its command is not known to have begun. OVER: its output is complete. GONE: its output went with it. NONE: its
+ * command never began.
+ */
+export type OutputState = 'WAITS' | 'GOES_ON' | 'OVER' | 'GONE' | 'NONE'
 
 interface Position {
   /** By the number of the replica. */
@@ -81,19 +86,29 @@ type PodChunk = { at: PodPosition } & (
 
 async function* podLog(pod: PodName, from: PodPosition, reading: Reading): AsyncGenerator<PodChunk> {
   const { clock, signal } = reading
+  const isTooLong = patienceFor(clock, unreadableMsMax)
   let last: Read = { at: from, end: 'CUT_OFF' }
-  let unreadableSinceMs: number | null = null
+  let hasBegun = from.at !== ''
   while (!signal.aborted) {
     const state = await reading.stateOf(pod.replica)
-    if (state === 'GONE') return yield* restOf(last)
+    if (state === 'NONE') return
+    if (state === 'GONE') return yield* hasBegun ? restOf(last) : []
+    hasBegun ||= state !== 'WAITS'
+    const isOver = state === 'OVER'
     const { at } = last
-    last = yield* readOnce(pod, { at, follow: state === 'GOES_ON' && last.end !== 'MOVED' }, reading)
-    if (last.end === 'READ' && last.at === at && state === 'OVER') return
-    const isUnreadable = last.end === 'CUT_OFF' && state === 'OVER'
-    unreadableSinceMs = isUnreadable ? (unreadableSinceMs ?? clock.monotonicMs()) : null
-    if (unreadableSinceMs !== null && clock.monotonicMs() - unreadableSinceMs > unreadableMsMax)
-      return yield { gap: 'NOT_VISIBLE', bytes: 0, at: last.at }
-    if (last.end === 'CUT_OFF' || state === 'GOES_ON') await clock.sleep(pauseMs, signal)
+    last = yield* readOnce(pod, { at, follow: !isOver && last.end !== 'MOVED' }, reading)
+    if (isOver && last.end === 'READ' && last.at === at) return
+    if (isTooLong(isOver && last.end === 'CUT_OFF')) return yield { gap: 'NOT_VISIBLE', bytes: 0, at: last.at }
+    if (!isOver || last.end === 'CUT_OFF') await clock.sleep(pauseMs, signal)
+  }
+}
+
+/** Whether something has been so, each time that it was asked, for longer than this. */
+function patienceFor(clock: Clock, maxMs: number): (isSo: boolean) => boolean {
+  let sinceMs: number | null = null
+  return (isSo) => {
+    sinceMs = isSo ? (sinceMs ?? clock.monotonicMs()) : null
+    return sinceMs !== null && clock.monotonicMs() - sinceMs > maxMs
   }
 }
 
@@ -107,8 +122,8 @@ interface Read {
 }
 
 /** What a pod that is not there any more had beyond that. */
-function* restOf({ at, end }: Read): Generator<PodChunk, void> {
-  if (end !== 'READ' && at.at !== '') yield { gap: 'LOST', bytes: 0, at: logBeginning }
+function* restOf({ end }: Read): Generator<PodChunk, void> {
+  if (end !== 'READ') yield { gap: 'LOST', bytes: 0, at: logBeginning }
 }
 
 interface Once {

@@ -85,7 +85,7 @@ const starting = (nativeId: string, { info, message }: { info?: string; message?
 type Gang = Pick<Observed, 'pods' | 'replicas'>
 
 /** Whether a command may have begun: with several pods, one of them has been told to begin. */
-const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
+export const hasBegunTogether = ({ pods, replicas }: Gang): boolean =>
   replicas === 1 || pods.some(({ metadata }) => metadata.annotations?.[annotations.begin] !== undefined)
 
 /** The address of the first pod, if all pods run and wait for it. */
