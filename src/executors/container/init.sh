@@ -7,7 +7,7 @@
 
 limit=$1 grace=$2 display=$3
 shift 3
-trap 'kill -TERM -1' TERM
+trap 'caught=yes; kill -TERM -1' TERM
 exec 9>&2 2>/dev/null
 if [ -n "$display" ]; then
   exec 8<>"$display"
@@ -19,8 +19,16 @@ if [ "$limit" -gt 0 ]; then
   # A job that ends this sleep only loses the fallback.
   (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
 fi
+# A wait in which TERM comes has the code of TERM or that of the child, whether the child has ended or not; the next one has
+# that of the child, or 127 if it was told before. (bash sometimes forgets a child that ends right then, and says -1.)
+code=
 while :; do
+  caught=
   wait "$child"
-  code=$?
-  kill -0 "$child" || exit "$code"
+  status=$?
+  case $code,$status in
+    ?*,127 | ?*,-*) ;;
+    *) code=$status ;;
+  esac
+  [ "$caught" ] || exit "$code"
 done

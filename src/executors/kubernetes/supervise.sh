@@ -51,7 +51,7 @@ if [ "$copies" -gt 1 ]; then
   end_if_stopped
   read -r first <"$orders/begin" || :
 fi
-trap 'kill -TERM -1' TERM
+trap 'caught=yes; kill -TERM -1' TERM
 (exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-) &
 child=$!
 
@@ -84,8 +84,16 @@ child=$!
   done
 ) >/dev/null 8>&- 9>&- &
 
+# A wait in which TERM comes has the code of TERM or that of the child, whether the child has ended or not; the next one has
+# that of the child, or 127 if it was told before. (bash sometimes forgets a child that ends right then, and says -1.)
+code=
 while :; do
+  caught=
   wait "$child"
-  code=$?
-  kill -0 "$child" || exit "$code"
+  status=$?
+  case $code,$status in
+    ?*,127 | ?*,-*) ;;
+    *) code=$status ;;
+  esac
+  [ "$caught" ] || exit "$code"
 done

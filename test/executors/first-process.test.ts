@@ -1,0 +1,80 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { scriptOf } from '../../src/executors/scripts.ts'
+import { root } from '../support/sources.ts'
+
+/** The first process of a container, in a namespace of processes of its own. */
+
+const executors = join(root, 'src', 'executors')
+const init = scriptOf(join(executors, 'container'), 'init.sh')
+
+function isThere(program: string): boolean {
+  try {
+    execFileSync(program, ['--help'], { stdio: 'ignore' })
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+const run = (shell: readonly string[], command: string): ChildProcess => {
+  const [file = '', ...args] = ['unshare', '--pid', '--fork', ...shell, '-c', init, 'berth', '0', '10', '']
+  return spawn(file, [...args, '/bin/sh', '-c', command], { stdio: ['ignore', 'pipe', 'ignore'] })
+}
+
+/** To the first process of the namespace; nothing if it has ended. */
+function terminate({ pid }: ChildProcess): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  if (children !== '') execFileSync('kill', ['-TERM', children], { stdio: 'ignore' })
+}
+
+const shells = [['/bin/dash'], ['/bin/bash'], ['/bin/busybox', 'sh']].filter(([program = '']) => isThere(program))
+
+describe.skipIf(process.getuid?.() !== 0)('the first process of a container', () => {
+  it.each(shells)(
+    'tells the code of a command that ends itself by TERM: %s %s',
+    { timeout: 60_000 },
+    async (...shell) => {
+      const codes = []
+      for (let i = 0; i < 20; i++) {
+        const child = run(shell.filter(Boolean), 'trap "exit 5" TERM; echo begun; while :; do sleep 0.02; done')
+        const ended = once(child, 'exit')
+        if (child.stdout) await once(child.stdout, 'data')
+        terminate(child)
+        codes.push((await ended)[0])
+      }
+      expect(codes).toEqual(Array(20).fill(5))
+    },
+  )
+
+  // bash as a first process sometimes forgets the code of a child that ends in that moment.
+  it.each(shells)(
+    'tells the code of a command that ends while TERM comes, or that of TERM: %s %s',
+    { timeout: 60_000 },
+    async (...shell) => {
+      const codes = new Set()
+      for (let i = 0; i < 20; i++) {
+        const child = run(shell.filter(Boolean), 'trap "" TERM; echo begun; exit 6')
+        const ended = once(child, 'exit')
+        if (child.stdout) await once(child.stdout, 'data')
+        if (child.exitCode === null)
+          try {
+            terminate(child)
+          } catch {
+            // It has ended.
+          }
+        codes.add((await ended)[0])
+      }
+      expect([...codes].filter((code) => code !== 143)).toEqual([6])
+    },
+  )
+})
+
+it('the first process of a pod waits for its command in the same way', () => {
+  const waiting = init.slice(init.indexOf('code=\nwhile'))
+  expect(waiting).toMatch(/wait "\$child"/)
+  expect(scriptOf(join(executors, 'kubernetes'), 'supervise.sh').endsWith(waiting)).toBe(true)
+})
