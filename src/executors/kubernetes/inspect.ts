@@ -8,7 +8,7 @@ import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
 import { addressToBegin, hasBegunTogether, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
 import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
-import { copiesOf, readPods, replicaOf } from './pods.ts'
+import { podsMade, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
 /**
@@ -187,7 +187,7 @@ const stoppedBeforeItBegan: Observation = { state: 'ended', ...codeOf(143), stop
 const isKept = (observation: Observation | undefined) => observation?.state === 'ended'
 
 function togetherOf(pods: readonly Pod[], known: Surroundings): Together {
-  return { pods, parts: pods.map((pod) => partOf(pod, known)), replicas: copiesOf(pods) }
+  return { pods, parts: pods.map((pod) => partOf(pod, known)), replicas: podsMade(pods) }
 }
 
 const observationOf = ({ pods, parts, replicas }: Together): Observation =>

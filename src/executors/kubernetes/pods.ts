@@ -33,10 +33,10 @@ async function read(cluster: ClusterApi, labelSelector?: string): Promise<PodsBy
 const isOf = (handle: Handle, { metadata, spec }: Pod) =>
   metadata.labels?.[podLabels.handle] === handle || spec.volumes?.some(({ secret }) => secret?.secretName === handle)
 
-const isWhole = (pods: readonly Pod[]) => pods.length > 0 && pods.length >= copiesOf(pods)
+const isWhole = (pods: readonly Pod[]) => pods.length > 0 && pods.length >= podsMade(pods)
 
 /** How many pods the run has. */
-export const copiesOf = ([pod]: readonly Pod[]): number =>
+export const podsMade = ([pod]: readonly Pod[]): number =>
   pod ? (copiesInCommand(pod) ?? Number(pod.metadata.labels?.[podLabels.replicas] ?? 1)) : 1
 
 export const replicaOf = ({ metadata }: Pod): number => replicaOfName(metadata.name)?.replica ?? 0
