@@ -26,6 +26,7 @@ import { limits } from './limits.ts'
 import { allowOrigin, negotiated } from './negotiation.ts'
 import { partingMs } from './parting.ts'
 import { createPeerCheck } from './peers.ts'
+import { createPipelines } from './pipelining.ts'
 import { schema } from './schema.ts'
 import { createSockets } from './sockets.ts'
 import { cutWhenStalled } from './stalled.ts'
@@ -101,8 +102,9 @@ export function createServer(options: ServerOptions): Server {
     clock: rooms.domain.clock,
     log,
   })
+  const inOrder = createPipelines()
   const http = createHttpServer({ ServerResponse: patientResponse(unread) }, (request, response) => {
-    serve(request, response).catch((error: unknown) => {
+    inOrder(response, () => serve(request, response)).catch((error: unknown) => {
       if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
       log.error({ err: error }, 'a request failed')
       if (response.headersSent) response.destroy()

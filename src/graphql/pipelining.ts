@@ -1,0 +1,48 @@
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+
+/**
+ * A client may send requests on one connection without waiting for the answers. They are carried out one after the other,
+ * as they are answered, and the connection is not read while more than one is there. Node would begin all of them at
+ * once: one connection could hold the server with ten thousands.
+ */
+export type InOrder = (response: ServerResponse, work: () => Promise<void>) => Promise<void>
+
+interface Line {
+  length: number
+  /** The last of them is answered. */
+  end: Promise<void>
+}
+
+/** The body of a single request is still to be read, that of each before the last one is there. */
+const pauseBehind = ({ length }: Line, socket: Socket) => void (length > 1 && socket.pause())
+
+export function createPipelines(): InOrder {
+  const lines = new WeakMap<Socket, Line>()
+
+  function begin(socket: Socket): Line {
+    const line = { length: 0, end: Promise.resolve() }
+    lines.set(socket, line)
+    // Node resumes it when a body is read.
+    socket.on('resume', () => pauseBehind(line, socket))
+    return line
+  }
+
+  return async (response, work) => {
+    const { socket } = response.req
+    const line = lines.get(socket) ?? begin(socket)
+    line.length += 1
+    pauseBehind(line, socket)
+    const before = line.end
+    const { promise, resolve: leave } = Promise.withResolvers<void>()
+    line.end = promise
+    await before
+    if (socket.destroyed) return leave()
+    response.once('close', () => {
+      line.length -= 1
+      if (line.length === 1) socket.resume()
+      leave()
+    })
+    await work()
+  }
+}

@@ -1,0 +1,101 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, it } from 'vitest'
+import { createPipelines } from '../../src/graphql/pipelining.ts'
+import { startServer } from '../support/server.ts'
+import { until } from '../support/until.ts'
+
+/** Many requests on one connection, sent without waiting for the answers. */
+let server: Server | undefined
+afterEach(() => {
+  server?.close()
+  server?.closeAllConnections()
+  server = undefined
+})
+
+/** Answers the body of each request, and notes how many are there and how many are worked on. */
+async function start() {
+  const inOrder = createPipelines()
+  const seen = { there: 0, thereMax: 0, atWork: 0, atWorkMax: 0, done: 0 }
+  const listening = createServer((request, response) => {
+    seen.thereMax = Math.max(seen.thereMax, ++seen.there)
+    void inOrder(response, async () => {
+      seen.atWorkMax = Math.max(seen.atWorkMax, ++seen.atWork)
+      const body = await text(request)
+      await breathe()
+      seen.atWork--
+      seen.there--
+      seen.done++
+      response.end(body)
+    })
+  }).listen(0, '127.0.0.1')
+  server = listening
+  await once(listening, 'listening')
+  const socket = connect((listening.address() as AddressInfo).port, '127.0.0.1')
+  await once(socket, 'connect')
+  return { socket, seen }
+}
+
+const posting = (body: string) =>
+  `POST / HTTP/1.1\r\nHost: a\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+
+it('they are carried out one after the other, and read as they are', async () => {
+  const { socket, seen } = await start()
+  const count = 20_000
+  const bodies = Array.from({ length: count }, (_, n) => `<${n}>`)
+  socket.write(bodies.map(posting).join(''))
+  let came = ''
+  socket.on('data', (data) => {
+    came += data
+  })
+  await until(() => seen.done === count, { what: 'all are done', timeoutMs: 30_000 })
+  await until(() => came.includes(`<${count - 1}>`), { what: 'all are answered' })
+  expect(came.match(/<\d+>/g)).toEqual(bodies)
+  expect(seen.atWorkMax).toBe(1)
+  // Those of one read of the connection.
+  expect(seen.thereMax).toBeLessThan(2_000)
+  socket.destroy()
+}, 60_000)
+
+it('a long body after another request is read to its end', async () => {
+  const { socket, seen } = await start()
+  const long = 'x'.repeat(2_000_000)
+  socket.write(`${posting('first')}${posting(long)}${posting('last')}`)
+  let came = ''
+  socket.on('data', (data) => {
+    came += data
+  })
+  await until(() => came.includes('last'), { what: 'all are answered' })
+  expect(came.match(/first|x{2000000}|last/g)).toEqual(['first', long, 'last'])
+  expect(seen.done).toBe(3)
+  socket.destroy()
+})
+
+it('of a client that leaves no more are begun', async () => {
+  const { socket, seen } = await start()
+  socket.write(Array.from({ length: 500 }, () => posting('x')).join(''))
+  await until(() => seen.done > 5, { what: 'some are done' })
+  socket.destroy()
+  await sleep(300)
+  const { done } = seen
+  expect(done).toBeLessThan(500)
+  await sleep(300)
+  expect(seen.done).toBe(done)
+})
+
+it('the server begins one of them at a time', async () => {
+  await using berth = await startServer()
+  const body = JSON.stringify({ query: '{ jobs { nodes { id } } }' })
+  const headers = ['Host: a.localhost', 'Content-Type: application/json', `Content-Length: ${body.length}`]
+  const socket = connect(Number(new URL(berth.url).port), '127.0.0.1')
+  const statements = berth.countStatements()
+  const ofLists = () => statements.filter((each) => /FROM\s+job/.test(each)).length
+  socket.write(`POST /graphql HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n${body}`.repeat(300))
+  await once(socket, 'data')
+  socket.destroy()
+  expect(ofLists()).toBeGreaterThan(0)
+  expect(ofLists()).toBeLessThan(10)
+})
