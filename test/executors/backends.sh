@@ -90,6 +90,16 @@ fi
 engine=podman
 if can podman runc busybox curl; then
   socket=$directory/podman.sock
+  # Its own limits are higher than an account without CAP_SYS_RESOURCE may set.
+  cat >"$directory/containers.conf" <<CONF
+[containers]
+default_ulimits = ["nofile=16384:16384", "nproc=16384:16384"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "file"
+CONF
+  export CONTAINERS_CONF=$directory/containers.conf
   # An earlier one may be without an X server.
   { podman image exists "$image" && { ! command -v Xvfb || podman run --rm "$image" test -e /usr/bin/Xvfb; }; } >/dev/null 2>&1 ||
     rootfs | podman import -q --change 'ENV PATH=/usr/sbin:/usr/bin:/sbin:/bin' - "$image" >/dev/null

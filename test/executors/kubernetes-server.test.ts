@@ -171,25 +171,35 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   const gang = { resources: { ...small, replicas: 2 } }
   const phases = (id: string) =>
     kubectl('get', 'pods', '-l', `berth/job=${id}`, '-o', 'jsonpath={.items[*].status.phase}')
+  const pods = async (id: string) =>
+    (await kubectl('get', 'pods', '-l', `berth/job=${id}`, '-o', 'name')).trim().split('\n')
+  /** The next run of the job may have pods by then. */
+  const untilRemoved = (id: string, names: readonly string[]) =>
+    until(async () => !(await pods(id)).some((name) => names.includes(name)), {
+      what: 'its pods are removed',
+      timeoutMs: 60_000,
+    })
+  /** Answers the pods of its run. */
   const untilPlacedInPart = async (id: string) => {
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('anti-affinity') ?? false, 'it says what is missing')
     await until(async () => (await phases(id)).split(' ').toSorted().join() === 'Pending,Running', {
       what: 'one pod is up',
       timeoutMs: 60_000,
     })
+    return pods(id)
   }
 
   it('a gang of which the cluster places a part goes back to the queue, and runs when all of it has a place', async () => {
     const away = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN.$BERTH_REPLICA" >>/d/gang', gang))
-    await untilPlacedInPart(id)
+    const first = await untilPlacedInPart(id)
     await placeEarlier(`berth/job=${id}`, 660_000)
     const back = await untilSeen(id, ({ state }) => state === 'QUEUED', 'it is back in the queue')
     expect(back).toMatchObject({
       stateReason: 'NOT_TOGETHER',
       stateInfo: expect.stringMatching(/The cluster placed 1 of 2 pods, and no other one .*anti-affinity/),
     })
-    await until(async () => (await phases(id)) === '', { what: 'its pods are removed' })
+    await untilRemoved(id, first)
     await away[Symbol.asyncDispose]()
     const job = await until(async () => isFinal(await look(id)) && look(id), { what: 'it ran', timeoutMs: 320_000 })
     expect(job).toMatchObject({ state: 'SUCCEEDED', attempt: 2 })
@@ -251,14 +261,14 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   it('a gang whose node falls silent before all of it has a place begins none of its commands', async () => {
     await using _ = await keepSecondPodsAway()
     const id = await api.submit(sh('echo "$BERTH_RUN" >>/d/waiting', gang))
-    await untilPlacedInPart(id)
+    const first = await untilPlacedInPart(id)
     await frozen('kubelet', async () => {
       await untilNode('state', 'LOST')
       expect(await untilSeen(id, ({ state }) => state === 'QUEUED', 'it waits')).toMatchObject({
         stateReason: 'NODE_LOST',
       })
     })
-    await until(async () => (await phases(id)) === '', { what: 'its pods are removed', timeoutMs: 60_000 })
+    await untilRemoved(id, first)
     await untilNode('state', 'READY')
     await expect(marks('waiting')).rejects.toThrow(/ENOENT/)
   })
