@@ -282,9 +282,12 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       await untilState(executor, handle, 'running')
       const reading = read(executor, handle)
       await kubectl('patch', 'pod', `${handle}-0`, '-p', '{"spec":{"activeDeadlineSeconds":3}}')
-      expect(await untilEnded(executor, handle)).toMatchObject({ exitCode: 3, cause: 'MAX_RUN_TIME' })
+      const end = await untilEnded(executor, handle, 70_000)
+      expect(end).toMatchObject({ cause: 'MAX_RUN_TIME' })
+      // A kubelet of 1.20 does not always say how its container ended.
+      expect([3, 137]).toContain(end.exitCode)
       expect((await reading).out).toBe('first\nlast\n')
-    })
+    }, 120_000)
 
     it('of several has no time of the kubelet before all begin', async () => {
       const resources = { ...small, replicas: 2 }

@@ -39,17 +39,22 @@ export async function observe(executor: Executor, handle: Handle): Promise<Obser
 /** A kubelet may take many seconds to confirm that it has nothing of a pod that was deleted before it began. */
 export const confirmedMsMax = 25_000
 
-export const untilState = (executor: Executor, handle: Handle, state: Observation['state']) =>
+export const untilState = (
+  executor: Executor,
+  handle: Handle,
+  state: Observation['state'],
+  timeoutMs = confirmedMsMax,
+) =>
   until(
     async () => {
       const observation = await observe(executor, handle)
       return observation.state === state && observation
     },
-    { what: `the run is ${state}`, timeoutMs: confirmedMsMax },
+    { what: `the run is ${state}`, timeoutMs },
   )
 
-export async function untilEnded(executor: Executor, handle: Handle) {
-  const observation = await untilState(executor, handle, 'ended')
+export async function untilEnded(executor: Executor, handle: Handle, timeoutMs?: number) {
+  const observation = await untilState(executor, handle, 'ended', timeoutMs)
   if (observation.state !== 'ended') throw new Error('unreachable')
   return observation
 }

@@ -200,7 +200,9 @@ function outputOf(together: Together, replica: number): OutputState {
   const [pod, kind] = [pods[index], parts[index]?.kind]
   if (!pod) return 'GONE'
   if (kind === 'failed' || kind === 'alone' || (kind === 'waits' && isOver(observationOf(together)))) return 'NONE'
-  if (kind === 'over' || kind === 'gone') return containerOf(pod)?.terminated ? 'OVER' : 'GONE'
+  const { terminated, running } = containerOf(pod) ?? {}
+  if (kind === 'over') return (terminated ?? running) ? 'OVER' : 'GONE'
+  if (kind === 'gone') return terminated ? 'OVER' : 'GONE'
   return kind === 'runs' && hasBegunTogether(together) ? 'GOES_ON' : 'WAITS'
 }
 

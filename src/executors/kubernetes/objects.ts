@@ -7,6 +7,8 @@ export interface Metadata {
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
   deletionTimestamp?: string
+  /** Who wrote which fields, and when. */
+  managedFields?: readonly { manager?: string; time?: string }[]
 }
 
 export interface Condition {
@@ -45,6 +47,7 @@ export interface Pod {
   spec: {
     nodeName?: string
     containers: readonly Container[]
+    terminationGracePeriodSeconds?: number
     volumes?: readonly { secret?: { secretName?: string } }[]
   }
   status: {

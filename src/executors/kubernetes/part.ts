@@ -1,4 +1,5 @@
 import type { Ended, StartFailed } from '../executor.ts'
+import { isEndedByNow, isOutOfTime } from './deadline.ts'
 import { displayLossOf, displayOf } from './display.ts'
 import type { Pod } from './objects.ts'
 import { containerName } from './pod.ts'
@@ -109,8 +110,10 @@ export function partOf(pod: Pod, surroundings: Surroundings): Part {
   const node = pod.spec.nodeName
   if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} does not answer` }
   if (container?.terminated) return endOf(pod, container.terminated, known)
-  if (podIsOver(pod) && !(container?.running && isOutOfTime(pod))) return withoutContainer(pod)
+  const isEnding = podIsOver(pod) && container?.running !== undefined && isOutOfTime(pod)
+  if (podIsOver(pod) && !isEnding) return withoutContainer(pod)
   if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} does not answer` }
+  if (isEnding && isEndedByNow(pod, surroundings)) return withoutContainer(pod)
   if (container?.running) return withDisplay(pod, container.running, known)
   return waitOf(pod, container?.waiting ?? {}, known)
 }
@@ -171,9 +174,6 @@ export const cannotBegin = (pod: Pod) =>
 
 export const podIsOver = (pod: Pod) =>
   Boolean(containerOf(pod)?.terminated) || pod.status.phase === 'Failed' || pod.status.phase === 'Succeeded'
-
-/** The kubelet says so before it has ended the container. */
-const isOutOfTime = ({ status }: Pod) => podReasons[status.reason ?? ''] === 'MAX_RUN_TIME'
 
 type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & object
 
