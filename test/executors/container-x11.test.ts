@@ -120,7 +120,8 @@ describe.skipIf(address === undefined || !hasServer)(`an X11 display with ${addr
 
   it('that dies ends no job, and the end of the job tells it', async () => {
     const handle = await executor.start(
-      runOf(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; exit 3')),
+      // Podman notices the end of a container a moment after those who spoke with it.
+      runOf(sh('echo up; until ! xdpyinfo >/dev/null 2>&1; do sleep 0.1; done; sleep 2; exit 3')),
     )
     await read(executor, handle, { enough: ({ out }) => out === 'up\n' })
     await engine.post(`/containers/${handle}.x11/kill`, { signal: 'KILL' })
