@@ -156,6 +156,8 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
       [sh(`${lines}exit 0`), 0],
       [sh(`${lines}exit 7`), 7],
       [{ ...sh(''), command: ['/no/such/command'] }, 127],
+      [{ ...sh(''), command: ['/etc/passwd'] }, 126],
+      [sh(`trap 'exit 5' TERM; ${lines}kill -TERM $$`), 5],
       [sh(`${lines}kill -TERM $$`), 143],
       [sh(`${lines}kill -KILL $$`), 137],
     ]
@@ -167,8 +169,14 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
       expect(job).toMatchObject({ state: code === 0 ? 'SUCCEEDED' : 'FAILED', exitCode: code })
       expect(psij(job)).toEqual(['QUEUED', 'ACTIVE', code === 0 ? 'COMPLETED' : 'FAILED'])
       expect(job.events.nodes.at(-1)?.metadata?.nativeId).toMatch(/./)
-      if (code !== 127) expect((await wholeLog(id)).endsWith(expected)).toBe(true)
+      if (code !== 127 && code !== 126) expect((await wholeLog(id)).endsWith(expected)).toBe(true)
     }
+  })
+
+  test('a job without its directory is FAILED for that, without an exit code', async () => {
+    const job = await ended(await api.submit(sh('echo no', { workdir: '/no/such/directory' })))
+    expect(job).toMatchObject({ state: 'FAILED', stateReason: 'WORKDIR_NOT_FOUND', exitCode: null })
+    expect(psij(job).at(-1)).toBe('FAILED')
   })
 
   test('a cancelled job is CANCELLED, once', async () => {
@@ -193,6 +201,14 @@ describe.each(Object.entries(backends))('on %s', { timeout: 600_000 }, (name, ba
     const before = await size()
     await setTimeout(500)
     expect(await size()).toBe(before)
+  })
+
+  test('jobs that end themselves when their time is over have their own exit codes', async () => {
+    const codes = [0, 5, 6, 7, 8]
+    const own = (code: number) => sh(`trap 'exit ${code}' TERM; while :; do sleep 0.05; done`, { maxRunTimeSeconds: 1 })
+    const jobs = await Promise.all((await api.submitAll(codes.map(own))).map(ended))
+    const expected = codes.map((exitCode) => ({ state: 'FAILED', stateReason: 'MAX_RUN_TIME', exitCode }))
+    expect(jobs).toMatchObject(expected)
   })
 
   test('20 jobs go on while the server is killed three times: one run each, every byte once', async () => {
