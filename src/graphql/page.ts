@@ -26,7 +26,7 @@ export function pageSize({ first, last }: PageArgs): PageSize {
 
 const isGiven = (value: number | null | undefined): value is number => value !== null && value !== undefined
 
-/** Cost of a connection: its selection counts once for each node of the page. `requestPage` refuses wrong sizes. */
+/** Cost of a connection: its selection counts once for each node of the page. `pageSize` refuses wrong sizes. */
 export function pageCost({ first, last }: PageArgs): { field: number; multiplier: number } {
   const wanted = first ?? last ?? limits.pageSizeDefault
   return { field: 1, multiplier: Math.min(Math.max(wanted, 1), limits.pageSizeMax) }

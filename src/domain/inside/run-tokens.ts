@@ -16,7 +16,7 @@ import { isHolding } from '../state.ts'
 
 const form = /^berth_run_([0-9a-z]{26})_([\w-]{43})$/
 
-/** Whether a secret has the form of the token of a run. No other kind of token has it. */
+/** Whether a secret is checked as the token of a run, and as no other token. */
 export const isRunToken = (secret: string): boolean => secret.startsWith('berth_run_')
 
 const macOf = (key: Uint8Array, runId: string): Buffer => createHmac('sha256', key).update(`run ${runId}`).digest()

@@ -123,7 +123,7 @@ export function createStarter(options: StartOptions): Starter {
       }
   }
 
-  /** Throws unless another try may help. */
+  /** Throws unless another try may help. Once the engine may have the order, only the engine knows what became of it. */
   async function demandAnotherTry(error: unknown, { handle, unwanted }: Order, sinceMs: number): Promise<void> {
     if (error === unwanted?.reason) throw error
     if (!(error instanceof EngineAway) && !(await mayBeThere(handle))) {

@@ -4,8 +4,8 @@ import { type ShimOrder, spawnShim } from './spawn.ts'
 import type { Told } from './spawner.ts'
 
 /**
- * The program of spawner.ts. It ignores signals that end programs: a signal to the whole process group reaches the server
- * too, which needs it until all starts are made. It exits when the server closes the connection.
+ * The program of spawner.ts. It ignores the signals that end programs: a service manager may send them to the server and
+ * to this process together, and the server starts runs until it has stopped. It exits when the server disconnects.
  */
 const [, , spoolDir = ''] = process.argv
 const pipes = createPipeStock(spoolDir)
