@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs Berth, installs the package into an empty project, and uses it there: the types under TypeScript 6 and 7, the
-# client, the command, and a server with a job. `npm run test:package`; it needs the npm registry or a filled cache.
+# client, the command, a server with a job, the link for Apollo and the exchange for urql. `npm run test:package`; it needs
+# the npm registry or a filled cache.
 set -euo pipefail
 root=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d)
@@ -48,3 +49,18 @@ node --input-type=module -e "
   await client.close()
 "
 echo "client: submit, tail and wait work"
+
+# Only now, for the entries before need none of them.
+peers=$(node -p "
+  const { peerDependencies, devDependencies } = require('$root/package.json');
+  [...Object.keys(peerDependencies), 'rxjs'].map((name) => name + '@' + devDependencies[name]).join(' ')")
+# shellcheck disable=SC2086 # several words
+npm install --prefer-offline $peers
+cp "$root/test/package/pages.ts" pages.ts
+for version in 6 7; do
+  # As bundlers resolve: the declarations of Apollo's dependencies are wrong for Node.
+  node "node_modules/typescript-$version/bin/tsc" --noEmit --strict --module esnext --moduleResolution bundler \
+    --target es2022 --lib es2025,dom --types node pages.ts
+done
+node --input-type=module -e "for (const entry of ['apollo', 'urql', 'handler']) await import('berth/' + entry)"
+echo "pages: TypeScript 6 and 7 accept the link and the exchange, and they load"
