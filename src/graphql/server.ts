@@ -103,15 +103,18 @@ export function createServer(options: ServerOptions): Server {
     log,
   })
   const inOrder = createPipelines()
-  const http = createHttpServer({ ServerResponse: patientResponse(unread) }, (request, response) => {
-    inOrder(response, () => serve(request, response)).catch((error: unknown) => {
-      if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
-      log.error({ err: error }, 'a request failed')
-      if (response.headersSent) response.destroy()
-      else if (saysUnavailable(error)) answerUnavailable(response, 'The server cannot serve this now; try again')
-      else answer(response, 500, 'An unexpected error occurred')
-    })
-  })
+  const http = createHttpServer(
+    { ServerResponse: patientResponse(unread), shouldUpgradeCallback: isWebSocket },
+    (request, response) => {
+      inOrder(response, () => serve(request, response)).catch((error: unknown) => {
+        if (drain.answered(response)) return log.debug({ err: error }, 'a request continued after its response')
+        log.error({ err: error }, 'a request failed')
+        if (response.headersSent) response.destroy()
+        else if (saysUnavailable(error)) answerUnavailable(response, 'The server cannot serve this now; try again')
+        else answer(response, 500, 'An unexpected error occurred')
+      })
+    },
+  )
   http.keepAliveTimeout = keepAliveTimeoutMs
   http.headersTimeout = headersTimeoutMs
   limitConnections(http, options.connectionsMax, log)
@@ -251,6 +254,9 @@ class TooManyConnections extends Error {
 const pathOf = (request: IncomingMessage) => (request.url ?? '/').replace(/[?#].*$/, '')
 
 const isJson = (request: IncomingMessage) => /^application\/json\s*(;|$)/i.test(request.headers['content-type'] ?? '')
+
+/** Some clients offer HTTP/2 with their first request, which the server does not take up. */
+const isWebSocket = ({ headers }: IncomingMessage) => /^websocket$/i.test(headers.upgrade ?? '')
 
 const isCompressed = ({ headers }: IncomingMessage) => !/^(identity)?$/i.test(headers['content-encoding'] ?? '')
 

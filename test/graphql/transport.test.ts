@@ -91,7 +91,7 @@ async function asked(target: string, headers: string[] = []): Promise<string> {
   return String(part)
 }
 
-describe('a request for a whole address', () => {
+describe('a request for a path, a whole address or an upgrade', () => {
   const upgrade = [
     'Connection: Upgrade',
     'Upgrade: websocket',
@@ -106,6 +106,9 @@ describe('a request for a whole address', () => {
     [101, 'http://localhost/graphql', [...upgrade, 'Sec-WebSocket-Protocol: graphql-transport-ws']],
     [403, 'http://evil.example/graphql?query={__typename}', []],
     [403, 'http://evil.example/graphql', upgrade],
+    [200, '/graphql?query={__typename}', ['Connection: Upgrade', 'Upgrade: h2c']],
+    [404, '/nothing', upgrade],
+    [403, '/graphql?query={__typename}', ['Host: evil.example']],
     [404, 'http://localhost/nothing', []],
     [404, 'http://', []],
   ])('is answered %i: %s', async (status, target, headers) => {
