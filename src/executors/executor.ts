@@ -74,6 +74,8 @@ export interface RunSpec {
   closure: string | null
   /** Account of the machine that the run belongs to; null: the server's own. */
   unixUser: string | null
+  /** An earlier leader may have started it. */
+  inherited: boolean
 }
 
 /** All moments are database time (platform/clock.ts), because another server may read them. */

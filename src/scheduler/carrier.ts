@@ -47,6 +47,12 @@ export interface Carrying {
   jobUrl: string
 }
 
+/** How a run comes to its carrier. */
+export interface Taken {
+  /** Its start was ordered before this leader began. */
+  inherited: boolean
+}
+
 const retryMsMax = 5_000
 const reInspectMs = 50
 /** Maximum time for the rest of the log of a run that is gone. */
@@ -61,7 +67,7 @@ export class Carrier {
   readonly done: Promise<void>
   readonly executor: Executor
   readonly #run: HoldingRun
-  readonly #carrying: Carrying
+  readonly #carrying: Carrying & Taken
   readonly #dropped: AbortSignal
   readonly #over = new AbortController()
   readonly #lost = new AbortController()
@@ -83,7 +89,7 @@ export class Carrier {
   #told: string | null
   #toldMs = Number.NEGATIVE_INFINITY
 
-  constructor(run: HoldingRun, executor: Executor, carrying: Carrying & { signal: AbortSignal }) {
+  constructor(run: HoldingRun, executor: Executor, carrying: Carrying & Taken & { signal: AbortSignal }) {
     this.#run = run
     this.executor = executor
     this.#carrying = carrying
@@ -186,7 +192,8 @@ export class Carrier {
     if (this.#run.state !== 'STARTING') return null
     const { domain, jobUrl } = this.#carrying
     const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
-    const handle = aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids))
+    const handle =
+      aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids, this.#carrying.inherited))
     return handle === null || (await this.#isKept(handle)) ? handle : null
   }
 

@@ -23,7 +23,7 @@ export async function readRunAids(domain: Domain, run: HoldingRun, url: string):
 }
 
 /** The request to the executor, with the variables that every job finds in its environment. */
-export function runSpecOf(run: HoldingRun, { url, token, closure }: RunAids): RunSpec {
+export function runSpecOf(run: HoldingRun, { url, token, closure }: RunAids, inherited: boolean): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser, queueNative, reservationNativeId } = run
   return {
     runId,
@@ -36,6 +36,7 @@ export function runSpecOf(run: HoldingRun, { url, token, closure }: RunAids): Ru
     queueNative,
     reservationNativeId,
     closure,
+    inherited,
     injected: {
       BERTH_URL: url,
       BERTH_TOKEN: token,

@@ -23,15 +23,20 @@ export interface Runner {
 const pollMs = 1_000
 const lookMsMax = 10_000
 const inspectMs = 3_000
+/** More than the error of the estimated time of the database. A run of this leader that counts as inherited is started as well. */
+const estimateMs = 1_000
 
 export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, Executor>): Runner {
   const { domain, leader } = carrying
-  const { clock, log } = domain
+  const { clock, log, time } = domain
+  const beganAtMs = time.nowMs()
   const carriers = new Map<string, Carrier>()
   const lookForLost = createSearch(carrying, executors)
   const watchNodes = createNodeWatch(carrying, executors)
   const dropped = new AbortController()
   const { signal } = dropped
+
+  const isInherited = ({ scheduledAt }: HoldingRun) => scheduledAt.getTime() < beganAtMs + estimateMs
 
   function takeUp(runs: readonly HoldingRun[]) {
     for (const run of runs) {
@@ -40,7 +45,7 @@ export function createRunner(carrying: Carrying, executors: ReadonlyMap<string, 
       if (known && run.state === 'CANCELLING') known.cancel()
       else if (known && run.leaves === 'ASKED') known.leave()
       else if (!known && executor && !endedMeanwhile.has(run.runId)) {
-        const carrier = new Carrier(run, executor, { ...carrying, signal })
+        const carrier = new Carrier(run, executor, { ...carrying, signal, inherited: isInherited(run) })
         carriers.set(run.runId, carrier)
         void carrier.done.then(() => remove(run.runId))
       }

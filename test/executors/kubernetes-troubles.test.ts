@@ -6,7 +6,7 @@ import { json } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor } from '../../src/executors/executor.ts'
 import { createKubernetesExecutor } from '../../src/executors/kubernetes/kubernetes.ts'
-import { handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
+import { annotations, handleOf, podLabels } from '../../src/executors/kubernetes/names.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
@@ -110,3 +110,20 @@ it.each([...answers, ['403', 403, isForbidden] as const])(
     expect(made).toEqual([handle, `${handle}-0`])
   },
 )
+
+it('a start that an earlier leader may have made is not given up when a new one is', async () => {
+  server.answers = giving(503, '{"kind":"Status","reason":"ServiceUnavailable"}')
+  await expect(executor.start(runOf({ command: ['true'] }))).rejects.toThrow('The cluster does not answer')
+  const inherited = executor.start({ ...run, inherited: true })
+  const giveUpMs = 60_000 / 50
+  expect(await Promise.race([inherited.catch(String), new Promise((r) => setTimeout(r, 2 * giveUpMs, 'waits'))])).toBe(
+    'waits',
+  )
+  const made = { name: handle, uid: 'u', resourceVersion: '1', labels: { [podLabels.run]: run.runId } }
+  server.items['secrets'] = [{ metadata: { ...made, annotations: { [annotations.made]: 'yes' } } }]
+  server.answers = (request, response) => {
+    if (request.method === 'POST') return giving(409, '{"kind":"Status","reason":"AlreadyExists"}')(request, response)
+    return false
+  }
+  expect(await inherited).toBe(handle)
+})

@@ -19,6 +19,7 @@ export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSp
     unixUser: null,
     queueNative: {},
     reservationNativeId: null,
+    inherited: false,
   }
   return { ...base, spec: { ...plainSpec, ...spec }, ...run }
 }

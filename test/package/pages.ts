@@ -10,5 +10,8 @@ import { berthExchange, graphcacheOptions } from 'berth/urql'
 const client = createClient({ url: 'http://a' })
 const cache = new InMemoryCache(cacheOptions)
 export const apollo = new ApolloClient({ cache, link: createBerthLink(client, { cache }) })
-export const urql = new Client({ url: 'http://a', exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)] })
+export const urql = new Client({
+  url: 'http://a',
+  exchanges: [cacheExchange(graphcacheOptions), berthExchange(client)],
+})
 export const handler = typeof defineJob

@@ -44,7 +44,7 @@ test('what a run printed before its machine was restarted is read before its log
   const carry = async (executor: Executor, signal: AbortSignal) => {
     const report = createReporter(it.domain, leader, 1)
     const append = createAppender(it.domain.db.sql)
-    const carrying = { domain: it.domain, leader, report, append, withdraw() {}, ...limits, signal }
+    const carrying = { domain: it.domain, leader, report, append, withdraw() {}, ...limits, signal, inherited: false }
     return new Carrier(await due(), executor, carrying)
   }
 

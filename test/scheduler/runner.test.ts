@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Domain } from '../../src/domain/domain.ts'
-import type { Executor } from '../../src/executors/executor.ts'
+import { type Executor, StartFailed } from '../../src/executors/executor.ts'
 import { createSimulatedExecutor } from '../../src/executors/simulated/simulated.ts'
 import { createAppender } from '../../src/logs/append.ts'
 import { systemClock } from '../../src/platform/clock.ts'
@@ -38,7 +39,7 @@ test.each(['runs_due', 'holding_runs'])(
         if (asked[2] !== name || rows.length === 0) return rows as never
         looked.resolve()
         await until(async () => (await stateOf()) === 'SUCCEEDED' && forgotten > 0, { what: 'the run is over' })
-        setTimeout(returned.resolve)
+        setImmediate(returned.resolve)
         return rows as never
       },
     }
@@ -68,3 +69,45 @@ test.each(['runs_due', 'holding_runs'])(
     expect(starts).toBe(1)
   },
 )
+
+test('a start that was ordered before the leader began is told as inherited', async () => {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const it = opened.use(await createTestDomain(database.db))
+  const { domain } = it
+  const told = new Map<string, boolean>()
+  const executor = {
+    name: 'simulated',
+    async start({ jobId, inherited }) {
+      if (!told.has(jobId)) told.set(jobId, inherited)
+      throw new StartFailed('START_FAILED', 'It is not started here')
+    },
+    find: async () => null,
+    inspect: async () => [],
+    list: async () => [],
+  } satisfies Partial<Executor>
+  const leader = await createLeader(domain, 'sim')
+  const startNext = async () => {
+    const id = await it.submit({ command: ['true'] })
+    await leader.tick()
+    return id
+  }
+  const before = await startNext()
+  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
+  const report = createReporter(domain, leader, 1)
+  const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+  const runner = createRunner(carrying, new Map([['simulated', executor as unknown as Executor]]))
+  runner.start()
+  opened.defer(() => runner.stop())
+  await until(() => told.has(before), { what: 'the first is started' })
+  // The database and the process may differ by less.
+  await setTimeout(1_100)
+  const after = await startNext()
+  await until(() => told.has(after), { what: 'the second is started' })
+  expect(told).toEqual(
+    new Map([
+      [before, true],
+      [after, false],
+    ]),
+  )
+})

@@ -92,7 +92,7 @@ function carry(run: HoldingRun, epoch: number, by: By = {}): Carrier {
   const limits = { graceMs, nodeLostAfterMs: 60_000, logBytesPerRunMax: 1_000_000, jobUrl: 'http://127.0.0.1' }
   const report = createReporter(domain, leader, 1)
   const append = createAppender(domain.db.sql)
-  const carrying = { domain, leader, report, append, withdraw, ...limits, signal: dropped.signal }
+  const carrying = { domain, leader, report, append, withdraw, ...limits, signal: dropped.signal, inherited: false }
   const carrier = new Carrier(run, by.executor ?? executor, carrying)
   carriers.push(carrier)
   return carrier

@@ -17,6 +17,8 @@ export interface HoldingRun {
   spec: JobSpec
   nodes: string[]
   gpuIds: number[]
+  /** Its start was ordered. */
+  scheduledAt: Date
   startedAt: Date | null
   expiredAt: Date | null
   /** It was asked to leave for another job; until it is signalled it may be spared. */
@@ -33,7 +35,7 @@ const commitMs = 2_000
 
 const runsSql = (condition: string, runs = 'run') => `
 SELECT r.id AS "runId", r.job_id AS "jobId", r.number, r.state, j.executor, r.handle, j.spec, r.nodes, r.gpu_ids AS "gpuIds",
-  r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser",
+  r.scheduled_at AS "scheduledAt", r.started_at AS "startedAt", r.expired_at AS "expiredAt", u.unix_user AS "unixUser",
   CASE WHEN r.preempt_signalled_at IS NOT NULL THEN 'SIGNALLED' WHEN r.preempt_requested_at IS NOT NULL THEN 'ASKED' END AS leaves,
   (SELECT c.ends_at FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId' AND c.hard) AS "mustEndAt",
   (SELECT c.native_id FROM capacity_reservation c WHERE c.id = j.spec->>'capacityReservationId') AS "reservationNativeId",

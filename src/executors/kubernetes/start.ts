@@ -22,8 +22,8 @@ import { removeObjects, unlessGone } from './stop.ts'
  * When all pods are made, the Secret says so: a later start of the same run, by another leader, makes none again that was
  * drained or deleted meanwhile.
  *
- * An API server that is away is waited for. Once a pod may have been asked for, there is no other way: a start that is
- * given up could still begin. The commands of several pods begin only when all of them run (inspect.ts).
+ * An API server that is away is waited for. Once a pod may have been asked for, here or by an earlier leader, there is no
+ * other way: a start that is given up could still begin. The commands of several pods begin only when all of them run (inspect.ts).
  */
 export interface PodStartOptions extends PodOptions {
   cluster: ClusterApi
@@ -50,7 +50,7 @@ export function createPodStarter(options: PodStartOptions): PodStarter {
   async function start(run: RunSpec): Promise<Handle> {
     refuseWhatIsNotHonoured(run)
     const handle = handleOf(run.runId)
-    const asked = { secret: false, pods: false }
+    const asked = { secret: false, pods: run.inherited }
     for (const sinceMs = clock.monotonicMs(); ; await clock.sleep(awayPauseMs, closing))
       try {
         await startWhole(run, asked)
