@@ -207,7 +207,8 @@ describe.skipIf(opened === null)('a server with a cluster', { timeout: 300_000 }
   }, 600_000)
 
   it('the time in which an image is pulled is none of the run', async () => {
-    const late = 'localhost/late:1'
+    // A cluster may have those of earlier runs of this test.
+    const late = `localhost/late:${process.pid}`
     const id = await api.submit(sh('sleep 2', { image: late, maxRunTimeSeconds: 4 }))
     await untilSeen(id, ({ stateInfo }) => stateInfo?.includes('ImagePull') ?? false, 'it cannot be pulled')
     await setTimeout(6_000)
