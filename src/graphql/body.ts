@@ -28,7 +28,7 @@ function readBytes(request: IncomingMessage, bytesMax: number): Promise<Buffer |
   })
 }
 
-/** Joins pieces as they come: one that is kept costs hundreds of bytes, and a sender may make each of a single byte. */
+/** Pieces are joined as they come. To keep a list of them costs hundreds of bytes for each, and a piece may be one byte. */
 function createBytes() {
   let joined: Buffer = Buffer.alloc(0)
   let length = 0

@@ -8,7 +8,7 @@ import { answerJson } from './unread.ts'
  * The end of a server, as its callers see it: streams are cut one after the other (parting.ts) without a `complete`, so
  * that their readers come back and go on from their cursor; requests in flight may finish within `drainMsMax`, and are
  * answered UNAVAILABLE then; new ones are answered UNAVAILABLE at once, with Retry-After, on connections that close.
- * Nothing ends without an answer.
+ * Nothing ends without an answer, except what was sent on a connection behind a request that is still in flight.
  */
 
 export interface Drain {

@@ -4,7 +4,8 @@ import type { Socket } from 'node:net'
 /**
  * A client may send requests on one connection without waiting for the answers. They are carried out one after the other,
  * as they are answered, and the connection is not read while more than one is there. Node would begin all of them at
- * once: one connection could hold the server with ten thousands.
+ * once: one connection could hold the server with ten thousands. Node's limit on the time of a request counts while it
+ * waits, so a long body that is sent behind a stream is cut off, and the stream with it.
  */
 export type InOrder = (response: ServerResponse, work: () => Promise<void>) => Promise<void>
 
@@ -14,7 +15,7 @@ interface Line {
   end: Promise<void>
 }
 
-/** The body of a single request is still to be read, that of each before the last one is there. */
+/** With a single request its body is still to be read. With several, the bodies of all but the last are there. */
 const pauseBehind = ({ length }: Line, socket: Socket) => void (length > 1 && socket.pause())
 
 export function createPipelines(): InOrder {

@@ -6,7 +6,10 @@ import type { IncomingMessage } from 'node:http'
  */
 export function toPath(request: IncomingMessage): void {
   const { url = '', headersDistinct } = request
-  if ((headersDistinct['host']?.length ?? 0) > 1) delete request.headers.host
+  if ((headersDistinct['host']?.length ?? 0) > 1) {
+    delete request.headers.host
+    return
+  }
   if (!/^https?:/i.test(url) || !URL.canParse(url)) return
   const { host, pathname, search } = new URL(url)
   request.headers.host = host

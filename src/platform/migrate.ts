@@ -178,8 +178,13 @@ async function apply(client: pg.Client, { name, script, checksum }: Migration): 
     `INSERT INTO _prisma_migrations (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
      VALUES (${id}, ${sum}, ${of}, now(), clock_timestamp(), 1)`,
   ]
-  await client.query(statements.join(';\n')).catch((cause: unknown) => {
-    throw new Error(`Migration ${name} failed; the database is as it was before`, { cause })
+  // A script may end with a comment.
+  await client.query(statements.join('\n;\n')).catch((cause: unknown) => {
+    const known = sqlState(cause) !== undefined
+    const what = known
+      ? 'failed; the database is as it was before'
+      : 'was cut off; the next start finds out whether it was done'
+    throw new Error(`Migration ${name} ${what}`, { cause })
   })
 }
 

@@ -54,7 +54,9 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
     } else if (request.method === 'PATCH') {
       const body = JSON.parse(await text(request))
       cluster.patches.push({ path: pathname, body })
-      response.end(JSON.stringify(change(pathname, (item) => merged(item, body)) ?? {}))
+      const changed = change(pathname, (item) => merged(item, body))
+      if (!changed) response.statusCode = 404
+      response.end(JSON.stringify(changed ?? { kind: 'Status', reason: 'NotFound' }))
     } else if (request.method === 'DELETE') {
       response.end(JSON.stringify(change(pathname, () => null) ?? {}))
     } else if (cluster.items[kind] === undefined && named(pathname)) {

@@ -36,11 +36,19 @@ const started = {
   NetworkSettings: {},
 }
 
+const created = { ...started, State: { ...started.State, Status: 'created', StartedAt: '0001-01-01T00:00:00Z' } }
+
 type Answer = (response: ServerResponse) => void
 
 /** Breaks when it is told to start the container, which it does. */
 async function startEngine() {
-  const state = { isStarted: false, made: 0, broken: null as Answer | null, breaks: null as Answer | null }
+  const state = {
+    isStarted: false,
+    made: 0,
+    broken: null as Answer | null,
+    breaks: null as Answer | null,
+    refuses: null as Answer | null,
+  }
   const networks = ['berth', 'berth-in'].map((Name) => ({ Id: Name, Name, Created: '2026-01-01T00:00:00Z' }))
   const always: Record<string, unknown> = {
     'GET /_ping': 'OK',
@@ -58,11 +66,14 @@ async function startEngine() {
     if (name === handle) state.made++
     if (asked === 'POST /containers/create') return { Id: 'abc' }
     if (asked.includes('berth-look')) return {}
+    if (state.refuses && state.made > 0 && asked === `GET /containers/${handle}/json`) return created
     return (state.isStarted ? once[asked] : undefined) ?? always[asked]
   }
   const server = await listenAsEngine(directory, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://engine')
     const asked = `${request.method} ${pathname.replace(/^\/v[\d.]+/, '')}`
+    const isRefused = state.refuses && (asked.endsWith(`${handle}/start`) || request.method === 'DELETE')
+    if (state.refuses && isRefused) return state.refuses(response)
     if (asked === `POST /containers/${handle}/start`) {
       Object.assign(state, { isStarted: true, broken: state.breaks })
       if (!state.broken) return void response.writeHead(204).end()
@@ -112,4 +123,9 @@ describe.each<[string, (response: ServerResponse) => void]>([
     expect(await starting).toBe(handle)
     expect(engine.made).toBe(1)
   })
+})
+
+it('a start that the engine refuses fails for its reason, also if the container cannot be removed', async () => {
+  engine.refuses = giving(500, '{"message":"device or resource busy"}')
+  await expect(executor.start(run)).rejects.toThrow('device or resource busy')
 })

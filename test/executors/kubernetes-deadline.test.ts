@@ -10,10 +10,7 @@ const pod: Pod = {
     name: 'p',
     uid: 'uid',
     resourceVersion: '1',
-    managedFields: [
-      { manager: 'kubelet', time: toldAt },
-      { manager: 'berth', time: '2026-01-01T02:00:00Z' },
-    ],
+    managedFields: [{ time: '2026-01-01T00:00:00Z' }, { time: toldAt }],
   },
   spec: { nodeName: 'n1', containers: [], terminationGracePeriodSeconds: 30 },
   status: {

@@ -84,6 +84,7 @@ test.each([
   async (ready, grace) => {
     const pod = podOf({ waiting: { reason: 'ImagePullBackOff' } })
     server.items['pods'] = [pod]
+    server.items['secrets'] = [{ metadata: { name: handle } }]
     server.items['nodes'] = [node(ready)]
     const deleted: unknown[] = []
     server.answers = (request, response) => {
@@ -241,6 +242,33 @@ test.each<[string, State, object[]]>([
     return true
   }
   expect(await chunksOf(null)).toMatchObject(expected)
+})
+
+test('output of a pod that was read and then cut off has a gap, though its beginning was not seen', async () => {
+  server.items['nodes'] = [node('True')]
+  server.items['pods'] = [podOf(waiting, { phase: 'Pending' })]
+  server.answers = (request, response) => {
+    if (!request.url?.includes('/log?')) return false
+    response.write('2026-01-01T00:00:01.000000000Z hello\n')
+    setTimeout(() => {
+      server.items['pods'] = []
+      response.destroy()
+    }, 100)
+    return true
+  }
+  expect(await chunksOf(null)).toMatchObject([{ stream: 'STDOUT' }, { gap: 'LOST', bytes: 0 }])
+})
+
+test('output of a pod that runs on a silent node and is removed has a gap', async () => {
+  server.items['nodes'] = [node('Unknown')]
+  server.items['pods'] = [podOf({ running: { startedAt: '2026-01-01T00:00:00Z' } }, { phase: 'Running' })]
+  server.answers = (request, response) => {
+    if (!request.url?.includes('/log?')) return false
+    server.items['pods'] = []
+    response.writeHead(500).end()
+    return true
+  }
+  expect(await chunksOf(null)).toMatchObject([{ gap: 'LOST', bytes: 0 }])
 })
 
 test('the deadline of a pod that waits for the other pods of its run counts from when they begin', async () => {

@@ -127,3 +127,20 @@ it('a start that an earlier leader may have made is not given up when a new one 
   }
   expect(await inherited).toBe(handle)
 })
+
+it.each([
+  ['PATCH', '{"status":"ok"}'],
+  ['GET', '{"metadata":null,"items":[]}'],
+  ['GET', '{"metadata":{"resourceVersion":"1"},"items":{}}'],
+])('an answer to %s that is %s tells nothing', async (method, body) => {
+  const metadata = { name: `${handle}-0`, uid: 'u', resourceVersion: '1', labels: { [podLabels.handle]: handle } }
+  const status = {
+    phase: 'Running',
+    containerStatuses: [{ name: 'job', state: { running: { startedAt: '2026-01-01T00:00:00Z' } } }],
+  }
+  server.items['pods'] = [{ metadata, spec: { containers: [] }, status }]
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+  server.answers = (request, response) => request.method === method && giving(200, body)(request, response)
+  expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
+  if (method === 'PATCH') await expect(executor.stop(handle, 0)).rejects.toThrow('did not come from Kubernetes')
+})

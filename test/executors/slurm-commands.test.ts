@@ -48,9 +48,30 @@ it('one that cannot be executed says nothing of a job', async () => {
   await expect(ask('echo 7', { mode: 0o644 })).rejects.toThrow(SlurmAway)
 })
 
-it('one that reads nothing, or answers without end, is no more than that', async () => {
+it('one that reads nothing is no more than that', async () => {
   expect(await ask('exec <&-; sleep 0.2; echo 7', { input: 'x'.repeat(10_000_000) })).toBe('7\n')
   await expect(ask('echo "sbatch: error: Batch job submission failed: Invalid account" >&2; exit 1')).rejects.toThrow(
     SlurmRefused,
   )
+})
+
+it('an answer that comes after the end of the command is read to its end', async () => {
+  const late = 'exec > >(sleep 0.2; cat; sleep 0.3; echo 8); echo 7'
+  expect(await ask(`exec bash -c '${late}'`)).toBe('7\n8\n')
+})
+
+it.each(['', 'printf 12345; '])('an answer that does not come whole is none: "%s"', async (beginning) => {
+  await expect(ask(`${beginning}sleep 20 &`)).rejects.toThrow('The answer of sbatch was cut off')
+})
+
+it('an answer without end is given up before it fills the memory', async () => {
+  const beganMs = performance.now()
+  await expect(ask('exec yes', { timeoutMs: 60_000 })).rejects.toThrow(SlurmAway)
+  expect(performance.now() - beganMs).toBeLessThan(30_000)
+})
+
+it('a process that cannot be made says nothing of a job', async () => {
+  const slurm = createSlurm({ PATH: '/usr/bin' })
+  const input = { command: 'sbatch', args: [], timeoutMs: 10_000 } as const
+  await expect(slurm({ ...input, as: ['/'] })).rejects.toThrow('/ cannot be run: EACCES')
 })

@@ -109,6 +109,7 @@ describe('a request for a path, a whole address or an upgrade', () => {
     [200, '/graphql?query={__typename}', ['Connection: Upgrade', 'Upgrade: h2c']],
     [404, '/nothing', upgrade],
     [403, '/graphql?query={__typename}', ['Host: evil.example']],
+    [403, 'http://localhost/graphql?query={__typename}', ['Host: evil.example']],
     [404, 'http://localhost/nothing', []],
     [404, 'http://', []],
   ])('is answered %i: %s', async (status, target, headers) => {

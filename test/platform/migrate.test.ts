@@ -12,6 +12,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { MigrationRefused, migrate } from '../../src/platform/migrate.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { killMigration } from '../support/killed-migration.ts'
+import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 const log = createLog('silent')
@@ -106,6 +107,12 @@ describe('a migrated database', () => {
     await expect(migrate(db.url, log, directory)).rejects.toThrow(/not the one that was applied/)
   })
 
+  test('gets a migration that ends with a comment', async () => {
+    await addMigration('20990101000000_more', 'CREATE TABLE more (n int) -- the end')
+    await migrate(db.url, log, directory)
+    expect(await record()).toHaveLength(names.length + 1)
+  })
+
   test('is as before when a migration fails, and migrates once that is repaired', async () => {
     await addMigration('20990101000000_more', 'CREATE TABLE more (n int); SELECT 1 / 0')
     await expect(migrate(db.url, log, directory)).rejects.toMatchObject({ cause: { message: 'division by zero' } })
@@ -153,6 +160,19 @@ describe('a migration that was cut off', () => {
     await until(() => waiting(2), { what: 'the script and the next start wait' })
     await gate.client.query('SELECT pg_advisory_unlock(42)')
     await again
+    expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
+  })
+
+  test('by its connection is not said to be undone: PostgreSQL goes on with it', async () => {
+    await addMigration('20990101000000_more', `${moreRows} SELECT pg_sleep(1);`)
+    const door = await createDoor(db.url)
+    const migrating = migrate(door.url, log, directory)
+    const failed = expect(migrating).rejects.toThrow('20990101000000_more was cut off')
+    const running = () => db.sql.query("SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+    await until(async () => (await running()).length > 0, { what: 'its script runs' })
+    await door.shut()
+    await failed
+    await migrate(db.url, log, directory)
     expect(await db.sql.query('SELECT n FROM more')).toEqual([{ n: 1 }])
   })
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { type ClientRequest, type IncomingMessage, request as open, type RequestOptions } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
+import { beginningOf, parsedJson } from '../answer.ts'
 
 /**
  * The Docker Engine API of dockerd and `podman system service`: HTTP over a Unix socket, or TCP. Only requests and
@@ -131,7 +132,7 @@ export function createEngine(address: string, clock: Clock): Engine {
     if (status === 400) version = null
     const body = await bodyOf(response)
     // Another program has its own pages for what it does not have.
-    if (status === 404 && body !== '' && parsed(body) === undefined) throw foreign(sent.path, body)
+    if (status === 404 && body !== '' && parsedJson(body) === undefined) throw foreign(sent.path, body)
     throw new EngineError(status, messageOf(body) || `${sent.method} ${sent.path}: ${status}`)
   }
 
@@ -150,7 +151,7 @@ export function createEngine(address: string, clock: Clock): Engine {
   async function json<T>(sent: Sent): Promise<T | null> {
     const body = await bodyOf(await answerOf(sent))
     if (body.trim() === '') return null
-    const answer = parsed(body)
+    const answer = parsedJson(body)
     if (answer === undefined) throw foreign(sent.path, body)
     return answer as T
   }
@@ -180,7 +181,7 @@ export function createEngine(address: string, clock: Clock): Engine {
     async podman<T>(path: string) {
       const response = await send(podmanPrefix, { method: 'GET', path })
       const body = await bodyOf(response)
-      return (response.statusCode ?? 0) < 400 ? ((parsed(body) ?? null) as T | null) : null
+      return (response.statusCode ?? 0) < 400 ? ((parsedJson(body) ?? null) as T | null) : null
     },
     close: () => closing.abort(),
   }
@@ -194,24 +195,12 @@ async function limit(message: ClientRequest | IncomingMessage, clock: Clock, ans
 
 /** `{"message": "…"}` of Docker, `{"message": …, "cause": …}` of Podman. */
 function messageOf(body: string): string {
-  const { message = body.trim() } = (parsed(body) as { message?: unknown } | null | undefined) ?? {}
+  const { message = body.trim() } = (parsedJson(body) as { message?: unknown } | null | undefined) ?? {}
   return String(message)
 }
 
-/** undefined: it is no JSON. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
-const shownMax = 200
-
 const foreign = (path: string, body: string) =>
-  new EngineAway(`The answer to ${path} is none of a container engine: ${body.trim().slice(0, shownMax)}`)
+  new EngineAway(`The answer to ${path} did not come from a container engine: ${beginningOf(body)}`)
 
 /** Throws EngineAway unless the answer has what each answer to this path has. */
 export function demandWhole(isWhole: boolean, path: string): void {

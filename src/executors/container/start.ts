@@ -119,7 +119,7 @@ export function createStarter(options: StartOptions): Starter {
         return await startOnce(order)
       } catch (error) {
         await demandAnotherTry(error, order, sinceMs)
-        order.tell(engineAway)
+        order.tell(error instanceof EngineError ? error.message : engineAway)
       }
   }
 
@@ -141,7 +141,7 @@ export function createStarter(options: StartOptions): Starter {
   async function mayBeThere(handle: Handle): Promise<boolean> {
     if (!(await orders.mayHave(handle))) return false
     return lookFor(handle).then(
-      (found) => found !== null,
+      (found) => found !== null && !isUnstarted(found),
       () => true,
     )
   }

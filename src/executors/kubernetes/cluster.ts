@@ -2,6 +2,7 @@ import { Agent as HttpAgent, type IncomingMessage, request as openHttp } from 'n
 import { Agent as HttpsAgent, request as openHttps } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
 import type { Clock, Time } from '../../platform/clock.ts'
+import { beginningOf, parsedJson } from '../answer.ts'
 import { type Access, type AccessOptions, readAccess } from './access.ts'
 
 /**
@@ -165,7 +166,7 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
 
   async function ask<T>(sent: Sent): Promise<T> {
     const body = await bodyOf(await answerOf(sent))
-    const answer = parsed(body)
+    const answer = parsedJson(body)
     if (typeof answer === 'object' && answer !== null) return answer as T
     throw foreign(sent.path, body)
   }
@@ -185,7 +186,8 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
         query: { ...query, limit: pageItems, ...(next && { continue: next }) },
         ...withoutData(path, 'PartialObjectMetadataList'),
       })
-      if (page.metadata === undefined || page.items === undefined) throw foreign(path, JSON.stringify(page))
+      const isWhole = page.metadata && (page.items === null || Array.isArray(page.items))
+      if (!page.metadata || !isWhole) throw foreign(path, JSON.stringify(page))
       items.push(...(page.items ?? []))
       next = page.metadata.continue ?? ''
       if (next === '') return { items, version: page.metadata.resourceVersion }
@@ -203,7 +205,7 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
     },
     list,
     create: (path, body) => askObject({ method: 'POST', path, body }),
-    patch: (path, body) => ask({ method: 'PATCH', path, body, type: 'application/merge-patch+json' }),
+    patch: (path, body) => askObject({ method: 'PATCH', path, body, type: 'application/merge-patch+json' }),
     async delete(path, body) {
       await ask({ method: 'DELETE', path, body })
     },
@@ -253,25 +255,12 @@ async function bodyOf(response: IncomingMessage): Promise<string> {
 /** The body is a `Status` object, or the text of a proxy. */
 function refusalOf(status: number, body: string, what: string): ClusterError {
   const { reason = '', message = `${what}: ${status} ${beginningOf(body)}` } =
-    (parsed(body) as { reason?: string; message?: string } | null | undefined) ?? {}
+    (parsedJson(body) as { reason?: string; message?: string } | null | undefined) ?? {}
   return new ClusterError(status, reason, message)
 }
 
-/** undefined: it is no JSON. */
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}
-
-const shownMax = 200
-const beginningOf = (body: string) => body.trim().slice(0, shownMax)
-
 const foreign = (path: Path, body: string) =>
-  new ClusterAway(`The answer to ${path} is none of Kubernetes: ${beginningOf(body)}`)
+  new ClusterAway(`The answer to ${path} did not come from Kubernetes: ${beginningOf(body)}`)
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
 

@@ -203,7 +203,8 @@ function outputOf(together: Together, replica: number): OutputState {
   const { terminated, running } = containerOf(pod) ?? {}
   if (kind === 'over') return (terminated ?? running) ? 'OVER' : 'GONE'
   if (kind === 'gone') return terminated ? 'OVER' : 'GONE'
-  return kind === 'runs' && hasBegunTogether(together) ? 'GOES_ON' : 'WAITS'
+  const runs = kind === 'runs' || (kind === 'unreachable' && running !== undefined)
+  return runs && hasBegunTogether(together) ? 'GOES_ON' : 'WAITS'
 }
 
 const runsSinceMs = (pod: Pod) => Date.parse(containerOf(pod)?.running?.startedAt ?? '')

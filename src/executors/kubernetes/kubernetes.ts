@@ -73,14 +73,18 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     closing: closing.signal,
   })
 
-  const isGone = async (handle: Handle) =>
-    isPodHandle(handle) && (await inspector.inspect([handle]))[0]?.state === 'gone'
+  /** Of a run that has no pods. */
+  async function hadOutput(handle: Handle): Promise<boolean> {
+    const [seen] = await inspector.inspect([handle])
+    if (!isPodHandle(handle) || seen === undefined) return false
+    return seen.state === 'ended' ? seen.startedAt !== undefined : seen.state !== 'starting' && seen.state !== 'failed'
+  }
 
   async function* logs(handle: Handle, from: unknown, given: AbortSignal): AsyncGenerator<LogChunk> {
     const signal = either(given)
     const positions = podPositionsOf(from)
     const pods = await inspector.podsOf(handle, signal)
-    if (pods.length === 0 && from === null && (await isGone(handle))) {
+    if (pods.length === 0 && from === null && (await hadOutput(handle))) {
       if (!signal.aborted) yield { gap: 'LOST', bytes: 0, next: positions }
       return
     }

@@ -88,10 +88,11 @@ async function* podLog(pod: PodName, from: PodPosition, reading: Reading): Async
   const { clock, signal } = reading
   const isTooLong = patienceFor(clock, unreadableMsMax)
   let last: Read = { at: from, end: 'CUT_OFF' }
-  let hasBegun = from.at !== ''
+  let hasBegun = false
   while (!signal.aborted) {
     const state = await reading.stateOf(pod.replica)
     if (state === 'NONE') return
+    hasBegun ||= last.at.at !== ''
     if (state === 'GONE') return yield* hasBegun ? restOf(last) : []
     hasBegun ||= state !== 'WAITS'
     const isOver = state === 'OVER'

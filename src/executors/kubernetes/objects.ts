@@ -7,8 +7,8 @@ export interface Metadata {
   labels?: Readonly<Record<string, string>>
   annotations?: Readonly<Record<string, string>>
   deletionTimestamp?: string
-  /** Who wrote which fields, and when. */
-  managedFields?: readonly { manager?: string; time?: string }[]
+  /** When each of its writers changed it last. */
+  managedFields?: readonly { time?: string }[]
 }
 
 export interface Condition {

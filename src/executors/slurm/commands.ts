@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import type { Readable } from 'node:stream'
 
 /**
  * The commands of Slurm. They say what went wrong in words only: a few of these words mean that the controller does not
@@ -26,8 +25,10 @@ export interface Asked {
 
 export type Slurm = (asked: Asked) => Promise<string>
 
-/** What a command has begun may hold its output open; the command has written all of it when it ends. */
-const outputMsMax = 500
+/** What a command has begun may hold its output open. After its end it is read until it is silent for this long. */
+const quietMs = 500
+/** Of output, as large as that of a cluster with hundreds of thousands of jobs. */
+const charsMax = 2 ** 26
 
 /** Variables of the server that the commands get. A job must not inherit any other by way of sbatch. */
 const passed = ['PATH', 'SLURM_CONF'] as const
@@ -45,22 +46,23 @@ async function run({ as = [], command, args, input = '', timeoutMs }: Asked, env
   const [file = command, ...rest] = [...as, command, ...args]
   const child = spawn(file, rest, { env, cwd: '/', stdio: 'pipe', detached: true })
   const limit = setTimeout(() => killGroup(child), timeoutMs)
-  const [out, err] = [textOf(child.stdout), textOf(child.stderr)]
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject)
-    child.once('exit', () => setTimeout(() => closeOutput(child), outputMsMax).unref())
     child.once('close', resolve)
   })
-  // A command that ends early does not read its input.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
+  const output = outputOf(child)
   try {
+    // A command that ends early does not read its input. A process that could not be made has none.
+    child.stdin?.on('error', () => undefined).end(input)
     const code = await ended
-    if (code === 0) return out()
-    throw failureOf(command, code, err())
+    if (code !== 0) throw failureOf(command, code, output.err())
+    if (output.isCut() && command !== 'scancel') throw new SlurmAway(`The answer of ${command} was cut off`)
+    return output.out()
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
-    throw new SlurmAway(`There is no ${file} in the PATH of the server`, { cause })
+    const { code, syscall } = cause as NodeJS.ErrnoException
+    if (!syscall?.startsWith('spawn')) throw cause
+    const why = code === 'ENOENT' ? `There is no ${file} in the PATH of the server` : `${file} cannot be run: ${code}`
+    throw new SlurmAway(why, { cause })
   } finally {
     clearTimeout(limit)
   }
@@ -74,16 +76,44 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-function closeOutput({ stdout, stderr }: ChildProcess): void {
-  stdout?.destroy()
-  stderr?.destroy()
+interface Output {
+  out(): string
+  err(): string
+  /** A process that the command left behind held its output open, and the last line of it has no end. */
+  isCut(): boolean
 }
 
-/** What was read so far. */
-function textOf(stream: Readable): () => string {
-  const pieces: string[] = []
-  stream.setEncoding('utf8').on('data', (piece: string) => pieces.push(piece))
-  return () => pieces.join('')
+function outputOf(child: ChildProcess): Output {
+  const texts = { out: '', err: '' }
+  let hasEnded = false
+  let isClosed = false
+  let quiet: NodeJS.Timeout | undefined
+  const close = () => {
+    isClosed = true
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
+  const closeLater = () => {
+    clearTimeout(quiet)
+    if (hasEnded) quiet = setTimeout(close, quietMs)
+  }
+  const take = (name: keyof typeof texts) => (piece: string) => {
+    texts[name] += piece
+    if (texts[name].length > charsMax) killGroup(child)
+    closeLater()
+  }
+  child.stdout?.setEncoding('utf8').on('data', take('out'))
+  child.stderr?.setEncoding('utf8').on('data', take('err'))
+  child.once('exit', () => {
+    hasEnded = true
+    closeLater()
+  })
+  child.once('close', () => clearTimeout(quiet))
+  return {
+    out: () => texts.out,
+    err: () => texts.err,
+    isCut: () => isClosed && !texts.out.endsWith('\n'),
+  }
 }
 
 const awayWords =

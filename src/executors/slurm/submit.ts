@@ -2,6 +2,7 @@ import { chown, lchown, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { type Account, type AccountRules, accountOf, changeTo } from '../account.ts'
+import { beginningOf } from '../answer.ts'
 import { type Executor, type Handle, type RunSpec, StartFailed } from '../executor.ts'
 import { batchScriptOf, closureFile, jobFileOf } from './command.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
@@ -142,7 +143,7 @@ export function createSubmit(options: SubmitOptions): Submit {
     try {
       const answer = await slurm(asked)
       const nativeId = idIn(answer)
-      if (nativeId === null) return new SlurmAway(`sbatch told no id of a job: ${answer.trim().slice(0, shownMax)}`)
+      if (nativeId === null) return new SlurmAway(`sbatch told no id of a job: ${beginningOf(answer)}`)
       options.onSubmitted(files.runId, nativeId)
       return null
     } catch (cause) {
@@ -247,7 +248,6 @@ async function fill(directory: string, { texts, account }: Prepared): Promise<vo
  * sbatch may print other lines. null: there is no id.
  */
 const idIn = (answer: string) => [...answer.matchAll(/^(\d+)(?:;\S*)?$/gm)].at(-1)?.[1] ?? null
-const shownMax = 200
 
 /** Words of Slurm for what will be refused again, however often it is asked. */
 const badSpec =
