@@ -54,9 +54,10 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
     } else if (request.method === 'PATCH') {
       const body = JSON.parse(await text(request))
       cluster.patches.push({ path: pathname, body })
-      const changed = change(pathname, (item) => merged(item, body))
-      if (!changed) response.statusCode = 404
-      response.end(JSON.stringify(changed ?? { kind: 'Status', reason: 'NotFound' }))
+      tell(
+        response,
+        change(pathname, (item) => merged(item, body)),
+      )
     } else if (request.method === 'DELETE') {
       response.end(JSON.stringify(change(pathname, () => null) ?? {}))
     } else if (cluster.items[kind] === undefined && named(pathname)) {
@@ -96,6 +97,12 @@ export async function startClusterServer(directory: string): Promise<ClusterServ
     },
   }
   return cluster
+}
+
+/** undefined: there is no such object. */
+function tell(response: ServerResponse, object: object | undefined): void {
+  if (!object) response.statusCode = 404
+  response.end(JSON.stringify(object ?? { kind: 'Status', reason: 'NotFound' }))
 }
 
 /** Of a selector only `label in (one,other)` counts. */
