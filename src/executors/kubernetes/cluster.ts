@@ -186,8 +186,8 @@ export function createClusterApi(options: AccessOptions, { clock, time }: { cloc
         query: { ...query, limit: pageItems, ...(next && { continue: next }) },
         ...withoutData(path, 'PartialObjectMetadataList'),
       })
-      const isWhole = page.metadata && (page.items === null || Array.isArray(page.items))
-      if (!page.metadata || !isWhole) throw foreign(path, JSON.stringify(page))
+      const hasItems = page.items === null || Array.isArray(page.items)
+      if (!page.metadata || !hasItems) throw foreign(path, JSON.stringify(page))
       items.push(...(page.items ?? []))
       next = page.metadata.continue ?? ''
       if (next === '') return { items, version: page.metadata.resourceVersion }

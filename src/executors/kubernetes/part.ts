@@ -110,8 +110,9 @@ export function partOf(pod: Pod, surroundings: Surroundings): Part {
   const node = pod.spec.nodeName
   if (phase === 'Unknown') return { kind: 'unreachable', info: `Node ${node} does not answer` }
   if (container?.terminated) return endOf(pod, container.terminated, known)
-  const isEnding = podIsOver(pod) && container?.running !== undefined && isOutOfTime(pod)
-  if (podIsOver(pod) && !isEnding) return withoutContainer(pod)
+  const isOver = podIsOver(pod)
+  const isEnding = isOver && container?.running !== undefined && isOutOfTime(pod)
+  if (isOver && !isEnding) return withoutContainer(pod)
   if (node !== undefined && known.silent.has(node)) return { kind: 'unreachable', info: `Node ${node} does not answer` }
   if (isEnding && isEndedByNow(pod, surroundings)) return withoutContainer(pod)
   if (container?.running) return withDisplay(pod, container.running, known)
