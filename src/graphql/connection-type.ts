@@ -1,5 +1,8 @@
 import { builder } from './builder.ts'
 import type { ConnectionShape } from './connection.ts'
+import { countMax } from './keyset.ts'
+
+const countCost = 5
 
 type NodeRef<Node> = ReturnType<typeof builder.objectRef<Node>>
 
@@ -33,6 +36,12 @@ export function connectionType<Node, Extra extends object = object>(name: string
         type: builder.pageInfoRef(),
         description: 'Position of the page in its list.',
         resolve: (parent) => parent.pageInfo,
+      }),
+      totalCount: t.int({
+        nullable: true,
+        description: `Items in the whole list; null: more than ${countMax.toLocaleString('en')}.`,
+        complexity: countCost,
+        resolve: (parent) => parent.count(),
       }),
     }),
   })

@@ -1,19 +1,38 @@
 import DataLoader from 'dataloader'
 import type { Sql } from '../platform/tx.ts'
-import { type Bind, type Listing, type Page, type PageRequest, readCounts, readPages, requestPage } from './keyset.ts'
+import {
+  type Bind,
+  type Listing,
+  type Page,
+  type PageQuery,
+  type PageRequest,
+  readCounts,
+  readPages,
+  requestPage,
+} from './keyset.ts'
 import type { PageArgs } from './page.ts'
 
 /** What a connection type resolves from. */
 export interface ConnectionShape<Node> {
   edges: { cursor: string; node: Node }[]
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null }
+  count: Count
+}
+
+/** Rows of the whole list, read when it is asked for; null: more than are counted. */
+export type Count = () => Promise<number | null>
+
+/** A page of a list that was read. */
+export interface ListPage {
+  page: Page
+  count: Count
 }
 
 const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false }
 
 /** The page with its rows; a row that was deleted since the page was read is left out. */
 export async function toConnection<Node>(
-  page: Page = emptyPage,
+  { page, count }: ListPage,
   load: (ids: string[]) => Promise<readonly (Node | Error | null)[]>,
 ): Promise<ConnectionShape<Node>> {
   const nodes = await load(page.items.map(({ id }) => id))
@@ -30,7 +49,25 @@ export async function toConnection<Node>(
       startCursor: edges.at(0)?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
+    count,
   }
+}
+
+/** `filter` is what the cursors of the list are bound to. */
+interface List extends Pick<PageQuery, 'listing' | 'where'> {
+  filter: unknown
+  args: PageArgs
+}
+
+export const countOf =
+  (sql: Sql, query: Pick<PageQuery, 'listing' | 'where'>): Count =>
+  async () =>
+    (await readCounts(sql, { ...query, parents: [''] })).get('') ?? null
+
+export async function readList(sql: Sql, { listing, where, filter, args }: List): Promise<ListPage> {
+  const page = requestPage(listing, filter, args)
+  const pages = await readPages(sql, { listing, where, page, parents: [''], filterOf: () => filter })
+  return { page: pages.get('') ?? emptyPage, count: countOf(sql, { listing, where }) }
 }
 
 interface PageKey {
@@ -58,12 +95,9 @@ export class NestedList {
     })
   }
 
-  async load(parent: string, args: PageArgs): Promise<Page> {
-    return this.#pages.load({ parent, page: requestPage(this.#listing, this.#filterOf(parent), args) })
-  }
-
-  count(parent: string): Promise<number | null> {
-    return this.#counts.load(parent)
+  async load(parent: string, args: PageArgs): Promise<ListPage> {
+    const page = await this.#pages.load({ parent, page: requestPage(this.#listing, this.#filterOf(parent), args) })
+    return { page, count: () => this.#counts.load(parent) }
   }
 }
 

@@ -122,7 +122,7 @@ function toPage({ listing, page }: PageQuery, filter: unknown, rows: readonly Ro
 }
 
 /** Lists are counted up to here. */
-const countMax = 10_000
+export const countMax = 10_000
 
 /** How many rows each parent's list has; null: more than are counted. */
 export async function readCounts(

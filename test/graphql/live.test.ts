@@ -363,7 +363,7 @@ it('a job has no event that was stored after it was read: a reader goes on from 
   const { load } = createContext({ domain, live: domain, feed, logTail } as Rooms, viewer)
   const job = (await load.job.load(jobId)) ?? never
   await cancel(jobId)
-  const { items, hasNextPage } = await load.eventsOfJob.load(eventsParent(job), {})
+  const { items, hasNextPage } = (await load.eventsOfJob.load(eventsParent(job), {})).page
   expect({ version: job.version, events: items.length, hasNextPage }).toEqual({
     version: 1,
     events: 1,
@@ -391,7 +391,7 @@ it('a list has nothing that was read before its asOf, also if the document asked
   const read = async () => {
     const job = await load.job.load(jobId)
     const run = job && (await load.currentRun.load(job))
-    const { items } = await load.eventsOfJob.load(eventsParent(job ?? never), {})
+    const { items } = (await load.eventsOfJob.load(eventsParent(job ?? never), {})).page
     return { version: job?.version, run: run?.state, events: items.length }
   }
   expect(await read()).toEqual({ version: 1, run: 'QUEUED', events: 1 })

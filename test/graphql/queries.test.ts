@@ -35,7 +35,8 @@ describe('lists', () => {
     await submitMany(120, { dependsOn: [{ jobId: first }] })
     const query = `query ($n: Int) { jobs(first: $n) { totalCount asOf nodes {
       id eventCursor logCursor user { name } currentRun { id placements { node } logBytes } scheduling { reasons { code } } queuePosition nativeId
-      runs(first: 3) { nodes { id job { id } } } other: runs(last: 1) { nodes { number } } events(first: 2) { nodes { seq actor { name } } }
+      runs(first: 3) { nodes { id job { id } } totalCount } other: runs(last: 1) { nodes { number } } events(first: 2) { nodes { seq actor { name } } totalCount }
+      artifacts(first: 1) { totalCount }
       dependsOn(first: 2) { nodes { id } totalCount } dependencies { satisfied job { id } } dependents(first: 1) { nodes { id } }
     } } }`
     const count = async (n: number) => {

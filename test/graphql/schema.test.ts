@@ -74,10 +74,11 @@ describe('the schema', () => {
     expect(connections.length).toBeGreaterThan(3)
     for (const connection of connections)
       if (isObjectType(connection)) {
-        const { edges, nodes, pageInfo } = connection.getFields()
+        const { edges, nodes, pageInfo, totalCount } = connection.getFields()
         expect(String(edges?.type)).toMatch(/^\[\w+Edge!\]!$/)
         expect(String(nodes?.type)).toMatch(/^\[\w+!\]!$/)
         expect(String(pageInfo?.type)).toBe('PageInfo!')
+        expect(String(totalCount?.type)).toBe('Int')
       }
   })
 })

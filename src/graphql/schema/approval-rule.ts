@@ -10,9 +10,8 @@ import type { ApprovalRule } from '../../platform/generated/client.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
-import { readPages, requestPage } from '../keyset.ts'
 import { approvalRulesListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { ApprovalRuleRef } from '../refs.ts'
@@ -84,10 +83,8 @@ builder.queryField('approvalRules', (t) =>
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, load }) {
-      const listing = approvalRulesListing
-      const page = requestPage(listing, null, args)
-      const query = { listing, where: () => 'TRUE', parents: [''], filterOf: () => null, page }
-      return toConnection((await readPages(db.sql, query)).get(''), (ids) => load.approvalRule.loadMany(ids))
+      const list = await readList(db.sql, { listing: approvalRulesListing, where: () => 'TRUE', filter: null, args })
+      return toConnection(list, (ids) => load.approvalRule.loadMany(ids))
     },
   }),
 )

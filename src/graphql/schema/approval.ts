@@ -15,10 +15,10 @@ import { Unavailable } from '../../platform/tx.ts'
 import { bulkOf } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import { bulkCost } from '../bulk.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import { described } from '../described.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { limits } from '../limits.ts'
 import { approvalsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
@@ -112,10 +112,8 @@ builder.queryField('approvals', (t) =>
       const filter = { pendingOnly: pendingOnly !== false }
       const where = (bind: Bind) =>
         `${visibleTo(viewer, 'j', bind)} AND ${filter.pendingOnly ? isOpenSql('a') : 'TRUE'}`
-      const page = requestPage(approvalsListing, filter, args)
-      const query = { listing: approvalsListing, where, parents: [''], filterOf: () => filter, page }
-      const pages = await readPages(db.sql, query)
-      return toConnection(pages.get(''), (ids) => load.approval.loadMany(ids))
+      const list = await readList(db.sql, { listing: approvalsListing, where, filter, args })
+      return toConnection(list, (ids) => load.approval.loadMany(ids))
     },
   }),
 )

@@ -2,9 +2,9 @@ import { demandToRead } from '../../domain/access.ts'
 import { type Verification, verifyAudit } from '../../domain/audit/audit-verify.ts'
 import type { AuditEntry } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { auditListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { AuditEntryRef, UserRef } from '../refs.ts'
@@ -90,11 +90,9 @@ builder.queryField('auditLog', (t) =>
     complexity: pageCost,
     async resolve(_root, { filter, ...args }, { domain: { db }, viewer, load }) {
       demandToRead(viewer, 'audit.read')
-      const listing = auditListing
       const where = (bind: Bind) => filterSql(filter ?? {}, bind)
-      const page = requestPage(listing, filter, args)
-      const pages = await readPages(db.sql, { listing, where, parents: [''], filterOf: () => filter, page })
-      return toConnection(pages.get(''), (ids) => load.auditEntry.loadMany(ids))
+      const list = await readList(db.sql, { listing: auditListing, where, filter, args })
+      return toConnection(list, (ids) => load.auditEntry.loadMany(ids))
     },
   }),
 )

@@ -3,9 +3,8 @@ import { createCapacityReservation, deleteCapacityReservation, nodesMax } from '
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
-import { readPages, requestPage } from '../keyset.ts'
 import { capacityReservationsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { CapacityReservationRef } from '../refs.ts'
@@ -40,10 +39,13 @@ builder.queryField('capacityReservations', (t) =>
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, load }) {
-      const listing = capacityReservationsListing
-      const page = requestPage(listing, null, args)
-      const query = { listing, where: () => 'TRUE', parents: [''], filterOf: () => null, page }
-      return toConnection((await readPages(db.sql, query)).get(''), (ids) => load.capacityReservation.loadMany(ids))
+      const list = await readList(db.sql, {
+        listing: capacityReservationsListing,
+        where: () => 'TRUE',
+        filter: null,
+        args,
+      })
+      return toConnection(list, (ids) => load.capacityReservation.loadMany(ids))
     },
   }),
 )

@@ -10,20 +10,11 @@ import { JobRef } from '../refs.ts'
 /** What a list of jobs knows beyond its page. */
 interface JobList {
   head: number
-  count: () => Promise<number | null>
 }
-
-const countCost = 5
 
 export const JobConnection = connectionType<JobRow, JobList>('Job', JobRef)
 
 builder.objectFields(JobConnection, (t) => ({
-  totalCount: t.int({
-    nullable: true,
-    description: 'Jobs in the whole list; null: more than 10,000.',
-    complexity: countCost,
-    resolve: ({ count }) => count(),
-  }),
   asOf: t.field({
     type: 'Cursor',
     description: 'Hand it to jobUpdates(after:): nothing that the page does not show is missed.',
@@ -38,7 +29,6 @@ export async function nestedJobs(
   { parent, args }: { parent: string; args: PageArgs },
 ): Promise<ConnectionShape<JobRow> & JobList> {
   const position = await head()
-  const page = await list.load(parent, args)
-  const connection = await toConnection(page, (ids) => load.job.loadMany(ids))
-  return { ...connection, head: position, count: () => list.count(parent) }
+  const connection = await toConnection(await list.load(parent, args), (ids) => load.job.loadMany(ids))
+  return { ...connection, head: position }
 }

@@ -1,8 +1,8 @@
 import { visibleTo } from '../../domain/access.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { described } from '../described.ts'
-import { type Bind, readCounts, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { type JobOrderField, jobsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { JobRef } from '../refs.ts'
@@ -77,13 +77,9 @@ builder.queryField('jobs', (t) =>
       const by = orderBy?.field ?? 'CREATED_AT'
       const listing = jobsListing(by, orderBy?.direction !== 'ASC')
       const where = (bind: Bind) => `${visibleTo(viewer, 'j', bind)} AND ${filterSql(filter ?? {}, bind, by)}`
-      const query = { listing, where, parents: [''], filterOf: () => filter }
-      const page = requestPage(listing, filter, args)
       const position = await head()
-      const pages = await readPages(db.sql, { ...query, page })
-      const connection = await toConnection(pages.get(''), (ids) => load.job.loadMany(ids))
-      const count = async () => (await readCounts(db.sql, query)).get('') ?? null
-      return { ...connection, head: position, count }
+      const list = await readList(db.sql, { listing, where, filter, args })
+      return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
     },
   }),
 )

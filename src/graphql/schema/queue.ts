@@ -2,8 +2,8 @@ import { type LocalNumbers, type QueueNumbers, queueNumbers } from '../../domain
 import { isAlive, jobStates } from '../../domain/state.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
-import { readCounts, requestPage } from '../keyset.ts'
+import { countOf, toConnection } from '../connection.ts'
+import { requestPage } from '../keyset.ts'
 import { queueEntriesListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { entriesWhere, readEntries } from '../queue-entries.ts'
@@ -148,9 +148,9 @@ QueueRef.implement({
         const query = { pool, states: wanted, viewer, filter }
         const page = requestPage(queueEntriesListing, filter, args)
         const position = await head()
-        const connection = await toConnection(await readEntries(db.sql, query, page), (ids) => load.job.loadMany(ids))
-        const counted = { listing: queueEntriesListing, parents: [''], where: entriesWhere(query) }
-        return { ...connection, head: position, count: async () => (await readCounts(db.sql, counted)).get('') ?? null }
+        const count = countOf(db.sql, { listing: queueEntriesListing, where: entriesWhere(query) })
+        const list = { page: await readEntries(db.sql, query, page), count }
+        return { ...(await toConnection(list, (ids) => load.job.loadMany(ids))), head: position }
       },
     }),
   }),

@@ -4,10 +4,10 @@ import { createQuota, deleteQuota, type Quota, quotasVisibleTo, updateQuota } fr
 import { type QuotaUsage, quotaUsageOf } from '../../domain/submission/own-quotas.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import { described } from '../described.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { quotasListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { QuotaRef } from '../refs.ts'
@@ -75,11 +75,9 @@ builder.queryField('quotas', (t) =>
     args: t.arg.connectionArgs(),
     complexity: pageCost,
     async resolve(_root, args, { domain, viewer, load }) {
-      const listing = quotasListing
       const where = (bind: Bind) => quotasVisibleTo(viewer, 'q', bind)
-      const page = requestPage(listing, null, args)
-      const pages = await readPages(domain.db.sql, { listing, where, parents: [''], filterOf: () => null, page })
-      return toConnection(pages.get(''), (ids) => load.quota.loadMany(ids))
+      const list = await readList(domain.db.sql, { listing: quotasListing, where, filter: null, args })
+      return toConnection(list, (ids) => load.quota.loadMany(ids))
     },
   }),
 )

@@ -11,11 +11,11 @@ import {
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import type { RequestContext } from '../context.ts'
 import { described } from '../described.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { slotsListing } from '../listings.ts'
 import { type PageArgs, pageCost } from '../page.ts'
 import { JobRef, SlotReservationRef, UserRef } from '../refs.ts'
@@ -70,15 +70,8 @@ async function slotsPage({ domain, viewer, load }: RequestContext, filter: SlotF
       ...(states ? [`${slotStateSql('s')} = ANY(${bind(states)}::text[])`] : []),
       ...(userId ? [`s.user_id = ${bind(userId)}`] : []),
     ].join(' AND ')
-  const page = requestPage(slotsListing, filter, args)
-  const pages = await readPages(domain.db.sql, {
-    listing: slotsListing,
-    where,
-    parents: [''],
-    filterOf: () => filter,
-    page,
-  })
-  return toConnection(pages.get(''), (ids) => load.slot.loadMany(ids))
+  const list = await readList(domain.db.sql, { listing: slotsListing, where, filter, args })
+  return toConnection(list, (ids) => load.slot.loadMany(ids))
 }
 
 builder.queryField('slotReservations', (t) =>

@@ -4,9 +4,9 @@ import { createTeam, deleteTeam, memberChangesMax, updateTeam } from '../../doma
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { teamsListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { TeamRef } from '../refs.ts'
@@ -50,9 +50,8 @@ builder.queryField('teams', (t) =>
         seesPeople(viewer)
           ? 'TRUE'
           : `EXISTS (SELECT FROM team_member m WHERE m.team_id = t.id AND m.user_id = ${bind(viewer.userId)})`
-      const page = requestPage(teamsListing, null, args)
-      const query = { listing: teamsListing, page, parents: [''], filterOf: () => null, where }
-      return toConnection((await readPages(db.sql, query)).get(''), (ids) => load.team.loadMany(ids))
+      const list = await readList(db.sql, { listing: teamsListing, where, filter: null, args })
+      return toConnection(list, (ids) => load.team.loadMany(ids))
     },
   }),
 )

@@ -4,9 +4,9 @@ import { createToken, revokeToken } from '../../domain/people/tokens.ts'
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { tokensListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { ApiTokenRef, UserRef } from '../refs.ts'
@@ -70,9 +70,8 @@ builder.queryField('tokens', (t) =>
       if (userId != null) demandOwn(viewer, userId, 'token.any')
       const ofUser = userId ?? (viewer.granted.has('token.any') ? null : viewer.userId)
       const where = (bind: Bind) => (ofUser === null ? 'TRUE' : `t.user_id = ${bind(ofUser)}`)
-      const page = requestPage(tokensListing, ofUser, args)
-      const query = { listing: tokensListing, page, parents: [''], filterOf: () => ofUser, where }
-      return toConnection((await readPages(db.sql, query)).get(''), (ids) => load.token.loadMany(ids))
+      const list = await readList(db.sql, { listing: tokensListing, where, filter: ofUser, args })
+      return toConnection(list, (ids) => load.token.loadMany(ids))
     },
   }),
 )

@@ -5,9 +5,9 @@ import { createUser, deleteUser, updateUser } from '../../domain/people/users.ts
 import { Unavailable } from '../../platform/tx.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
-import { toConnection } from '../connection.ts'
+import { readList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
-import { type Bind, readPages, requestPage } from '../keyset.ts'
+import type { Bind } from '../keyset.ts'
 import { usersListing } from '../listings.ts'
 import { pageCost } from '../page.ts'
 import { TeamRef, UserRef } from '../refs.ts'
@@ -114,9 +114,8 @@ builder.queryField('users', (t) =>
     complexity: pageCost,
     async resolve(_root, args, { domain: { db }, viewer, load }) {
       const where = (bind: Bind) => (seesPeople(viewer) ? 'TRUE' : `u.id = ${bind(viewer.userId)}`)
-      const page = requestPage(usersListing, null, args)
-      const query = { listing: usersListing, page, parents: [''], filterOf: () => null, where }
-      return toConnection((await readPages(db.sql, query)).get(''), (ids) => load.user.loadMany(ids))
+      const list = await readList(db.sql, { listing: usersListing, where, filter: null, args })
+      return toConnection(list, (ids) => load.user.loadMany(ids))
     },
   }),
 )
