@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { JobState, PsijState } from '../domain/state.ts'
 import type { Sql } from '../platform/tx.ts'
 import type { JobFacts, StateMoment } from './facts.ts'
@@ -92,12 +93,39 @@ export async function jobEventsAfter(
   return rows.length === 0 ? null : rows.filter((row): row is FeedEvent => row.seq !== null)
 }
 
-/** Newest position, and the one up to which retention may have removed some. */
-export async function feedRange(sql: Sql): Promise<{ head: number; forgotten: number }> {
-  const [row] = await sql.query<{ head: number; forgotten: number }>(
-    'SELECT position AS head, forgotten FROM feed_head',
-    [],
+/** A position, with what tells it from the same position of another database, or of this one before it was restored. */
+export interface FeedPosition {
+  position: number
+  /** `markOf` the event there; undefined: it is gone, or a deletion is there. */
+  mark?: string | undefined
+}
+
+const markChars = 8
+
+/** A hash, because a cursor also stands at events of jobs that its reader may not see. */
+export const markOf = ({ jobId, seq, at }: Pick<FeedEvent, 'jobId' | 'seq' | 'at'>): string =>
+  createHash('sha256').update(`${jobId} ${seq} ${at.getTime()}`).digest('base64url').slice(0, markChars)
+
+interface FeedRange {
+  /** Newest position. */
+  head: number
+  /** Up to here retention may have removed events. */
+  forgotten: number
+  /** The mark of the position asked for, else of the head. */
+  mark: string | undefined
+}
+
+export async function feedRange(sql: Sql, position: number | null = null): Promise<FeedRange> {
+  const [row] = await sql.query<RangeRow>(
+    `SELECT f.position AS head, f.forgotten, e.job_id AS "jobId", e.seq, e.at
+     FROM feed_head f LEFT JOIN event e ON e.position = coalesce($1, f.position)`,
+    [position],
     'feed_range',
   )
-  return row ?? { head: 0, forgotten: 0 }
+  if (!row) return { head: 0, forgotten: 0, mark: undefined }
+  const { head, forgotten, ...event } = row
+  return { head, forgotten, mark: event.jobId === null ? undefined : markOf(event) }
 }
+
+type RangeRow = Pick<FeedRange, 'head' | 'forgotten'> &
+  (Pick<FeedEvent, 'jobId' | 'seq' | 'at'> | { jobId: null; seq: null; at: null })

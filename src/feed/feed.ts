@@ -1,5 +1,5 @@
 import { stoppable } from '../platform/stoppable.ts'
-import { feedRange } from './event.ts'
+import { type FeedPosition, feedRange } from './event.ts'
 import { createFactsCache } from './facts.ts'
 import { type JobStatusMessage, type JobStatusOptions, JobStatusReader, openJob } from './job-status.ts'
 import { type JobUpdatesMessage, type JobUpdatesOptions, JobUpdatesReader } from './job-updates.ts'
@@ -18,7 +18,7 @@ export interface Feed {
   jobStatus(options: JobStatusOptions): Promise<AsyncGenerator<JobStatusMessage, void, void>>
   jobUpdates(options: JobUpdatesOptions): AsyncGenerator<JobUpdatesMessage, void, void>
   /** Newest position: read before a snapshot, it is where `jobUpdates` goes on from that snapshot. */
-  head(): Promise<number>
+  head(): Promise<FeedPosition>
   /** Streams that are open. */
   openReaders(): number
 }
@@ -62,7 +62,10 @@ export function createFeed(options: Omit<RingOptions, 'rows'>): Feed {
       stream(
         (shared, signal) => new JobUpdatesReader({ ...options, rows, facts, moments, ring: shared }, updates, signal),
       ),
-    head: async () => (await feedRange(options.db.sql)).head,
+    async head() {
+      const { head, mark } = await feedRange(options.db.sql)
+      return { position: head, mark }
+    },
     openReaders: () => readers,
   }
 }

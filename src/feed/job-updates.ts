@@ -2,7 +2,7 @@ import { maySee, type Viewer } from '../domain/access.ts'
 import type { JobRow } from '../domain/submission/stored-job.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
-import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion, isEvent } from './event.ts'
+import { entriesAfter, type FeedEntry, type FeedEvent, feedRange, isDeletion, isEvent, markOf } from './event.ts'
 import type { FactsCache, StateMoment } from './facts.ts'
 import { type CompiledFilter, compileFilter, isMove, type JobFilter, momentOf } from './filter.ts'
 import {
@@ -29,6 +29,8 @@ export interface JobUpdatesOptions {
   filter?: JobFilter | undefined
   /** Position of the last event the reader has; left out: from now on. */
   after?: number | undefined
+  /** The mark of that position, when the reader got it. */
+  mark?: string | undefined
 }
 
 export interface JobUpdatesRooms extends FeedRooms {
@@ -55,15 +57,18 @@ export class JobUpdatesReader {
   /** Last position of the REPLAY. */
   #head = 0
   #cursor = 0
+  /** Of the cursor. */
+  #mark: string | undefined
   #lastSent: number
 
-  constructor(rooms: JobUpdatesRooms, { viewer, filter, after }: JobUpdatesOptions, signal: AbortSignal) {
+  constructor(rooms: JobUpdatesRooms, { viewer, filter, after, mark }: JobUpdatesOptions, signal: AbortSignal) {
     this.#rooms = rooms
     this.#viewer = viewer
     this.#filter = compileFilter(filter ?? {})
     this.#after = after
     this.#signal = signal
     this.#cursor = after ?? 0
+    this.#mark = mark
     this.#lastSent = rooms.clock.monotonicMs()
   }
 
@@ -84,7 +89,7 @@ export class JobUpdatesReader {
       else if (entries.length > 0) yield* this.#send(entries, admitted)
       else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait()
       const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
-      if (heartbeat) yield heartbeat
+      if (heartbeat) yield { ...heartbeat, mark: this.#mark }
     }
   }
 
@@ -92,19 +97,22 @@ export class JobUpdatesReader {
   async #open(): Promise<Reset | undefined> {
     const { db, log, clock } = this.#rooms
     for (;;) {
-      const range = await steadily(log, () => feedRange(db.sql))
+      const range = await steadily(log, () => feedRange(db.sql, this.#after))
       if (range) return this.#beginIn(range)
       await clock.sleep(retryMs, this.#signal)
       if (this.#signal.aborted) return undefined
     }
   }
 
-  #beginIn({ head, forgotten }: { head: number; forgotten: number }): Reset | undefined {
+  #beginIn({ head, forgotten, mark }: Awaited<ReturnType<typeof feedRange>>): Reset | undefined {
     const after = this.#after ?? head
+    const isOfOther = this.#mark !== undefined && mark !== undefined && this.#mark !== mark
     this.#head = head
     this.#cursor = after
-    if (forgotten <= after && after <= head) return undefined
+    this.#mark = mark
+    if (!isOfOther && forgotten <= after && after <= head) return undefined
     this.#cursor = after < forgotten ? forgotten : head
+    this.#mark = undefined
     return { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: this.#cursor }
   }
 
@@ -115,7 +123,10 @@ export class JobUpdatesReader {
     const { start } = ring
     const stored = await entriesAfter(db.sql, this.#cursor, batchEntriesMax)
     // Entries that the ring lacks were stored before it began. Events of a deleted job are gone, and are not waited for.
-    if (stored.length === 0 && start !== undefined) this.#cursor = Math.max(this.#cursor, start)
+    if (stored.length === 0 && start !== undefined && start > this.#cursor) {
+      this.#cursor = start
+      this.#mark = undefined
+    }
     return stored.length === 0 ? (ring.after(this.#cursor, batchEntriesMax) ?? []) : stored
   }
 
@@ -152,6 +163,7 @@ export class JobUpdatesReader {
       const isAdmitted = admitted.entries.has(entry)
       if (isAdmitted) together.push(entry)
       this.#cursor = entry.position ?? this.#cursor
+      this.#mark = isEvent(entry) ? markOf(entry) : undefined
       const next = entries[index + 1]
       const goesOn = next && admitted.entries.has(next) && together.length < messageEventsMax
       if (together.length === 0 || (isAdmitted && goesOn && this.#continues(entry, next))) continue
@@ -174,17 +186,17 @@ export class JobUpdatesReader {
     const events = entries.filter(isEvent)
     const [first] = events
     const job = first && rows.get(first.jobId)
-    const cursor = this.#cursor
-    if (!first || !job) return { kind: 'reset', reason: 'DELETED', jobIds: entries.map(({ jobId }) => jobId), cursor }
+    const place = { cursor: this.#cursor, mark: this.#mark }
+    if (!first || !job) return { kind: 'reset', reason: 'DELETED', jobIds: entries.map(({ jobId }) => jobId), ...place }
     return {
       kind: 'transitions',
       jobId: first.jobId,
       events,
-      cursor,
+      ...place,
       phase: this.#isReplay(first) ? 'REPLAY' : 'LIVE',
       isFinal: false,
       job,
-      instead: heartbeat(this.#rooms.time, cursor),
+      instead: { ...heartbeat(this.#rooms.time, place.cursor), mark: place.mark },
     }
   }
 

@@ -17,6 +17,8 @@ export interface Transitions {
   /** Empty when only progress or stateInfo changed, or nothing is to be replayed. */
   events: readonly FeedEvent[]
   cursor: number
+  /** Of `cursor`, in `jobUpdates`. */
+  mark?: string | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
   /** At least as new as the events. */
@@ -32,11 +34,13 @@ export interface Reset {
   /** The deleted jobs. */
   jobIds: readonly string[]
   cursor: number
+  mark?: string | undefined
 }
 
 export interface Heartbeat {
   kind: 'heartbeat'
   cursor: number
+  mark?: string | undefined
   at: Date
 }
 

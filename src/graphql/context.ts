@@ -1,5 +1,6 @@
 import type { Viewer } from '../domain/access.ts'
 import type { Domain } from '../domain/domain.ts'
+import type { FeedPosition } from '../feed/event.ts'
 import type { Feed } from '../feed/feed.ts'
 import type { QueueWatch } from '../feed/queue-watch.ts'
 import type { LogTail } from '../logs/follow.ts'
@@ -42,7 +43,7 @@ export interface RequestContext extends Rooms {
    * Newest position of the feed, read once, before any list: what happens later is told by `jobUpdates` after it. A
    * list that is read later repeats at most what its rows show already.
    */
-  readonly head: () => Promise<number>
+  readonly head: () => Promise<FeedPosition>
   /** Keeps the text of logs apart from the result, which has markers; absent: the result has the text. */
   readonly logTexts?: LogTexts
 }
@@ -50,13 +51,13 @@ export interface RequestContext extends Rooms {
 export function createContext(rooms: Rooms, viewer: Viewer): RequestContext {
   // Made when it is first used: a context lives as long as its subscription, and most subscriptions load nothing.
   const { value: load, renew } = renewable(() => createLoaders(rooms.domain, viewer))
-  let head: Promise<number> | undefined
+  let head: Promise<FeedPosition> | undefined
   async function readHead() {
-    const position = await rooms.feed.head()
+    const place = await rooms.feed.head()
     // Other fields of the document may have read rows before the head: a list that reuses them would lack an event that
     // the head includes.
     renew()
-    return position
+    return place
   }
   return {
     ...rooms,

@@ -9,7 +9,7 @@ import { refusal } from './errors.ts'
  *
  *   list  l: name and order of the list · f: hash of what it is filtered by · key: sort key of the row, as text
  *   seq   j: job · s: number of its last event seen            (jobStatus)
- *   pos   p: position in the feed over all jobs                (jobUpdates)
+ *   pos   p: position in the feed over all jobs · m: its mark  (jobUpdates)
  *   log   j: job · r: run number · o: byte offset in that run  (Job.logs, tail)
  */
 
@@ -26,7 +26,7 @@ const kinds = {
     key: z.array(z.string()),
   }),
   seq: z.strictObject({ v: z.literal(version), k: z.literal('seq'), j: z.string(), s: natural }),
-  pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural }),
+  pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural, m: z.string().optional() }),
   log: z.strictObject({ v: z.literal(version), k: z.literal('log'), j: z.string(), r: runNumber, o: natural }),
 }
 

@@ -1,3 +1,4 @@
+import type { FeedPosition } from '../feed/event.ts'
 import { decodeCursor, encodeCursor, filterHash } from './cursor.ts'
 import { eventsListing } from './listings.ts'
 
@@ -19,3 +20,5 @@ function seqOf(jobId: string, cursor: string): number | null {
     return null
   }
 }
+
+export const feedCursor = ({ position, mark }: FeedPosition): string => encodeCursor('pos', { p: position, m: mark })

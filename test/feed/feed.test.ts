@@ -159,7 +159,7 @@ test('a deleted job resets and completes', async () => {
 })
 
 test('jobUpdates tells deletions to those who could see the job, once and after its events', async () => {
-  const after = await feed.head()
+  const { position: after } = await feed.head()
   const [kept, mine, other, hers] = [
     await runningJob(ada, { name: 'gone-0' }),
     await runningJob(ada, { name: 'gone-1' }),
@@ -191,7 +191,7 @@ test('jobUpdates tells deletions to those who could see the job, once and after 
 })
 
 test('a filter of states admits the deletion of a job by its last state', async () => {
-  const after = await feed.head()
+  const { position: after } = await feed.head()
   const [done, stopped] = [await runningJob(), await runningJob()]
   await end(done)
   await remove(done, stopped)
@@ -215,7 +215,7 @@ test('a cursor beyond retention, or beyond the job, resets and goes on from what
 
 test('twelve writers: jobUpdates loses nothing, repeats nothing, keeps the order', async () => {
   const jobs = await Promise.all(Array.from({ length: 12 }, () => runningJob()))
-  const after = await feed.head()
+  const { position: after } = await feed.head()
   const total = 12 * 40
   const reading = (async () => {
     const events: { jobId: string; seq: number; position: number | null }[] = []
@@ -250,7 +250,7 @@ test('twelve writers: jobUpdates loses nothing, repeats nothing, keeps the order
 })
 
 test('a filter admits an event when the job matched before or after it; others jobs stay unseen', async () => {
-  const after = await feed.head()
+  const { position: after } = await feed.head()
   const mine = await runningJob(ada, { name: 'train-1' })
   await runningJob(ada, { name: 'other' })
   await runningJob(bob, { name: 'train-2' })
@@ -272,7 +272,7 @@ test('a filter admits an event when the job matched before or after it; others j
 
 test('a reader that falls behind the ring goes on from the database', async () => {
   const jobId = await runningJob()
-  const after = await feed.head()
+  const { position: after } = await feed.head()
   const stream = feed.jobUpdates({ viewer: ada, after })
   await addEvent(database.db.sql, jobId, { type: 'PRIORITY_CHANGED' })
   await sequence()
@@ -292,11 +292,31 @@ test('jobUpdates older than retention resets', async () => {
   await runningJob()
   await database.db.sql.query('UPDATE feed_head SET forgotten = position - 2')
   await database.db.sql.query('DELETE FROM event WHERE position <= (SELECT forgotten FROM feed_head)')
-  const head = await feed.head()
+  const { position: head } = await feed.head()
   const stream = feed.jobUpdates({ viewer: ada, after: 0 })
   expect((await stream.next()).value).toEqual({ kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: head - 2 })
   expect((await transitions(stream)).events).toHaveLength(2)
   await stream.return()
+})
+
+test('jobUpdates after a position that has another event now begins anew', async () => {
+  await runningJob()
+  const { position, mark } = await feed.head()
+  await runningJob()
+  const { position: head } = await feed.head()
+  const first = async (given: string | undefined) => {
+    const stream = feed.jobUpdates({ viewer: ada, after: position, mark: given })
+    const { value } = await stream.next()
+    await stream.return()
+    return value
+  }
+  const goesOn = { kind: 'transitions', events: [{ position: position + 1 }, {}, {}], mark: expect.any(String) }
+  expect(mark).toMatch(/^[\w-]{8}$/)
+  expect(await first(mark)).toMatchObject(goesOn)
+  expect(await first(undefined)).toMatchObject(goesOn)
+  expect(await first('another8')).toEqual({ kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: head })
+  await database.db.sql.query('DELETE FROM event WHERE position = $1', [position])
+  expect(await first('another8')).toMatchObject(goesOn)
 })
 
 const aMoment = new Date('2026-01-01T12:00:00Z')
@@ -307,7 +327,7 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
   const stream = quiet.jobUpdates({ viewer: bob, filter: { name: 'nobody' } })
   const first = stream.next()
   await runningJob(bob)
-  const head = await quiet.head()
+  const { position: head, mark } = await quiet.head()
   let beat: IteratorResult<unknown> | undefined
   void first.then((result) => {
     beat = result
@@ -319,7 +339,7 @@ test('silence is filled with heartbeats that carry the cursor over what was filt
     },
     { what: 'a heartbeat comes' },
   )
-  expect(beat?.value).toEqual({ kind: 'heartbeat', cursor: head, at: aMoment })
+  expect(beat?.value).toEqual({ kind: 'heartbeat', cursor: head, mark, at: aMoment })
   await stream.return()
   expect(quiet.openReaders()).toBe(0)
   await until(() => clock.sleeping === 0, { what: 'nothing waits any more' })
@@ -346,7 +366,7 @@ test('without wake-ups the same arrives by the poll', async () => {
 
 test('an outage of the database only delays', async () => {
   const jobId = await runningJob()
-  const after = (await feed.head()) - 1
+  const after = (await feed.head()).position - 1
   const silent = createFeed({
     db: database.db,
     wakeups,

@@ -1,15 +1,16 @@
 import type { JobRow } from '../../domain/submission/stored-job.ts'
+import type { FeedPosition } from '../../feed/event.ts'
 import { builder } from '../builder.ts'
 import { type ConnectionShape, type NestedList, toConnection } from '../connection.ts'
 import { connectionType } from '../connection-type.ts'
 import type { RequestContext } from '../context.ts'
-import { encodeCursor } from '../cursor.ts'
+import { feedCursor } from '../event-cursor.ts'
 import type { PageArgs } from '../page.ts'
 import { JobRef } from '../refs.ts'
 
 /** What a list of jobs knows beyond its page. */
 interface JobList {
-  head: number
+  head: FeedPosition
 }
 
 export const JobConnection = connectionType<JobRow, JobList>('Job', JobRef)
@@ -18,7 +19,7 @@ builder.objectFields(JobConnection, (t) => ({
   asOf: t.field({
     type: 'Cursor',
     description: 'Hand it to jobUpdates(after:): nothing that the page does not show is missed.',
-    resolve: ({ head }) => encodeCursor('pos', { p: head }),
+    resolve: ({ head }) => feedCursor(head),
   }),
 }))
 

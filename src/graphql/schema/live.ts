@@ -10,6 +10,7 @@ import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'
 import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
 import { described } from '../described.ts'
+import { feedCursor } from '../event-cursor.ts'
 import { JobEventRef, JobRef, RunRef } from '../refs.ts'
 import { JobFilterInput } from './job-filter.ts'
 import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
@@ -170,11 +171,11 @@ builder.subscriptionField('jobUpdates', (t) =>
       feed.jobUpdates({
         viewer,
         filter: filter ?? undefined,
-        after: cursor == null ? undefined : decodeCursor('pos', cursor).p,
+        ...openPosition(cursor),
       }),
     resolve: (message: JobUpdatesMessage, _args, { load }) => {
       if (message.kind === 'transitions') load.job.prime(message.jobId, message.job)
-      return { ...message, cursor: encodeCursor('pos', { p: message.cursor }) }
+      return { ...message, cursor: feedCursor({ position: message.cursor, mark: message.mark }) }
     },
   }),
 )
@@ -214,6 +215,11 @@ function openSeq(jobId: string, cursor: string | null | undefined): number | und
   const { j, s } = decodeCursor('seq', cursor)
   if (j !== jobId) throw invalidCursor()
   return s
+}
+
+function openPosition(cursor: string | null | undefined) {
+  const { p: after, m: mark } = cursor == null ? {} : decodeCursor('pos', cursor)
+  return { after, mark }
 }
 
 async function demandVisible(jobId: string, { load, viewer }: RequestContext): Promise<void> {
