@@ -12,6 +12,8 @@ export interface ExecutorTraits {
    * which run is next.
    */
   nodes: 'MACHINE' | 'DECLARED' | 'BACKEND'
+  /** Its backend begins runs only in passes, so a short job may wait there before a node is free. */
+  plansInPasses: boolean
   /** Its pools name a folder that the nodes and the server share (`sharedDir`). */
   needsSharedDir: boolean
   /** Its runs are processes that the server starts on its own machine. */
@@ -78,6 +80,7 @@ const files = ['stdinPath', 'stdoutPath', 'stderrPath'] as const
 const table = {
   local: {
     nodes: 'MACHINE',
+    plansInPasses: false,
     needsSharedDir: false,
     startsProcesses: true,
     sharesFiles: true,
@@ -93,6 +96,7 @@ const table = {
   },
   container: {
     nodes: 'MACHINE',
+    plansInPasses: false,
     needsSharedDir: false,
     startsProcesses: false,
     sharesFiles: false,
@@ -108,6 +112,7 @@ const table = {
   },
   slurm: {
     nodes: 'BACKEND',
+    plansInPasses: true,
     needsSharedDir: true,
     startsProcesses: false,
     sharesFiles: true,
@@ -123,6 +128,7 @@ const table = {
   },
   kubernetes: {
     nodes: 'BACKEND',
+    plansInPasses: false,
     needsSharedDir: false,
     startsProcesses: false,
     sharesFiles: false,
@@ -138,6 +144,7 @@ const table = {
   },
   handler: {
     nodes: 'MACHINE',
+    plansInPasses: false,
     needsSharedDir: false,
     startsProcesses: true,
     sharesFiles: true,
@@ -153,6 +160,7 @@ const table = {
   },
   simulated: {
     nodes: 'DECLARED',
+    plansInPasses: false,
     needsSharedDir: false,
     startsProcesses: false,
     sharesFiles: false,
@@ -175,6 +183,7 @@ export const [executorDefault] = executorsDefault
 /** An executor that another version wrote into the database: it has no special traits. */
 const unknown: ExecutorTraits = {
   nodes: 'DECLARED',
+  plansInPasses: false,
   needsSharedDir: false,
   startsProcesses: false,
   sharesFiles: false,

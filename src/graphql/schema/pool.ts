@@ -133,7 +133,8 @@ builder.node(PoolRef, {
     }),
     used: t.field({
       type: Capacity,
-      description: 'Resources held by runs.',
+      description:
+        'Resources held by runs. Runs that wait in Slurm for a node hold them too, so it may be more than the capacity.',
       resolve: async ({ name }, _args, { load }) => (await load.poolCapacity.load(name)).used,
     }),
     leader: t.field({

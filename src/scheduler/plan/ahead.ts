@@ -1,0 +1,39 @@
+import { traitsOf } from '../../domain/executors.ts'
+import type { Lane } from '../../domain/lanes.ts'
+import type { Running } from './model.ts'
+import type { View } from './rations.ts'
+import type { PoolState } from './state.ts'
+
+/**
+ * Jobs that are handed over ahead of their turn on a node. A backend that plans in passes leaves a node free from the end of a
+ * run to its next pass, unless a job waits there by then. So short jobs may wait there: as many as the nodes take once
+ * more. A job that came later and is more urgent waits for them no longer than `runSecondsMax`.
+ */
+const runSecondsMax = 60
+
+/**
+ * Not beside nodes that are held for a job or could be taken from runs, and not while the backend keeps a run waiting for
+ * another reason.
+ */
+export function mayGoAhead({ nowMs, holds, machines }: PoolState, lane: Lane): boolean {
+  const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
+  if (!traitsOf(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
+  if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
+  if (holds.size > 0 || machines.preemptable > 0) return false
+  const isLate = ({ state, sinceMs }: Running) => state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000
+  return !machines.running.values().some(isLate)
+}
+
+/** The nodes with once more what others leave of them. */
+export const ahead =
+  (view: View): View =>
+  (node) => {
+    const seen = view(node)
+    if (!seen?.others) return null
+    const { freeCpu, cpuMillis, freeMemory, memoryBytes, others } = seen
+    return {
+      ...seen,
+      freeCpu: freeCpu + cpuMillis - others.cpuMillis,
+      freeMemory: freeMemory + memoryBytes - others.memoryBytes,
+    }
+  }

@@ -1,0 +1,116 @@
+import { describe, expect, it, test } from 'vitest'
+import type { FreeNode } from '../../../src/domain/machines/placement.ts'
+import type { LaneState, Snapshot } from '../../../src/scheduler/plan/model.ts'
+import { plan } from '../../../src/scheduler/plan/plan.ts'
+import { createWorld, type World } from '../../../src/scheduler/plan/world.ts'
+import { node } from '../../support/machines.ts'
+import {
+  heard,
+  type LaneAsks,
+  lane,
+  laneOf,
+  placedOn,
+  runOf,
+  settings,
+  snapshot,
+  startedJobs,
+  waiting,
+} from '../../support/planning.ts'
+
+const nobody = { cpuMillis: 0, memoryBytes: 0, gpus: [] }
+/** A node with four cores whose backend chooses. */
+const backendNode = (more: Partial<FreeNode> = {}) =>
+  node('n1', { cpuMillis: 4_000, freeCpu: 4_000, others: nobody, ...more })
+const short = (asks: LaneAsks = {}) => lane('short', { executor: 'slurm', runSeconds: 60, ...asks })
+const jobs = (count: number) => Array.from({ length: count }, (_, i) => i + 1)
+const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) =>
+  createWorld(snapshot({ nodes: [backendNode()], lanes, ...more }))
+const started = (of: World) => startedJobs(plan(of, { startsMax: 100 }))
+
+describe('a short job of a backend that plans in passes', () => {
+  it('waits there before a node is free, as many as the nodes take once more', () => {
+    expect(started(world([laneOf(short(), jobs(20))]))).toHaveLength(8)
+  })
+
+  it('counts what others hold of the nodes as taken', () => {
+    const nodes = [backendNode({ freeCpu: 1_000, others: { ...nobody, cpuMillis: 3_000 } })]
+    expect(started(world([laneOf(short(), jobs(20))], { nodes }))).toHaveLength(2)
+  })
+
+  it('follows each that ends', () => {
+    const of = world([laneOf(short(), jobs(20))])
+    const { starts } = plan(of, { startsMax: 100 })
+    const runs = starts.map((start) => ({ kind: 'RUN' as const, runId: start.entry.runId, running: runOf(start) }))
+    of.hear(heard(runs.map((change, at) => (at < 3 ? { ...change, running: null } : change))))
+    expect(started(of)).toEqual(['j9', 'j10', 'j11'])
+  })
+
+  it('keeps a longer job waiting no longer than it takes to run', () => {
+    const long = lane('long', { executor: 'slurm', priority: 30, runSeconds: 3_600 })
+    const of = world([laneOf(short(), jobs(20))])
+    const { starts } = plan(of, { startsMax: 100 })
+    of.hear(heard([{ kind: 'JOINED', entry: waiting('long', 99) }], { lanes: [{ ...laneOf(long, []) }] }))
+    expect(started(of)).toEqual([])
+    const over = starts.map(({ entry }) => ({ kind: 'RUN' as const, runId: entry.runId, running: null }))
+    of.hear(heard(over.slice(0, 4)))
+    expect(started(of)).toEqual([])
+    of.hear(heard(over.slice(4, 5)))
+    expect(started(of)[0]).toBe('j99')
+  })
+
+  it('is not started by noWait before a node is free', () => {
+    const of = world([laneOf(short(), jobs(4))])
+    plan(of, { startsMax: 100 })
+    const { lane: asked, userName, team } = laneOf(short({ id: 'asked' }), [])
+    const verdict = of.tryOut({ lane: asked, userName, team, entry: waiting('asked', 9) })
+    expect(verdict).toMatchObject({ start: null, reason: { code: 'NO_CAPACITY' } })
+  })
+})
+
+describe('nothing goes ahead', () => {
+  test.each<[string, LaneAsks]>([
+    ['without a maximum run time', { runSeconds: null }],
+    ['that may run longer', { runSeconds: 61 }],
+    ['of a backend that starts what fits at once', { executor: 'kubernetes' }],
+    ['that is interactive', { interactive: true }],
+    ['that may be asked to leave', { preemptable: true }],
+    ['that wants a node for itself', { shape: { exclusive: true, cpuMillis: 1_000 } }],
+  ])('%s', (_, asks) => {
+    const of = world([laneOf(short(asks), jobs(20))], { settings: settings({ nonPreemptableFraction: 1 }) })
+    expect(started(of).length).toBeLessThanOrEqual(4)
+  })
+
+  const running = (asks: LaneAsks) => ({
+    ...waiting('other', 50),
+    lane: lane('other', asks),
+    state: 'RUNNING' as const,
+    placements: [placedOn('n1')],
+    sinceMs: 0,
+    startedMs: 0,
+    leaving: false,
+    backfilledOn: null,
+    wonTier: null,
+  })
+
+  test('beside a run that may be asked to leave for an urgent job', () => {
+    expect(started(world([laneOf(short(), jobs(20))], { running: [running({ preemptable: true })] }))).toHaveLength(3)
+  })
+
+  test('beside a run that the backend has kept waiting for long', () => {
+    const late = { ...running({}), state: 'STARTING' as const }
+    const of = world([laneOf(short(), jobs(20))], { nowMs: 60_001, running: [late] })
+    expect(started(of)).toHaveLength(3)
+  })
+
+  test('beside nodes that are held for a job', () => {
+    const placements = [placedOn('n1', { cpuMillis: 4_000 })]
+    const hold = { id: 'h', jobId: 'j77', class: 'CPU' as const, placements, sinceMs: 0, expectedMs: 100_000 }
+    const owner = laneOf(lane('owner', { executor: 'slurm', shape: { cpuMillis: 4_000 } }), [77])
+    const lanes = [laneOf(short({ priority: 30 }), jobs(20)), owner]
+    expect(started(world(lanes, { running: [running({})], holds: [{ ...hold, kind: 'DRAIN' }] }))).toEqual([
+      'j1',
+      'j2',
+      'j3',
+    ])
+  })
+})
