@@ -102,9 +102,18 @@ export interface FeedPosition {
 
 const markChars = 8
 
+/** Every reader of an event tells its mark. */
+const marks = new WeakMap<object, string>()
+
 /** A hash, because a cursor also stands at events of jobs that its reader may not see. */
-export const markOf = ({ jobId, seq, at }: Pick<FeedEvent, 'jobId' | 'seq' | 'at'>): string =>
-  createHash('sha256').update(`${jobId} ${seq} ${at.getTime()}`).digest('base64url').slice(0, markChars)
+export function markOf(event: Pick<FeedEvent, 'jobId' | 'seq' | 'at'>): string {
+  const known = marks.get(event)
+  if (known !== undefined) return known
+  const text = `${event.jobId} ${event.seq} ${event.at.getTime()}`
+  const mark = createHash('sha256').update(text).digest('base64url').slice(0, markChars)
+  marks.set(event, mark)
+  return mark
+}
 
 interface FeedRange {
   /** Newest position. */
