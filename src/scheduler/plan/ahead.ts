@@ -1,5 +1,7 @@
 import { traitsOf } from '../../domain/executors.ts'
 import type { Lane } from '../../domain/lanes.ts'
+import { type FreeNode, takesRuns } from '../../domain/machines/machines.ts'
+import type { Shape } from '../../domain/shape.ts'
 import type { Running } from './model.ts'
 import type { View } from './rations.ts'
 import type { PoolState } from './state.ts'
@@ -15,13 +17,26 @@ const runSecondsMax = 60
  * Not beside nodes that are held for a job or could be taken from runs, and not while the backend keeps a run waiting for
  * another reason.
  */
-export function mayGoAhead({ nowMs, holds, machines }: PoolState, lane: Lane): boolean {
+export function mayGoAhead({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
   if (!traitsOf(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
   if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
   if (holds.size > 0 || machines.preemptable > 0) return false
   const isLate = ({ state, sinceMs }: Running) => state === 'STARTING' && nowMs - sinceMs > runSecondsMax * 1_000
-  return !machines.running.values().some(isLate)
+  return !machines.running.values().some(isLate) && hasRoom(nodes, shape)
+}
+
+/** On all nodes together: a run counts where its backend began it, also on a node that has too many. */
+function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }: Shape): boolean {
+  let cpu = -copies * cpuMillis
+  let memory = -copies * memoryBytes
+  for (const node of nodes) {
+    if (!takesRuns(node)) continue
+    const { freeCpu, freeMemory } = twice(node)
+    cpu += freeCpu
+    memory += freeMemory
+  }
+  return cpu >= 0 && memory >= 0
 }
 
 /** The nodes with once more what others leave of them. */
@@ -29,11 +44,15 @@ export const ahead =
   (view: View): View =>
   (node) => {
     const seen = view(node)
-    if (!seen?.others) return null
-    const { freeCpu, cpuMillis, freeMemory, memoryBytes, others } = seen
-    return {
-      ...seen,
-      freeCpu: freeCpu + cpuMillis - others.cpuMillis,
-      freeMemory: freeMemory + memoryBytes - others.memoryBytes,
-    }
+    return seen && twice(seen)
   }
+
+function twice(node: FreeNode): FreeNode {
+  const { freeCpu, cpuMillis, freeMemory, memoryBytes, others } = node
+  if (!others) return node
+  return {
+    ...node,
+    freeCpu: freeCpu + cpuMillis - others.cpuMillis,
+    freeMemory: freeMemory + memoryBytes - others.memoryBytes,
+  }
+}

@@ -27,6 +27,18 @@ const world = (lanes: LaneState[], more: Partial<Snapshot> = {}) =>
   createWorld(snapshot({ nodes: [backendNode()], lanes, ...more }))
 const started = (of: World) => startedJobs(plan(of, { startsMax: 100 }))
 
+const running = (asks: LaneAsks) => ({
+  ...waiting('other', 50),
+  lane: lane('other', asks),
+  state: 'RUNNING' as const,
+  placements: [placedOn('n1')],
+  sinceMs: 0,
+  startedMs: 0,
+  leaving: false,
+  backfilledOn: null,
+  wonTier: null,
+})
+
 describe('a short job of a backend that plans in passes', () => {
   it('waits there before a node is free, as many as the nodes take once more', () => {
     expect(started(world([laneOf(short(), jobs(20))]))).toHaveLength(8)
@@ -35,6 +47,12 @@ describe('a short job of a backend that plans in passes', () => {
   it('counts what others hold of the nodes as taken', () => {
     const nodes = [backendNode({ freeCpu: 1_000, others: { ...nobody, cpuMillis: 3_000 } })]
     expect(started(world([laneOf(short(), jobs(20))], { nodes }))).toHaveLength(2)
+  })
+
+  it('is counted where it began, so an unequal load of the nodes takes no more', () => {
+    const nodes = ['n1', 'n2'].map((name) => ({ ...backendNode(), id: name, name }))
+    const onOne = jobs(9).map((n) => ({ ...running({ executor: 'slurm' }), ...waiting('other', 100 + n) }))
+    expect(started(world([laneOf(short(), jobs(20))], { nodes, running: onOne }))).toHaveLength(7)
   })
 
   it('follows each that ends', () => {
@@ -78,18 +96,6 @@ describe('nothing goes ahead', () => {
   ])('%s', (_, asks) => {
     const of = world([laneOf(short(asks), jobs(20))], { settings: settings({ nonPreemptableFraction: 1 }) })
     expect(started(of).length).toBeLessThanOrEqual(4)
-  })
-
-  const running = (asks: LaneAsks) => ({
-    ...waiting('other', 50),
-    lane: lane('other', asks),
-    state: 'RUNNING' as const,
-    placements: [placedOn('n1')],
-    sinceMs: 0,
-    startedMs: 0,
-    leaving: false,
-    backfilledOn: null,
-    wonTier: null,
   })
 
   test('beside a run that may be asked to leave for an urgent job', () => {
