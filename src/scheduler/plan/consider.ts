@@ -4,7 +4,7 @@ import { couldEverFit, place } from '../../domain/machines/placement.ts'
 import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'
-import { ahead, mayGoAhead } from './ahead.ts'
+import { mayBeEarly, withEarlyRoom } from './early.ts'
 import { isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
@@ -29,8 +29,8 @@ export type Consideration =
   /** The job ends with this message. */
   | { kind: 'refused'; info: string }
 
-/** `goesAhead`: the job may be handed over before a node is free. */
-export function consider(state: PoolState, job: QueuedJob, { goesAhead = true } = {}): Consideration {
+/** `early`: the job may be handed over before a node is free. */
+export function consider(state: PoolState, job: QueuedJob, { early = true } = {}): Consideration {
   const { window, entry } = job
   const gate = reservationGate(state, window.lane)
   if (gate) return { kind: 'waiting', reason: gate.reason }
@@ -40,7 +40,7 @@ export function consider(state: PoolState, job: QueuedJob, { goesAhead = true } 
   if (limit) return { kind: 'limited', limit, reason: limitedBy(limit) }
   const hold = state.holds.get(entry.jobId)
   if (hold?.kind === 'PREEMPTION') return inHold(state, window, hold)
-  return overPart(state, window, askedOf(window.lane.shape)) ?? findPlacements(state, job, goesAhead)
+  return overPart(state, window, askedOf(window.lane.shape)) ?? findPlacements(state, job, early)
 }
 
 function interactiveOutcome(state: PoolState, lane: Lane): Consideration | null {
@@ -92,14 +92,14 @@ function overPart(state: PoolState, { lane }: LaneWindow, asked: ResourceAmounts
   return { kind: machines.accounts.isWithin([asked], part) ? 'part' : 'unsatisfiable', reason }
 }
 
-function findPlacements(state: PoolState, { window, entry }: QueuedJob, goesAhead: boolean): Consideration {
+function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: boolean): Consideration {
   const { lane } = window
   const ration = rationOf(state, window)
   const { view, budget, backfilled } = usableFor(state, { lane, entry, ration })
   const { freeGpus } = state.machines
   const find = (of: View) =>
     place(lane.shape, state.nodes, { view: of, budget, interactive: lane.interactive, freeGpus })
-  const placements = find(view) ?? (goesAhead && mayGoAhead(state, lane) ? find(ahead(view)) : null)
+  const placements = find(view) ?? (early && mayBeEarly(state, lane) ? find(withEarlyRoom(view)) : null)
   if (!placements) return notPlaced(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
   const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }

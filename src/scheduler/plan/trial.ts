@@ -16,7 +16,7 @@ const startsMax = 1_000
 
 /**
  * The outcome for the job at its ordinary position now: the jobs before it are started, it is considered, and all of it
- * is taken back. A job that could only be handed over ahead waits.
+ * is taken back. A job that could only be handed over early waits.
  */
 export function tryOut({ state, ledger }: Planned, { entry, ...of }: Candidate): Verdict {
   const window = new LaneWindow(of)
@@ -37,7 +37,7 @@ const othersAhead = ({ starts }: Decisions): Verdict =>
 
 function verdictOn(state: PoolState, window: LaneWindow, entry: Waiting): Verdict {
   const ahead = state.order.closedBy(window)
-  const outcome = consider(state, { window, entry }, { goesAhead: false })
+  const outcome = consider(state, { window, entry }, { early: false })
   switch (outcome.kind) {
     case 'start':
       return ahead ? waitsFor(ahead.jobId) : { start: outcome.start }

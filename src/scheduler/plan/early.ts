@@ -7,7 +7,7 @@ import type { View } from './rations.ts'
 import type { PoolState } from './state.ts'
 
 /**
- * Jobs that are handed over ahead of their turn on a node. A backend that plans in passes leaves a node free from the end of a
+ * Jobs that are handed over early, before a node is free. A backend that plans in passes leaves a node free from the end of a
  * run to its next pass, unless a job waits there by then. So short jobs may wait there: as many as the nodes take once
  * more. A job that came later and is more urgent waits for them no longer than `runSecondsMax`.
  */
@@ -17,7 +17,7 @@ const runSecondsMax = 60
  * Not beside nodes that are held for a job or could be taken from runs, and not while the backend keeps a run waiting for
  * another reason.
  */
-export function mayGoAhead({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
+export function mayBeEarly({ nowMs, nodes, holds, machines }: PoolState, lane: Lane): boolean {
   const { executor, runSeconds, interactive, preemptable, restartable, shape } = lane
   if (!traitsOf(executor).plansInPasses || runSeconds === null || runSeconds > runSecondsMax) return false
   if (interactive || preemptable || restartable || shape.gpu > 0 || shape.infiniband || shape.exclusive) return false
@@ -40,7 +40,7 @@ function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }:
 }
 
 /** The nodes with once more what others leave of them. */
-export const ahead =
+export const withEarlyRoom =
   (view: View): View =>
   (node) => {
     const seen = view(node)

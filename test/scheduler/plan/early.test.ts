@@ -85,7 +85,7 @@ describe('a short job of a backend that plans in passes', () => {
   })
 })
 
-describe('nothing goes ahead', () => {
+describe('no job is early', () => {
   test.each<[string, LaneAsks]>([
     ['without a maximum run time', { runSeconds: null }],
     ['that may run longer', { runSeconds: 61 }],
