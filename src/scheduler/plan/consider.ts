@@ -4,7 +4,7 @@ import { couldEverFit, place } from '../../domain/machines/placement.ts'
 import { because, limitedBy, noCapacity, type Reason, troubled, unsatisfiable } from '../../domain/reason.ts'
 import { inWords, type Shape } from '../../domain/shape.ts'
 import { amountsOf } from './accounts.ts'
-import { mayBeEarly, withEarlyRoom } from './early.ts'
+import { earlyView, mayBeEarly } from './early.ts'
 import { isComplete, usableFor } from './holds.ts'
 import { interactiveVerdict } from './interactive.ts'
 import type { LaneWindow, QueuedJob } from './lane-window.ts'
@@ -99,7 +99,7 @@ function findPlacements(state: PoolState, { window, entry }: QueuedJob, early: b
   const { freeGpus } = state.machines
   const find = (of: View) =>
     place(lane.shape, state.nodes, { view: of, budget, interactive: lane.interactive, freeGpus })
-  const placements = find(view) ?? (early && mayBeEarly(state, lane) ? find(withEarlyRoom(view)) : null)
+  const placements = find(view) ?? (early && mayBeEarly(state, lane) ? find(earlyView(view)) : null)
   if (!placements) return notPlaced(state, { window, entry }, ration)
   const models = state.machines.modelsOf(placements)
   const start = { placements, models, wonTier: null, backfilledOn: backfilled(placements) }

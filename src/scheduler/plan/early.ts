@@ -40,7 +40,7 @@ function hasRoom(nodes: readonly FreeNode[], { copies, cpuMillis, memoryBytes }:
 }
 
 /** The nodes with once more what others leave of them. */
-export const withEarlyRoom =
+export const earlyView =
   (view: View): View =>
   (node) => {
     const seen = view(node)
