@@ -24,8 +24,8 @@ export interface Feed {
 }
 
 interface Reader<T> {
-  messages(): AsyncGenerator<T, void, void>
-  close?(): void
+  /** `left` is called when it is over. */
+  messages(left: () => void): AsyncGenerator<T, void, void>
 }
 
 export function createFeed(options: Omit<RingOptions, 'rows'>): Feed {
@@ -36,21 +36,18 @@ export function createFeed(options: Omit<RingOptions, 'rows'>): Feed {
   let readers = 0
 
   const stream = <T>(open: (shared: EventRing, signal: AbortSignal) => Reader<T>) =>
-    stoppable<T>(async function* (signal) {
+    stoppable<T>((signal) => {
       readers += 1
       ring ??= createEventRing({ ...options, rows })
-      const reader = open(ring, signal)
-      try {
-        yield* reader.messages()
-      } finally {
-        reader.close?.()
-        readers -= 1
-        if (readers === 0) {
-          ring.stop()
-          ring = undefined
-        }
-      }
+      return open(ring, signal).messages(leave)
     })
+
+  function leave() {
+    readers -= 1
+    if (readers > 0) return
+    ring?.stop()
+    ring = undefined
+  }
 
   return {
     async jobStatus(status) {

@@ -88,24 +88,27 @@ export class JobStatusReader {
     this.#lastSent = rooms.clock.monotonicMs()
   }
 
-  async *messages(): AsyncGenerator<JobStatusMessage, void, void> {
+  async *messages(left: () => void): AsyncGenerator<JobStatusMessage, void, void> {
     const { state, stateSeq } = this.#opening
-    if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
-    while (!this.#done && !this.#signal.aborted) {
-      const next = await this.#next()
-      const message =
-        next?.kind === 'transitions'
-          ? await this.#withJob(next)
-          : (next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor))
-      if (!message) continue
-      this.#first &&= message.kind !== 'transitions'
-      this.#lastSent = this.#rooms.clock.monotonicMs()
-      yield message
+    try {
+      if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
+      while (!this.#done && !this.#signal.aborted) {
+        const message = await this.#message()
+        if (!message) continue
+        this.#first &&= message.kind !== 'transitions'
+        this.#lastSent = this.#rooms.clock.monotonicMs()
+        yield message
+      }
+    } finally {
+      this.#rooms.ring.unwatch(this.#job)
+      left()
     }
   }
 
-  close() {
-    this.#rooms.ring.unwatch(this.#job)
+  async #message(): Promise<JobStatusMessage | undefined> {
+    const next = await this.#next()
+    if (next?.kind === 'transitions') return this.#withJob(next)
+    return next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
   }
 
   /** The next message; undefined: look again. */

@@ -72,10 +72,14 @@ export class JobUpdatesReader {
     this.#lastSent = rooms.clock.monotonicMs()
   }
 
-  async *messages(): AsyncGenerator<JobUpdatesMessage, void, void> {
-    for await (const message of this.#all()) {
-      this.#lastSent = this.#rooms.clock.monotonicMs()
-      yield message
+  async *messages(left: () => void): AsyncGenerator<JobUpdatesMessage, void, void> {
+    try {
+      for await (const message of this.#all()) {
+        this.#lastSent = this.#rooms.clock.monotonicMs()
+        yield message
+      }
+    } finally {
+      left()
     }
   }
 

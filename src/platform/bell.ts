@@ -16,22 +16,37 @@ export interface Bell {
 export function createBell(clock: Clock): Bell {
   const waiters = new Set<Waiter>()
   return {
-    ring() {
-      for (const waiter of [...waiters]) waiter.wake()
-    },
+    ring: () => wakeAll(waiters),
     async wait(ms, signal) {
       if (signal.aborted) return
       const waiter = new Waiter()
+      const same = waitersOf(signal)
       waiters.add(waiter)
-      signal.addEventListener('abort', waiter.wake, { once: true })
+      same.add(waiter)
       await clock.sleep(ms, waiter)
-      signal.removeEventListener('abort', waiter.wake)
+      same.delete(waiter)
       waiters.delete(waiter)
     },
     get waiting() {
       return waiters.size
     },
   }
+}
+
+/** The waiters of each signal, which has one listener: adding and removing one for each wait costs more than the wait. */
+const bySignal = new WeakMap<AbortSignal, Set<Waiter>>()
+
+function waitersOf(signal: AbortSignal): Set<Waiter> {
+  const known = bySignal.get(signal)
+  if (known) return known
+  const waiters = new Set<Waiter>()
+  bySignal.set(signal, waiters)
+  signal.addEventListener('abort', () => wakeAll(waiters), { once: true })
+  return waiters
+}
+
+function wakeAll(waiters: ReadonlySet<Waiter>) {
+  for (const waiter of [...waiters]) waiter.wake()
 }
 
 /** Does for one sleep what an AbortController does; thousands of streams wait at a time. */

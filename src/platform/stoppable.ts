@@ -5,27 +5,31 @@
  *
  * A source that answers from memory without ever crossing a macrotask would starve the sockets and block the process
  * after its reader has died; so after 16 items in a row the wrapper yields to the event loop.
+ *
+ * The source is made for the first `next()`: one that opens something before its generator begins is sure to be ended.
  */
 
 export function stoppable<T>(
   source: (signal: AbortSignal) => AsyncGenerator<T, void, void>,
 ): AsyncGenerator<T, void, void> {
   const abort = new AbortController()
-  const inner = source(abort.signal)
+  let inner: AsyncGenerator<T, void, void> | undefined
   let items = 0
   const outer: AsyncGenerator<T, void, void> = {
     async next() {
       if (++items % 16 === 0) await new Promise((resolve) => setImmediate(resolve))
-      return abort.signal.aborted ? { done: true, value: undefined } : inner.next()
+      if (abort.signal.aborted) return { done: true, value: undefined }
+      inner ??= source(abort.signal)
+      return inner.next()
     },
     async return() {
       abort.abort()
-      await inner.return()
+      await inner?.return()
       return { done: true, value: undefined }
     },
     async throw(error) {
       abort.abort()
-      await inner.return()
+      await inner?.return()
       throw error
     },
     [Symbol.asyncIterator]: () => outer,
