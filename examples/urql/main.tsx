@@ -17,7 +17,7 @@ import { readToken } from '../view/log-in.tsx'
 import { Output } from '../view/output.tsx'
 import { createReread } from '../view/reread.ts'
 import { failureOf, TroubleBox, troubleOf } from '../view/trouble.tsx'
-import { Frame, Gone, JobPanel, JobTable, SubmitForm, useSelectedId } from '../view/view.tsx'
+import { Frame, Gone, JobPanel, JobTable, SubmitForm, useSelectedId, useServerTime } from '../view/view.tsx'
 import '../view/style.css'
 
 /**
@@ -36,6 +36,7 @@ const reread = createReread(async () => {
 
 function Page() {
   const [{ data, error }] = useQuery({ query: JobListDocument })
+  useServerTime(data?.serverInfo.time)
   const outage = useSyncExternalStore(client.onOutage, client.outage)
   useEffect(() => {
     if (error && !failureOf(error).needsToken) reread()

@@ -7,7 +7,7 @@ const units = [
   ['minute', 60],
 ] as const
 
-/** "3 min. ago". The clock of a browser may be behind the server's. */
+/** "3 min. ago". An event may be newer than the second that is shown. */
 export function ago(time: string, nowMs: number): string {
   const seconds = Math.max(0, Math.round((nowMs - Date.parse(time)) / 1_000))
   if (seconds < 5) return 'now'

@@ -1,5 +1,13 @@
 import type { RequestFailed } from 'berth/client'
-import { type FormEvent, type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  type FormEvent,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { ago, lasted, stateWords, titleOf } from './format.ts'
 import type { ListedJobFragment as Job, JobState, ShownJobFragment as ShownJob } from './generated/operations.ts'
 import colours from './samples/colours.sh?raw'
@@ -302,10 +310,22 @@ export function useSelectedId(): string | null {
   return hash.startsWith('#job_') ? hash.slice(1) : null
 }
 
-export function useNow(): number {
-  const [nowMs, setNow] = useState(Date.now)
+/** How far the server's clock is ahead of the browser's, which may be hours off. */
+let aheadMs = 0
+const serverMs = () => Date.now() + aheadMs
+
+/** `time`: what the newest answer tells. */
+export function useServerTime(time: string | undefined) {
+  useLayoutEffect(() => {
+    if (time) aheadMs = Date.parse(time) - Date.now()
+  }, [time])
+}
+
+function useNow(): number {
+  const [nowMs, setNow] = useState(serverMs)
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000)
+    setNow(serverMs())
+    const timer = setInterval(() => setNow(serverMs()), 1_000)
     return () => clearInterval(timer)
   }, [])
   return nowMs

@@ -18,6 +18,7 @@ const waitMsMax = 30_000
 export async function drive({ browser, proxy, name, url }: Drive) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 860 }, colorScheme: 'light' })
   context.setDefaultTimeout(waitMsMax)
+  await context.addInitScript('const { now } = Date; Date.now = () => now() + 3 * 3_600_000')
   const page = await openPage(context, url)
   if ((await rows(page).count()) === 0) await page.getByText('No jobs yet').waitFor()
   await photograph(page, `${name}-empty`)
@@ -70,6 +71,7 @@ async function submits(page: Page, title: string, script: string) {
   await page.getByLabel('Shell script').fill(script)
   await page.getByLabel('Shell script').press('Control+Enter')
   await rowOf(page, title).waitFor()
+  assert.doesNotMatch(await rowOf(page, title).innerText(), /\dh ago/, 'the age is by the clock of the browser')
 }
 
 /** By the keyboard: a job is a link. */

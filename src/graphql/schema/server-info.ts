@@ -11,6 +11,11 @@ const ServerInfo = builder.objectRef<ServerFacts>('ServerInfo').implement({
     id: t.id({ description: 'Key for caches, not for `node`: always the same.', resolve: () => 'server' }),
     name: t.string({ description: 'Name of the product: Berth.', resolve: () => 'Berth' }),
     version: t.exposeString('version', { description: 'Version of the server.' }),
+    time: t.field({
+      type: 'DateTime',
+      description: 'The time now, by the clock of all times in answers: that of the caller may be off.',
+      resolve: (_facts, _args, { domain }) => new Date(domain.time.nowMs()),
+    }),
     singleUser: t.exposeBoolean('singleUser', {
       description: 'Whether the server runs in single-user mode, without login.',
     }),

@@ -14,6 +14,7 @@ test('what no node could ever run is refused where it is not to wait, and nothin
     const outcome = await submitted(17, wish)
     expect(outcome).toBeInstanceOf(Rejected)
     expect(outcome).toMatchObject({
+      retryable: false,
       reasons: [{ code: 'UNSATISFIABLE', message: 'No node of the pool can ever provide 17 cpu, 1 GiB' }],
     })
   }

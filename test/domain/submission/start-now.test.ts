@@ -31,6 +31,15 @@ test('an SQL error provoked in one of 256 is the answer of that one; the other 2
   expect(await findings(sql)).toEqual([])
 })
 
+test('what needs an approval is refused where it is not to wait, and not tried again', async () => {
+  await using database = await createDatabase()
+  await using it = await createTestDomain(database.db)
+  const wish = { spec: { command: ['true'] }, requiresApproval: true, noWait: true }
+  expect(await submit(it.domain, it.admin, [wish])).toMatchObject([
+    { code: 'REJECTED', retryable: false, reasons: [{ code: 'APPROVAL_PENDING' }] },
+  ])
+})
+
 test('what a scheduler does not reach in time is unavailable, and the rest of the call is answered', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
