@@ -55,6 +55,7 @@ const walls: Record<string, Wall> = {
   executors: {
     may: [
       'platform/bell.',
+      'platform/blocks.',
       'platform/clock',
       'platform/log.',
       'platform/loop',

@@ -158,6 +158,7 @@ export interface BackendNode {
 export type LogStreamName = 'STDOUT' | 'STDERR' | 'SYSTEM'
 
 export type LogChunk =
+  /** The bytes may be in a block (platform/blocks.ts): the caller is its holder. */
   | { stream: LogStreamName; bytes: Uint8Array; next: LogPosition }
   /**
    * Bytes that existed and are lost: reported, never skipped silently. DISK_FULL: the backend had no room for them. 0

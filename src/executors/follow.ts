@@ -1,3 +1,4 @@
+import { blockBytes, letGoBlock, takeBlock } from '../platform/blocks.ts'
 import type { LogChunk } from './executor.ts'
 
 /**
@@ -12,10 +13,13 @@ import type { LogChunk } from './executor.ts'
  */
 
 /** A read takes a turn of the event loop, however much it reads. */
-const chunkBytesMax = 262_144
+const chunkBytesMax = blockBytes
+/** A chunk of so many bytes takes the block that it was read into; a smaller one is copied out of it. */
+const handedOverBytesMin = 65_536
 /** Bytes of one stream after which it switches to the other, at the end of a line. */
 const turnBytesMax = 1_048_576
 const newline = 10
+const nothing = Buffer.alloc(0)
 
 const streamNames = { out: 'STDOUT', err: 'STDERR' } as const
 export type Stream = keyof typeof streamNames
@@ -62,15 +66,19 @@ export async function* follow({ spool, from, losses, signal, isOver, wait }: Fol
   if (!spool) return yield { gap: 'LOST', bytes: 0, next: at }
   const reader = new SpoolReader(spool, at, losses)
   let over = false
-  while (!signal.aborted) {
-    let found = false
-    for await (const chunk of reader.drain(signal)) {
-      found = true
-      yield chunk
+  try {
+    while (!signal.aborted) {
+      let found = false
+      for await (const chunk of reader.drain(signal)) {
+        found = true
+        yield chunk
+      }
+      if (over && !found) return
+      over ||= await isOver()
+      if (!over) await wait()
     }
-    if (over && !found) return
-    over ||= await isOver()
-    if (!over) await wait()
+  } finally {
+    reader.close()
   }
 }
 
@@ -88,7 +96,8 @@ class SpoolReader {
   readonly #at: Position
   readonly #readLosses: () => readonly Loss[]
   #losses: readonly Loss[] = []
-  readonly #scratch = Buffer.allocUnsafeSlow(chunkBytesMax)
+  /** What is read lies here. */
+  #block = takeBlock()
   /** The stream that is read first: the one that stopped in the middle of a line. */
   #first: Stream = 'out'
 
@@ -96,6 +105,10 @@ class SpoolReader {
     this.#spool = spool
     this.#at = at
     this.#readLosses = readLosses
+  }
+
+  close() {
+    letGoBlock(this.#block)
   }
 
   /** All output that is there now. */
@@ -124,14 +137,16 @@ class SpoolReader {
       const bytes = await this.#read(stream)
       const full = bytes.length === chunkBytesMax
       const end = bytes.lastIndexOf(newline) + 1
+      // The chunk that is yielded may take the block.
+      const rest = full ? nothing : Buffer.from(bytes.subarray(end))
       midLine = full && end === 0
       const shrank = bytes.length === 0 && (await this.#shrank(stream))
       if (shrank) yield { gap: 'LOST', bytes: 0, next: this.#position() }
       else if (midLine) yield this.#chunk(stream, bytes)
       else if (end > 0) yield this.#chunk(stream, bytes.subarray(0, end))
-      if (!full) return { stream, bytes: Buffer.from(bytes.subarray(end)), isAtEnd: !shrank }
+      if (!full) return { stream, bytes: rest, isAtEnd: !shrank }
     }
-    return { stream, bytes: Buffer.alloc(0), isAtEnd: false }
+    return { stream, bytes: nothing, isAtEnd: false }
   }
 
   async *#tellLosses(stream: Stream): AsyncGenerator<LogChunk> {
@@ -153,12 +168,20 @@ class SpoolReader {
 
   #chunk(stream: Stream, bytes: Buffer): LogChunk {
     this.#at[stream] += bytes.length
-    return { stream: streamNames[stream], bytes: Buffer.from(bytes), next: this.#position() }
+    return { stream: streamNames[stream], bytes: this.#kept(bytes), next: this.#position() }
   }
 
-  /** The buffer is valid until the next call. */
+  /** Bytes that later reads do not change. */
+  #kept(bytes: Buffer): Buffer {
+    if (bytes.buffer !== this.#block.buffer) return bytes
+    if (bytes.length < handedOverBytesMin) return Buffer.from(bytes)
+    this.#block = takeBlock()
+    return bytes
+  }
+
+  /** In the block. */
   async #read(stream: Stream): Promise<Buffer> {
-    return this.#scratch.subarray(0, await this.#spool.read(stream, this.#scratch, this.#at[stream]))
+    return this.#block.subarray(0, await this.#spool.read(stream, this.#block, this.#at[stream]))
   }
 
   async #shrank(stream: Stream): Promise<boolean> {

@@ -190,7 +190,7 @@ function storedChunk(chunk: NewChunk, at: Date | undefined): Chunk[] {
   const place = { start, end, lineState, at }
   return [
     chunk.gap === null
-      ? { ...place, gap: null, segments: chunk.segments, bytes: chunk.bytes }
+      ? { ...place, gap: null, segments: chunk.segments, bytes: chunk.bytes, fresh: chunk.bytes }
       : { ...place, gap: chunk.gap },
   ]
 }

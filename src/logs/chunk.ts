@@ -19,6 +19,8 @@ export interface BytesChunk extends Place {
   segments: readonly number[]
   /** Unpacked when it is first asked for. */
   readonly bytes: Buffer
+  /** The bytes, if they were stored a moment ago: they may be in a block (platform/blocks.ts). */
+  readonly fresh?: Buffer
   gap: null
 }
 export interface GapChunk extends Place {

@@ -1,4 +1,5 @@
 import { type Bell, createBell } from '../platform/bell.ts'
+import { holdBlock, letGoBlock } from '../platform/blocks.ts'
 import type { Clock, Time } from '../platform/clock.ts'
 import type { Db } from '../platform/db.ts'
 import type { Log } from '../platform/log.ts'
@@ -7,7 +8,7 @@ import type { Wakeups } from '../platform/wakeup.ts'
 import type { Passage } from './batch.ts'
 import { type BytesChunk, type Chunk, type ChunkRow, chunkColumns, readChunk } from './chunk.ts'
 import type { FreshChunks, FreshOutput } from './fresh-output.ts'
-import { type RunState, readLogStates, type Stored } from './stored.ts'
+import { freshOf, type RunState, readLogStates, type Stored } from './stored.ts'
 
 /**
  * What the readers of one run share. A hub knows how far the run's log is (`state`, undefined until the first look,
@@ -197,8 +198,12 @@ function extend(ring: Ring, chunks: readonly Chunk[], end: number) {
   ring.chunks.push(...chunks)
   ring.bytes += sizeOf(chunks)
   ring.end = end
-  while ((ring.bytes > ringBytesMax || ring.chunks.length > ringChunksMax) && ring.chunks.length > 1)
-    ring.bytes -= sizeOf(ring.chunks.splice(0, 1))
+  freshOf(chunks).forEach(holdBlock)
+  while ((ring.bytes > ringBytesMax || ring.chunks.length > ringChunksMax) && ring.chunks.length > 1) {
+    const oldest = ring.chunks.splice(0, 1)
+    ring.bytes -= sizeOf(oldest)
+    freshOf(oldest).forEach(letGoBlock)
+  }
 }
 
 /** false: the hub has to look, because it does not know what lies before. */

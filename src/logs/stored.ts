@@ -10,6 +10,10 @@ const pageChunksMax = 1_024
 export type Gap = Omit<GapChunk, 'gap' | 'lineState' | 'at'> & { gap: GapReason | 'RETENTION' }
 export type Stored = BytesChunk | Gap
 
+/** Bytes of these that may be in blocks. */
+export const freshOf = (stored: readonly Stored[]): Buffer[] =>
+  stored.flatMap((item) => (item.gap === null && item.fresh ? [item.fresh] : []))
+
 /** What is stored from offset `from` of a run on, the first item being the one that `from` lies in. */
 export async function readStored(
   sql: Sql,

@@ -1,3 +1,4 @@
+import { holdBlock, letGoBlock } from '../platform/blocks.ts'
 import { heartbeatAt, heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
 import { bytesOf, codesOf, type Passage, passage } from './batch.ts'
@@ -5,6 +6,7 @@ import type { CutOptions } from './cut.ts'
 import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
 import { gapMessage, startOf, whatFollows } from './read.ts'
 import {
+  freshOf,
   isLogOver,
   type LogCursor,
   logEnd,
@@ -51,6 +53,8 @@ export class TailReader {
   #page: Stored[] = []
   /** The page after it, which is read while a batch is on its way. */
   #ahead: { from: number; page: Promise<Stored[]> } | undefined
+  /** Of the message that was taken last. */
+  #fresh: readonly Buffer[] = []
   #heldSince: number | undefined
   #lastSent: number
   #done = false
@@ -71,6 +75,7 @@ export class TailReader {
     this.#moveTo(this.#border.start)
     if (this.#border.beyond) yield { kind: 'reset', reason: 'RETENTION', jobIds: [], cursor: this.#cursor }
     while (!this.#done && !this.#signal.aborted) {
+      this.#holdFresh([])
       const message = (await this.#step()) ?? this.#heartbeat()
       if (!message) continue
       this.#lastSent = this.#rooms.clock.monotonicMs()
@@ -139,6 +144,7 @@ export class TailReader {
     // A change during the read of the page rang its bell before the reader waited for it.
     if (part.end === this.#cursor.offset) return this.#hub?.state === state ? this.#hold(waited) : undefined
     this.#heldSince = undefined
+    this.#holdFresh(freshOf(stored.filter(({ start }) => start < part.end)))
     const over = isLogOver(state, part.end, this.#options.run)
     const message = this.#batch(part, over)
     this.#cursor = message.cursor
@@ -197,6 +203,13 @@ export class TailReader {
     const ahead = this.#ahead
     this.#ahead = undefined
     return ahead?.from === from ? ahead.page : undefined
+  }
+
+  /** Until the next message is asked for: then this one has been sent. */
+  #holdFresh(bytes: readonly Buffer[]) {
+    bytes.forEach(holdBlock)
+    this.#fresh.forEach(letGoBlock)
+    this.#fresh = bytes
   }
 
   #forgetPages() {

@@ -1,6 +1,7 @@
 import type { Executor, Handle, LogChunk } from '../executors/executor.ts'
 import { type Appender, emptyLog, type LogHead, openLog } from '../logs/append.ts'
 import type { Chunk, LogPiece } from '../logs/chunk.ts'
+import { letGoBlock } from '../platform/blocks.ts'
 import type { Sql } from '../platform/tx.ts'
 
 /**
@@ -72,6 +73,7 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
       bytesMax,
       onStored: (stored) => onStored(from, stored),
     })
+    for (const chunk of chunks) if (!('gap' in chunk)) letGoBlock(chunk.bytes)
   }
 
   return {
