@@ -6,7 +6,8 @@
 # The two scripts are sourced, so they may end this shell, by `exit` or by a failing command after `set -e`;
 # _berth_leave decides on the exit code then. Options that they set with `set` apply only while they are read.
 
-set +o posix 2>/dev/null
+# For bash; a plain shell ends at an option that it does not know.
+(set +o posix) 2>/dev/null && set +o posix
 _berth_in=$1 _berth_pre=$2 _berth_post=$3 _berth_count=$4
 shift 4
 _berth_code=0 _berth_reading= _berth_options=$(set +o)

@@ -1,9 +1,12 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
+import { rankLauncher } from '../../src/executors/scripts.ts'
 import { loginPath, withoutNpmFolders } from '../../src/executors/search-path.ts'
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -33,6 +36,17 @@ afterEach(async () => {
   await executor.close()
   await rm(directory, { recursive: true })
 })
+
+it.for([['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(([shell = '']) => existsSync(shell)))(
+  'the ranks and their scripts are started by %s',
+  async ([shell = '', ...args]) => {
+    const script = join(directory, 'pre')
+    await writeFile(script, 'SEEN=yes')
+    const words = [...args, '-c', rankLauncher, 'berth', '', script, '', '2', 'sh', '-c', 'echo $SEEN; exit 7']
+    const { status, stdout } = spawnSync(shell, words, { encoding: 'utf8' })
+    expect({ status, stdout }).toEqual({ status: 7, stdout: 'yes\nyes\n' })
+  },
+)
 
 type Spec = Parameters<typeof runOf>[0]
 

@@ -37,17 +37,7 @@ export async function commandOf(
   const hasScripts = scripts.some((script) => script !== '')
   const late = ranks > 1 && !hasScripts ? [rankVariable] : []
   const { step, ...carried } = carry(environment, late)
-  // POSIX mode for a moment: otherwise a shell reads BASH_ENV before the script.
-  const around = [
-    sourcingShell,
-    '--posix',
-    '-c',
-    rankLauncher,
-    'berth',
-    path(spec.stdinPath),
-    ...scripts,
-    String(ranks),
-  ]
+  const around = [...sourcingShell, '-c', rankLauncher, 'berth', path(spec.stdinPath), ...scripts, String(ranks)]
   // A shell with the environment of the job reads the scripts; without scripts there is no such shell.
   if (hasScripts) return { ...carried, argv: [...step, ...around, ...argv] }
   return { ...carried, argv: [...(ranks > 1 ? around : []), ...step, ...nameable(argv)] }

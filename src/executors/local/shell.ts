@@ -7,7 +7,9 @@ const find = (...paths: string[]) => paths.find((path) => existsSync(path))
 const first = (...paths: string[]) => find(...paths) ?? '/bin/sh'
 /** dash starts several times faster than bash. */
 export const shell = first('/bin/dash', '/usr/bin/dash')
-export const sourcingShell = first('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash')
+const bash = find('/bin/bash', '/usr/bin/bash', '/usr/local/bin/bash')
+/** POSIX mode for a moment: otherwise bash reads BASH_ENV before the script. */
+export const sourcingShell: readonly string[] = bash ? [bash, '--posix'] : ['/bin/sh']
 
 export const shim = scriptOf(import.meta.dirname, 'shim.sh')
 export const heirScript = scriptOf(import.meta.dirname, 'heir.sh')
