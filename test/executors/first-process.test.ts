@@ -1,15 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { scriptOf } from '../../src/executors/scripts.ts'
-import { root } from '../support/sources.ts'
+import { initScript } from '../../src/executors/container/create.ts'
 
 /** The first process of a container, in a namespace of processes of its own. */
-
-const executors = join(root, 'src', 'executors')
-const init = scriptOf(join(executors, 'container'), 'init.sh')
 
 function isThere(program: string): boolean {
   try {
@@ -21,7 +16,7 @@ function isThere(program: string): boolean {
 }
 
 const run = (shell: readonly string[], command: string): ChildProcess => {
-  const [file = '', ...args] = ['unshare', '--pid', '--fork', ...shell, '-c', init, 'berth', '0', '10', '']
+  const [file = '', ...args] = ['unshare', '--pid', '--fork', ...shell, '-c', initScript, 'berth', '0', '10', '']
   return spawn(file, [...args, '/bin/sh', '-c', command], { stdio: ['ignore', 'pipe', 'ignore'] })
 }
 
@@ -31,22 +26,26 @@ function terminate({ pid }: ChildProcess): void {
   if (children !== '') execFileSync('kill', ['-TERM', children], { stdio: 'ignore' })
 }
 
-const shells = [['/bin/dash'], ['/bin/bash'], ['/bin/busybox', 'sh']].filter(([program = '']) => isThere(program))
+const shells = [['/bin/dash'], ['/bin/bash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(
+  ([program = '']) => isThere(program),
+)
 
 describe.skipIf(process.getuid?.() !== 0)('the first process of a container', () => {
   it.each(shells)(
-    'tells the code of a command that ends itself by TERM: %s %s',
+    'tells the code of a command that ends itself by TERM, also 127: %s %s',
     { timeout: 60_000 },
     async (...shell) => {
-      const codes = []
-      for (let i = 0; i < 20; i++) {
-        const child = run(shell.filter(Boolean), 'trap "exit 5" TERM; echo begun; while :; do sleep 0.02; done')
-        const ended = once(child, 'exit')
-        if (child.stdout) await once(child.stdout, 'data')
-        terminate(child)
-        codes.push((await ended)[0])
+      for (const code of [5, 127]) {
+        const codes = []
+        for (let i = 0; i < 20; i++) {
+          const child = run(shell.filter(Boolean), `trap "exit ${code}" TERM; echo begun; while :; do sleep 0.02; done`)
+          const ended = once(child, 'exit')
+          if (child.stdout) await once(child.stdout, 'data')
+          terminate(child)
+          codes.push((await ended)[0])
+        }
+        expect(codes).toEqual(Array(20).fill(code))
       }
-      expect(codes).toEqual(Array(20).fill(5))
     },
   )
 
@@ -71,10 +70,4 @@ describe.skipIf(process.getuid?.() !== 0)('the first process of a container', ()
       expect([...codes].filter((code) => code !== 143)).toEqual([6])
     },
   )
-})
-
-it('the first process of a pod waits for its command in the same way', () => {
-  const waiting = init.slice(init.indexOf('code=\nwhile'))
-  expect(waiting).toMatch(/wait "\$child"/)
-  expect(scriptOf(join(executors, 'kubernetes'), 'supervise.sh').endsWith(waiting)).toBe(true)
 })

@@ -116,12 +116,31 @@ it('keeps the last output when a TERM to all of its processes comes after the en
   expect(textOf('stdout')).toBe('out\nlast\n')
 }, 30_000)
 
-it.for<[string, string[]]>([
+const shells: [string, string[]][] = [
   ['dash', []],
   ['bash', ['--posix']],
   ['busybox', ['sh']],
-])('hands TERM to all processes of the command, also as a script of %s', async ([name, args], { skip }) => {
-  const [shell] = ['/bin', '/usr/bin'].map((folder) => join(folder, name)).filter(existsSync)
+]
+const findShell = (name: string) => ['/bin', '/usr/bin'].map((folder) => join(folder, name)).find(existsSync)
+
+it.for(shells)(
+  'tells the code of a command that ends itself by TERM, also 127, to %s',
+  async ([name, args], { skip }) => {
+    const shell = findShell(name)
+    if (shell === undefined) return skip()
+    const { pid, ended } = begin('echo $$ >pid; trap "exit 127" TERM; echo up; while :; do sleep 0.1; done', [
+      shell,
+      ...args,
+    ])
+    await until(() => textOf('stdout') === 'up\n', { what: 'the command is up' })
+    process.kill(pid, 'SIGTERM')
+    await ended
+    expect(readlinkSync(pathOf('exit'))).toMatch(/^127 term /)
+  },
+)
+
+it.for(shells)('hands TERM to all processes of the command, also as a script of %s', async ([name, args], { skip }) => {
+  const shell = findShell(name)
   if (shell === undefined) return skip()
   const child = 'trap "echo ended; exit" TERM; echo up; while :; do sleep 0.1; done'
   const { pid, ended } = begin(`echo $$ >pid; trap : TERM; (${child}) & wait; wait`, [shell, ...args])

@@ -19,17 +19,5 @@ if [ "$limit" -gt 0 ]; then
   # A job that ends this sleep only loses the fallback.
   (trap '' TERM; sleep "$limit" || exit; kill -TERM -1; sleep "$grace"; kill -KILL -1) >/dev/null 9>&- &
 fi
-# A wait in which TERM comes has the code of TERM or that of the child, whether the child has ended or not; the next one has
-# that of the child, or 127 if it was told before: a child that TERM ends with a 127 of its own is
-# told as 143. (bash sometimes forgets a child that ends right then, and says -1.)
-code=
-while :; do
-  caught=
-  wait "$child"
-  status=$?
-  case $code,$status in
-    ?*,127 | ?*,-*) ;;
-    *) code=$status ;;
-  esac
-  [ "$caught" ] || exit "$code"
-done
+await "$child"
+exit "$code"

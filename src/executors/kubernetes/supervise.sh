@@ -84,17 +84,5 @@ child=$!
   done
 ) >/dev/null 8>&- 9>&- &
 
-# A wait in which TERM comes has the code of TERM or that of the child, whether the child has ended or not; the next one has
-# that of the child, or 127 if it was told before: a child that TERM ends with a 127 of its own is
-# told as 143. (bash sometimes forgets a child that ends right then, and says -1.)
-code=
-while :; do
-  caught=
-  wait "$child"
-  status=$?
-  case $code,$status in
-    ?*,127 | ?*,-*) ;;
-    *) code=$status ;;
-  esac
-  [ "$caught" ] || exit "$code"
-done
+await "$child"
+exit "$code"

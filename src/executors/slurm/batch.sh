@@ -149,19 +149,7 @@ pid=$!
 exec 3>&- 4>&-
 [ "$term" = - ] || signal_command TERM
 [ -z "$killed" ] || signal_command KILL
-# A wait in which a signal comes has the code of the signal or that of the command, whether the command has ended or not; the
-# next one has that of the command, or 127 if it was told before. (bash sometimes forgets it, and says -1.)
-code=
-while :; do
-  caught=
-  wait "$pid"
-  status=$?
-  case $code,$status in
-    ?*,127 | ?*,-*) ;;
-    *) code=$status ;;
-  esac
-  [ "$caught" ] || break
-done
+await "$pid"
 measure
 signal_command KILL
 # A process that left the group of the command may hold the pipes open: it gets two seconds. Then this script ends, and

@@ -1,0 +1,16 @@
+# await PID: waits for the child, and puts its exit code into `code`. A trap that sets `caught` may end a wait early, with the
+# code of its signal, or leave that code for the next wait; so the last of two waits in which no signal came counts. A shell
+# tells the code of a child as often as it is asked, bash only outside of its POSIX mode. (bash sometimes forgets a
+# child that ends while a signal comes, and says -1.)
+await() {
+  (set +o posix) && set +o posix
+  code=255 calm=0
+  while [ "$calm" -lt 2 ]; do
+    caught=
+    wait "$1"
+    status=$?
+    [ "$status" -lt 0 ] || code=$status
+    calm=$((calm + 1))
+    [ -z "$caught" ] || calm=0
+  done
+}
