@@ -197,17 +197,24 @@ async function chunksOf(from: unknown): Promise<LogChunk[]> {
 
 test('its output has a gap when another program removes it before all of that was read', async () => {
   engine.isRemoved = true
-  expect(await chunksOf({ bytes: 6 })).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 6 } }])
+  expect(await chunksOf({ bytes: 6 })).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 6, lost: true } }])
   engine.isRemoved = false
   await executor.stop(handle, 600_000)
   await untilEnded(executor, handle)
   engine.isRemoved = true
-  expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0 } }])
+  expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
 })
 
 test('its output has a gap when it was removed before any of it was read', async () => {
   engine.isRemoved = true
-  expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0 } }])
+  expect(await chunksOf(null)).toEqual([{ gap: 'LOST', bytes: 0, next: { bytes: 0, lost: true } }])
+})
+
+test('the gap of a container that is not there is told once, also to the next server', async () => {
+  engine.isRemoved = true
+  const [gap] = await chunksOf({ bytes: 6 })
+  expect(gap).toMatchObject({ gap: 'LOST' })
+  expect(await chunksOf(gap?.next)).toEqual([])
 })
 
 test('its output ends with it, though the engine leaves the follower open', async () => {

@@ -7,8 +7,10 @@ import type { LogChunk, LogStreamName } from '../executor.ts'
  * start and skips the bytes that were read: the alternative, the times of lines, would lose output after the engine's
  * clock was set back.
  */
-interface Position {
+export interface Position {
   bytes: number
+  /** The rest was lost, and its gap was told. */
+  lost?: boolean
 }
 
 const headerBytes = 8
@@ -18,10 +20,10 @@ const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDO
 
 export function bytePositionOf(from: unknown): Position {
   if (from === null) return { bytes: 0 }
-  const { bytes } = from as Partial<Position>
+  const { bytes, lost } = from as Partial<Position>
   if (!Number.isSafeInteger(bytes))
     throw new Error(`Not a log position of the executor container: ${JSON.stringify(from)}`)
-  return { bytes: Number(bytes) }
+  return { bytes: Number(bytes), ...(lost === true && { lost }) }
 }
 
 /** Output after `at`, which advances with every byte. Returns the total payload that the engine has. */
@@ -35,6 +37,7 @@ export async function* payload(response: IncomingMessage, at: Position): AsyncGe
       for (let from = 0; from < fresh.length; from += chunkBytesMax) {
         const part = fresh.subarray(from, from + chunkBytesMax)
         at.bytes += part.length
+        at.lost &&= false
         yield { stream, bytes: Buffer.from(part), next: { ...at } }
       }
     }

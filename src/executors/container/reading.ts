@@ -4,7 +4,7 @@ import type { Handle, LogChunk, Observation } from '../executor.ts'
 import { cutWhenOver } from '../over-watch.ts'
 import { type Engine, isNotFound, isPodman } from './engine.ts'
 import { isHandle } from './handle.ts'
-import { payload } from './output.ts'
+import { type Position, payload } from './output.ts'
 
 /** Reads the output of containers from the engine, to the end of their runs. */
 
@@ -23,13 +23,13 @@ const pauseMs = 250
 type Read = 'READ' | 'CUT_OFF' | 'ABSENT'
 
 interface Reading {
-  at: { bytes: number }
+  at: Position
   follow: boolean
   signal: AbortSignal
 }
 
 /** Output after a position, which moves with it. */
-export type OutputReader = (handle: Handle, at: { bytes: number }, signal: AbortSignal) => AsyncGenerator<LogChunk>
+export type OutputReader = (handle: Handle, at: Position, signal: AbortSignal) => AsyncGenerator<LogChunk>
 
 export function createOutputReader({ engine, clock, log, stateOf, isOver }: ReaderOptions): OutputReader {
   /** Whether the engine can follow output; null: not asked yet. */
@@ -39,9 +39,9 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
    * If another program removes the container before its output was read, the rest is lost. A position does not tell
    * whether there was more: a container that is not there from the first look on has a gap, also if all was read.
    */
-  async function* read(handle: Handle, at: { bytes: number }, signal: AbortSignal): AsyncGenerator<LogChunk> {
+  async function* read(handle: Handle, at: Position, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const isWhole = yield* readToEnd(handle, at, signal)
-    if (!isWhole && !signal.aborted && isHandle(handle)) yield { gap: 'LOST', bytes: 0, next: { ...at } }
+    if (!isWhole && !signal.aborted && isHandle(handle)) yield* tellLoss(at)
   }
 
   /**
@@ -51,7 +51,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
    */
   async function* readToEnd(
     handle: Handle,
-    at: { bytes: number },
+    at: Position,
     signal: AbortSignal,
   ): AsyncGenerator<LogChunk, boolean> {
     let state = await stateOf(handle)
@@ -83,7 +83,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
       const query = { follow, stdout: true, stderr: true }
       const either = AbortSignal.any([signal, over.signal])
       const had = yield* payload(await engine.stream(`/containers/${handle}/logs`, either, query), at)
-      if (!follow && had < at.bytes) yield { gap: 'LOST', bytes: 0, next: { ...at } }
+      if (!follow && had < at.bytes) yield* tellLoss(at)
       return 'READ'
     } catch (err) {
       if (isNotFound(err)) return 'ABSENT'
@@ -95,4 +95,11 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
   }
 
   return read
+}
+
+/** Once at each position, also by the servers that read on. */
+function* tellLoss(at: Position): Generator<LogChunk> {
+  if (at.lost) return
+  at.lost = true
+  yield { gap: 'LOST', bytes: 0, next: { ...at } }
 }
