@@ -144,3 +144,15 @@ it.each([
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
   if (method === 'PATCH') await expect(executor.stop(handle, 0)).rejects.toThrow('did not come from Kubernetes')
 })
+
+it('does not list a run whose label another program removed or changed, so that nobody removes it', async () => {
+  const secret = (label?: string) => ({
+    metadata: { name: handle, labels: { [podLabels.owner]: 'test', ...(label && { [podLabels.run]: label }) } },
+  })
+  server.items['secrets'] = [secret(run.runId)]
+  expect(await executor.list?.()).toEqual([{ runId: run.runId, handle }])
+  for (const label of [undefined, 'run_other', 'a.b']) {
+    server.items['secrets'] = [secret(label)]
+    expect(await executor.list?.()).toEqual([])
+  }
+})

@@ -8,7 +8,7 @@ import { capacityOf } from './capacity.ts'
 import { type ClusterApi, ClusterAway, ClusterError, createClusterApi, versionPath } from './cluster.ts'
 import { createInspector } from './inspect.ts'
 import { logsOf, podPositionsOf, withRemoved } from './logs.ts'
-import { isPodHandle, podLabels } from './names.ts'
+import { isNamedAfter, isPodHandle, podLabels } from './names.ts'
 import type { Node, Pod, Secret } from './objects.ts'
 import { createPodStarter } from './start.ts'
 import { createPodStopper, removeObjects } from './stop.ts'
@@ -107,10 +107,11 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     },
     async list() {
       const secrets = await cluster.list<Secret>('secrets', { labelSelector: `${podLabels.owner}=${owner}` })
-      return secrets.items.map(({ metadata }) => ({
-        runId: metadata.labels?.[podLabels.run] ?? '',
-        handle: metadata.name,
-      }))
+      // A label that another program removed or changed tells nothing of the run: it may go on.
+      return secrets.items.flatMap(({ metadata: { name: handle, labels } }) => {
+        const runId = labels?.[podLabels.run]
+        return runId !== undefined && isNamedAfter(handle, runId) ? { runId, handle } : []
+      })
     },
     async capacity() {
       const [nodes, pods] = await Promise.all([

@@ -54,8 +54,13 @@ const handlePattern = /^berth-[a-z0-9-]{1,56}$/
 /** Only valid handles become paths of requests. */
 export const isPodHandle = (handle: Handle) => handlePattern.test(handle)
 
+const nameOf = (runId: string) => `berth-${runId.toLowerCase().replaceAll('_', '-')}`
+
+/** Whether an object with this name can be of the run. */
+export const isNamedAfter = (name: string, runId: string) => nameOf(runId) === name
+
 export function handleOf(runId: string): Handle {
-  const handle = `berth-${runId.toLowerCase().replaceAll('_', '-')}`
+  const handle = nameOf(runId)
   if (!isPodHandle(handle)) throw new StartFailed('BAD_SPEC', `Not the id of a run: ${runId}`)
   return handle
 }
