@@ -85,7 +85,7 @@ up() {
     [ "$(sinfo -h -N -t idle -p main -o %N 2>/dev/null | wc -l)" -ne 2 ] || { echo "$SLURM_CONF"; return 0; }
     sleep 0.1
   done
-  tail -3 "$directory"/*.log >&2
+  tail -n 3 "$directory"/*.log >&2
   return 1
 }
 

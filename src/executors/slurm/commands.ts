@@ -16,7 +16,7 @@ export class SlurmRefused extends Error {
 export interface Asked {
   /** Put in front of the command line: the change to another account. */
   as?: readonly string[]
-  command: 'sbatch' | 'squeue' | 'scancel' | 'sinfo'
+  command: 'sbatch' | 'squeue' | 'scancel' | 'scontrol' | 'sinfo'
   args: readonly string[]
   input?: string
   /** Maximum wait. The command tries for 9 s by itself to reach a controller. */

@@ -11,6 +11,7 @@ import { createSlurm } from './commands.ts'
 import { createLayout, SharedDirTrouble } from './layout.ts'
 import { unlessMissing } from './missing.ts'
 import { createObserver } from './observer.ts'
+import { ofOneCluster } from './one-cluster.ts'
 import { directoryOf, giveUpRun, type RunDirectory, readRecords, removeRun, spoolOf } from './run-files.ts'
 import { createQueue } from './squeue.ts'
 import { jobPhaseOf } from './states.ts'
@@ -52,7 +53,7 @@ const pollMsMax = 1_000
 export async function createSlurmExecutor(options: SlurmOptions): Promise<Executor> {
   const { environment, inheritNames = [], accounts = oneUser, queues = {}, clock, time, log } = options
   const layout = createLayout(options.sharedDir, options.pool, options.hasRuns)
-  const slurm = createSlurm(environment)
+  const slurm = ofOneCluster({ slurm: createSlurm(environment), layout, hasRuns: options.hasRuns, clock })
   const queue = createQueue(slurm, clock, log)
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
