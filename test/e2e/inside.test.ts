@@ -23,12 +23,14 @@ interface Seen {
   closure: unknown
   progress: { fraction: number | null; message: string | null } | null
   artifacts: { nodes: { name: string; run: number; body: string | null }[] }
+  events: { nodes: { to: string | null; metadata: { nativeId?: string } | null }[] }
   logs: { text: string }
 }
 
 async function look(id: string, by: Api = api): Promise<Seen> {
   const query = `query ($id: ID!) { job(id: $id) { state stateReason nativeId attempt version closure
-    progress { fraction message } artifacts { nodes { name run body } } logs(first: 5000) { text } } }`
+    progress { fraction message } artifacts { nodes { name run body } }
+    events(first: 100) { nodes { to metadata } } logs(first: 5000) { text } } }`
   return (await by.ask<{ job: Seen }>(query, { id })).job
 }
 
@@ -124,6 +126,8 @@ test('a handler loses nothing while the server is killed and away', { timeout: 1
     progress: { fraction: 1, message: 'step 50' },
     artifacts: { nodes: [10, 20, 30, 40, 50].map((step) => ({ name: `part ${step}`, body: String(step), run: 1 })) },
   })
+  for (const state of ['RUNNING', 'SUCCEEDED'])
+    expect(job.events.nodes.find(({ to }) => to === state)?.metadata?.nativeId).toMatch(/^[1-9]\d*$/)
   expect(job.logs.text).toBe(Array.from({ length: 50 }, (_, at) => `step ${at + 1}\n`).join(''))
 })
 

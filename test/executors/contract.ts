@@ -168,6 +168,15 @@ export function contract(name: string, createBackend: () => Promise<Backend>) {
         expect(finishedAt?.getTime()).toBeGreaterThanOrEqual(startedAt?.getTime() ?? Number.NaN)
       })
 
+      it('tells the backend’s own name of a run while it runs, and at its end', async () => {
+        const handle = await start({ endless: true })
+        const running = await untilState(executor, handle, 'running')
+        const name = 'nativeId' in running ? running.nativeId : undefined
+        expect(name).toMatch(/./)
+        await executor.stop(handle, graceMs)
+        expect((await untilEnded(executor, handle)).nativeId).toBe(name)
+      })
+
       it('says the same after a restart', async () => {
         const running = await start({ endless: true })
         const ended = await start({ exitCode: 5 })

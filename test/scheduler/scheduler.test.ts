@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { cancelJob } from '../../src/domain/control/cancel.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
@@ -72,11 +73,12 @@ test('a job runs from submission to its end: four events, one run, its log seale
   const id = await sim({ SIM_EXIT_CODE: '3', SIM_LOG_LINES: '2' })
   await reaches(id, 'FAILED')
   expect(await row(id)).toMatchObject({ state: 'FAILED', state_reason: 'EXIT_CODE', exit_code: 3, run_number: 1 })
-  const events = await database.db.sql.query<{ to_state: string }>(
-    'SELECT to_state FROM event WHERE job_id = $1 ORDER BY seq',
+  const events = await database.db.sql.query<{ to_state: string; metadata: { nativeId?: string } | null }>(
+    'SELECT to_state, metadata FROM event WHERE job_id = $1 ORDER BY seq',
     [id],
   )
   expect(events.map((event) => event.to_state)).toEqual(['QUEUED', 'STARTING', 'RUNNING', 'FAILED'])
+  for (const { metadata } of events.slice(2)) expect(metadata?.nativeId).toMatch(/^run_/)
   const log = await readLog(database.db.sql, { jobId: id, streams: ['STDOUT'], linesMax: 10 })
   expect(log).toMatchObject({ text: 'line 1\nline 2\n', isFinal: true })
 })
@@ -171,6 +173,21 @@ test('the maximum run time counts from RUNNING', async () => {
   const id = await sim({ SIM_RUN_SECONDS: '60', SIM_START_SECONDS: '0.3' }, { maxRunTimeSeconds: 0.2 })
   await reaches(id, 'FAILED')
   expect(await row(id)).toMatchObject({ state_reason: 'MAX_RUN_TIME', exit_code: 143 })
+})
+
+test.for([
+  ['pulls its image', {}, 2_500],
+  ['keeps it in its queue', { SIM_START_SECONDS: '2.5' }, 0],
+] as const)('the time in which its backend %s is no run time', async ([, environment, pullMs]) => {
+  const { start: begin } = executor
+  executor.start = async (...order) => {
+    await setTimeout(pullMs)
+    return begin(...order)
+  }
+  start('a')
+  const id = await sim({ ...environment, SIM_RUN_SECONDS: '0' }, { maxRunTimeSeconds: 2 })
+  await until(async () => ['SUCCEEDED', 'FAILED'].includes((await row(id))?.state ?? ''), { what: `${id} is over` })
+  expect(await row(id)).toMatchObject({ state: 'SUCCEEDED', run_number: 1 })
 })
 
 test('retry makes a new run for the exit codes that it names', async () => {

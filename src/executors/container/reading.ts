@@ -49,11 +49,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
    * is written, so its output is read again and again, with pauses that keep this below a fifth of the time. The last
    * read always begins after the end of the run.
    */
-  async function* readToEnd(
-    handle: Handle,
-    at: Position,
-    signal: AbortSignal,
-  ): AsyncGenerator<LogChunk, boolean> {
+  async function* readToEnd(handle: Handle, at: Position, signal: AbortSignal): AsyncGenerator<LogChunk, boolean> {
     let state = await stateOf(handle)
     let isWhole = false
     while (state !== 'gone' && !signal.aborted) {
