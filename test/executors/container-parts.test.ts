@@ -6,13 +6,20 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { bodyOf } from '../../src/executors/container/create.ts'
-import { type Engine, EngineError, engineAddress } from '../../src/executors/container/engine.ts'
+import {
+  createEngine,
+  type Engine,
+  EngineAway,
+  EngineError,
+  engineAddress,
+} from '../../src/executors/container/engine.ts'
 import type { Image } from '../../src/executors/container/image.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
 import { type Inspected, isUnstarted, observationOf, phaseOf } from '../../src/executors/container/observation.ts'
 import { bytePositionOf, payload } from '../../src/executors/container/output.ts'
 import { internalName } from '../../src/executors/internal-name.ts'
+import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { runOf } from './runs.ts'
@@ -227,6 +234,21 @@ describe('names', () => {
   it('of engines come from the environment', () => {
     expect(engineAddress({ DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toBe('tcp://127.0.0.1:2375')
     expect(engineAddress({})).toMatch(/^unix:\/\/\//)
+  })
+
+  it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(
+    'of engines that are none, as %s in DOCKER_HOST, leave the server alone',
+    async (address) => {
+      const asked = createEngine(address, systemClock).get('/version')
+      await expect(asked).rejects.toThrow(EngineAway)
+      await expect(asked).rejects.toThrow(`${address} is no address of a container engine; set container.engine`)
+    },
+  )
+
+  it('of engines may have spaces', async () => {
+    await expect(createEngine('unix:///no such/docker.sock', systemClock).get('/version')).rejects.toThrow(
+      'ENOENT /no such/docker.sock',
+    )
   })
 })
 

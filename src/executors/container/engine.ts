@@ -62,6 +62,7 @@ export function engineAddress(environment: Readonly<Record<string, string | unde
   return `unix://${[first, ...others].find((path) => existsSync(path)) ?? first}`
 }
 
+const noAddress = 'is no address of a container engine; set container.engine, for example to unix:///run/docker.sock'
 const answerMsMax = 30_000
 const requestPathMax = 8_192
 
@@ -69,12 +70,12 @@ const podmanPrefix = '/v4.0.0/libpod'
 
 type Target = Pick<RequestOptions, 'socketPath' | 'host' | 'port'>
 
-/** `unix:///run/docker.sock`, or `tcp://127.0.0.1:2375`. */
-function targetOf(address: string): Target {
-  const url = new URL(address)
-  if (url.protocol === 'unix:') return { socketPath: url.pathname }
-  if (url.protocol === 'tcp:' && url.hostname) return { host: url.hostname, port: url.port || 2375 }
-  throw new Error(`${address} is no address of a container engine; unix:///run/docker.sock is one`)
+/** `unix:///run/docker.sock`, or `tcp://127.0.0.1:2375`. null: neither; DOCKER_HOST may have `ssh://…`, for example. */
+function targetOf(address: string): Target | null {
+  const [, socketPath] = address.match(/^unix:\/\/(\/.+)$/) ?? []
+  if (socketPath !== undefined) return { socketPath }
+  const url = URL.canParse(address) ? new URL(address) : null
+  return url?.protocol === 'tcp:' && url.hostname ? { host: url.hostname, port: url.port || 2375 } : null
 }
 
 interface Sent {
@@ -102,6 +103,7 @@ export function createEngine(address: string, clock: Clock): Engine {
 
   function send(versioned: string, { method, path, query = {}, body, signal }: Sent): Promise<IncomingMessage> {
     const search = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString()
+    if (target === null) return Promise.reject(new EngineAway(`${address} ${noAddress}`))
     const full = `${versioned}${path}${search && `?${search}`}`
     if (full.length > requestPathMax) throw new Error(`A request to the container engine is too long: ${full.length}`)
     const json = body === undefined ? undefined : JSON.stringify(body)
