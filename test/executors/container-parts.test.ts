@@ -1,18 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createContainerExecutor } from '../../src/executors/container/container.ts'
 import { bodyOf } from '../../src/executors/container/create.ts'
-import {
-  createEngine,
-  type Engine,
-  EngineAway,
-  EngineError,
-  engineAddress,
-} from '../../src/executors/container/engine.ts'
+import { createEngine, type Engine, EngineAway, EngineError, findEngine } from '../../src/executors/container/engine.ts'
 import type { Image } from '../../src/executors/container/image.ts'
 import { pullQueryOf } from '../../src/executors/container/image.ts'
 import { ensureNetworks } from '../../src/executors/container/network.ts'
@@ -231,9 +226,21 @@ describe('names', () => {
     expect(name('users-ann')).toBe('dns-users--ann-web')
   })
 
-  it('of engines come from the environment', () => {
-    expect(engineAddress({ DOCKER_HOST: 'tcp://127.0.0.1:2375' })).toBe('tcp://127.0.0.1:2375')
-    expect(engineAddress({})).toMatch(/^unix:\/\/\//)
+  it('of engines come from the environment, and stay while there may be containers', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'berth-engine-'))
+    const XDG_RUNTIME_DIR = join(directory, 'run')
+    expect(await findEngine({ DOCKER_HOST: 'tcp://127.0.0.1:2375' }, directory)).toBe('tcp://127.0.0.1:2375')
+    const docker = await findEngine({ XDG_RUNTIME_DIR }, directory)
+    expect(docker).toMatch(/^unix:\/\/\//)
+    const podman = join(XDG_RUNTIME_DIR, 'podman', 'podman.sock')
+    await mkdir(dirname(podman), { recursive: true })
+    await writeFile(podman, '')
+    await writeFile(join(directory, 'berth-run_1.order'), '')
+    expect(await findEngine({ XDG_RUNTIME_DIR }, directory)).toBe(docker)
+    await rm(join(directory, 'berth-run_1.order'))
+    const isHere = existsSync(docker.slice('unix://'.length))
+    expect(await findEngine({ XDG_RUNTIME_DIR }, directory)).toBe(isHere ? docker : `unix://${podman}`)
+    await rm(directory, { recursive: true })
   })
 
   it.each(['ssh://ann@host', '/var/run/docker.sock', 'unix://docker.sock', 'fd://'])(

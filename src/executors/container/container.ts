@@ -5,7 +5,7 @@ import { type AccountRules, oneUser } from '../account.ts'
 import { describedSoon, unavailable } from '../description.ts'
 import { type Executor, type ExecutorDescription, type Handle, isOver, type Observation } from '../executor.ts'
 import { lostDisplayOf } from './display.ts'
-import { createEngine, demandWhole, type Engine, EngineAway, EngineError, engineAddress, isPodman } from './engine.ts'
+import { createEngine, demandWhole, type Engine, EngineAway, EngineError, findEngine, isPodman } from './engine.ts'
 import {
   createFinder,
   displayNameOf,
@@ -69,10 +69,10 @@ const logBytesDefault = 16 * 1024 ** 3
 
 export async function createContainerExecutor(options: ContainerOptions): Promise<Executor> {
   const { clock, time, log, directory, environment, inheritNames = [], accounts = oneUser, dataRoots } = options
-  const engine = createEngine(options.engine ?? engineAddress(environment), clock)
+  const orders = await openOrders(directory)
+  const engine = createEngine(options.engine ?? (await findEngine(environment, directory)), clock)
   const closing = new AbortController()
   const either = (signal: AbortSignal) => AbortSignal.any([signal, closing.signal])
-  const orders = await openOrders(directory)
   const lookFor = createFinder({ engine, owner: directory, orders })
   const { start, find } = createStarter({
     engine,

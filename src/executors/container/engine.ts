@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { type ClientRequest, type IncomingMessage, request as open, type RequestOptions } from 'node:http'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { Clock } from '../../platform/clock.ts'
 import { beginningOf, parsedJson } from '../answer.ts'
@@ -49,17 +51,29 @@ export class EngineAway extends Error {
 }
 
 /** Sockets of engines on a machine, in the order in which they are tried. */
-const sockets = ({ XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>) => [
+type Environment = Readonly<Record<string, string | undefined>>
+const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
   '/var/run/docker.sock',
   '/run/podman/podman.sock',
   ...(runtime ? [`${runtime}/podman/podman.sock`] : []),
 ]
 
-/** The engine that the environment names, or whose socket exists. */
-export function engineAddress(environment: Readonly<Record<string, string | undefined>>): string {
+/**
+ * The engine that the environment names, or else the first one whose socket exists. Where an engine may have containers
+ * of runs, it stays the one, because its socket is away while it is restarted, and another engine would say that the
+ * containers are gone. A file in the directory of the orders names it.
+ */
+export async function findEngine(environment: Environment, orders: string): Promise<string> {
   if (environment['DOCKER_HOST']) return environment['DOCKER_HOST']
+  const path = join(orders, '.engine')
+  const hasOrders = (await readdir(orders)).some((name) => name.endsWith('.order'))
+  const earlier = hasOrders ? await readFile(path, 'utf8').catch(() => '') : ''
+  if (earlier !== '') return earlier
   const [first = '', ...others] = sockets(environment)
-  return `unix://${[first, ...others].find((path) => existsSync(path)) ?? first}`
+  const address = `unix://${[first, ...others].find((each) => existsSync(each)) ?? first}`
+  // Without the file, as on a full disk, the next server chooses by itself.
+  await writeFile(path, address, { mode: 0o600 }).catch(() => null)
+  return address
 }
 
 const noAddress = 'is no address of a container engine; set container.engine, for example to unix:///run/docker.sock'
