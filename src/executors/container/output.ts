@@ -7,7 +7,7 @@ import type { LogChunk, LogStreamName } from '../executor.ts'
  * start and skips the bytes that were read: the alternative, the times of lines, would lose output after the engine's
  * clock was set back.
  */
-export interface Position {
+export interface PayloadPosition {
   bytes: number
   /** The rest was lost, and its gap was told. */
   lost?: boolean
@@ -18,16 +18,16 @@ const headerBytes = 8
 const chunkBytesMax = 65_536
 const streams: Readonly<Record<number, LogStreamName>> = { 0: 'STDOUT', 1: 'STDOUT', 2: 'STDERR', 3: 'SYSTEM' }
 
-export function bytePositionOf(from: unknown): Position {
+export function bytePositionOf(from: unknown): PayloadPosition {
   if (from === null) return { bytes: 0 }
-  const { bytes, lost } = from as Partial<Position>
+  const { bytes, lost } = from as Partial<PayloadPosition>
   if (!Number.isSafeInteger(bytes))
     throw new Error(`Not a log position of the executor container: ${JSON.stringify(from)}`)
   return { bytes: Number(bytes), ...(lost === true && { lost }) }
 }
 
 /** Output after `at`, which advances with every byte. Returns the total payload that the engine has. */
-export async function* payload(response: IncomingMessage, at: Position): AsyncGenerator<LogChunk, number> {
+export async function* payload(response: IncomingMessage, at: PayloadPosition): AsyncGenerator<LogChunk, number> {
   let passed = 0
   const frames = new Frames()
   for await (const piece of response as AsyncIterable<Buffer>)

@@ -4,7 +4,7 @@ import type { Handle, LogChunk, Observation } from '../executor.ts'
 import { cutWhenOver } from '../over-watch.ts'
 import { type Engine, isNotFound, isPodman } from './engine.ts'
 import { isHandle } from './handle.ts'
-import { type Position, payload } from './output.ts'
+import { type PayloadPosition, payload } from './output.ts'
 
 /** Reads the output of containers from the engine, to the end of their runs. */
 
@@ -23,13 +23,13 @@ const pauseMs = 250
 type Read = 'READ' | 'CUT_OFF' | 'ABSENT'
 
 interface Reading {
-  at: Position
+  at: PayloadPosition
   follow: boolean
   signal: AbortSignal
 }
 
 /** Output after a position, which moves with it. */
-export type OutputReader = (handle: Handle, at: Position, signal: AbortSignal) => AsyncGenerator<LogChunk>
+export type OutputReader = (handle: Handle, at: PayloadPosition, signal: AbortSignal) => AsyncGenerator<LogChunk>
 
 export function createOutputReader({ engine, clock, log, stateOf, isOver }: ReaderOptions): OutputReader {
   /** Whether the engine can follow output; null: not asked yet. */
@@ -39,7 +39,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
    * If another program removes the container before its output was read, the rest is lost. A position does not tell
    * whether there was more: a container that is not there from the first look on has a gap, also if all was read.
    */
-  async function* read(handle: Handle, at: Position, signal: AbortSignal): AsyncGenerator<LogChunk> {
+  async function* read(handle: Handle, at: PayloadPosition, signal: AbortSignal): AsyncGenerator<LogChunk> {
     const isWhole = yield* readToEnd(handle, at, signal)
     if (!isWhole && !signal.aborted && isHandle(handle)) yield* tellLoss(at)
   }
@@ -49,7 +49,11 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
    * is written, so its output is read again and again, with pauses that keep this below a fifth of the time. The last
    * read always begins after the end of the run.
    */
-  async function* readToEnd(handle: Handle, at: Position, signal: AbortSignal): AsyncGenerator<LogChunk, boolean> {
+  async function* readToEnd(
+    handle: Handle,
+    at: PayloadPosition,
+    signal: AbortSignal,
+  ): AsyncGenerator<LogChunk, boolean> {
     let state = await stateOf(handle)
     let isWhole = false
     while (state !== 'gone' && !signal.aborted) {
@@ -94,7 +98,7 @@ export function createOutputReader({ engine, clock, log, stateOf, isOver }: Read
 }
 
 /** Once at each position, also by the servers that read on. */
-function* tellLoss(at: Position): Generator<LogChunk> {
+function* tellLoss(at: PayloadPosition): Generator<LogChunk> {
   if (at.lost) return
   at.lost = true
   yield { gap: 'LOST', bytes: 0, next: { ...at } }
