@@ -9,7 +9,8 @@ import type { Log } from './log.ts'
  *
  * Listeners of this process are called directly. Other processes get a NOTIFY: the first at once, further ones of the
  * same topic at most every `gapMs`. One connection per process listens and sends, so the process recognises its own
- * notifications by their backend pid and ignores them.
+ * notifications by their backend pid and ignores them. A NOTIFY gets a transaction id, so its commit would wait for the disk
+ * for a wake-up that is worth nothing after a crash; this connection does not wait.
  */
 
 /** `Topic`: the valid names; another one does not compile. */
@@ -93,7 +94,9 @@ export function createWakeups<Topic extends string>({
         connection.on('notification', ({ channel, processId }) => {
           if (processId !== connectionPid(connection)) wakeLocal(channel.slice(prefix.length))
         })
-        await connection.query(topics.map((topic) => `LISTEN ${channelOf(topic)}`).join(';'))
+        await connection.query(
+          ['SET synchronous_commit TO off', ...topics.map((topic) => `LISTEN ${channelOf(topic)}`)].join(';'),
+        )
         client = connection
         for (const topic of topics) wakeLocal(topic) // notifications may have been missed before
         await lost.promise

@@ -50,9 +50,15 @@ export async function removeFiles(files: RunFiles): Promise<void> {
   await rm(files.directory, { recursive: true, force: true })
 }
 
+/** Removing so much output takes a millisecond or two; 256 MiB took 30 to 70. */
+const removedAtOnceBytesMax = 8 * 1024 * 1024
+
 /** Most runs have just these files; without switches to the thread pool, removing them takes a tenth of the time. */
-function removesPlainFiles({ stdout, stderr, journal, directory }: RunFiles): boolean {
+function removesPlainFiles(files: RunFiles): boolean {
+  const { stdout, stderr, journal, directory } = files
   try {
+    const sizes = sizesOf(files)
+    if (sizes.stdout + sizes.stderr > removedAtOnceBytesMax) return false
     for (const file of [stdout, stderr, journal]) unlinkSync(file)
     rmdirSync(directory)
     return true
