@@ -16,17 +16,18 @@ export interface FreshChunks {
 }
 
 export interface FreshOutput {
-  tell(fresh: FreshChunks): void
+  /** Resolves when a reader is close behind, or soon: one that falls behind reads the table, which costs all more. */
+  tell(fresh: FreshChunks): Promise<unknown>
   /** Answers the function that removes the listener. */
-  on(listener: (fresh: FreshChunks) => void): () => void
+  on(listener: Listener): () => void
 }
 
+type Listener = (fresh: FreshChunks) => Promise<void> | undefined
+
 export function createFreshOutput(): FreshOutput {
-  const listeners = new Set<(fresh: FreshChunks) => void>()
+  const listeners = new Set<Listener>()
   return {
-    tell(fresh) {
-      for (const listener of listeners) listener(fresh)
-    },
+    tell: (fresh) => Promise.all([...listeners].map((listener) => listener(fresh))),
     on(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

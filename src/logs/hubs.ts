@@ -27,6 +27,8 @@ export interface RunHub {
   state: RunState | null | undefined
   /** The newest chunks from `offset` on; null: they are not in the ring. */
   chunksFrom(offset: number): Stored[] | null
+  /** A reader has taken from the ring what lies before this offset. */
+  took(offset: number): void
   /** Batches that were cut since the last change, so that readers at the same place share them. */
   readonly passages: Map<string, Passage>
 }
@@ -50,7 +52,11 @@ const pollMs = 1_000
 /** Between two looks at least, and as long as the last look took: half of the time at most is spent on looking. */
 const lookGapMs = 5
 /** Unpacked bytes that one run's ring keeps at most. */
-const ringBytesMax = 1_048_576
+const ringBytesMax = 2_097_152
+/** A reader so close behind is still in the ring when a pump has stored all that it can have gathered. */
+const closeBytes = 786_432
+/** How long a pump waits for a reader that is in the ring and not as close. */
+const patienceMs = 50
 const ringChunksMax = 1_024
 /** Chunks that one look fetches per run, and for all runs. */
 const runChunksMax = 16
@@ -60,6 +66,9 @@ interface SharedHub extends RunHub {
   readonly key: string
   readers: number
   ring: Ring | undefined
+  /** Where the first reader is. */
+  taken: number
+  readonly taking: Bell
 }
 
 interface Ring {
@@ -86,6 +95,16 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hub
   function take(output: FreshChunks) {
     const hub = hubs.get(keyOf(output))
     if (output.from === 0 || (hub && !joinFresh(hub, output))) looking?.loop.wake()
+    else if (hub?.ring) return untilClose(hub, hub.ring)
+    return undefined
+  }
+
+  /** A reader that stopped is waited for until its place has left the ring: after a few writes. */
+  async function untilClose(hub: SharedHub, { end, bytes }: Ring) {
+    const dueMs = clock.monotonicMs() + patienceMs
+    const isAwaited = () => hub.taken >= end - bytes && hub.taken < end - closeBytes
+    for (let leftMs = patienceMs; isAwaited() && leftMs > 0; leftMs = dueMs - clock.monotonicMs())
+      await hub.taking.wait(leftMs, never)
   }
 
   async function look(signal: AbortSignal) {
@@ -128,6 +147,7 @@ export function createHubs({ db, wakeups, clock, log, fresh }: HubsOptions): Hub
   }
 }
 
+const never = new AbortController().signal
 const keyOf = ({ jobId, run }: { jobId: string; run: number }) => `${jobId}/${run}`
 const endOf = (state: RunState | null | undefined) => state?.log?.end ?? 0
 
@@ -143,9 +163,16 @@ function createHub(key: string, { jobId, run, clock }: { jobId: string; run: num
     run,
     readers: 0,
     ring: undefined,
+    taken: 0,
+    taking: createBell(clock),
     bell: createBell(clock),
     state: undefined,
     passages: new Map(),
+    took(offset) {
+      if (offset <= hub.taken) return
+      hub.taken = offset
+      hub.taking.ring()
+    },
     chunksFrom(offset) {
       const chunks = hub.ring?.chunks ?? []
       const first = chunks.findLastIndex((chunk) => chunk.start <= offset)

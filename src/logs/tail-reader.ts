@@ -149,7 +149,8 @@ export class TailReader {
     const message = this.#batch(part, over)
     this.#cursor = message.cursor
     if (over) return this.#last(message)
-    if (!shared) this.#readAhead(log)
+    if (shared) this.#hub?.took(part.end)
+    else this.#readAhead(log)
     return bytesOf(part.utf8) === 0 ? undefined : message
   }
 

@@ -275,8 +275,8 @@ export class Carrier {
     const signal = AbortSignal.any([this.#dropped, this.#lost.signal])
     const { jobId, number: run, runId } = this.#run
     const onStored = (from: number, chunks: readonly Chunk[]) => {
-      fresh?.tell({ jobId, run, runId, from, chunks })
       domain.wakeups.tell('log')
+      return fresh?.tell({ jobId, run, runId, from, chunks })
     }
     const { executor } = this
     const isFresh = this.#isFresh

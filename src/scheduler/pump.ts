@@ -20,8 +20,8 @@ export interface PumpOptions {
   isFresh: boolean
   handle: Handle
   bytesMax: number
-  /** Gets the chunks that were stored from an offset on. */
-  onStored: (from: number, chunks: readonly Chunk[]) => void
+  /** Gets the chunks that were stored from an offset on. The next ones are stored when its promise resolves. */
+  onStored: (from: number, chunks: readonly Chunk[]) => Promise<unknown> | undefined
 }
 
 const gatheredBytesMax = 1024 * 1024
@@ -67,13 +67,17 @@ function createWriter(first: LogHead, { append, bytesMax, onStored, onFailed }: 
 
   async function store(chunks: readonly LogChunk[]) {
     const from = head.end
+    let told: Promise<unknown> | undefined
     head = await append(head, {
       pieces: chunks.map(pieceOf),
       position: chunks.at(-1)?.next,
       bytesMax,
-      onStored: (stored) => onStored(from, stored),
+      onStored: (stored) => {
+        told = onStored(from, stored)
+      },
     })
     for (const chunk of chunks) if (!('gap' in chunk)) letGoBlock(chunk.bytes)
+    await told
   }
 
   return {

@@ -67,9 +67,10 @@ test('a batch stays as it is while its reader has it, however much is stored mea
   }
 
   const onStored = (from: number, told: Parameters<typeof fresh.tell>[0]['chunks']) => {
-    fresh.tell({ jobId, run: 1, runId, from, chunks: told })
+    const sent = fresh.tell({ jobId, run: 1, runId, from, chunks: told })
     stored = told.at(-1)?.end ?? stored
     progress.ring()
+    return sent
   }
   const reader = reading()
   const executor = { logs }
