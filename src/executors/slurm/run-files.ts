@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, open, opendir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { changeToOwner } from '../account.ts'
@@ -53,11 +53,10 @@ interface Begun {
 /** null: there is no such directory, or it cannot be seen from here. */
 export async function readRecords({ directory }: RunDirectory): Promise<Records | null> {
   const owner = await unlessMissing(lstat(directory))
-  // The listing asks a network file system for news; looking for one name might be answered from memory.
-  const names = owner && (await unlessMissing(readdir(directory)))
+  const names = owner && (await unlessMissing(list(directory)))
   if (!owner || !names) return null
-  const read = async (name: string) =>
-    names.includes(name) ? await unlessMissing(readlink(join(directory, name))) : null
+  const isWhole = names.size < namesMax
+  const read = async (name: string) => (names.has(name) || !isWhole ? await readText(join(directory, name)) : null)
   const atMs = async (name: string) => (await unlessMissing(lstat(join(directory, name))))?.mtimeMs ?? 0
   const [claim, begun, exit] = await Promise.all([read('claim'), read('begun'), read('exit')])
   const [word = '', reason = ''] = exit?.split(' ') ?? []
@@ -66,11 +65,28 @@ export async function readRecords({ directory }: RunDirectory): Promise<Records 
     uid: owner.uid,
     claim: claim === null ? null : parseClaim(claim),
     begun: begun === null ? null : { atMs: await atMs('begun'), ...parseBegun(begun) },
-    exit: exit === null || failed ? null : { atMs: await atMs('exit'), ...parseExit(exit) },
+    exit: exit === null || !isExit.test(exit) ? null : { atMs: await atMs('exit'), ...parseExit(exit) },
     failed,
-    losses: await readLosses(names, read),
+    losses: await readLosses([...names], read),
   }
 }
+
+/** Of entries of the directory of a run: its job may make any number of them. */
+const namesMax = 4_096
+/** Of records of lost output. */
+const lossesMax = 1_000
+
+/** The listing asks a network file system for news; looking for one name might be answered from memory. */
+async function list(directory: string): Promise<Set<string>> {
+  const names = new Set<string>()
+  for await (const { name } of await opendir(directory)) if (names.add(name).size === namesMax) break
+  return names
+}
+
+/** null: there is no such link. */
+const readText = (path: string) => unlessCode('EINVAL', unlessMissing(readlink(path)))
+/** The job may write anything else there; then Slurm tells how it ended. */
+const isExit = /^\d{1,3}( |$)/
 
 function parseClaim(text: string): RunClaim {
   const [by, first = '', second = ''] = text.split(' ')
@@ -109,18 +125,24 @@ const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND', 'NODE_TROUBLE'] as const
 const reasonOf = (word: string): StartFailed['reason'] => reasons.find((reason) => reason === word) ?? 'START_FAILED'
 
 async function readLosses(names: readonly string[], read: (name: string) => Promise<string | null>): Promise<Loss[]> {
-  const marks = names.filter((name) => /^(full|over)\.(stdout|stderr)(\.\d+)?$/.test(name))
-  if (marks.length === 0) return []
-  const losses = marks.map(async (name): Promise<Loss> => {
-    const [word = '', stream] = name.split('.')
-    const amount = Number(await read(name))
-    const base = { stream: stream === 'stderr' ? ('stderr' as const) : ('stdout' as const) }
+  const marks = names.flatMap((name) => {
+    const [, word, stream, number] = name.match(/^(full|over)\.(stdout|stderr)(?:\.(\d+))?$/) ?? []
+    return stream === 'stdout' || stream === 'stderr'
+      ? [{ name, word, stream, number: Number(number ?? 0) } as const]
+      : []
+  })
+  // The earliest of them, so that a later look counts the same ones.
+  const first = marks.toSorted((one, other) => one.number - other.number).slice(0, lossesMax)
+  const losses = first.map(async ({ name, word, stream }): Promise<readonly Loss[]> => {
+    const text = (await read(name)) ?? ''
+    if (!/^\d{1,15}$/.test(text)) return []
+    const amount = Number(text)
     return word === 'over'
-      ? { ...base, gap: 'OVER_LIMIT', after: null, bytes: amount }
-      : { ...base, gap: 'DISK_FULL', after: amount, bytes: 0 }
+      ? [{ stream, gap: 'OVER_LIMIT', after: null, bytes: amount }]
+      : [{ stream, gap: 'DISK_FULL', after: amount, bytes: 0 }]
   })
   const order = ({ after }: Loss) => after ?? Number.POSITIVE_INFINITY
-  return (await Promise.all(losses)).toSorted((one, other) => order(one) - order(other))
+  return (await Promise.all(losses)).flat().toSorted((one, other) => order(one) - order(other))
 }
 
 /** false: something else has the claim. A message longer than a link can be is cut. */

@@ -1,0 +1,58 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readRecords } from '../../src/executors/slurm/run-files.ts'
+
+/** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-records-'))
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+const record = (name: string, text: string) => symlink(text, join(directory, name))
+const read = () => readRecords({ runId: 'run_a', directory })
+
+it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '', ' '])(
+  'an end with the code "%s" is none',
+  async (text) => {
+    await record('claim', 'job 7 n1')
+    if (text === '') await writeFile(join(directory, 'exit'), '')
+    else await record('exit', text)
+    expect(await read()).toMatchObject({ claim: { by: 'job', id: '7' }, exit: null, failed: null })
+  },
+)
+
+it('directories and files in the place of records are none', async () => {
+  for (const name of ['claim', 'begun']) await mkdir(join(directory, name))
+  await writeFile(join(directory, 'full.stdout.1'), 'x')
+  expect(await read()).toMatchObject({ claim: null, begun: null, exit: null, losses: [] })
+})
+
+it('losses have amounts', async () => {
+  const texts = {
+    'full.stdout.1': '10',
+    'full.stdout.2': 'x',
+    'full.stderr.3': '-1',
+    'over.stdout': '5',
+    'over.stderr': '1e9',
+  }
+  for (const [name, text] of Object.entries(texts)) await record(name, text)
+  expect((await read())?.losses).toEqual([
+    { stream: 'stdout', gap: 'DISK_FULL', after: 10, bytes: 0 },
+    { stream: 'stdout', gap: 'OVER_LIMIT', after: null, bytes: 5 },
+  ])
+})
+
+it('any number of entries costs no more than some thousand, and hides no record', async () => {
+  const numbers = Array.from({ length: 6_000 }, (_, number) => number)
+  await Promise.all(numbers.map((number) => record(`full.stdout.${number}`, '5')))
+  await record('claim', 'job 7 n1')
+  await record('begun', 'n1  1')
+  await record('exit', '3 - - -')
+  const records = await read()
+  expect(records).toMatchObject({ claim: { by: 'job' }, begun: { nodes: ['n1'] }, exit: { code: 3 } })
+  expect(records?.losses).toHaveLength(1_000)
+})
