@@ -1,8 +1,10 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Executor, RunSpec } from '../../src/executors/executor.ts'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
@@ -11,6 +13,7 @@ import { loginPath, withoutNpmFolders } from '../../src/executors/search-path.ts
 import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
+import { root } from '../support/sources.ts'
 import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 /** How the command of a run begins: its environment, its files, its scripts, its ranks. */
@@ -35,6 +38,27 @@ beforeEach(async () => {
 afterEach(async () => {
   await executor.close()
   await rm(directory, { recursive: true })
+})
+
+it('a file of a run is whole or not there, when the process that writes it is killed', async () => {
+  const path = join(directory, 'closure.json')
+  const bytes = 2 ** 27
+  const program = `
+    import { writeSecretFile } from ${JSON.stringify(join(root, 'src/executors/local/run-files.ts'))}
+    await writeSecretFile(process.argv[1], 'x'.repeat(${bytes}), null)`
+  const args = ['--no-warnings', '--input-type=module', '-e', program, path]
+  const child = spawn(process.execPath, args, { stdio: 'ignore' })
+  const ended = once(child, 'exit')
+  const size = async (name: string) => (await stat(join(directory, name)).catch(() => null))?.size ?? 0
+  const isBegun = async () => {
+    const names = (await readdir(directory)).filter((name) => name.startsWith('closure.json'))
+    return (await Promise.all(names.map(size))).some((each) => each > 0) || child.exitCode !== null
+  }
+  while (!(await isBegun())) await setImmediate()
+  child.kill('SIGKILL')
+  await ended
+  const isThere = (await readdir(directory)).includes('closure.json')
+  expect(await size('closure.json')).toBe(isThere ? bytes : 0)
 })
 
 it.for([['/bin/dash'], ['/bin/bash', '--posix'], ['/bin/busybox', 'sh']].filter(([shell = '']) => existsSync(shell)))(

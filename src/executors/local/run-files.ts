@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, chown, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, link as hardLink, mkdir, readlink, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import type { Account } from '../account.ts'
@@ -13,14 +13,14 @@ import type { Account } from '../account.ts'
 /** A file that every account can read. */
 export async function writeNodeFile(link: string, text: string, account: Account | null): Promise<string> {
   const path = account ? join(await reachable(link), 'nodes') : link
-  await unlessThere(writeFile(path, text, { flag: 'wx', mode: 0o444 }))
+  await writeWhole(path, text, 0o444)
   return path
 }
 
 /** A file that only the account of the job can read. */
 export async function writeSecretFile(link: string, text: string, account: Account | null): Promise<string> {
   const path = account ? join(await reachable(link), basename(link)) : link
-  await unlessThere(writeFile(path, text, { flag: 'wx', mode: 0o600 }))
+  await writeWhole(path, text, 0o600)
   if (account) await chown(path, account.uid, account.gid)
   return path
 }
@@ -37,6 +37,17 @@ async function reachable(link: string): Promise<string> {
   await unlessThere(mkdir(directory, { mode: 0o700 }))
   await chmod(directory, 0o755)
   return directory
+}
+
+/** A file that is there stays, because the job may have begun. It appears whole, also if this process is killed. */
+async function writeWhole(path: string, text: string, mode: number): Promise<void> {
+  const draft = `${path}.${randomUUID()}`
+  try {
+    await writeFile(draft, text, { flag: 'wx', mode })
+    await unlessThere(hardLink(draft, path))
+  } finally {
+    await rm(draft, { force: true })
+  }
 }
 
 async function unlessThere(making: Promise<unknown>): Promise<void> {
