@@ -57,7 +57,7 @@ const cli: Cli = {
     return currentDirectory()
   },
   connection: () => {
-    connection ??= createClient({ url: BERTH_URL || defaultUrl, token: BERTH_TOKEN || undefined })
+    connection ??= connectionTo(BERTH_URL || defaultUrl)
     return connection
   },
   readStdin: () => text(stdin),
@@ -69,6 +69,15 @@ const cli: Cli = {
   exitWith: (code) => {
     process.exitCode = code
   },
+}
+
+function connectionTo(url: string): Client {
+  try {
+    return createClient({ url, token: BERTH_TOKEN || undefined })
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    throw usage(error.message, 'set BERTH_URL')
+  }
 }
 
 function currentDirectory(): string {

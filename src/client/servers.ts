@@ -6,11 +6,9 @@ export interface Servers {
   failed(endpoint: URL): void
 }
 
-/** URLs without /graphql. */
+/** URLs with or without /graphql at their end. */
 export function createServers(urls: string | readonly string[]): Servers {
-  const endpoints = (typeof urls === 'string' ? [urls] : urls).map(
-    (url) => new URL('graphql', url.endsWith('/') ? url : `${url}/`),
-  )
+  const endpoints = (typeof urls === 'string' ? [urls] : urls).map(endpointOf)
   let at = 0
   const endpoint = () => {
     const current = endpoints[at]
@@ -24,4 +22,11 @@ export function createServers(urls: string | readonly string[]): Servers {
       if (failing === endpoint()) at = (at + 1) % endpoints.length
     },
   }
+}
+
+function endpointOf(url: string): URL {
+  const folder = `${url.trim().replace(/\/(graphql\/?)?$/, '')}/`
+  const endpoint = URL.canParse('graphql', folder) ? new URL('graphql', folder) : null
+  if (endpoint && /^https?:$/.test(endpoint.protocol)) return endpoint
+  throw new TypeError(`"${url}" is not the URL of a server, such as http://127.0.0.1:4000`)
 }

@@ -49,7 +49,7 @@ export interface RequestOptions {
 }
 
 export interface ConnectionOptions {
-  /** URL of the server without /graphql; or of several servers over one database, the next when one does not answer. */
+  /** URL of the server; or of several servers over one database, the next when one does not answer. */
   url: string | readonly string[]
   token?: TokenSource | undefined
   /** In the order in which they are tried. Default: websocket, sse, polling. */

@@ -38,6 +38,18 @@ afterEach(async () => {
 const refusal = (code: string) => ({ body: { errors: [{ message: 'no', extensions: { code, requestId: 'r1' } }] } })
 const answered = { body: { data: { answer: 42 } } }
 
+describe('the URL of a server', () => {
+  it.each([
+    ['http://localhost:4000', 'http://localhost:4000'],
+    [' https://host/berth/ ', 'https://host/berth'],
+    ['https://host/berth/graphql', 'https://host/berth'],
+  ])('may be %j', (given, url) => expect(createClient({ url: given }).url).toBe(url))
+
+  it.each(['localhost:4000', '127.0.0.1', 'ftp://host', 'http://', ''])('%j is none, and the error says so', (url) =>
+    expect(() => createClient({ url })).toThrow(`"${url}" is not the URL of a server, such as http://`),
+  )
+})
+
 describe('a request', () => {
   it('answers the data', async () => {
     const { client } = await serve(answered)

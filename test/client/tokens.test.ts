@@ -58,6 +58,24 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     await client.close()
   })
 
+  it('a source that fails is asked again, and what surrounds a token is left out', async () => {
+    const jobId = await server.submit()
+    let asked = 0
+    const client = open(async () => {
+      if (++asked === 1) throw new TypeError('fetch failed')
+      return ` ${secret}\n`
+    }, transport)
+    expect((await client.follow(jobId, { from: 'CURRENT' }).next()).value).toMatchObject({ job: { state: 'QUEUED' } })
+    await client.close()
+  })
+
+  it('what can be no token is refused before it is sent', async () => {
+    const client = open('a token of 5 €', transport)
+    const failure = { code: 'UNAUTHENTICATED', message: expect.stringContaining('characters') }
+    await expect(client.follow('job_1').next()).rejects.toMatchObject(failure)
+    await client.close()
+  })
+
   it('a revoked token ends the stream', async () => {
     const jobId = await server.submit()
     const token = await newToken(null)
