@@ -1,8 +1,8 @@
+import type { Domain } from '../domain/domain.ts'
 import { readRunStates } from '../domain/jobs/runs.ts'
 import { isFinal } from '../domain/state.ts'
 import { type Executor, isOver } from '../executors/executor.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
-import type { Sql } from '../platform/tx.ts'
 import type { Carrying } from './carrier.ts'
 
 /**
@@ -24,7 +24,7 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
     log: domain.log,
     async runOnce() {
       for (const [name, executor] of executors) {
-        const strangers = await forgetOver(executor, domain.db.sql)
+        const strangers = await forgetOver(executor, domain)
         if (strangers.length > 0)
           domain.log.warn(
             { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
@@ -35,19 +35,22 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
   })
 
 /** Returns the runs that are alive and not in the database. */
-async function forgetOver(executor: Executor, sql: Sql): Promise<string[]> {
+async function forgetOver(executor: Executor, { db, log }: Pick<Domain, 'db' | 'log'>): Promise<string[]> {
   const strangers: string[] = []
   const kept = (await executor.list?.()) ?? []
   for (let from = 0; from < kept.length; from += runsPerQuestion) {
     const some = kept.slice(from, from + runsPerQuestion)
     const states = await readRunStates(
-      sql,
+      db.sql,
       some.map(({ runId }) => runId),
     )
     const unneeded = some.filter(({ runId }) => isFinal(states.get(runId)?.state ?? 'CANCELLED'))
     const seen = await executor.inspect(unneeded.map(({ handle }) => handle))
     for (const [index, { runId, handle }] of unneeded.entries()) {
-      if (isOver(seen[index])) await executor.forget?.(handle)
+      if (isOver(seen[index]))
+        await executor
+          .forget?.(handle)
+          .catch((err: unknown) => log.warn({ err, run: runId }, 'data of a run that is over cannot be removed now'))
       else if (seen[index]?.state === 'running' && !states.has(runId)) strangers.push(runId)
     }
   }

@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { readRecords } from '../../src/executors/slurm/run-files.ts'
+import { readRecords, removeRun } from '../../src/executors/slurm/run-files.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
@@ -10,7 +11,7 @@ let directory: string
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-records-'))
 })
-afterEach(() => rm(directory, { recursive: true }))
+afterEach(() => rm(directory, { recursive: true, force: true }))
 
 const record = (name: string, text: string) => symlink(text, join(directory, name))
 const read = () => readRecords({ runId: 'run_a', directory })
@@ -55,4 +56,15 @@ it('any number of entries costs no more than some thousand, and hides no record'
   const records = await read()
   expect(records).toMatchObject({ claim: { by: 'job' }, begun: { nodes: ['n1'] }, exit: { code: 3 } })
   expect(records?.losses).toHaveLength(1_000)
+})
+
+it.runIf(process.getuid?.() === 0)('a run whose job closed its directories is removed', async () => {
+  const closed = join(directory, 'a', 'b')
+  await mkdir(closed, { recursive: true })
+  await writeFile(join(closed, 'c'), '')
+  const nobody = 65_534
+  for (const path of [directory, join(directory, 'a'), closed]) await chown(path, nobody, nobody)
+  for (const path of [closed, join(directory, 'a')]) await chmod(path, 0)
+  await removeRun({ runId: 'run_a', directory })
+  expect(existsSync(directory)).toBe(false)
 })

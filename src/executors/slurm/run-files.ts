@@ -183,11 +183,13 @@ export async function removeRun({ directory }: RunDirectory): Promise<void> {
   const owner = await unlessMissing(lstat(directory))
   if (!owner) return
   if (owner.uid === process.getuid?.()) return rm(directory, { recursive: true, force: true })
-  const [file = '', ...args] = [...changeToOwner(owner), 'find', directory, '-mindepth', '1', '-delete']
+  const [file = '', ...args] = [...changeToOwner(owner), '/bin/sh', '-c', emptyScript, 'berth', directory]
   await run(file, args, { cwd: '/' })
   await unlessMissing(rmdir(directory))
 }
 
+/** The job may have left directories that its own account may not change. */
+const emptyScript = 'find "$1" -mindepth 1 -delete || { chmod -R u+rwX "$1"; find "$1" -mindepth 1 -delete; }'
 const run = promisify(execFile)
 
 /** Reads the two files anew each time, because an open file of a network file system may show old news. */

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import type { Executor } from '../../src/executors/executor.ts'
+import { createAppender } from '../../src/logs/append.ts'
+import { createLeftovers } from '../../src/scheduler/leftovers.ts'
+import { createReporter } from '../../src/scheduler/reports.ts'
+import { createDatabase } from '../support/database.ts'
+import { createTestDomain } from '../support/domain.ts'
+import { createLeader } from '../support/leader.ts'
+import { until } from '../support/until.ts'
+
+test('data of a run that cannot be removed does not keep those of others', async () => {
+  await using opened = new AsyncDisposableStack()
+  const database = opened.use(await createDatabase())
+  const { domain } = opened.use(await createTestDomain(database.db))
+  const removed: string[] = []
+  const kept = ['closed', 'open', 'other'].map((handle) => ({ runId: `run_${handle}`, handle }))
+  const executor = {
+    name: 'simulated',
+    list: async () => kept,
+    inspect: async (handles: readonly string[]) => handles.map(() => ({ state: 'gone' as const })),
+    async forget(handle: string) {
+      if (handle === 'closed') throw new Error('EACCES: permission denied')
+      removed.push(handle)
+    },
+  } satisfies Partial<Executor>
+  const leader = await createLeader(domain, 'sim')
+  const limits = { graceMs: 1_000, nodeLostAfterMs: 60_000, logBytesPerRunMax: 2 ** 20, jobUrl: 'http://127.0.0.1' }
+  const report = createReporter(domain, leader, 1)
+  const carrying = { domain, leader, report, append: createAppender(database.db.sql), withdraw() {}, ...limits }
+  const leftovers = createLeftovers(carrying, new Map([['simulated', executor as unknown as Executor]]))
+  opened.defer(() => leftovers.stop())
+  leftovers.start()
+  await until(() => removed.length === 2, { what: 'the others are removed' })
+  expect(removed).toEqual(['open', 'other'])
+})
