@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
-import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, lutimes, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { readRecords, removeRun } from '../../src/executors/slurm/run-files.ts'
+import { createLayout } from '../../src/executors/slurm/layout.ts'
+import { readRecords, removeDrafts, removeRun } from '../../src/executors/slurm/run-files.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
@@ -67,4 +68,21 @@ it.runIf(process.getuid?.() === 0)('a run whose job closed its directories is re
   for (const path of [closed, join(directory, 'a')]) await chmod(path, 0)
   await removeRun({ runId: 'run_a', directory })
   expect(existsSync(directory)).toBe(false)
+})
+
+it('what killed servers left of their work is removed after an hour', async () => {
+  const layout = createLayout(directory, 'pool', async () => false)
+  await layout.demand()
+  const path = (name: string) => join(layout.own, name)
+  for (const name of ['run_a.Ab12Cd', 'run_b.Ef34Gh']) {
+    await mkdir(path(name))
+    await writeFile(join(path(name), 'job'), 'a token')
+  }
+  for (const name of ['run_a.stop', 'run_a.77.1']) await writeFile(path(name), '{}')
+  await symlink('one', path('cluster'))
+  const earlier = Date.now() / 1000 - 7_200
+  for (const name of ['run_a.Ab12Cd', 'run_a.stop', 'run_a.77.1', 'cluster'])
+    await lutimes(path(name), earlier, earlier)
+  await removeDrafts(layout)
+  expect((await readdir(layout.own)).toSorted()).toEqual(['cluster', 'run_a.stop', 'run_b.Ef34Gh'])
 })

@@ -24,6 +24,9 @@ export interface Layout {
   blame(error: unknown): unknown
 }
 
+/** In the folder of the server: a link whose text is the name of the cluster (one-cluster.ts). */
+export const clusterName = 'cluster'
+
 /** The shared folder cannot be used now. What is not seen in it may be there. */
 export class SharedDirTrouble extends Error {
   override name = 'SharedDirTrouble'

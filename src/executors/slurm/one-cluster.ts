@@ -2,7 +2,7 @@ import { readlink, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../platform/clock.ts'
 import { type Slurm, SlurmAway, SlurmRefused } from './commands.ts'
-import { type Layout, SharedDirTrouble } from './layout.ts'
+import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
 import { unlessMissing } from './missing.ts'
 
 /**
@@ -25,7 +25,7 @@ const freshMs = 5_000
 const answerMsMax = 15_000
 
 export function ofOneCluster({ slurm, layout, hasRuns, clock }: OneClusterOptions): Slurm {
-  const path = join(layout.own, 'cluster')
+  const path = join(layout.own, clusterName)
   let checkedMs = Number.NEGATIVE_INFINITY
   let checking: Promise<void> | null = null
 

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process'
 import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, opendir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
+import { type FileHandle, lstat, open, opendir, readdir, readlink, rm, rmdir, symlink, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { changeToOwner } from '../account.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import type { Loss, Spool } from '../follow.ts'
 import { expandHostlist } from './hostlist.ts'
-import { type Layout, SharedDirTrouble } from './layout.ts'
+import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
 import { unlessCode, unlessMissing } from './missing.ts'
 
 /**
@@ -191,6 +191,20 @@ export async function removeRun({ directory }: RunDirectory): Promise<void> {
 /** The job may have left directories that its own account may not change. */
 const emptyScript = 'find "$1" -mindepth 1 -delete || { chmod -R u+rwX "$1"; find "$1" -mindepth 1 -delete; }'
 const run = promisify(execFile)
+
+/** The longest time for which a server may still be writing a draft. */
+const draftMsMax = 3_600_000
+
+/** Removes what servers that were killed left of their work, such as a run with its token that was not there as a whole. */
+export async function removeDrafts(layout: Layout): Promise<void> {
+  const nowMs = await readFileClock(layout)
+  for (const name of await readdir(layout.own)) {
+    const path = join(layout.own, name)
+    const isDraft = !name.endsWith('.stop') && name !== clusterName
+    const writtenMs = isDraft ? (await unlessMissing(lstat(path)))?.mtimeMs : undefined
+    if (writtenMs !== undefined && nowMs - writtenMs > draftMsMax) await rm(path, { recursive: true, force: true })
+  }
+}
 
 /** Reads the two files anew each time, because an open file of a network file system may show old news. */
 export function spoolOf({ directory }: RunDirectory, uid: number): Spool {

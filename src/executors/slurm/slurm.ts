@@ -12,7 +12,15 @@ import { createLayout, SharedDirTrouble } from './layout.ts'
 import { unlessMissing } from './missing.ts'
 import { createObserver } from './observer.ts'
 import { ofOneCluster } from './one-cluster.ts'
-import { directoryOf, giveUpRun, type RunDirectory, readRecords, removeRun, spoolOf } from './run-files.ts'
+import {
+  directoryOf,
+  giveUpRun,
+  type RunDirectory,
+  readRecords,
+  removeDrafts,
+  removeRun,
+  spoolOf,
+} from './run-files.ts'
 import { createQueue } from './squeue.ts'
 import { jobPhaseOf } from './states.ts'
 import { createJobStopper } from './stop.ts'
@@ -174,7 +182,12 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
       await stopper.forget(handle)
       observer.forget(handle)
     },
-    list: async () => ((await unlessMissing(readdir(layout.runs))) ?? []).map((runId) => ({ runId, handle: runId })),
+    async list() {
+      const runIds = await unlessMissing(readdir(layout.runs))
+      if (runIds === null) return []
+      await removeDrafts(layout)
+      return runIds.map((runId) => ({ runId, handle: runId }))
+    },
     async capacity() {
       const nodes = await cluster.capacity()
       await stopper.resume()
