@@ -29,7 +29,7 @@ import { createPeerCheck } from './peers.ts'
 import { createPipelines } from './pipelining.ts'
 import { schema } from './schema.ts'
 import { createSockets } from './sockets.ts'
-import { cutWhenStalled } from './stalled.ts'
+import { createAnswerWatch, cutWhenStalled } from './stalled.ts'
 import { toPath } from './target.ts'
 import { answerJson, answerText, patientResponse } from './unread.ts'
 import { refuseUpgrade } from './upgrade.ts'
@@ -102,6 +102,7 @@ export function createServer(options: ServerOptions): Server {
     clock: rooms.domain.clock,
     log,
   })
+  const watchAnswer = createAnswerWatch(keepAliveMs)
   const inOrder = createPipelines()
   const http = createHttpServer(
     { ServerResponse: patientResponse(unread), shouldUpgradeCallback: isWebSocket },
@@ -176,6 +177,7 @@ export function createServer(options: ServerOptions): Server {
       return answerUnavailable(response, 'Authentication is unavailable right now; try again')
     if (typeof identified === 'string') return unauthenticated(response, identified)
     const { viewer } = identified
+    watchAnswer(viewer.userId, response)
     await answerPost(
       { engine, documents },
       { viewer, stays: (end) => keep(viewer, response, end) },
