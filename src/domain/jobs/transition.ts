@@ -115,6 +115,9 @@ const started = (scheduledAt: string) => `greatest(least(m.started_at, clock.now
 /** Not before it began, even if the database's clock was set back. */
 const finished = (startedAt: string) => `greatest(least(m.finished_at, clock.now), ${startedAt})`
 
+/** By its key: a plan that was made while the table was small would read all of it, until statistics are gathered. */
+const runOf = '(SELECT * FROM run WHERE run.job_id = m.job_id AND run.number = m.run OFFSET 0)'
+
 /**
  * Rows are locked in id order, so two batches over the same jobs wait for each other instead of deadlocking. Dependents
  * of jobs that end are read after that with a snapshot of their own: a submission that was committed during the wait
@@ -139,7 +142,7 @@ locked AS MATERIALIZED (
 ),
 priced AS MATERIALIZED (
   SELECT m.job_id, ${measuredCostSql(finished('run.started_at'))} AS cost
-  FROM move m JOIN run ON run.job_id = m.job_id AND run.number = m.run JOIN pool ON pool.name = run.pool, clock
+  FROM move m CROSS JOIN LATERAL ${runOf} run JOIN pool ON pool.name = run.pool, clock
   WHERE m.releases AND pool.rates IS NOT NULL
 ),
 moved AS (
@@ -154,7 +157,7 @@ moved AS (
     finished_at = CASE WHEN m.final THEN ${finished('job.started_at, r.started_at')} END,
     log_closed = m.final,
     cost = CASE WHEN p.cost IS NULL THEN job.cost ELSE coalesce(job.cost, 0) + p.cost END
-  FROM move m JOIN locked ON locked.id = m.job_id JOIN run r ON r.job_id = m.job_id AND r.number = m.run
+  FROM move m JOIN locked ON locked.id = m.job_id CROSS JOIN LATERAL ${runOf} r
     LEFT JOIN priced p ON p.job_id = m.job_id, clock
   WHERE job.id = m.job_id AND job.state = m."from" AND job.run_number = m.run
     AND (m.version IS NULL OR job.version = m.version)

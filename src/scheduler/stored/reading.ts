@@ -107,10 +107,10 @@ export async function readRunning(sql: Sql, pool: string): Promise<Running[]> {
 
 /**
  * By primary key: the index of the runs that hold resources has few live entries, but may have many dead ones while a
- * transaction stays open.
+ * transaction stays open. The list is a subquery, so that PostgreSQL does not count it, and plan anew each time.
  */
 const heardRuns =
-  '(SELECT run.* FROM unnest($1::text[]) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
+  '(SELECT run.* FROM unnest((SELECT $1::text[])) AS heard(id) CROSS JOIN LATERAL (SELECT * FROM run WHERE run.id = heard.id OFFSET 0) run)'
 
 /** Those of these runs that hold resources. */
 export async function readRuns(sql: Sql, runIds: readonly string[]): Promise<ReadonlyMap<string, Running>> {
