@@ -162,13 +162,14 @@ function escapeBlock(utf8: Buffer, start: number): number {
   return end
 }
 
-/** The first mark is at the first byte below 0x20, quote or backslash of four bytes; those after it may be wrong. */
+/**
+ * The first mark is at the first byte below 0x20, quote or backslash of four bytes; those after it may be wrong. With its
+ * second bit turned a quote is 0x20, what is below stays below, and all else is above.
+ */
 function marksOf(four: number): number {
-  const quotes = four ^ 0x22222222
+  const turned = four ^ 0x02020202
   const backslashes = four ^ 0x5c5c5c5c
-  const found =
-    ((four - 0x20202020) & ~four) | ((quotes - 0x01010101) & ~quotes) | ((backslashes - 0x01010101) & ~backslashes)
-  return found & 0x80808080
+  return (((turned - 0x21212121) & ~turned) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080
 }
 
 /** How many bytes come before the first mark. */
