@@ -55,15 +55,19 @@ interface Opening {
 
 async function open({ endpoint, token, operation, leave, signal }: Opening): Promise<ReadableStream<Uint8Array>> {
   const silence = setTimeout(() => leave.abort(), beginningMsMax)
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearer(token) },
-    body: JSON.stringify(operation),
-    signal: AbortSignal.any([signal, leave.signal]),
-  }).finally(() => clearTimeout(silence))
-  const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
-  if (!isStream || !response.body) throw failureOfResponse(endpoint, response, await response.text())
-  return response.body
+  try {
+    const response = await fetch(endpoint, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...bearer(token) },
+      body: JSON.stringify(operation),
+      signal: AbortSignal.any([signal, leave.signal]),
+    })
+    const isStream = response.ok && response.headers.get('content-type')?.startsWith('text/event-stream')
+    if (!isStream || !response.body) throw failureOfResponse(endpoint, response, await response.text())
+    return response.body
+  } finally {
+    clearTimeout(silence)
+  }
 }
 
 interface SentEvent {

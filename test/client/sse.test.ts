@@ -51,6 +51,7 @@ const event = 'event: next\ndata: {"data":{"a":1}}\n\n'
 
 it.each<['asked' | 'opened', RequestListener]>([
   ['asked', () => {}],
+  ['asked', (_, response) => response.writeHead(502).write('Bad Gateway')],
   ['opened', (_, response) => response.writeHead(200, head).flushHeaders()],
 ])('a stream that is only %s after 15 s is given up, as one that a proxy holds back', async (state, serve) => {
   const begun = await openAt(serve)
