@@ -101,8 +101,9 @@ export function createChainer(domain: Domain): Chainer {
   async function runOnce() {
     if (!prepared) await write(createLines)
     prepared = true
-    await chainSince(time.nowMs() - recentMs)
+    // Never the recent ones first: after a pause older ones may wait too, and the numbers follow the order of both.
     if (lookAtAll.isDue()) await lookAtAll.run(() => chainSince(0))
+    else await chainSince(time.nowMs() - recentMs)
     if (clock.monotonicMs() - toldMs >= tellEveryMs) await tell()
   }
 

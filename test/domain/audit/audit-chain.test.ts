@@ -189,6 +189,19 @@ describe('the chain of the audit log', () => {
     expect(await at.verify()).toMatchObject({ ok: true })
   })
 
+  it('is chained after the older ones that wait, also after a pause', async () => {
+    await using at = await scene(0)
+    const write = (id: string, ago: string) =>
+      at.sql.query(
+        "INSERT INTO audit_entry (id, at, actor_name, action) VALUES ($1, berth_now() - $2::interval, 'a', 'test.act')",
+        [id, ago],
+      )
+    await write('new', '0 s')
+    await write('old', '8 s')
+    await createChainer(at.domain).runOnce()
+    expect(await at.sql.query('SELECT id FROM audit_entry ORDER BY seq')).toEqual([{ id: 'old' }, { id: 'new' }])
+  })
+
   it('is looked for 20 times a second after a transaction, and else once a second', async () => {
     await using at = await scene(0)
     const clock = createFakeClock()
