@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
 import { contract, startsAt } from './contract.ts'
-import { read, runOf, untilEnded } from './runs.ts'
+import { read, removeSpool, runOf, untilEnded } from './runs.ts'
 
 /** Each leaves a mark when it begins, and does what its input says. */
 const behaving = `
@@ -53,7 +53,7 @@ contract('handler', async () => {
       return run
     },
     starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-    remove: () => rm(directory, { recursive: true }),
+    remove: () => removeSpool(directory),
   }
 })
 
@@ -66,7 +66,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await executor.close()
-  await rm(directory, { recursive: true })
+  await removeSpool(directory)
 })
 
 async function outcome(source: string | null, more: { input?: object; closure?: object; name?: string } = {}) {

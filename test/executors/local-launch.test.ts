@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -14,7 +14,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { root } from '../support/sources.ts'
-import { read, resourcesOf, runOf, untilEnded } from './runs.ts'
+import { read, removeSpool, resourcesOf, runOf, untilEnded } from './runs.ts'
 
 /** How the command of a run begins: its environment, its files, its scripts, its ranks. */
 
@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await executor.close()
-  await rm(directory, { recursive: true })
+  await removeSpool(directory)
 })
 
 it('a file of a run is whole or not there, when the process that writes it is killed', async () => {

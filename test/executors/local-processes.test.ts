@@ -9,7 +9,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
+import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 let directory: string
 let spoolDir: string
@@ -44,7 +44,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const runId of await readdir(join(spoolDir, 'runs'))) await executor.stop(runId, 0)
   await executor.close()
-  await rm(directory, { recursive: true })
+  await removeSpool(directory)
 })
 
 async function finish(run: RunSpec) {

@@ -14,7 +14,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { until } from '../support/until.ts'
-import { observe, read, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
+import { observe, read, removeSpool, resourcesOf, runOf, untilEnded, untilState } from './runs.ts'
 
 /** What jobs do to their own supervision, with real processes: in a cgroup of their own, and where none can be made. */
 let directory: string
@@ -43,7 +43,7 @@ afterEach(async () => {
     await executor.forget?.(runId)
   }
   await executor.close()
-  await rm(directory, { recursive: true, force: true, maxRetries: 5 })
+  await removeSpool(directory)
 })
 
 const sh = (script: string, spec: Parameters<typeof runOf>[0] = {}, run: Partial<RunSpec> = {}) =>

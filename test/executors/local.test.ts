@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalExecutor } from '../../src/executors/local/local.ts'
@@ -6,7 +6,7 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
 import { commandOf, contract, startsAt } from './contract.ts'
-import { runOf } from './runs.ts'
+import { removeSpool, runOf } from './runs.ts'
 
 contract('local', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'berth-local-'))
@@ -26,6 +26,6 @@ contract('local', async () => {
       return run
     },
     starts: ({ runId }) => startsAt(marks.get(runId) ?? ''),
-    remove: () => rm(directory, { recursive: true }),
+    remove: () => removeSpool(directory),
   }
 })

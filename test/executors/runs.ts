@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import type { JobSpec } from '../../src/domain/spec.ts'
 import { normalise } from '../../src/domain/submission/normalise.ts'
 import type { Route } from '../../src/domain/submission/routing.ts'
@@ -86,3 +87,7 @@ export async function read(
   }
   return output
 }
+
+/** A directory with a spool: the heir of a server that was closed right after its start may still write its name there. */
+export const removeSpool = (directory: string): Promise<void> =>
+  rm(directory, { recursive: true, force: true, maxRetries: 5 })
