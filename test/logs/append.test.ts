@@ -1,18 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LogMoved, openLog, seal } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { readLog } from '../../src/logs/read.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addRun, addUser, endRun } from '../support/factories.ts'
+import { addJob, addRun, endRun, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 
-let database: TestDatabase
-let userId: string
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 
 const bytesMax = 2 ** 34
 

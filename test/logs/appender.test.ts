@@ -1,20 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createAppender, emptyLog, LogMoved, openLog } from '../../src/logs/append.ts'
 import { logChunkBytesMax } from '../../src/logs/chunk.ts'
 import { readLog } from '../../src/logs/read.ts'
 import type { Sql } from '../../src/platform/tx.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addUser } from '../support/factories.ts'
+import { addJob, openUserDatabase } from '../support/factories.ts'
 import { out } from '../support/log.ts'
 
-let database: TestDatabase
-let userId: string
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 
 const bytesMax = 2 ** 34
 const line = (text: string) => ({ pieces: [out(`${text}\n`)], position: { out: text.length + 1 }, bytesMax })

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LogChunk } from '../../src/executors/executor.ts'
 import { createAppender, seal } from '../../src/logs/append.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
@@ -9,16 +9,9 @@ import { systemClock as clock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { pumpLog } from '../../src/scheduler/pump.ts'
 import { machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addUser, finishJob } from '../support/factories.ts'
+import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 
-let database: TestDatabase
-let userId: string
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 
 const chunks = 80
 const never = new AbortController().signal

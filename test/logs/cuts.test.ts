@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
 import { lineBytesMax } from '../../src/logs/batch.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
@@ -13,17 +13,10 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addUser, finishJob } from '../support/factories.ts'
+import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append } from '../support/log.ts'
 
-let database: TestDatabase
-let userId: string
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 
 const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 const log = createLog('error')

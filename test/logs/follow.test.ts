@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type LogHead, openLog, seal } from '../../src/logs/append.ts'
 import type { Chunk, LogPiece } from '../../src/logs/chunk.ts'
 import { createLogTail, type LogTail } from '../../src/logs/follow.ts'
@@ -15,25 +15,18 @@ import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock, laterHeartbeat, machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addRun, addUser, endRun, finishJob } from '../support/factories.ts'
+import { addJob, addRun, endRun, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, err, out } from '../support/log.ts'
 import { inOutage } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
-let database: TestDatabase
-let userId: string
 let wakeups: Wakeups<'log'>
 let tail: LogTail
 const log = createLog('error')
 const streams: LogStream[] = ['STDOUT', 'STDERR']
 const all: LogStream[] = ['STDOUT', 'STDERR', 'SYSTEM']
 
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 beforeEach(() => {
   wakeups = createWakeups({ address: null, topics: ['log'], clock: systemClock, log })
   tail = createLogTail({ db: database.db, wakeups, clock: systemClock, time: machineTime, log })

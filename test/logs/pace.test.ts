@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { LogChunk } from '../../src/executors/executor.ts'
 import { createAppender } from '../../src/logs/append.ts'
 import type { Chunk } from '../../src/logs/chunk.ts'
@@ -11,18 +11,11 @@ import type { Db } from '../../src/platform/db.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { pumpLog } from '../../src/scheduler/pump.ts'
 import { machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addUser } from '../support/factories.ts'
+import { addJob, openUserDatabase } from '../support/factories.ts'
 
 /** A pump and a reader of the same process: the reader takes from the ring what the pump stores. */
 
-let database: TestDatabase
-let userId: string
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 
 const size = 80 * blockBytes
 /** Until then each chunk is read before the next one is written. */

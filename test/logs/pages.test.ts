@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openLog, seal } from '../../src/logs/append.ts'
 import { createLogTail } from '../../src/logs/follow.ts'
 import { mergeChunks } from '../../src/logs/keep.ts'
@@ -6,20 +6,13 @@ import { systemClock } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups } from '../../src/platform/wakeup.ts'
 import { machineTime } from '../support/clock.ts'
-import { createDatabase, type TestDatabase } from '../support/database.ts'
-import { addJob, addUser, finishJob } from '../support/factories.ts'
+import { addJob, finishJob, openUserDatabase } from '../support/factories.ts'
 import { append, out } from '../support/log.ts'
 import { inOutage } from '../support/outage.ts'
 
 /** Logs of many pages, of which a reader reads the next one while it sends the last. */
 
-let database: TestDatabase
-let userId: string
-beforeAll(async () => {
-  database = await createDatabase()
-  userId = await addUser(database.db.sql, 'ada')
-})
-afterAll(() => database.close())
+const { database, userId } = await openUserDatabase()
 
 const lines = Array.from(
   { length: 40_000 },
