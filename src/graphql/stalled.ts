@@ -18,6 +18,8 @@ export function cutWhenStalled(response: ServerResponse, everyMs: number): () =>
 
 /** Unsent bytes of the answers of one user. */
 const unsentBytesMax = 64 * 1024 * 1024
+/** Less is in the buffers of the system. */
+const watchedBytesMin = 65_536
 
 /**
  * Watches ordinary answers from their end on: one whose reader takes nothing is cut, and of a user whose answers wait with
@@ -25,7 +27,6 @@ const unsentBytesMax = 64 * 1024 * 1024
  */
 export function createAnswerWatch(everyMs: number, bytesMax = unsentBytesMax) {
   const stalledMs = 2 * everyMs
-
   const unsent = new Map<string, Set<ServerResponse>>()
 
   function watch(userId: string, response: ServerResponse) {
@@ -51,8 +52,5 @@ export function createAnswerWatch(everyMs: number, bytesMax = unsentBytesMax) {
     })
   }
 }
-
-/** Less is in the buffers of the system. */
-const watchedBytesMin = 65_536
 
 const unsentBytesOf = ({ socket }: ServerResponse) => socket?.writableLength ?? 0

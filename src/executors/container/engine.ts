@@ -50,8 +50,9 @@ export class EngineAway extends Error {
   override name = 'EngineAway'
 }
 
-/** Sockets of engines on a machine, in the order in which they are tried. */
 type Environment = Readonly<Record<string, string | undefined>>
+
+/** Sockets of engines on a machine, in the order in which they are tried. */
 const sockets = ({ XDG_RUNTIME_DIR: runtime }: Environment) => [
   '/var/run/docker.sock',
   '/run/podman/podman.sock',
