@@ -16,7 +16,7 @@ interface Line {
 }
 
 /** With a single request its body is still to be read. With several, the bodies of all but the last are there. */
-const pauseBehind = ({ length }: Line, socket: Socket) => void (length > 1 && socket.pause())
+const isFull = ({ length }: Line) => length > 1
 
 export function createPipelines(): InOrder {
   const lines = new WeakMap<Socket, Line>()
@@ -25,7 +25,7 @@ export function createPipelines(): InOrder {
     const line = { length: 0, end: Promise.resolve() }
     lines.set(socket, line)
     // Node resumes it when a body is read.
-    socket.on('resume', () => pauseBehind(line, socket))
+    socket.on('resume', () => void (isFull(line) && socket.pause()))
     return line
   }
 
@@ -33,7 +33,8 @@ export function createPipelines(): InOrder {
     const { socket } = response.req
     const line = lines.get(socket) ?? begin(socket)
     line.length += 1
-    pauseBehind(line, socket)
+    // At its event `resume`, Node reads on also if it was paused meanwhile, and a second pause has no effect.
+    if (isFull(line)) socket.pause().resume()
     const before = line.end
     const { promise, resolve: leave } = Promise.withResolvers<void>()
     line.end = promise

@@ -17,7 +17,7 @@ afterEach(() => {
 })
 
 /** Answers the body of each request, and notes how many are there and how many are worked on. */
-async function start() {
+async function start(work: () => Promise<unknown> = breathe) {
   const inOrder = createPipelines()
   const seen = { there: 0, thereMax: 0, atWork: 0, atWorkMax: 0, done: 0 }
   const listening = createServer((request, response) => {
@@ -25,7 +25,7 @@ async function start() {
     void inOrder(response, async () => {
       seen.atWorkMax = Math.max(seen.atWorkMax, ++seen.atWork)
       const body = await text(request)
-      await breathe()
+      await work()
       seen.atWork--
       seen.there--
       seen.done++
@@ -51,13 +51,38 @@ it('they are carried out one after the other, and read as they are', async () =>
   socket.on('data', (data) => {
     came += data
   })
-  const far = () => ({ done: seen.done, cut: socket.destroyed, reachedServer: socket.bytesWritten - socket.writableLength })
+  const far = () => ({
+    done: seen.done,
+    cut: socket.destroyed,
+    reachedServer: socket.bytesWritten - socket.writableLength,
+  })
   const reachedServer = Buffer.byteLength(bodies.map(posting).join(''))
   await expect.poll(far, { timeout: 60_000 }).toEqual({ done: count, cut: false, reachedServer })
   await until(() => came.includes(`<${count - 1}>`), { what: 'all are answered' })
   expect(came.match(/<\d+>/g)).toEqual(bodies)
   expect(seen.atWorkMax).toBe(1)
   // Those of one read of the connection.
+  expect(seen.thereMax).toBeLessThan(2_000)
+  socket.destroy()
+}, 90_000)
+
+it('no more are read while one is worked on, wherever the bytes were cut', async () => {
+  const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
+  const { socket, seen } = await start(() => mayGoOn)
+  const count = 5_000
+  const bytes = posting('body').repeat(count)
+  const partBytes = posting('body').length * 100
+  socket.setNoDelay(true)
+  socket.resume()
+  // Each part ends within a body.
+  for (let at = -2; at < bytes.length; at += partBytes) {
+    socket.write(bytes.slice(Math.max(at, 0), at + partBytes))
+    await sleep(2)
+  }
+  expect(seen.thereMax).toBeLessThan(2_000)
+  goOn()
+  await expect.poll(() => seen.done, { timeout: 60_000 }).toBe(count)
+  expect(seen.atWorkMax).toBe(1)
   expect(seen.thereMax).toBeLessThan(2_000)
   socket.destroy()
 }, 90_000)
