@@ -19,6 +19,14 @@ import type { Tokens } from './tokens.ts'
 export const transports = ['websocket', 'sse', 'polling'] as const
 export type Transport = (typeof transports)[number]
 
+/** Programs without types may name others. */
+export function checkedTransports(named: readonly Transport[]): readonly Transport[] {
+  const unknown = named.find((name) => !transports.includes(name))
+  if (named.length > 0 && unknown === undefined) return named
+  const found = unknown === undefined ? 'none' : JSON.stringify(unknown)
+  throw new TypeError(`\`transports\` has ${found}; name one or more of ${transports.join(', ')}`)
+}
+
 /**
  * One connection: messages until the server completes, else a RequestFailed. Calls `onOpen` when a connection was made for
  * it; a stream on one that was open already is known to be open by its first message.
@@ -130,6 +138,9 @@ function createAttempts<Result, Variables>(
   { poll, startsWithPoll = false }: StreamOptions<Result, Variables>,
 ) {
   const ladder = routes.transports.filter((transport) => transport !== 'polling' || poll)
+  const [best] = ladder
+  if (!best)
+    throw new TypeError('`transports` has only polling, and this subscription cannot be polled; add websocket or sse')
   let rung = 0
   let isStarting = startsWithPoll
   /** It has left polling for a better transport, and has no message of one yet. */
@@ -144,7 +155,7 @@ function createAttempts<Result, Variables>(
       yield { data }
       const isLong = routes.nowMs() - sinceMs > pollingMsMax
       if (!isStarting && !isLong) continue
-      isLooking = !isStarting && ladder[0] !== 'polling'
+      isLooking = !isStarting && best !== 'polling'
       isStarting = false
       isCutShort = true
       rung = 0
@@ -156,7 +167,7 @@ function createAttempts<Result, Variables>(
     async *open<R extends Result>(signal: AbortSignal, onOpen: () => void): AsyncGenerator<Answer<R>, void, void> {
       isCutShort = false
       token = await routes.tokens.current()
-      const transport = isStarting ? 'polling' : (ladder[rung] ?? 'websocket')
+      const transport = isStarting ? 'polling' : (ladder[rung] ?? best)
       if (transport === 'polling') isLooking = false
       const messages = transport === 'polling' ? polled(signal) : routes[transport]<R>(operation, signal, onOpen)
       for await (const answer of messages as AsyncIterable<Answer<R>>) {

@@ -8,7 +8,15 @@ import { withAttempts } from './retry.ts'
 import { createServers } from './servers.ts'
 import { createSocketStreams } from './sockets.ts'
 import { overSse } from './sse.ts'
-import { answers, type Routes, type StreamOptions, streamed, type Transport, transports } from './streams.ts'
+import {
+  answers,
+  checkedTransports,
+  type Routes,
+  type StreamOptions,
+  streamed,
+  type Transport,
+  transports,
+} from './streams.ts'
 import { createTokens, type TokenSource } from './tokens.ts'
 
 /**
@@ -68,7 +76,7 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
   const closing = new AbortController()
   const outages = createOutages(sleep)
   const routes: Routes = {
-    transports: options.transports ?? transports,
+    transports: checkedTransports(options.transports ?? transports),
     websocket: sockets.subscribe,
     sse: (operation, signal, onOpen) => overSse({ servers, tokens, onOpen }, operation, signal),
     tokens,

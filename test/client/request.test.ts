@@ -6,6 +6,7 @@ import { createClient } from '../../src/client/client.ts'
 import type { JobUpdate } from '../../src/client/events.ts'
 import { TypedDocumentString } from '../../src/client/generated/graphql.ts'
 import { retryWaitMs } from '../../src/client/retry.ts'
+import type { Transport } from '../../src/client/streams.ts'
 
 const document = new TypedDocumentString<{ answer: unknown }, { n: number }>('query ($n: Int) { answer(n: $n) }')
 
@@ -48,6 +49,22 @@ describe('the URL of a server', () => {
   it.each(['localhost:4000', '127.0.0.1', 'ftp://host', 'http://', ''])('%j is none, and the error says so', (url) =>
     expect(() => createClient({ url })).toThrow(`"${url}" is not the URL of a server, such as http://`),
   )
+})
+
+describe('transports', () => {
+  const url = 'http://127.0.0.1:4000'
+
+  it.each([
+    [['SSE'], '`transports` has "SSE"; name one or more of websocket, sse, polling'],
+    [[], '`transports` has none; name one or more of websocket, sse, polling'],
+  ])('%j are refused', (named, message) =>
+    expect(() => createClient({ url, transports: named as Transport[] })).toThrow(message),
+  )
+
+  it('of a subscription that cannot be polled are more than polling', async () => {
+    const stream = createClient({ url, transports: ['polling'] }).subscribe(document, { n: 1 })
+    await expect(stream.next()).rejects.toThrow('`transports` has only polling')
+  })
 })
 
 describe('a request', () => {
