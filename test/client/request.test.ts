@@ -62,7 +62,8 @@ describe('transports', () => {
   )
 
   it('of a subscription that cannot be polled are more than polling', async () => {
-    const stream = createClient({ url, transports: ['polling'] }).subscribe(document, { n: 1 })
+    const live = new TypedDocumentString<{ answer: unknown }, { after?: string }>('subscription { answer }')
+    const stream = createClient({ url, transports: ['polling'] }).subscribe(live, {})
     await expect(stream.next()).rejects.toThrow('`transports` has only polling')
   })
 })
