@@ -1,4 +1,4 @@
-import { deletionAfter, noSuchJob } from './failure.ts'
+import { deletionAfter, isInvalidCursor, noSuchJob } from './failure.ts'
 import {
   type FollowedJobFragment,
   type JobEventRowFragment,
@@ -93,8 +93,8 @@ interface Snapshot {
 }
 
 /**
- * The events of a job by pages, from `after` on or from the first. Each read continues where the one before stopped or
- * failed.
+ * The events of a job by pages: after `after`; without it from where the last read stopped or failed, at the beginning the
+ * first; null: from the first again.
  */
 export function createHistory(connection: Connection, jobId: string) {
   let position: string | null = null
@@ -103,7 +103,8 @@ export function createHistory(connection: Connection, jobId: string) {
   let stateInfo: string | null = null
   return {
     async read({ after, ...options }: RequestOptions & { after?: string | null | undefined } = {}): Promise<Snapshot> {
-      position ??= after ?? null
+      if (after === null) unread = []
+      if (after !== undefined && unread.length === 0) position = after
       for (;;) {
         const variables = { id: jobId, first: eventsPerPage, after: position }
         const { job }: Awaited<ReturnType<typeof ask>> = await ask(variables, options)
@@ -141,9 +142,12 @@ async function* polled(
   signal: AbortSignal,
 ): AsyncGenerator<JobStatusSubscription, void, void> {
   for (;;) {
-    const begins = variables.after == null // `after` moves with the messages
-    const { job, events, cursor, isFinal, isNews } = await history.read({ signal, after: variables.after })
-    const transitions = begins && from === 'CURRENT' ? sinceState(job.state, events) : events
+    const { after } = variables // it moves with the messages
+    const read = await history.read({ signal, after: after ?? undefined }).catch(refusedCursor)
+    if (!read && after) yield { jobStatus: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
+    const { job, events, cursor, isFinal, isNews } = read ?? (await history.read({ signal, after: null }))
+    const begins = !read || (after == null && from === 'CURRENT')
+    const transitions = begins ? sinceState(job.state, events) : events
     yield {
       jobStatus: isNews
         ? { __typename: 'JobTransitions', job, transitions, cursor, isFinal }
@@ -152,6 +156,12 @@ async function* polled(
     if (isFinal) return
     await pause(pollMs, signal)
   }
+}
+
+/** null: begin anew. */
+function refusedCursor(error: unknown): null {
+  if (isInvalidCursor(error)) return null
+  throw error
 }
 
 /** The event that led to the state, and what follows; none if that event is not kept any more. */

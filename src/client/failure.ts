@@ -47,6 +47,9 @@ export function deletionAfter(error: unknown, cursor: string | undefined) {
   return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
 }
 
+/** A page is refused where a stream begins with a reset: the cursor is of a database that is no more. */
+export const isInvalidCursor = (error: unknown) => error instanceof RequestFailed && error.code === 'INVALID_CURSOR'
+
 export interface GraphqlError {
   message: string
   path?: readonly (string | number)[]

@@ -52,8 +52,10 @@ export function createFeed(options: Omit<RingOptions, 'rows'>): Feed {
   return {
     async jobStatus(status) {
       const job = await openJob(options.db, status)
-      const { after } = status
-      return stream((shared, signal) => new JobStatusReader({ ...options, rows, ring: shared }, job, { after, signal }))
+      const { after, mark } = status
+      return stream(
+        (shared, signal) => new JobStatusReader({ ...options, rows, ring: shared }, job, { after, mark, signal }),
+      )
     },
     jobUpdates: (updates) =>
       stream(

@@ -4,7 +4,7 @@ import { isFinal, type JobState } from '../domain/state.ts'
 import type { Db } from '../platform/db.ts'
 import { heartbeatDueMs } from '../platform/heartbeat.ts'
 import { retryMs, steadily } from '../platform/steadily.ts'
-import { type FeedEvent, jobEventsAfter } from './event.ts'
+import { type FeedEvent, jobEventsAfter, markOf } from './event.ts'
 import {
   type FeedRooms,
   type Heartbeat,
@@ -31,6 +31,8 @@ export interface JobStatusOptions {
   jobId: string
   /** seq of the last event the reader has. */
   after?: number | undefined
+  /** The mark of that event, when the reader got it. */
+  mark?: string | undefined
 }
 
 /** The job as it was when the reader came. */
@@ -43,11 +45,13 @@ export interface JobOpening {
   /** seq of the oldest event that is kept. */
   firstSeq: number | null
   toldAt: Date | null
+  /** When the event of the reader's cursor happened; null: no cursor, or the event is gone. */
+  cursorAt: Date | null
 }
 
 /** Throws NotFound when there is no such job for this viewer. */
-export async function openJob(db: Db, { viewer, jobId }: JobStatusOptions): Promise<JobOpening> {
-  const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId], 'feed_open_job')
+export async function openJob(db: Db, { viewer, jobId, after = 0 }: JobStatusOptions): Promise<JobOpening> {
+  const [job] = await db.sql.query<JobOpening & { userId: string }>(openSql, [jobId, after], 'feed_open_job')
   if (!job || !maySee(viewer, job)) throw jobNotFound(jobId)
   return job
 }
@@ -55,8 +59,15 @@ export async function openJob(db: Db, { viewer, jobId }: JobStatusOptions): Prom
 const openSql = `
 SELECT job.id AS "jobId", job.user_id AS "userId", job.version, job.state, job.told_at AS "toldAt",
   (SELECT max(seq) FROM event WHERE job_id = job.id AND to_state = job.state AND from_state IS DISTINCT FROM to_state) AS "stateSeq",
-  (SELECT min(seq) FROM event WHERE job_id = job.id) AS "firstSeq"
+  (SELECT min(seq) FROM event WHERE job_id = job.id) AS "firstSeq",
+  (SELECT at FROM event WHERE job_id = job.id AND seq = $2) AS "cursorAt"
 FROM job WHERE job.id = $1`
+
+function markAt({ jobId, cursorAt }: JobOpening, seq: number | undefined): string | undefined {
+  return seq === undefined || cursorAt === null ? undefined : markOf({ jobId, seq, at: cursorAt })
+}
+
+type StatusStart = Pick<JobStatusOptions, 'after' | 'mark'> & { signal: AbortSignal }
 
 /** One reader of `jobStatus`: takes from the ring, from the database where the ring does not reach, or waits. */
 export class JobStatusReader {
@@ -66,8 +77,11 @@ export class JobStatusReader {
   readonly #job: WatchedJob
   /** Starts with the event of the current state. */
   readonly #begins: boolean
-  readonly #beyond: boolean
+  /** The reader's cursor is at an event that this database does not have. */
+  readonly #isOfOther: boolean
   #cursor: number
+  /** Of the cursor. */
+  #mark: string | undefined
   #toldMs: number
   #lastSent: number
   #first = true
@@ -75,15 +89,17 @@ export class JobStatusReader {
   /** There may be stored events that the ring does not have. */
   #behind = true
 
-  constructor(rooms: FeedRooms, opening: JobOpening, options: { after: number | undefined; signal: AbortSignal }) {
-    const { after, signal } = options
+  constructor(rooms: FeedRooms, opening: JobOpening, { after, mark, signal }: StatusStart) {
     this.#rooms = rooms
     this.#opening = opening
     this.#signal = signal
     this.#job = rooms.ring.watch(opening.jobId)
-    this.#beyond = after !== undefined && after > opening.version
-    this.#begins = after === undefined || this.#beyond
-    this.#cursor = after === undefined || this.#beyond ? (opening.stateSeq ?? opening.version + 1) - 1 : after
+    const stored = markAt(opening, after)
+    const isAnother = mark !== undefined && stored !== undefined && mark !== stored
+    this.#isOfOther = after !== undefined && (after > opening.version || isAnother)
+    this.#begins = after === undefined || this.#isOfOther
+    this.#cursor = after === undefined || this.#isOfOther ? (opening.stateSeq ?? opening.version + 1) - 1 : after
+    this.#mark = this.#isOfOther ? undefined : stored
     this.#toldMs = opening.toldAt?.getTime() ?? 0
     this.#lastSent = rooms.clock.monotonicMs()
   }
@@ -91,7 +107,7 @@ export class JobStatusReader {
   async *messages(left: () => void): AsyncGenerator<JobStatusMessage, void, void> {
     const { state, stateSeq } = this.#opening
     try {
-      if (this.#beyond || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
+      if (this.#isOfOther || (stateSeq === null && (this.#begins || isFinal(state)))) yield this.#reset('RETENTION')
       while (!this.#done && !this.#signal.aborted) {
         const message = await this.#message()
         if (!message) continue
@@ -108,7 +124,7 @@ export class JobStatusReader {
   async #message(): Promise<JobStatusMessage | undefined> {
     const next = await this.#next()
     if (next?.kind === 'transitions') return this.#withJob(next)
-    return next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
+    return next ?? heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
   }
 
   /** The next message; undefined: look again. */
@@ -120,6 +136,7 @@ export class JobStatusReader {
     const [next] = events
     if (next && next.seq > this.#cursor + 1) {
       this.#cursor = next.seq - 1
+      this.#mark = undefined
       this.#behind = true
       return this.#reset('RETENTION')
     }
@@ -164,7 +181,11 @@ export class JobStatusReader {
     const alike = replay.length > 0 ? replay : events
     const end = alike.findIndex(endsJob) + 1
     const taken = alike.slice(0, this.#first && this.#begins ? 1 : end || messageEventsMax)
-    this.#cursor = taken.at(-1)?.seq ?? this.#cursor
+    const last = taken.at(-1)
+    if (last) {
+      this.#cursor = last.seq
+      this.#mark = markOf(last)
+    }
     this.#behind ||= taken.length < events.length
     return this.#transitions(taken, taken.some(endsJob))
   }
@@ -179,7 +200,7 @@ export class JobStatusReader {
       kind: 'transitions',
       jobId: this.#job.jobId,
       events,
-      cursor: this.#cursor,
+      ...this.#place,
       phase: replay ? 'REPLAY' : 'LIVE',
       isFinal: final,
     }
@@ -211,7 +232,11 @@ export class JobStatusReader {
   }
 
   #reset(reason: Reset['reason']): Reset {
-    return { kind: 'reset', reason, jobIds: reason === 'DELETED' ? [this.#job.jobId] : [], cursor: this.#cursor }
+    return { kind: 'reset', reason, jobIds: reason === 'DELETED' ? [this.#job.jobId] : [], ...this.#place }
+  }
+
+  get #place() {
+    return { cursor: this.#cursor, mark: this.#mark }
   }
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<undefined> {

@@ -92,8 +92,8 @@ export class JobUpdatesReader {
       if (!entries || !admitted) await this.#wait(retryMs)
       else if (entries.length > 0) yield* this.#send(entries, admitted)
       else if (!this.#rooms.ring.after(this.#cursor, 1)?.length) await this.#wait()
-      const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#cursor)
-      if (heartbeat) yield { ...heartbeat, mark: this.#mark }
+      const heartbeat = heartbeatIfDue(this.#rooms, this.#lastSent, this.#place)
+      if (heartbeat) yield heartbeat
     }
   }
 
@@ -190,7 +190,7 @@ export class JobUpdatesReader {
     const events = entries.filter(isEvent)
     const [first] = events
     const job = first && rows.get(first.jobId)
-    const place = { cursor: this.#cursor, mark: this.#mark }
+    const place = this.#place
     if (!first || !job) return { kind: 'reset', reason: 'DELETED', jobIds: entries.map(({ jobId }) => jobId), ...place }
     return {
       kind: 'transitions',
@@ -200,8 +200,12 @@ export class JobUpdatesReader {
       phase: this.#isReplay(first) ? 'REPLAY' : 'LIVE',
       isFinal: false,
       job,
-      instead: { ...heartbeat(this.#rooms.time, place.cursor), mark: place.mark },
+      instead: heartbeat(this.#rooms.time, place),
     }
+  }
+
+  get #place() {
+    return { cursor: this.#cursor, mark: this.#mark }
   }
 
   async #wait(msMax = Number.POSITIVE_INFINITY): Promise<void> {

@@ -17,7 +17,7 @@ export interface Transitions {
   /** Empty when only progress or stateInfo changed, or nothing is to be replayed. */
   events: readonly FeedEvent[]
   cursor: number
-  /** Of `cursor`, in `jobUpdates`. */
+  /** Of the event at `cursor`. */
   mark?: string | undefined
   phase: 'REPLAY' | 'LIVE'
   isFinal: boolean
@@ -44,6 +44,8 @@ export interface Heartbeat {
   at: Date
 }
 
+type Place = Pick<Heartbeat, 'cursor' | 'mark'>
+
 /** What a reader of the feed depends on. */
 export interface FeedRooms {
   db: Db
@@ -57,13 +59,13 @@ export interface FeedRooms {
 export function heartbeatIfDue(
   { clock, time }: Pick<FeedRooms, 'clock' | 'time'>,
   lastSent: number,
-  cursor: number,
+  place: Place,
 ): Heartbeat | undefined {
-  return clock.monotonicMs() < heartbeatDueMs(lastSent) ? undefined : heartbeat(time, cursor)
+  return clock.monotonicMs() < heartbeatDueMs(lastSent) ? undefined : heartbeat(time, place)
 }
 
-export const heartbeat = (time: Time, cursor: number): Heartbeat => ({
+export const heartbeat = (time: Time, place: Place): Heartbeat => ({
   kind: 'heartbeat',
-  cursor,
+  ...place,
   at: heartbeatAt(time.nowMs()),
 })

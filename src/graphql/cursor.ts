@@ -8,7 +8,7 @@ import { refusal } from './errors.ts'
  * INVALID_CURSOR. A cursor holds no process state, so it survives restarts and works on every transport.
  *
  *   list  l: name and order of the list · f: hash of what it is filtered by · key: sort key of the row, as text
- *   seq   j: job · s: number of its last event seen            (jobStatus)
+ *   seq   j: job · s: number of its last event seen · m: its mark  (jobStatus, Job.events)
  *   pos   p: position in the feed over all jobs · m: its mark  (jobUpdates)
  *   log   j: job · r: run number · o: byte offset in that run  (Job.logs, tail)
  */
@@ -25,7 +25,13 @@ const kinds = {
     f: z.string(),
     key: z.array(z.string()),
   }),
-  seq: z.strictObject({ v: z.literal(version), k: z.literal('seq'), j: z.string(), s: natural }),
+  seq: z.strictObject({
+    v: z.literal(version),
+    k: z.literal('seq'),
+    j: z.string(),
+    s: natural,
+    m: z.string().optional(),
+  }),
   pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural, m: z.string().optional() }),
   log: z.strictObject({ v: z.literal(version), k: z.literal('log'), j: z.string(), r: runNumber, o: natural }),
 }

@@ -1,24 +1,86 @@
-import type { FeedPosition } from '../feed/event.ts'
-import { decodeCursor, encodeCursor, filterHash } from './cursor.ts'
+import { type FeedEvent, type FeedPosition, markOf } from '../feed/event.ts'
+import type { ConnectionShape } from './connection.ts'
+import { decodeCursor, encodeCursor, filterHash, invalidCursor } from './cursor.ts'
+import { refusal } from './errors.ts'
 import { eventsListing } from './listings.ts'
+import type { Loaders } from './loaders.ts'
+import type { PageArgs } from './page.ts'
+import { eventId } from './typed-id.ts'
 
 /**
- * `after` of `Job.events` is a cursor of this list, or one of `jobStatus` for the same job: so a reader that polls goes
- * on where a stream stopped. A cursor of anything else is left for the list to refuse.
+ * Cursors of events. `jobStatus`, `Job.eventCursor` and `Job.events` give the same ones, so a reader goes on by any of
+ * them. Each has the mark of its event (feed/event.ts): another database, or this one after it was restored, may have
+ * another event there.
  */
-export function afterEvent<Args extends { after?: string | null | undefined }>(jobId: string, args: Args): Args {
-  const seq = args.after ? seqOf(jobId, args.after) : null
-  if (seq === null) return args
-  return { ...args, after: encodeCursor('list', { l: eventsListing.name, f: filterHash(jobId), key: [String(seq)] }) }
+
+export interface SeqPosition {
+  jobId: string
+  seq: number
+  /** undefined: a cursor of before, or its event is gone. */
+  mark?: string | undefined
 }
 
-function seqOf(jobId: string, cursor: string): number | null {
+export const seqCursor = ({ jobId, seq, mark }: SeqPosition): string =>
+  encodeCursor('seq', { j: jobId, s: seq, m: mark })
+
+const cursorOf = (event: FeedEvent): string => seqCursor({ ...event, mark: markOf(event) })
+
+/** After the event that made the job what it is at this version. */
+export async function cursorAt({ id, version }: AtVersion, load: Loaders): Promise<string> {
+  const mark = await load.eventMark.load(eventId({ jobId: id, seq: version }))
+  return seqCursor({ jobId: id, seq: version, mark: mark ?? undefined })
+}
+
+export function openSeq(jobId: string, cursor: string | null | undefined) {
+  if (cursor == null) return {}
+  const { seq: after, mark, ...of } = positionAt(cursor)
+  if (of.jobId !== jobId) throw invalidCursor()
+  return { after, mark }
+}
+
+function positionAt(cursor: string): SeqPosition {
+  const { j: jobId, s: seq, m: mark } = decodeCursor('seq', cursor)
+  return { jobId, seq, mark }
+}
+
+interface AtVersion {
+  id: string
+  version: number
+}
+
+/** The arguments as `eventsListing` takes them; refuses a cursor at an event that the job does not have. */
+export async function eventsArgs(job: AtVersion, args: PageArgs, load: Loaders): Promise<PageArgs> {
+  const [after, before] = await Promise.all([args.after, args.before].map((cursor) => listCursor(job, cursor, load)))
+  return { ...args, after, before }
+}
+
+/** A cursor of anything else is left for the list to refuse. */
+async function listCursor(job: AtVersion, cursor: PageArgs['after'], load: Loaders): Promise<PageArgs['after']> {
+  const place = cursor == null ? null : placeOf(cursor)
+  if (place?.jobId !== job.id) return cursor
+  if (place.seq > job.version || (await isAnother(place, load)))
+    throw refusal('INVALID_CURSOR', 'Invalid cursor: its event is not in this database; read the events from the first')
+  return encodeCursor('list', { l: eventsListing.name, f: filterHash(job.id), key: [String(place.seq)] })
+}
+
+function placeOf(cursor: string): SeqPosition | null {
   try {
-    const { j, s } = decodeCursor('seq', cursor)
-    return j === jobId ? s : null
+    return positionAt(cursor)
   } catch {
     return null
   }
+}
+
+async function isAnother({ jobId, seq, mark }: SeqPosition, load: Loaders): Promise<boolean> {
+  const stored = mark === undefined ? null : await load.eventMark.load(eventId({ jobId, seq }))
+  return stored !== null && stored !== mark
+}
+
+/** Pages of events have the cursors of `jobStatus`. */
+export function withEventCursors(page: ConnectionShape<FeedEvent>): ConnectionShape<FeedEvent> {
+  const edges = page.edges.map(({ node }) => ({ node, cursor: cursorOf(node) }))
+  const ends = { startCursor: edges.at(0)?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null }
+  return { ...page, edges, pageInfo: { ...page.pageInfo, ...ends } }
 }
 
 export const feedCursor = ({ position, mark }: FeedPosition): string => encodeCursor('pos', { p: position, m: mark })

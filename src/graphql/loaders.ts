@@ -7,7 +7,7 @@ import { ledSql } from '../domain/leadership.ts'
 import { readVisibleQuotas } from '../domain/limits/quotas.ts'
 import { maySeeSlot, readSlots } from '../domain/submission/slots.ts'
 import { type JobRow, readJob } from '../domain/submission/stored-job.ts'
-import type { FeedEvent } from '../feed/event.ts'
+import { type FeedEvent, markOf } from '../feed/event.ts'
 import { logEnds } from '../logs/stored.ts'
 import type { Device, Run } from '../platform/generated/client.ts'
 import { NestedList } from './connection.ts'
@@ -61,6 +61,8 @@ function jobLoaders(domain: Domain, viewer: Viewer) {
       (run) => run.id,
     ),
     event: new DataLoader<string, FeedEvent | null>((ids) => readEvents(domain, ids)),
+    /** By the id of the event; null: it is gone. */
+    eventMark: new DataLoader<string, string | null>((ids) => readMarks(domain, ids)),
     artifact: byKey(
       (ids) => prisma.artifact.findMany({ where: { id: { in: ids } }, omit: { hash: true } }),
       (artifact) => artifact.id,
@@ -222,15 +224,37 @@ function byParent<Row>(read: (parents: string[]) => Promise<readonly Row[]>, par
   })
 }
 
+const readEvents = ({ db }: Domain, ids: readonly string[]) =>
+  byEventId(ids, (jobIds, seqs) =>
+    db.sql.query<FeedEvent>(
+      `SELECT e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
+         e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata
+       FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
+      [jobIds, seqs],
+    ),
+  )
+
+async function readMarks({ db }: Domain, ids: readonly string[]): Promise<(string | null)[]> {
+  const events = await byEventId(ids, (jobIds, seqs) =>
+    db.sql.query<Parameters<typeof markOf>[0]>(
+      `SELECT e.job_id AS "jobId", e.seq, e.at
+       FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
+      [jobIds, seqs],
+    ),
+  )
+  return events.map((event) => event && markOf(event))
+}
+
 /** Keys have two parts, which Prisma would turn into one OR per event. */
-async function readEvents({ db }: Domain, ids: readonly string[]): Promise<(FeedEvent | null)[]> {
+async function byEventId<Row extends EventKey>(
+  ids: readonly string[],
+  read: (jobIds: string[], seqs: number[]) => Promise<readonly Row[]>,
+): Promise<(Row | null)[]> {
   const keys = ids.map(parseEventId)
   const wanted = keys.filter((key): key is EventKey => key !== null)
-  const rows = await db.sql.query<FeedEvent>(
-    `SELECT e.job_id AS "jobId", e.seq, e.position, e.at, e.type, e.from_state AS "from", e.to_state AS "to",
-       e.psij_state AS "psijState", e.reason, e.message, e.exit_code AS "exitCode", e.run, e.actor_id AS "actorId", e.metadata
-     FROM unnest($1::text[], $2::bigint[]) AS k(job_id, seq) JOIN event e ON e.job_id = k.job_id AND e.seq = k.seq`,
-    [wanted.map((key) => key.jobId), wanted.map((key) => key.seq)],
+  const rows = await read(
+    wanted.map((key) => key.jobId),
+    wanted.map((key) => key.seq),
   )
   const found = new Map(rows.map((row) => [`${row.jobId}/${row.seq}`, row]))
   return keys.map((key) => (key && found.get(`${key.jobId}/${key.seq}`)) ?? null)

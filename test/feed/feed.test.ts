@@ -153,9 +153,9 @@ test('why a run does not begin comes as a message without events, when it change
 test('a deleted job resets and completes', async () => {
   const jobId = await runningJob()
   const stream = await feed.jobStatus({ viewer: ada, jobId })
-  await transitions(stream)
+  const { mark } = await transitions(stream)
   await remove(jobId)
-  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: 3 }])
+  expect(await collect(stream)).toEqual([{ kind: 'reset', reason: 'DELETED', jobIds: [jobId], cursor: 3, mark }])
 })
 
 test('jobUpdates tells deletions to those who could see the job, once and after its events', async () => {

@@ -6,9 +6,8 @@ import type { JobRow } from '../../domain/submission/stored-job.ts'
 import type { Dependency } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
-import { encodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
-import { afterEvent } from '../event-cursor.ts'
+import { cursorAt, eventsArgs, withEventCursors } from '../event-cursor.ts'
 import { closureCost } from '../limits.ts'
 import { eventsParent } from '../listings.ts'
 import { pageCost } from '../page.ts'
@@ -224,12 +223,14 @@ builder.node(JobRef, {
     events: t.field({
       type: JobEventConnection,
       description:
-        'Events of the job up to its `version` in this answer, ordered by `seq`. `after` also takes a cursor of `jobStatus` for this job.',
+        'Events of the job up to its `version` in this answer, ordered by `seq`. Its cursors and those of `jobStatus` for this job are the same.',
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
-        toConnection(await load.eventsOfJob.load(eventsParent(job), afterEvent(job.id, args)), (ids) =>
-          load.event.loadMany(ids),
+        withEventCursors(
+          await toConnection(await load.eventsOfJob.load(eventsParent(job), await eventsArgs(job, args, load)), (ids) =>
+            load.event.loadMany(ids),
+          ),
         ),
     }),
     dependsOn: t.field({
@@ -273,7 +274,7 @@ builder.node(JobRef, {
     eventCursor: t.field({
       type: 'Cursor',
       description: 'Cursor for jobStatus(after:) that continues exactly after this snapshot.',
-      resolve: (job) => encodeCursor('seq', { j: job.id, s: Number(job.version) }),
+      resolve: (job, _args, { load }) => cursorAt(job, load),
     }),
   }),
 })

@@ -8,9 +8,9 @@ import type { TailMessage } from '../../logs/tail-message.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
 import type { RequestContext } from '../context.ts'
-import { decodeCursor, encodeCursor, invalidCursor } from '../cursor.ts'
+import { decodeCursor } from '../cursor.ts'
 import { described } from '../described.ts'
-import { feedCursor } from '../event-cursor.ts'
+import { feedCursor, openSeq, seqCursor } from '../event-cursor.ts'
 import { JobEventRef, JobRef, RunRef } from '../refs.ts'
 import { JobFilterInput } from './job-filter.ts'
 import { LogGapRef, LogLineRef, LogStream, logCursor, logStart, type OfJob } from './log.ts'
@@ -153,10 +153,10 @@ builder.subscriptionField('jobStatus', (t) =>
       'All events of one job after `after` (default: from the event of its current state), in order: first past, then live ones. Completes after the final event.',
     args: { jobId: t.arg.id({ required: true, description: 'The job.' }), after: t.arg(after) },
     subscribe: (_root, { jobId, after: cursor }, { feed, viewer }) =>
-      feed.jobStatus({ viewer, jobId, after: openSeq(jobId, cursor) }),
+      feed.jobStatus({ viewer, jobId, ...openSeq(jobId, cursor) }),
     resolve: (message: JobStatusMessage, { jobId }, { load }) => {
       if (message.kind === 'transitions') load.job.prime(jobId, message.job)
-      return { ...message, cursor: encodeCursor('seq', { j: jobId, s: message.cursor }) }
+      return { ...message, cursor: seqCursor({ jobId, seq: message.cursor, mark: message.mark }) }
     },
   }),
 )
@@ -209,13 +209,6 @@ builder.subscriptionField('tail', (t) =>
         : Object.assign(Object.create(message), { jobId, cursor: logCursor(jobId, message.cursor) }),
   }),
 )
-
-function openSeq(jobId: string, cursor: string | null | undefined): number | undefined {
-  if (cursor == null) return undefined
-  const { j, s } = decodeCursor('seq', cursor)
-  if (j !== jobId) throw invalidCursor()
-  return s
-}
 
 function openPosition(cursor: string | null | undefined) {
   const { p: after, m: mark } = cursor == null ? {} : decodeCursor('pos', cursor)
