@@ -128,7 +128,9 @@ function putText(text: string, end: number): number {
 const escapeBytesMax = 6
 
 /** Bytes that are escaped at once, in the room for the worst of them. */
-const blockBytes = 4_096
+const blockBytes = 16_384
+/** So many bytes without a look at the end of the block: in steps of 4 it takes 1.7 times as long. */
+const stepBytes = 16
 
 /** Puts there what JSON.stringify would write between the quotes; answers the new end. */
 function escapeJson(utf8: Buffer, start: number): number {
@@ -138,7 +140,7 @@ function escapeJson(utf8: Buffer, start: number): number {
   return end
 }
 
-/** Eight bytes at a time, up to the first one that needs an escape: most need none. */
+/** Four bytes at a time, up to the first one that needs an escape: most need none. */
 function escapeBlock(utf8: Buffer, start: number): number {
   makeRoom(start, utf8.length * escapeBytesMax)
   const bytes = scratch
@@ -146,17 +148,19 @@ function escapeBlock(utf8: Buffer, start: number): number {
   const from = new DataView(utf8.buffer, utf8.byteOffset, utf8.length)
   let end = start
   let at = 0
-  while (at + 8 <= utf8.length) {
-    const one = from.getInt32(at, true)
-    const two = from.getInt32(at + 4, true)
-    to.setInt32(end, one, true)
-    to.setInt32(end + 4, two, true)
-    const inOne = marksOf(one)
-    const inTwo = marksOf(two)
-    const plain = inOne === 0 ? 4 + plainBytes(inTwo) : plainBytes(inOne)
+  while (at + stepBytes <= utf8.length) {
+    let marks = 0
+    let plain = 0
+    for (; plain < stepBytes; plain += 4) {
+      const four = from.getInt32(at + plain, true)
+      to.setInt32(end + plain, four, true)
+      marks = marksOf(four)
+      if (marks !== 0) break
+    }
+    if (marks !== 0) plain += plainBytes(marks)
     at += plain
     end += plain
-    if (plain < 8) end = putEscape(bytes, utf8[at++] ?? 0, end)
+    if (marks !== 0) end = putEscape(bytes, utf8[at++] ?? 0, end)
   }
   for (; at < utf8.length; at++) end = put(bytes, utf8[at] ?? 0, end)
   return end
@@ -172,8 +176,8 @@ function marksOf(four: number): number {
   return (((turned - 0x21212121) & ~turned) | ((backslashes - 0x01010101) & ~backslashes)) & 0x80808080
 }
 
-/** How many bytes come before the first mark. */
-const plainBytes = (marks: number): number => (marks === 0 ? 4 : (31 - Math.clz32(marks & -marks)) >> 3)
+/** How many of the four bytes come before the first mark. */
+const plainBytes = (marks: number): number => (31 - Math.clz32(marks & -marks)) >> 3
 
 const backslash = 0x5c
 /** The u of \u001b, and its zeros. */
