@@ -12,13 +12,13 @@ const scalars = {
 const config: CodegenConfig = {
   schema: 'schema.graphql',
   generates: {
-    'src/client/generated/': {
+    'src/client/generated/graphql.ts': {
       documents: ['src/client/*.graphql'],
-      preset: 'client',
-      presetConfig: { fragmentMasking: false, skipIndexFile: true },
+      plugins: ['typescript-operations', 'typed-document-node'],
       config: {
         // Plain texts and erasable types: Node runs the result as it is, and a client needs no GraphQL parser.
         documentMode: 'string',
+        pureMagicComment: true, // bundlers leave out the documents that a page does not use
         enumType: 'const',
         useTypeImports: true,
         importExtension: '.ts',

@@ -116,7 +116,7 @@ test('programs with the client, Apollo and urql', { timeout: 60_000 }, async () 
     const all = programs.map((_, i) => `await import('./${i}.ts');`).join('')
     const flags = ['--conditions=berth-source', '--input-type=module', '-e', all]
     const { stdout } = await run(process.execPath, flags, { cwd: directory, env: clientEnv() })
-    expect(programs).toHaveLength(3)
+    expect(programs).toHaveLength(4)
     expect(stdout).toBe('tested\n')
   } finally {
     await rm(directory, { recursive: true, force: true })

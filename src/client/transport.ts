@@ -1,5 +1,5 @@
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { failureOf, RequestFailed } from './failure.ts'
-import type { TypedDocumentString } from './generated/graphql.ts'
 import { type Answer, createHttp, type Operation } from './http.ts'
 import { createOutages } from './outages.ts'
 import { pause, type Sleep } from './pause.ts'
@@ -24,18 +24,25 @@ import { createTokens, type TokenSource } from './tokens.ts'
  * the same token. Nothing here needs Node, so browsers run it as it is.
  */
 
+/**
+ * The text of a document with the types of its result and variables: of this package, of your own code generator (`documentMode: 'string'`),
+ * or a plain string, for which you name the types.
+ */
+export type TypedDocument<Result, Variables> = DocumentTypeDecoration<Result, Variables> &
+  Pick<string, 'length' | 'toString'>
+
 export interface Connection {
   /** The first of the servers. */
   readonly url: string
   /** The data of an answer. Throws RequestFailed. */
   request<Result extends object, Variables>(
-    document: TypedDocumentString<Result, Variables>,
+    document: TypedDocument<Result, Variables>,
     variables: Variables,
     options?: RequestOptions,
   ): Promise<Result>
   /** The messages after `variables.after`, over any number of connections. */
   subscribe<Result extends object, Variables extends Resumable>(
-    document: TypedDocumentString<Result, Variables>,
+    document: TypedDocument<Result, Variables>,
     variables: Variables,
     options?: StreamOptions<Result, Variables>,
   ): AsyncGenerator<Result, void, void>

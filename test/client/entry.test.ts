@@ -46,3 +46,11 @@ test('every entry of the package is built from a file of the source', () => {
     expect(filesOf.has(code.replace(/^\.\/dist\/(.*)js$/, '$1ts'))).toBe(true)
   }
 })
+
+test('every document that the guides name is exported', async () => {
+  const exported = await import('../../src/client/index.ts')
+  const guides = repository.filter(({ path }) => /^docs\/[^/]*\.md$/.test(path))
+  const named = guides.flatMap(({ text }) => [...text.matchAll(/`(\w+Document)`/g)].map(([, name = '']) => name))
+  expect(named).toContain('JobsDocument')
+  expect(named.filter((name) => !(name in exported))).toEqual([])
+})

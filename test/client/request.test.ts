@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client/client.ts'
 import type { JobUpdate } from '../../src/client/events.ts'
@@ -9,6 +10,19 @@ import { retryWaitMs } from '../../src/client/retry.ts'
 import type { Transport } from '../../src/client/streams.ts'
 
 const document = new TypedDocumentString<{ answer: unknown }, { n: number }>('query ($n: Int) { answer(n: $n) }')
+
+/** As `documentMode: 'string'` generates it in the project of a user. */
+class OwnDocument<Result, Variables> extends String implements DocumentTypeDecoration<Result, Variables> {
+  declare __apiType?: NonNullable<DocumentTypeDecoration<Result, Variables>['__apiType']>
+  private value: string
+  constructor(value: string) {
+    super(value)
+    this.value = value
+  }
+  override toString(): string & DocumentTypeDecoration<Result, Variables> {
+    return this.value
+  }
+}
 
 let server: Server | undefined
 const waits: number[] = []
@@ -72,6 +86,17 @@ describe('a request', () => {
   it('answers the data', async () => {
     const { client } = await serve(answered)
     expect(await client.request(document, { n: 1 })).toEqual({ answer: 42 })
+  })
+
+  it('takes documents of another code generator, and plain strings', async () => {
+    const { client, asked } = await serve(answered)
+    const own: string = (await client.request(new OwnDocument<{ answer: string }, { n: number }>('{ a }'), { n: 1 }))
+      .answer
+    const text = await client.request<{ answer: number }, object>('{ b }', {})
+    expect([own, text.answer]).toEqual([42, 42])
+    expect(asked.map((each) => JSON.parse(each).query)).toEqual(['{ a }', '{ b }'])
+    // @ts-expect-error: a syntax tree is not the text of a document
+    void (() => client.request({ kind: 'Document', definitions: [] }, {}))
   })
 
   it('is tried again while the refusal is retryable', async () => {

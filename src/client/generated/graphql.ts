@@ -1,4 +1,3 @@
-/* eslint-disable */
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
@@ -1162,7 +1161,7 @@ export type JobsQueryVariables = Exact<{
 }>;
 
 
-export type JobsQuery = { jobs: { nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type JobsQuery = { jobs: { asOf: string, nodes: Array<{ id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type JobQueryVariables = Exact<{
   id: string;
@@ -1207,6 +1206,18 @@ export type JobStatusSubscription = { jobStatus:
     | { __typename: 'JobTransitions', cursor: string, isFinal: boolean, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, progress: { fraction: number | null, message: string | null, at: string } | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
     | { __typename: 'StreamHeartbeat', cursor: string }
     | { __typename: 'StreamReset', cursor: string, resetReason: string }
+   };
+
+export type JobUpdatesSubscriptionVariables = Exact<{
+  filter?: JobFilter | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type JobUpdatesSubscription = { jobUpdates:
+    | { __typename: 'JobTransitions', cursor: string, job: { id: string, version: number, name: string | null, state: JobState, psijState: PsijState, stateReason: string | null, stateInfo: string | null, exitCode: number | null, nativeId: string | null, attempt: number, queue: string, createdAt: string, startedAt: string | null, finishedAt: string | null, user: { name: string } }, transitions: Array<{ seq: number, at: string, type: string, from: JobState | null, to: JobState | null, psijState: PsijState | null, reason: string | null, message: string | null, exitCode: number | null, run: number | null, metadata: Record<string, unknown> | null }> }
+    | { __typename: 'StreamHeartbeat', cursor: string }
+    | { __typename: 'StreamReset', jobIds: Array<string>, cursor: string, resetReason: string }
    };
 
 export type TailSubscriptionVariables = Exact<{
@@ -1664,7 +1675,7 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
-export const LimitsRowFragmentDoc = new TypedDocumentString(`
+export const LimitsRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment LimitsRow on Limits {
   pool
   maxConcurrent
@@ -1687,7 +1698,7 @@ export const LimitsRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"LimitsRow"}) as unknown as TypedDocumentString<LimitsRowFragment, unknown>;
-export const DryRunRowFragmentDoc = new TypedDocumentString(`
+export const DryRunRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment DryRunRow on DryRun {
   wouldBe
   nodes
@@ -1717,7 +1728,7 @@ export const DryRunRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"DryRunRow"}) as unknown as TypedDocumentString<DryRunRowFragment, unknown>;
-export const NodeRowFragmentDoc = new TypedDocumentString(`
+export const NodeRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment NodeRow on PoolNode {
   id
   name
@@ -1738,7 +1749,7 @@ export const NodeRowFragmentDoc = new TypedDocumentString(`
   lastSeenAt
 }
     `, {"fragmentName":"NodeRow"}) as unknown as TypedDocumentString<NodeRowFragment, unknown>;
-export const JobRowFragmentDoc = new TypedDocumentString(`
+export const JobRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobRow on Job {
   id
   version
@@ -1759,7 +1770,7 @@ export const JobRowFragmentDoc = new TypedDocumentString(`
   finishedAt
 }
     `, {"fragmentName":"JobRow"}) as unknown as TypedDocumentString<JobRowFragment, unknown>;
-export const FollowedJobFragmentDoc = new TypedDocumentString(`
+export const FollowedJobFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment FollowedJob on Job {
   ...JobRow
   progress {
@@ -1787,7 +1798,7 @@ export const FollowedJobFragmentDoc = new TypedDocumentString(`
   startedAt
   finishedAt
 }`, {"fragmentName":"FollowedJob"}) as unknown as TypedDocumentString<FollowedJobFragment, unknown>;
-export const JobDetailFragmentDoc = new TypedDocumentString(`
+export const JobDetailFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobDetail on Job {
   ...JobRow
   stateCategory
@@ -1874,7 +1885,7 @@ export const JobDetailFragmentDoc = new TypedDocumentString(`
   startedAt
   finishedAt
 }`, {"fragmentName":"JobDetail"}) as unknown as TypedDocumentString<JobDetailFragment, unknown>;
-export const JobEventRowFragmentDoc = new TypedDocumentString(`
+export const JobEventRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment JobEventRow on JobEvent {
   seq
   at
@@ -1889,7 +1900,7 @@ export const JobEventRowFragmentDoc = new TypedDocumentString(`
   metadata
 }
     `, {"fragmentName":"JobEventRow"}) as unknown as TypedDocumentString<JobEventRowFragment, unknown>;
-export const ProblemFragmentDoc = new TypedDocumentString(`
+export const ProblemFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment Problem on Problem {
   __typename
   code
@@ -1906,7 +1917,7 @@ export const ProblemFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"Problem"}) as unknown as TypedDocumentString<ProblemFragment, unknown>;
-export const QuotaRowFragmentDoc = new TypedDocumentString(`
+export const QuotaRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QuotaRow on Quota {
   id
   type
@@ -1916,7 +1927,7 @@ export const QuotaRowFragmentDoc = new TypedDocumentString(`
   limit
 }
     `, {"fragmentName":"QuotaRow"}) as unknown as TypedDocumentString<QuotaRowFragment, unknown>;
-export const QuotaUsageRowFragmentDoc = new TypedDocumentString(`
+export const QuotaUsageRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QuotaUsageRow on QuotaUsage {
   type
   action
@@ -1927,7 +1938,7 @@ export const QuotaUsageRowFragmentDoc = new TypedDocumentString(`
   ceiling
 }
     `, {"fragmentName":"QuotaUsageRow"}) as unknown as TypedDocumentString<QuotaUsageRowFragment, unknown>;
-export const ApprovalRowFragmentDoc = new TypedDocumentString(`
+export const ApprovalRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ApprovalRow on Approval {
   id
   status
@@ -1947,7 +1958,7 @@ export const ApprovalRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ApprovalRow"}) as unknown as TypedDocumentString<ApprovalRowFragment, unknown>;
-export const ApprovalRuleRowFragmentDoc = new TypedDocumentString(`
+export const ApprovalRuleRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment ApprovalRuleRow on ApprovalRule {
   id
   name
@@ -1967,7 +1978,7 @@ export const ApprovalRuleRowFragmentDoc = new TypedDocumentString(`
   expiresAfterSeconds
 }
     `, {"fragmentName":"ApprovalRuleRow"}) as unknown as TypedDocumentString<ApprovalRuleRowFragment, unknown>;
-export const AuditRowFragmentDoc = new TypedDocumentString(`
+export const AuditRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment AuditRow on AuditEntry {
   id
   seq
@@ -1981,7 +1992,7 @@ export const AuditRowFragmentDoc = new TypedDocumentString(`
   hash
 }
     `, {"fragmentName":"AuditRow"}) as unknown as TypedDocumentString<AuditRowFragment, unknown>;
-export const UserRowFragmentDoc = new TypedDocumentString(`
+export const UserRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment UserRow on User {
   id
   name
@@ -1995,7 +2006,7 @@ export const UserRowFragmentDoc = new TypedDocumentString(`
   createdAt
 }
     `, {"fragmentName":"UserRow"}) as unknown as TypedDocumentString<UserRowFragment, unknown>;
-export const TeamRowFragmentDoc = new TypedDocumentString(`
+export const TeamRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment TeamRow on Team {
   id
   name
@@ -2011,7 +2022,7 @@ export const TeamRowFragmentDoc = new TypedDocumentString(`
   createdAt
 }
     `, {"fragmentName":"TeamRow"}) as unknown as TypedDocumentString<TeamRowFragment, unknown>;
-export const TokenRowFragmentDoc = new TypedDocumentString(`
+export const TokenRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment TokenRow on ApiToken {
   id
   name
@@ -2026,7 +2037,7 @@ export const TokenRowFragmentDoc = new TypedDocumentString(`
   revokedAt
 }
     `, {"fragmentName":"TokenRow"}) as unknown as TypedDocumentString<TokenRowFragment, unknown>;
-export const QueueEntryFragmentDoc = new TypedDocumentString(`
+export const QueueEntryFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueueEntry on Job {
   id
   name
@@ -2053,7 +2064,7 @@ export const QueueEntryFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"QueueEntry"}) as unknown as TypedDocumentString<QueueEntryFragment, unknown>;
-export const QueueRowFragmentDoc = new TypedDocumentString(`
+export const QueueRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment QueueRow on Queue {
   pool
   at
@@ -2096,7 +2107,7 @@ export const QueueRowFragmentDoc = new TypedDocumentString(`
     }
   }
 }`, {"fragmentName":"QueueRow"}) as unknown as TypedDocumentString<QueueRowFragment, unknown>;
-export const CapacityReservationRowFragmentDoc = new TypedDocumentString(`
+export const CapacityReservationRowFragmentDoc = /*#__PURE__*/ new TypedDocumentString(`
     fragment CapacityReservationRow on CapacityReservation {
   id
   name
@@ -2109,24 +2120,24 @@ export const CapacityReservationRowFragmentDoc = new TypedDocumentString(`
   nativeId
 }
     `, {"fragmentName":"CapacityReservationRow"}) as unknown as TypedDocumentString<CapacityReservationRowFragment, unknown>;
-export const ReportProgressDocument = new TypedDocumentString(`
+export const ReportProgressDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation ReportProgress($fraction: Float, $message: String) {
   reportProgress(fraction: $fraction, message: $message)
 }
     `) as unknown as TypedDocumentString<ReportProgressMutation, ReportProgressMutationVariables>;
-export const PublishArtifactDocument = new TypedDocumentString(`
+export const PublishArtifactDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation PublishArtifact($input: PublishArtifactInput!) {
   publishArtifact(input: $input) {
     id
   }
 }
     `) as unknown as TypedDocumentString<PublishArtifactMutation, PublishArtifactMutationVariables>;
-export const SaveClosureDocument = new TypedDocumentString(`
+export const SaveClosureDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SaveClosure($closure: JSONObject!) {
   saveClosure(closure: $closure)
 }
     `) as unknown as TypedDocumentString<SaveClosureMutation, SaveClosureMutationVariables>;
-export const LimitsDocument = new TypedDocumentString(`
+export const LimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Limits($pool: String) {
   limits(pool: $pool) {
     ...LimitsRow
@@ -2153,7 +2164,7 @@ export const LimitsDocument = new TypedDocumentString(`
     gpusInUse
   }
 }`) as unknown as TypedDocumentString<LimitsQuery, LimitsQueryVariables>;
-export const UpdateLimitsDocument = new TypedDocumentString(`
+export const UpdateLimitsDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation UpdateLimits($input: UpdateLimitsInput!) {
   updateLimits(input: $input) {
     __typename
@@ -2201,7 +2212,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<UpdateLimitsMutation, UpdateLimitsMutationVariables>;
-export const SetScopeLimitDocument = new TypedDocumentString(`
+export const SetScopeLimitDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SetScopeLimit($input: SetScopeLimitInput!) {
   setScopeLimit(input: $input) {
     __typename
@@ -2249,7 +2260,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<SetScopeLimitMutation, SetScopeLimitMutationVariables>;
-export const SetJobPriorityDocument = new TypedDocumentString(`
+export const SetJobPriorityDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SetJobPriority($input: SetJobPriorityInput!) {
   setJobPriority(input: $input) {
     __typename
@@ -2296,7 +2307,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<SetJobPriorityMutation, SetJobPriorityMutationVariables>;
-export const CleanupJobsDocument = new TypedDocumentString(`
+export const CleanupJobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CleanupJobs($olderThanDays: Int) {
   cleanupJobs(olderThanDays: $olderThanDays) {
     __typename
@@ -2321,7 +2332,7 @@ export const CleanupJobsDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<CleanupJobsMutation, CleanupJobsMutationVariables>;
-export const ProcessQueueDocument = new TypedDocumentString(`
+export const ProcessQueueDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation ProcessQueue {
   processQueue {
     considered
@@ -2330,7 +2341,7 @@ export const ProcessQueueDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ProcessQueueMutation, ProcessQueueMutationVariables>;
-export const SelfCheckDocument = new TypedDocumentString(`
+export const SelfCheckDocument = /*#__PURE__*/ new TypedDocumentString(`
     query SelfCheck {
   selfCheck {
     ok
@@ -2352,7 +2363,7 @@ export const SelfCheckDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SelfCheckQuery, SelfCheckQueryVariables>;
-export const PoolNamesDocument = new TypedDocumentString(`
+export const PoolNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolNames {
   pools {
     id
@@ -2360,7 +2371,7 @@ export const PoolNamesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<PoolNamesQuery, PoolNamesQueryVariables>;
-export const PoolNodesDocument = new TypedDocumentString(`
+export const PoolNodesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query PoolNodes($pool: ID!, $first: Int, $after: Cursor) {
   node(id: $pool) {
     __typename
@@ -2396,7 +2407,7 @@ export const PoolNodesDocument = new TypedDocumentString(`
   }
   lastSeenAt
 }`) as unknown as TypedDocumentString<PoolNodesQuery, PoolNodesQueryVariables>;
-export const AddNodeDocument = new TypedDocumentString(`
+export const AddNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation AddNode($input: AddNodeInput!) {
   addNode(input: $input) {
     __typename
@@ -2442,7 +2453,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<AddNodeMutation, AddNodeMutationVariables>;
-export const UpdateNodeDocument = new TypedDocumentString(`
+export const UpdateNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation UpdateNode($input: UpdateNodeInput!) {
   updateNode(input: $input) {
     __typename
@@ -2488,7 +2499,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<UpdateNodeMutation, UpdateNodeMutationVariables>;
-export const RemoveNodeDocument = new TypedDocumentString(`
+export const RemoveNodeDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation RemoveNode($input: RemoveNodeInput!) {
   removeNode(input: $input) {
     __typename
@@ -2513,7 +2524,7 @@ export const RemoveNodeDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<RemoveNodeMutation, RemoveNodeMutationVariables>;
-export const SubmitJobDocument = new TypedDocumentString(`
+export const SubmitJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation SubmitJob($input: SubmitJobInput!) {
   submitJob(input: $input) {
     __typename
@@ -2590,7 +2601,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<SubmitJobMutation, SubmitJobMutationVariables>;
-export const CancelJobDocument = new TypedDocumentString(`
+export const CancelJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CancelJob($input: CancelJobInput!) {
   cancelJob(input: $input) {
     __typename
@@ -2637,7 +2648,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<CancelJobMutation, CancelJobMutationVariables>;
-export const DeleteJobDocument = new TypedDocumentString(`
+export const DeleteJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteJob($input: DeleteJobInput!) {
   deleteJob(input: $input) {
     __typename
@@ -2662,9 +2673,10 @@ export const DeleteJobDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<DeleteJobMutation, DeleteJobMutationVariables>;
-export const JobsDocument = new TypedDocumentString(`
+export const JobsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Jobs($first: Int, $after: Cursor, $filter: JobFilter) {
   jobs(first: $first, after: $after, filter: $filter) {
+    asOf
     nodes {
       ...JobRow
     }
@@ -2693,7 +2705,7 @@ export const JobsDocument = new TypedDocumentString(`
   startedAt
   finishedAt
 }`) as unknown as TypedDocumentString<JobsQuery, JobsQueryVariables>;
-export const JobDocument = new TypedDocumentString(`
+export const JobDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Job($id: ID!) {
   job(id: $id) {
     ...JobDetail
@@ -2785,7 +2797,7 @@ fragment JobDetail on Job {
     }
   }
 }`) as unknown as TypedDocumentString<JobQuery, JobQueryVariables>;
-export const JobEventsDocument = new TypedDocumentString(`
+export const JobEventsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobEvents($id: ID!, $first: Int, $after: Cursor) {
   job(id: $id) {
     ...FollowedJob
@@ -2842,7 +2854,7 @@ fragment JobEventRow on JobEvent {
   run
   metadata
 }`) as unknown as TypedDocumentString<JobEventsQuery, JobEventsQueryVariables>;
-export const JobLogsDocument = new TypedDocumentString(`
+export const JobLogsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobLogs($id: ID!, $first: Int, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
   job(id: $id) {
     logs(
@@ -2865,7 +2877,7 @@ export const JobLogsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<JobLogsQuery, JobLogsQueryVariables>;
-export const ServerInfoDocument = new TypedDocumentString(`
+export const ServerInfoDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ServerInfo {
   serverInfo {
     name
@@ -2875,7 +2887,7 @@ export const ServerInfoDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ServerInfoQuery, ServerInfoQueryVariables>;
-export const JobStatusDocument = new TypedDocumentString(`
+export const JobStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription JobStatus($jobId: ID!, $after: Cursor) {
   jobStatus(jobId: $jobId, after: $after) {
     __typename
@@ -2938,7 +2950,62 @@ fragment JobEventRow on JobEvent {
   run
   metadata
 }`) as unknown as TypedDocumentString<JobStatusSubscription, JobStatusSubscriptionVariables>;
-export const TailDocument = new TypedDocumentString(`
+export const JobUpdatesDocument = /*#__PURE__*/ new TypedDocumentString(`
+    subscription JobUpdates($filter: JobFilter, $after: Cursor) {
+  jobUpdates(filter: $filter, after: $after) {
+    __typename
+    ... on JobTransitions {
+      job {
+        ...JobRow
+      }
+      transitions {
+        ...JobEventRow
+      }
+      cursor
+    }
+    ... on StreamReset {
+      resetReason: reason
+      jobIds
+      cursor
+    }
+    ... on StreamHeartbeat {
+      cursor
+    }
+  }
+}
+    fragment JobRow on Job {
+  id
+  version
+  name
+  state
+  psijState
+  stateReason
+  stateInfo
+  exitCode
+  nativeId
+  attempt
+  queue
+  user {
+    name
+  }
+  createdAt
+  startedAt
+  finishedAt
+}
+fragment JobEventRow on JobEvent {
+  seq
+  at
+  type
+  from
+  to
+  psijState
+  reason
+  message
+  exitCode
+  run
+  metadata
+}`) as unknown as TypedDocumentString<JobUpdatesSubscription, JobUpdatesSubscriptionVariables>;
+export const TailDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription Tail($jobId: ID!, $after: Cursor, $lastLines: Int, $streams: [LogStream!], $run: Int) {
   tail(
     jobId: $jobId
@@ -2976,7 +3043,7 @@ export const TailDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TailSubscription, TailSubscriptionVariables>;
-export const RetryJobDocument = new TypedDocumentString(`
+export const RetryJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation RetryJob($input: RetryJobInput!) {
   retryJob(input: $input) {
     __typename
@@ -3053,7 +3120,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<RetryJobMutation, RetryJobMutationVariables>;
-export const IdempotencyKeyDocument = new TypedDocumentString(`
+export const IdempotencyKeyDocument = /*#__PURE__*/ new TypedDocumentString(`
     query IdempotencyKey($key: String!) {
   idempotencyKey(key: $key) {
     key
@@ -3083,7 +3150,7 @@ export const IdempotencyKeyDocument = new TypedDocumentString(`
   startedAt
   finishedAt
 }`) as unknown as TypedDocumentString<IdempotencyKeyQuery, IdempotencyKeyQueryVariables>;
-export const QuotasDocument = new TypedDocumentString(`
+export const QuotasDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Quotas($first: Int, $after: Cursor) {
   quotas(first: $first, after: $after) {
     nodes {
@@ -3103,7 +3170,7 @@ export const QuotasDocument = new TypedDocumentString(`
   key
   limit
 }`) as unknown as TypedDocumentString<QuotasQuery, QuotasQueryVariables>;
-export const QuotaUsageDocument = new TypedDocumentString(`
+export const QuotaUsageDocument = /*#__PURE__*/ new TypedDocumentString(`
     query QuotaUsage {
   viewer {
     activeSlots
@@ -3121,7 +3188,7 @@ export const QuotaUsageDocument = new TypedDocumentString(`
   warning
   ceiling
 }`) as unknown as TypedDocumentString<QuotaUsageQuery, QuotaUsageQueryVariables>;
-export const CreateQuotaDocument = new TypedDocumentString(`
+export const CreateQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateQuota($input: CreateQuotaInput!) {
   createQuota(input: $input) {
     __typename
@@ -3156,7 +3223,7 @@ fragment QuotaRow on Quota {
   key
   limit
 }`) as unknown as TypedDocumentString<CreateQuotaMutation, CreateQuotaMutationVariables>;
-export const UpdateQuotaDocument = new TypedDocumentString(`
+export const UpdateQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation UpdateQuota($input: UpdateQuotaInput!) {
   updateQuota(input: $input) {
     __typename
@@ -3191,7 +3258,7 @@ fragment QuotaRow on Quota {
   key
   limit
 }`) as unknown as TypedDocumentString<UpdateQuotaMutation, UpdateQuotaMutationVariables>;
-export const DeleteQuotaDocument = new TypedDocumentString(`
+export const DeleteQuotaDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteQuota($input: DeleteQuotaInput!) {
   deleteQuota(input: $input) {
     __typename
@@ -3216,7 +3283,7 @@ export const DeleteQuotaDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<DeleteQuotaMutation, DeleteQuotaMutationVariables>;
-export const ApprovalsDocument = new TypedDocumentString(`
+export const ApprovalsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Approvals($first: Int, $after: Cursor) {
   approvals(first: $first, after: $after) {
     nodes {
@@ -3246,7 +3313,7 @@ export const ApprovalsDocument = new TypedDocumentString(`
     state
   }
 }`) as unknown as TypedDocumentString<ApprovalsQuery, ApprovalsQueryVariables>;
-export const ApproveJobDocument = new TypedDocumentString(`
+export const ApproveJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation ApproveJob($input: ApproveJobInput!) {
   approveJob(input: $input) {
     __typename
@@ -3292,7 +3359,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<ApproveJobMutation, ApproveJobMutationVariables>;
-export const RejectJobDocument = new TypedDocumentString(`
+export const RejectJobDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation RejectJob($input: RejectJobInput!) {
   rejectJob(input: $input) {
     __typename
@@ -3338,7 +3405,7 @@ fragment Problem on Problem {
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<RejectJobMutation, RejectJobMutationVariables>;
-export const ApprovalRulesDocument = new TypedDocumentString(`
+export const ApprovalRulesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ApprovalRules($first: Int, $after: Cursor) {
   approvalRules(first: $first, after: $after) {
     nodes {
@@ -3368,7 +3435,7 @@ export const ApprovalRulesDocument = new TypedDocumentString(`
   requiredLevel
   expiresAfterSeconds
 }`) as unknown as TypedDocumentString<ApprovalRulesQuery, ApprovalRulesQueryVariables>;
-export const CreateApprovalRuleDocument = new TypedDocumentString(`
+export const CreateApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateApprovalRule($input: CreateApprovalRuleInput!) {
   createApprovalRule(input: $input) {
     __typename
@@ -3413,7 +3480,7 @@ fragment ApprovalRuleRow on ApprovalRule {
   requiredLevel
   expiresAfterSeconds
 }`) as unknown as TypedDocumentString<CreateApprovalRuleMutation, CreateApprovalRuleMutationVariables>;
-export const UpdateApprovalRuleDocument = new TypedDocumentString(`
+export const UpdateApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation UpdateApprovalRule($input: UpdateApprovalRuleInput!) {
   updateApprovalRule(input: $input) {
     __typename
@@ -3458,7 +3525,7 @@ fragment ApprovalRuleRow on ApprovalRule {
   requiredLevel
   expiresAfterSeconds
 }`) as unknown as TypedDocumentString<UpdateApprovalRuleMutation, UpdateApprovalRuleMutationVariables>;
-export const DeleteApprovalRuleDocument = new TypedDocumentString(`
+export const DeleteApprovalRuleDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteApprovalRule($input: DeleteApprovalRuleInput!) {
   deleteApprovalRule(input: $input) {
     __typename
@@ -3483,7 +3550,7 @@ export const DeleteApprovalRuleDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<DeleteApprovalRuleMutation, DeleteApprovalRuleMutationVariables>;
-export const AuditLogDocument = new TypedDocumentString(`
+export const AuditLogDocument = /*#__PURE__*/ new TypedDocumentString(`
     query AuditLog($first: Int, $after: Cursor, $filter: AuditFilter) {
   auditLog(first: $first, after: $after, filter: $filter) {
     nodes {
@@ -3507,7 +3574,7 @@ export const AuditLogDocument = new TypedDocumentString(`
   detail
   hash
 }`) as unknown as TypedDocumentString<AuditLogQuery, AuditLogQueryVariables>;
-export const VerifyAuditDocument = new TypedDocumentString(`
+export const VerifyAuditDocument = /*#__PURE__*/ new TypedDocumentString(`
     query VerifyAudit($fromSeq: UInt53, $toSeq: UInt53) {
   verifyAudit(fromSeq: $fromSeq, toSeq: $toSeq) {
     ok
@@ -3519,7 +3586,7 @@ export const VerifyAuditDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<VerifyAuditQuery, VerifyAuditQueryVariables>;
-export const UsersDocument = new TypedDocumentString(`
+export const UsersDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Users($first: Int, $after: Cursor) {
   users(first: $first, after: $after) {
     nodes {
@@ -3543,7 +3610,7 @@ export const UsersDocument = new TypedDocumentString(`
   }
   createdAt
 }`) as unknown as TypedDocumentString<UsersQuery, UsersQueryVariables>;
-export const TeamsDocument = new TypedDocumentString(`
+export const TeamsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Teams($first: Int, $after: Cursor) {
   teams(first: $first, after: $after) {
     nodes {
@@ -3569,7 +3636,7 @@ export const TeamsDocument = new TypedDocumentString(`
   }
   createdAt
 }`) as unknown as TypedDocumentString<TeamsQuery, TeamsQueryVariables>;
-export const TokensDocument = new TypedDocumentString(`
+export const TokensDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Tokens($first: Int, $after: Cursor, $userId: ID) {
   tokens(first: $first, after: $after, userId: $userId) {
     nodes {
@@ -3594,7 +3661,7 @@ export const TokensDocument = new TypedDocumentString(`
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<TokensQuery, TokensQueryVariables>;
-export const CreateUserDocument = new TypedDocumentString(`
+export const CreateUserDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateUser($input: CreateUserInput!) {
   createUser(input: $input) {
     __typename
@@ -3633,7 +3700,7 @@ fragment UserRow on User {
   }
   createdAt
 }`) as unknown as TypedDocumentString<CreateUserMutation, CreateUserMutationVariables>;
-export const UpdateUserDocument = new TypedDocumentString(`
+export const UpdateUserDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation UpdateUser($input: UpdateUserInput!) {
   updateUser(input: $input) {
     __typename
@@ -3672,7 +3739,7 @@ fragment UserRow on User {
   }
   createdAt
 }`) as unknown as TypedDocumentString<UpdateUserMutation, UpdateUserMutationVariables>;
-export const DeleteUserDocument = new TypedDocumentString(`
+export const DeleteUserDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteUser($input: DeleteUserInput!) {
   deleteUser(input: $input) {
     __typename
@@ -3697,7 +3764,7 @@ export const DeleteUserDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<DeleteUserMutation, DeleteUserMutationVariables>;
-export const CreateTeamDocument = new TypedDocumentString(`
+export const CreateTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateTeam($input: CreateTeamInput!) {
   createTeam(input: $input) {
     __typename
@@ -3738,7 +3805,7 @@ fragment TeamRow on Team {
   }
   createdAt
 }`) as unknown as TypedDocumentString<CreateTeamMutation, CreateTeamMutationVariables>;
-export const UpdateTeamDocument = new TypedDocumentString(`
+export const UpdateTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation UpdateTeam($input: UpdateTeamInput!) {
   updateTeam(input: $input) {
     __typename
@@ -3779,7 +3846,7 @@ fragment TeamRow on Team {
   }
   createdAt
 }`) as unknown as TypedDocumentString<UpdateTeamMutation, UpdateTeamMutationVariables>;
-export const DeleteTeamDocument = new TypedDocumentString(`
+export const DeleteTeamDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteTeam($input: DeleteTeamInput!) {
   deleteTeam(input: $input) {
     __typename
@@ -3804,7 +3871,7 @@ export const DeleteTeamDocument = new TypedDocumentString(`
     requiredPermission
   }
 }`) as unknown as TypedDocumentString<DeleteTeamMutation, DeleteTeamMutationVariables>;
-export const CreateTokenDocument = new TypedDocumentString(`
+export const CreateTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateToken($input: CreateTokenInput!) {
   createToken(input: $input) {
     __typename
@@ -3845,7 +3912,7 @@ fragment TokenRow on ApiToken {
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<CreateTokenMutation, CreateTokenMutationVariables>;
-export const RevokeTokenDocument = new TypedDocumentString(`
+export const RevokeTokenDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation RevokeToken($id: ID!) {
   revokeToken(id: $id) {
     __typename
@@ -3885,14 +3952,14 @@ fragment TokenRow on ApiToken {
   lastUsedAt
   revokedAt
 }`) as unknown as TypedDocumentString<RevokeTokenMutation, RevokeTokenMutationVariables>;
-export const JobIdDocument = new TypedDocumentString(`
+export const JobIdDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobId($id: ID!) {
   job(id: $id) {
     id
   }
 }
     `) as unknown as TypedDocumentString<JobIdQuery, JobIdQueryVariables>;
-export const JobIdsDocument = new TypedDocumentString(`
+export const JobIdsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobIds($after: Cursor, $filter: JobFilter) {
   jobs(first: 100, after: $after, filter: $filter) {
     nodes {
@@ -3905,14 +3972,14 @@ export const JobIdsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<JobIdsQuery, JobIdsQueryVariables>;
-export const JobByNativeIdDocument = new TypedDocumentString(`
+export const JobByNativeIdDocument = /*#__PURE__*/ new TypedDocumentString(`
     query JobByNativeId($executor: String!, $nativeId: String!) {
   jobByNativeId(executor: $executor, nativeId: $nativeId) {
     id
   }
 }
     `) as unknown as TypedDocumentString<JobByNativeIdQuery, JobByNativeIdQueryVariables>;
-export const ExecutorNamesDocument = new TypedDocumentString(`
+export const ExecutorNamesDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ExecutorNames {
   system {
     executors {
@@ -3921,7 +3988,7 @@ export const ExecutorNamesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ExecutorNamesQuery, ExecutorNamesQueryVariables>;
-export const ViewerIdDocument = new TypedDocumentString(`
+export const ViewerIdDocument = /*#__PURE__*/ new TypedDocumentString(`
     query ViewerId {
   viewer {
     user {
@@ -3930,7 +3997,7 @@ export const ViewerIdDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerIdQuery, ViewerIdQueryVariables>;
-export const QueueDocument = new TypedDocumentString(`
+export const QueueDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Queue($pool: String, $first: Int, $states: [JobState!]) {
   queue(pool: $pool) {
     ...QueueRow
@@ -3978,7 +4045,7 @@ fragment QueueRow on Queue {
     }
   }
 }`) as unknown as TypedDocumentString<QueueQuery, QueueQueryVariables>;
-export const QueueStatusDocument = new TypedDocumentString(`
+export const QueueStatusDocument = /*#__PURE__*/ new TypedDocumentString(`
     subscription QueueStatus($pool: String, $first: Int, $states: [JobState!]) {
   queueStatus(pool: $pool) {
     ...QueueRow
@@ -4026,7 +4093,7 @@ fragment QueueRow on Queue {
     }
   }
 }`) as unknown as TypedDocumentString<QueueStatusSubscription, QueueStatusSubscriptionVariables>;
-export const GpusDocument = new TypedDocumentString(`
+export const GpusDocument = /*#__PURE__*/ new TypedDocumentString(`
     query Gpus {
   system {
     gpus {
@@ -4048,7 +4115,7 @@ export const GpusDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<GpusQuery, GpusQueryVariables>;
-export const CapacityReservationsDocument = new TypedDocumentString(`
+export const CapacityReservationsDocument = /*#__PURE__*/ new TypedDocumentString(`
     query CapacityReservations($first: Int, $after: Cursor) {
   capacityReservations(first: $first, after: $after) {
     nodes {
@@ -4071,7 +4138,7 @@ export const CapacityReservationsDocument = new TypedDocumentString(`
   hard
   nativeId
 }`) as unknown as TypedDocumentString<CapacityReservationsQuery, CapacityReservationsQueryVariables>;
-export const CreateCapacityReservationDocument = new TypedDocumentString(`
+export const CreateCapacityReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation CreateCapacityReservation($input: CreateCapacityReservationInput!) {
   createCapacityReservation(input: $input) {
     __typename
@@ -4109,7 +4176,7 @@ fragment CapacityReservationRow on CapacityReservation {
   hard
   nativeId
 }`) as unknown as TypedDocumentString<CreateCapacityReservationMutation, CreateCapacityReservationMutationVariables>;
-export const DeleteCapacityReservationDocument = new TypedDocumentString(`
+export const DeleteCapacityReservationDocument = /*#__PURE__*/ new TypedDocumentString(`
     mutation DeleteCapacityReservation($input: DeleteCapacityReservationInput!) {
   deleteCapacityReservation(input: $input) {
     __typename
