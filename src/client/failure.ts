@@ -25,8 +25,8 @@ export class RequestFailed extends Error {
 }
 
 /**
- * What a refused token allows. REFUSED: nothing. EXPIRED: a try with another token. ENDED: a try with the same one; it
- * was accepted before, and what it permits has changed.
+ * What a refused token allows. REFUSED: nothing. EXPIRED: a try with another token; it is expired, revoked or unknown. ENDED: a try with
+ * the same one; it was accepted before, and what it permits may have changed.
  */
 export type TokenTrouble = 'REFUSED' | 'EXPIRED' | 'ENDED'
 

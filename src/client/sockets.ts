@@ -1,5 +1,5 @@
 import { createClient, type SubscribePayload } from 'graphql-ws/client'
-import { failureOf, type GraphqlError, RequestFailed, type TokenTrouble } from './failure.ts'
+import { failureOf, type GraphqlError, RequestFailed } from './failure.ts'
 import type { Answer, Operation } from './http.ts'
 import type { Servers } from './servers.ts'
 import type { Open } from './streams.ts'
@@ -71,8 +71,8 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
     if (!isWelcome) servers.failed(endpoint)
     if (code === undefined) return new RequestFailed('UNREACHABLE', 'The connection broke', { cause: error })
     const text = `The server closed the connection (${code}${reason ? `, ${reason}` : ''})`
-    const token = tokenTroubles[code]
-    if (token) return new RequestFailed('UNAUTHENTICATED', text, { token: isWelcome ? 'ENDED' : token })
+    if (tokenCodes.has(code))
+      return new RequestFailed('UNAUTHENTICATED', text, { token: isWelcome ? 'ENDED' : 'EXPIRED' })
     return new RequestFailed(fatalCodes.has(code) ? 'BAD_REQUEST' : 'UNREACHABLE', text)
   }
 
@@ -109,7 +109,7 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
 }
 
 /** 4401: no such token. 4403: it has expired, or what it permits has changed. */
-const tokenTroubles: Readonly<Record<number, TokenTrouble>> = { 4401: 'REFUSED', 4403: 'EXPIRED' }
+const tokenCodes = new Set([4401, 4403])
 
 /** The same again would fail again: too large a message, and violations of the protocol. */
 const fatalCodes = new Set([1002, 1009, 4004, 4005, 4400, 4406, 4409, 4429])

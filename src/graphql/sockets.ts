@@ -79,7 +79,7 @@ const closing = { closeTimeout: closeWaitMs }
 const closeCodes = { restart: 1012, tryAgain: 1013, badMessage: 4400, unauthenticated: 4401, expired: 4403 } as const
 
 const farewells = {
-  GONE: [closeCodes.unauthenticated, 'Unauthorized'],
+  GONE: [closeCodes.unauthenticated, 'The token is missing, unknown or revoked'],
   EXPIRED: [closeCodes.expired, 'The token has expired'],
   CHANGED: [closeCodes.expired, 'Permissions have changed'],
 } as const satisfies Record<Farewell, readonly [number, string]>

@@ -84,7 +84,23 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     await updates.next()
     await admin.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename } }', { id: token.id })
     await expect(updates.next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
-    await expect(client.wait(jobId)).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
+    const failure = { code: 'UNAUTHENTICATED', message: expect.stringMatching(/The token is .*unknown or revoked/) }
+    await expect(client.wait(jobId)).rejects.toMatchObject(failure)
+    await client.close()
+  })
+
+  it('a revoked token is replaced by the one that took its place', async () => {
+    const jobId = await server.submit()
+    const [first, second] = [await newToken(null), await newToken(null)]
+    const client = open((refused) => (refused === undefined ? first.secret : second.secret), transport)
+    const updates = client.follow(jobId)
+    await updates.next()
+    await admin.data('mutation ($id: ID!) { revokeToken(id: $id) { __typename } }', { id: first.id })
+    proxy.cut()
+    await cancelJob(server.domain, server.admin, { jobId })
+    const events: unknown[] = []
+    for await (const update of updates) if (update.__typename === 'JobTransitions') events.push(...update.transitions)
+    expect(events).toMatchObject([{ seq: 2, to: 'CANCELLED' }])
     await client.close()
   })
 })
