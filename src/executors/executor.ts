@@ -34,6 +34,8 @@ export interface Executor {
   forget?(handle: Handle): Promise<void>
   /** All runs of which it keeps anything, running or over. */
   list?(): Promise<readonly { runId: string; handle: Handle }[]>
+  /** Removes what killed servers left of their work, other than runs. */
+  sweep?(): Promise<void>
   /** Nodes of a backend that chooses nodes itself, and what others hold of them. */
   capacity?(): Promise<readonly BackendNode[]>
   /** Which of these nodes do not answer now. Absent: its nodes are this machine. */

@@ -9,7 +9,8 @@ import type { Carrying } from './carrier.ts'
  * Data of runs that a server left in its executors when it died between storing the end of a run and `forget`. A new
  * leader looks once, and then every hour: data of runs that are over, or were removed with their job, is forgotten. No
  * process is ended here: living runs are left to the search for lost runs. One that the database does not know is named
- * in the log: an older backup was restored, or the server was given another database.
+ * in the log: an older backup was restored, or the server was given another database. After that each executor sweeps
+ * its own folders.
  */
 
 const pollMs = 3_600_000
@@ -30,6 +31,7 @@ export const createLeftovers = ({ domain, leader }: Carrying, executors: Readonl
             { pool: leader.pool, executor: name, runs: strangers.slice(0, namedMax), count: strangers.length },
             'runs go on that the database does not know, as after the restoration of a backup; end them by hand',
           )
+        await executor.sweep?.()
       }
     },
   })

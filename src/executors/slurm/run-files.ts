@@ -197,8 +197,9 @@ const draftMsMax = 3_600_000
 
 /** Removes what servers that were killed left of their work, such as a run with its token that was not there as a whole. */
 export async function removeDrafts(layout: Layout): Promise<void> {
-  const nowMs = await readFileClock(layout)
-  for (const name of await readdir(layout.own)) {
+  const names = (await unlessMissing(readdir(layout.own))) ?? []
+  const nowMs = names.length > 0 ? await readFileClock(layout) : 0
+  for (const name of names) {
     const path = join(layout.own, name)
     const isDraft = !name.endsWith('.stop') && name !== clusterName
     const writtenMs = isDraft ? (await unlessMissing(lstat(path)))?.mtimeMs : undefined

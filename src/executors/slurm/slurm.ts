@@ -183,11 +183,10 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
       observer.forget(handle)
     },
     async list() {
-      const runIds = await unlessMissing(readdir(layout.runs))
-      if (runIds === null) return []
-      await removeDrafts(layout)
+      const runIds = (await unlessMissing(readdir(layout.runs))) ?? []
       return runIds.map((runId) => ({ runId, handle: runId }))
     },
+    sweep: () => removeDrafts(layout),
     async capacity() {
       const nodes = await cluster.capacity()
       await stopper.resume()
