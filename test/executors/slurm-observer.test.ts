@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createLayout, type Layout } from '../../src/executors/slurm/layout.ts'
 import { createObserver, type Observer } from '../../src/executors/slurm/observer.ts'
+import { parseQueue } from '../../src/executors/slurm/queue.ts'
 import type { QueueSnapshot } from '../../src/executors/slurm/squeue.ts'
 import type { Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
@@ -30,7 +31,12 @@ beforeEach(async () => {
   snapshot = null
   observer = createObserver({
     layout,
-    queue: { last: null, look: async () => snapshot },
+    queue: {
+      get last() {
+        return snapshot
+      },
+      look: async () => snapshot,
+    },
     stopper: { isAsked: async () => false, isOver: () => undefined },
     clock,
     time,
@@ -63,6 +69,22 @@ it('a run has no moment of its start before the clocks were compared', async () 
   const [observation] = await observer.inspect([handle])
   expect(observation?.state).toBe('running')
   expect(observation).not.toHaveProperty('startedAt')
+})
+
+it('a run that is over and goes on in Slurm is named, once its job had time to end', async () => {
+  const shows = (state: string) => {
+    const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1fcpu=1\x1f`)
+    snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
+  }
+  observer.forget(await begun('run_a'))
+  shows('RUNNING')
+  expect(observer.outlived()).toEqual([])
+  await clock.advance(30_000)
+  expect(observer.outlived()).toEqual([])
+  shows('COMPLETING')
+  expect(observer.outlived()).toEqual([])
+  shows('RUNNING')
+  expect(observer.outlived()).toEqual(['run_a'])
 })
 
 it('one answer of Slurm after a silence does not settle that a run is gone', async () => {

@@ -190,6 +190,10 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     async capacity() {
       const nodes = await cluster.capacity()
       await stopper.resume()
+      for (const run of observer.outlived()) {
+        log.warn({ run }, 'a run that is over goes on in Slurm; it is cancelled there')
+        await stopper.cancel(run)
+      }
       return nodes
     },
     describe: cluster.describe,
