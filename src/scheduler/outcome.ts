@@ -98,7 +98,11 @@ function seen(job: ReportedJob, observation: Observation, startAttemptsMax: numb
         ? [running(job, observation), ended({ ...job, state: 'RUNNING' }, observation)]
         : [ended(job, observation)]
     case 'failed':
-      return [startFailed(job, observation, startAttemptsMax)]
+      return [
+        job.state === 'RUNNING'
+          ? gone(job, { info: observation.message })
+          : startFailed(job, observation, startAttemptsMax),
+      ]
     case 'gone':
       return [gone(job, observation)]
     default:

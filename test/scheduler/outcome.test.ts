@@ -41,6 +41,8 @@ describe('a start that failed after the backend took it', () => {
   test.each<[Partial<ReportedJob>, string[]]>([
     [{ state: 'STARTING' }, ['FAILED WORKDIR_NOT_FOUND']],
     [{ state: 'CANCELLING' }, ['CANCELLED CANCELLED']],
+    // Its backend could not see for a while that it had failed, or its job wrote that.
+    [{ state: 'RUNNING' }, ['INTERRUPTED NODE_LOST']],
   ])('%o', (of, steps) => {
     const failed: Observation = { state: 'failed', reason: 'WORKDIR_NOT_FOUND', message: 'There is no /nowhere' }
     expect(way(job(of), seen(failed))).toEqual(steps)
