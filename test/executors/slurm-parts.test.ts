@@ -25,6 +25,18 @@ it.each([
 })
 
 it.each([
+  'n[1-99999][1-99999][1-99999]',
+  `n[1-${'9'.repeat(400)}]`,
+  'n[1-99999999999][2-1],',
+  'a[1-0][0-99999],'.repeat(250),
+  `n[${'0'.repeat(4_000)}-99999999]`,
+  `n${'[0-9]'.repeat(800)}`,
+  '['.repeat(4_000),
+])('the nodes of %.40s are as many as a cluster may have', (list) => {
+  expect(expandHostlist(list).join().length).toBeLessThan(300_000)
+})
+
+it.each([
   ['1-00:00:00', 1440],
   ['2:30:00', 150],
   ['5:00', 5],

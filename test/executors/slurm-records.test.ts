@@ -1,13 +1,18 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, chown, lutimes, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, chown, lutimes, mkdir, mkdtemp, readdir, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createLayout } from '../../src/executors/slurm/layout.ts'
-import { readRecords, removeDrafts, removeRun } from '../../src/executors/slurm/run-files.ts'
+import { readRecords, removeDrafts, removeRun, spoolOf } from '../../src/executors/slurm/run-files.ts'
 
 /** The records of a run whose job writes into its directory what it likes, because that belongs to its account. */
 
+const isRoot = process.getuid?.() === 0
 let directory: string
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'berth-records-'))
@@ -17,7 +22,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }))
 const record = (name: string, text: string) => symlink(text, join(directory, name))
 const read = () => readRecords({ runId: 'run_a', directory })
 
-it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '', ' '])(
+it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '256', '999 - - -', '', ' '])(
   'an end with the code "%s" is none',
   async (text) => {
     await record('claim', 'job 7 n1')
@@ -26,6 +31,49 @@ it.each(['zero', 'NaN - -', '-5 - - -', '1e300', '99999', '', ' '])(
     expect(await read()).toMatchObject({ claim: { by: 'job', id: '7' }, exit: null, failed: null })
   },
 )
+
+it('GPU ids are numbers that a node may have', async () => {
+  await record('begun', 'n1 0,9007199254740991,99999999999,-1,1e3,,x,3 1')
+  expect((await read())?.begun?.gpuIds).toEqual([0, 3])
+})
+
+it('a job cannot blame a node, which would start it again without a limit', async () => {
+  await record('claim', 'refused NODE_TROUBLE the first')
+  await record('exit', 'failed NODE_TROUBLE the second')
+  expect(await read()).toMatchObject({
+    claim: { by: 'refused', reason: 'START_FAILED' },
+    failed: { reason: 'START_FAILED', message: 'the second' },
+  })
+})
+
+describe('output', () => {
+  const spoolOfRun = (bytesMax = 100) => spoolOf({ runId: 'run_a', directory }, process.getuid?.() ?? 0, bytesMax)
+  const path = () => join(directory, 'stdout')
+  const readAt = (at: number, bytesMax?: number) => spoolOfRun(bytesMax).read('out', Buffer.alloc(64), at)
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['a directory', () => mkdir(path())],
+    ['a link', () => symlink('/etc/passwd', path())],
+    ['a pipe', () => promisify(execFile)('mkfifo', [path()])],
+    ['a file that its owner may not read', () => (isRoot ? Promise.resolve() : writeFile(path(), 'x', { mode: 0 }))],
+  ])('%s in the place of output is none', async (_, make) => {
+    await make()
+    expect(await spoolOfRun().size('out')).toBe(0)
+    expect(await readAt(0)).toBe(0)
+  })
+
+  it('a socket in the place of output is none', async () => {
+    await using server = createServer().listen(path())
+    await once(server, 'listening')
+    expect(await readAt(0)).toBe(0)
+  })
+
+  it('a file without an end is read to the limit', async () => {
+    await writeFile(path(), '')
+    await truncate(path(), 2 ** 43)
+    expect([await readAt(0), await readAt(90), await readAt(100)]).toEqual([64, 10, 0])
+  })
+})
 
 it('directories and files in the place of records are none', async () => {
   for (const name of ['claim', 'begun']) await mkdir(join(directory, name))
@@ -59,7 +107,7 @@ it('any number of entries costs no more than some thousand, and hides no record'
   expect(records?.losses).toHaveLength(1_000)
 })
 
-it.runIf(process.getuid?.() === 0)('a run whose job closed its directories is removed', async () => {
+it.runIf(isRoot)('a run whose job closed its directories is removed', async () => {
   const closed = join(directory, 'a', 'b')
   await mkdir(closed, { recursive: true })
   await writeFile(join(closed, 'c'), '')

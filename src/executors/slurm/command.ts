@@ -17,14 +17,15 @@ export interface Commanding {
   limits: ClusterLimits
 }
 
-const blockBytes = 512
+/** The unit of `ulimit -f`. */
+export const fileBlockBytes = 512
 /** Name of the file that BERTH_CLOSURE names. */
 export const closureFile = 'closure.json'
 
 /** Without a secret: Slurm keeps it, and may show it to others. */
 export function batchScriptOf(directory: string, streamBytesMax: number): string {
   // One byte more than is stored, so that a stream over its limit is recognised.
-  const blocks = Math.ceil((streamBytesMax + 1) / blockBytes)
+  const blocks = Math.ceil((streamBytesMax + 1) / fileBlockBytes)
   return `#!/bin/sh\ndir=${quoted(directory)} blocks=${blocks}\n${batchScript}`
 }
 

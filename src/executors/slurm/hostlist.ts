@@ -1,25 +1,38 @@
-/** The nodes of a list in Slurm's form: `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. */
-export function expandHostlist(list: string): string[] {
-  return splitOutside(list).flatMap(expand)
-}
+/** More nodes than any cluster of Slurm has, and more characters than a name of a host has. */
+const nodesMax = 16_384
+const nameMax = 253
+/** Brackets in one name. */
+const dimensionsMax = 5
 
-/** A list longer than this is no list of a cluster. */
-const nodesMax = 100_000
+/**
+ * The nodes of a list in Slurm's form: `n[1-3,07],gpu1` is n1, n2, n3, n07, gpu1. A job can write such a list into its
+ * records, so one that stands for billions of nodes ends at the limit.
+ */
+export const expandHostlist = (list: string): string[] =>
+  namesIn(list)
+    .take(nodesMax)
+    .filter((name) => name.length <= nameMax)
+    .toArray()
+
+function* namesIn(list: string): Generator<string> {
+  for (const entry of splitOutside(list)) yield* expand(entry)
+}
 
 /** At commas outside of brackets. */
-const splitOutside = (list: string): string[] => list.match(/(?:\[[^\]]*\]|[^,[])+/g) ?? []
+const splitOutside = (list: string): string[] => list.match(/(?:\[[^\]]*\]?|[^,[])+/g) ?? []
 
-function expand(entry: string): string[] {
+function* expand(entry: string): Generator<string> {
   const [, before, ranges, after] = entry.match(/^([^[]*)\[([^\]]*)\](.*)$/) ?? []
-  if (before === undefined || ranges === undefined || after === undefined) return [entry]
-  const rests = expand(after)
-  return ranges
-    .split(',')
-    .flatMap((range) => numbers(range).flatMap((number) => rests.map((rest) => before + number + rest)))
+  if (before === undefined || ranges === undefined || after === undefined) return yield entry
+  if (entry.split('[').length - 1 > dimensionsMax) return
+  const rests = expand(after).take(nodesMax).toArray()
+  for (const range of ranges.split(','))
+    for (const number of numbers(range)) for (const rest of rests) yield before + number + rest
 }
 
-function numbers(range: string): string[] {
+/** One at least: what stands for nothing would cost time without end. */
+function* numbers(range: string): Generator<string> {
   const [first = '', last = first] = range.split('-')
-  const count = Math.min(nodesMax, Number(last) - Number(first) + 1)
-  return Array.from({ length: count }, (_, at) => String(Number(first) + at).padStart(first.length, '0'))
+  yield first
+  for (let at = Number(first) + 1; at <= Number(last); at++) yield String(at).padStart(first.length, '0')
 }

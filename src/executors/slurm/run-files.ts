@@ -86,7 +86,8 @@ async function list(directory: string): Promise<Set<string>> {
 /** null: there is no such link. */
 const readText = (path: string) => unlessCode('EINVAL', unlessMissing(readlink(path)))
 /** The job may write anything else there; then Slurm tells how it ended. */
-const isExit = /^\d{1,3}( |$)/
+const isExit = /^(1?\d?\d|2[0-4]\d|25[0-5])( |$)/
+const isGpuId = /^\d{1,4}$/
 
 function parseClaim(text: string): RunClaim {
   const [by, first = '', second = ''] = text.split(' ')
@@ -99,7 +100,7 @@ function parseBegun(text: string) {
   return {
     nodeMs: /^\d+$/.test(nodeMs) ? Number(nodeMs) : null,
     nodes: expandHostlist(nodes),
-    gpuIds: gpus === '' ? [] : gpus.split(',').map(Number).filter(Number.isSafeInteger),
+    gpuIds: gpus.split(',').flatMap((id) => (isGpuId.test(id) ? Number(id) : [])),
   }
 }
 
@@ -121,7 +122,8 @@ function usageOf(cpu = '-', memory = '-'): RunUsage {
 
 const textAfter = (text: string, words: number) => text.split(' ').slice(words).join(' ')
 
-const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND', 'NODE_TROUBLE'] as const
+/** Not NODE_TROUBLE, which has no limit of attempts: a job could write it. */
+const reasons = ['BAD_SPEC', 'WORKDIR_NOT_FOUND'] as const
 const reasonOf = (word: string): StartFailed['reason'] => reasons.find((reason) => reason === word) ?? 'START_FAILED'
 
 async function readLosses(names: readonly string[], read: (name: string) => Promise<string | null>): Promise<Loss[]> {
@@ -207,13 +209,17 @@ export async function removeDrafts(layout: Layout): Promise<void> {
   }
 }
 
-/** Reads the two files anew each time, because an open file of a network file system may show old news. */
-export function spoolOf({ directory }: RunDirectory, uid: number): Spool {
+/**
+ * Reads the two files anew each time, because an open file of a network file system may show old news. No more than
+ * `bytesMax` of each: the job may have made a file of any size in its place.
+ */
+export function spoolOf({ directory }: RunDirectory, uid: number, bytesMax: number): Spool {
   const paths = { out: join(directory, 'stdout'), err: join(directory, 'stderr') }
   return {
     async read(stream, buffer, at) {
       await using file = await openOwn(paths[stream], uid)
-      return file === null ? 0 : (await file.read(buffer, 0, buffer.length, at)).bytesRead
+      const length = Math.min(buffer.length, bytesMax - at)
+      return file === null || length <= 0 ? 0 : (await file.read(buffer, 0, length, at)).bytesRead
     },
     async size(stream) {
       await using file = await openOwn(paths[stream], uid)
@@ -222,18 +228,19 @@ export function spoolOf({ directory }: RunDirectory, uid: number): Spool {
   }
 }
 
-/** null: there is none, or it is not an ordinary file of the account. */
+/** null: there is none, or it is not an ordinary file of the account that this may read. */
 async function openOwn(path: string, uid: number): Promise<FileHandle | null> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  const file = await unlessCode('ELOOP', unlessMissing(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)))
-  if (!file) return null
-  const found = await file.stat()
-  if (isOrdinary(found) && found.uid === uid) return file
+  const isOwn = (file: Stats) => file.isFile() && file.uid === uid
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(async (error) => {
+    const found = await unlessMissing(lstat(path))
+    if (found && isOwn(found) && found.mode & constants.S_IRUSR) throw error
+    return null
+  })
+  if (!file || isOwn(await file.stat())) return file
   await file.close()
   return null
 }
-
-const isOrdinary = (file: Stats) => file.isFile()
 
 /** The present moment by the clock of the file system. */
 export async function readFileClock({ own }: Layout): Promise<number> {

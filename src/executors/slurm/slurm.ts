@@ -7,6 +7,7 @@ import { type Alarm, Alarms } from '../alarms.ts'
 import { type Executor, type Handle, isOver, type LogChunk } from '../executor.ts'
 import { follow } from '../follow.ts'
 import { createCluster } from './cluster.ts'
+import { fileBlockBytes } from './command.ts'
 import { createSlurm } from './commands.ts'
 import { createLayout, SharedDirTrouble } from './layout.ts'
 import { unlessMissing } from './missing.ts'
@@ -60,6 +61,9 @@ const pollMsMax = 1_000
 
 export async function createSlurmExecutor(options: SlurmOptions): Promise<Executor> {
   const { environment, inheritNames = [], accounts = oneUser, queues = {}, clock, time, log } = options
+  const streamBytesMax = options.logBytesMax ?? streamBytesDefault
+  // The limit may have been higher when a run began.
+  const spoolBytesMax = Math.max(streamBytesMax + fileBlockBytes, streamBytesDefault)
   const layout = createLayout(options.sharedDir, options.pool, options.hasRuns)
   const slurm = ofOneCluster({ slurm: createSlurm(environment), layout, hasRuns: options.hasRuns, clock })
   const queue = createQueue(slurm, clock, log)
@@ -75,7 +79,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     environment,
     inheritNames,
     limits: { deadlineSlackSeconds: options.deadlineSlackSeconds ?? 10, minutesMax, gpuTypes },
-    streamBytesMax: options.logBytesMax ?? streamBytesDefault,
+    streamBytesMax,
     clock,
     onSubmitted(handle, nativeId) {
       observer.submitted(handle, nativeId)
@@ -136,7 +140,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
       if (records === null) return
       const losses = () => records?.losses ?? []
       for await (const chunk of follow({
-        spool: spoolOf(files, records.uid),
+        spool: spoolOf(files, records.uid, spoolBytesMax),
         from,
         losses,
         signal,
