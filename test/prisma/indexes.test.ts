@@ -211,6 +211,14 @@ INSERT INTO job (id, user_id, spec, state, pool, queue, executor, account, base_
 SELECT 'job_' || n, 'user_1', '{}', 'SUCCEEDED', 'p', 'q', 'local', 'ml', 0, 1, 1, 0, 'team_1',
   '00000000-0000-0000-0000-000000000000', berth_now(), berth_now(), true FROM generate_series(1, 1000) n`
 
+/** PostgreSQL analyzes a table at a moment of its own, and the plans of the statements on jobs would change with it. */
+const noAutovacuumSql = `
+DO $$ DECLARE name regclass; BEGIN
+  FOR name IN SELECT oid FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' LOOP
+    EXECUTE format('ALTER TABLE %s SET (autovacuum_enabled = off)', name);
+  END LOOP;
+END $$`
+
 const analyzeSql = 'ANALYZE idempotency_key, run, slot_reservation, usage_ledger'
 
 const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text }) => text)
@@ -218,7 +226,7 @@ const source = code.filter(({ path }) => path.startsWith('src/')).map(({ text })
 let database: TestDatabase
 beforeAll(async () => {
   database = await createDatabase()
-  for (const statement of [jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
+  for (const statement of [noAutovacuumSql, jobsOfATeamSql, oldRowsSql, runsAndKeysSql, analyzeSql])
     await database.db.sql.query(statement)
 })
 afterAll(() => database.close())
