@@ -1,4 +1,5 @@
 import type { Viewer } from '../../src/domain/access.ts'
+import type { Domain } from '../../src/domain/domain.ts'
 import { createSequencer } from '../../src/domain/jobs/sequence.ts'
 import type { DeclaredPool } from '../../src/domain/machines/pools.ts'
 import { createFeed, type Feed } from '../../src/feed/feed.ts'
@@ -27,7 +28,7 @@ export interface TestServer extends TestDomain {
   readonly door: Door | null
   /** Moves database time on. */
   moveTime(ms: number): Promise<void>
-  /** The text of every statement since `countStatements`. */
+  /** The text of every statement since `countStatements`, but for those of the sequencer, which asks when it likes. */
   countStatements(): string[]
   /** Stops the server alone; safe to call before disposal. */
   stop(): Promise<void>
@@ -64,8 +65,7 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
   const { domain, admin } = made
   const users = new Map<string, Viewer>()
   const { db, log } = domain
-  const sequencer = createSequencer(domain)
-  sequencer.start()
+  const stopSequencer = startSequencer(domain)
   const liveDb = openDb({ address: db, connectionsMax: liveConnectionsMax, log, applicationName: 'berth test' })
   const live = { ...domain, db: liveDb }
   const feed = createFeed(live)
@@ -130,13 +130,23 @@ export async function startServer(options: TestServerOptions = {}): Promise<Test
     stop,
     async [Symbol.asyncDispose]() {
       await stop()
-      await sequencer.stop()
+      await stopSequencer()
       await liveDb.close()
       await made[Symbol.asyncDispose]()
       await own?.close()
       await door?.shut()
       await database.close()
     },
+  }
+}
+
+function startSequencer(domain: Domain): () => Promise<void> {
+  const db = openDb({ address: domain.db, connectionsMax: 1, log: domain.log, applicationName: 'berth test' })
+  const sequencer = createSequencer({ ...domain, db })
+  sequencer.start()
+  return async () => {
+    await sequencer.stop()
+    await db.close()
   }
 }
 
