@@ -18,6 +18,7 @@ import { errorsMax, withFewErrors } from '../../src/graphql/errors.ts'
 import { limits } from '../../src/graphql/limits.ts'
 import { schema } from '../../src/graphql/schema.ts'
 import { ask, type Json, type Result, send, transports } from '../support/client.ts'
+import { cpuMs } from '../support/cpu.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 /** What a request may bring along, and that it is looked at before it costs anything. */
@@ -33,14 +34,14 @@ const unknownKeys = (count: number) => Object.fromEntries(Array.from({ length: c
 
 describe.each(Object.entries(transports))('variables over %s', (_name, transport) => {
   it('with thousands of unknown keys are refused after the first errors', async () => {
-    const started = performance.now()
+    const started = cpuMs()
     const { errors } = await transport(server.url, submit, { input: { spec: unknownKeys(3_000) } })
     expect(errors).toHaveLength(errorsMax)
     expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_REQUEST']))
     expect(errors?.[0]?.message).toContain(
       'Variable "$input.spec": Field "unknown0" is not defined by type "JobSpecInput"',
     )
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(cpuMs() - started).toBeLessThan(3_000)
   })
 
   it('whose values are long are not quoted in whole', async () => {

@@ -7,6 +7,7 @@ import { compileFilter, type JobFilter, momentOf } from '../../src/feed/filter.t
 import type { JobOrderField } from '../../src/graphql/listings.ts'
 import { filterSql } from '../../src/graphql/schema/job-filter.ts'
 import '../../src/graphql/schema.ts' // the module of the filter is a part of it
+import { cpuMs } from '../support/cpu.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
 import { addRun, addUser } from '../support/factories.ts'
 
@@ -122,7 +123,7 @@ async function inDatabase(filter: JobFilter, by: JobOrderField): Promise<string[
   return rows.map(({ id }) => id)
 }
 
-test('what a list admits, its stream admits', { timeout: 60_000 }, async () => {
+test('what a list admits, its stream admits', async () => {
   const { sql } = database.db
   await sql.query('INSERT INTO team (id, name, account) SELECT t, t, t FROM unnest($1::text[]) t', [teams])
   const users = [await addUser(sql, 'ada'), await addUser(sql, 'bob')]
@@ -155,10 +156,10 @@ test('what a list admits, its stream admits', { timeout: 60_000 }, async () => {
 
 test('a glob made to try many ways is matched at once', () => {
   const facts = { name: 'a'.repeat(255) } as Parameters<ReturnType<typeof compileFilter>['admitsJob']>[0]
-  const started = performance.now()
+  const started = cpuMs()
   const hostile = ['*a*a*a*a*a*a*a*a*b', `${'*a'.repeat(127)}b`, `*${'a'.repeat(127)}b`]
   for (const name of hostile) expect(compileFilter({ name }).admitsJob(facts)).toBe(false)
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(cpuMs() - started).toBeLessThan(1_000)
 })
 
 test('a glob that is too long is refused by the list and by the stream', () => {
