@@ -13,8 +13,9 @@ export default defineConfig({
     experimental: { viteModuleRunner: false, nodeLoader: false },
     // Workers, and the servers that they start, load what was compiled before.
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/berth') },
-    testTimeout: 30_000,
-    hookTimeout: 120_000,
+    // Only what hangs takes so long, also on a machine that is ten times slower for a minute.
+    testTimeout: 120_000,
+    hookTimeout: 300_000,
     restoreMocks: true,
   },
 })

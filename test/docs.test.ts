@@ -56,7 +56,7 @@ async function typed(name: string): Promise<string[]> {
   }
 }
 
-test('the command line', { timeout: 120_000 }, async () => {
+test('the command line', async () => {
   const [submitted, files, watched, structured, again, ended, codes, ...more] = await typed('cli.md')
   expect(more).toEqual([])
   expect(submitted).toMatch(/^output as it comes\njob_\w+\nit exited with 3\n$/)
@@ -68,13 +68,11 @@ test('the command line', { timeout: 120_000 }, async () => {
   expect(codes).toBe('exit code 5\nexit code 2\n')
 })
 
-test('job files of another system', { timeout: 60_000 }, async () => {
+test('job files of another system', async () => {
   expect(await typed('specs.md')).toEqual(['from a job file\noverridden\n'])
 })
 
-test('the step of continuous integration ends as its job, and finds the job of its first try', {
-  timeout: 120_000,
-}, async () => {
+test('the step of continuous integration ends as its job, and finds the job of its first try', async () => {
   const env = { ...clientEnv(), PATH: `${root}:${clientEnv().PATH}`, CI_PIPELINE_ID: 'build-1' }
   const step = () => run(join(root, 'examples/ci.sh'), ['test', 'sh', '-c', 'echo tested; exit 3'], { env })
   const failures = [await step().catch((error) => error), await step().catch((error) => error)]
@@ -86,14 +84,14 @@ test('the step of continuous integration ends as its job, and finds the job of i
   expect(second).toBe(first)
 })
 
-test('launchers and scripts', { timeout: 60_000 }, async () => {
+test('launchers and scripts', async () => {
   const [ranks, scripts, ...more] = await typed('jobs.md')
   expect(more).toEqual([])
   expect(ranks?.trimEnd().split('\n').sort()).toEqual(['rank 0 of 3', 'rank 1 of 3', 'rank 2 of 3'])
   expect(scripts).toBe('hello from the job\nafter the job\n')
 })
 
-test('inside a job', { timeout: 120_000 }, async () => {
+test('inside a job', async () => {
   const [commands, curl, continued, ...more] = await typed('inside-a-job.md')
   expect(more).toEqual([])
   expect(commands).toMatch(/progress +100 % · half way/)
@@ -101,7 +99,7 @@ test('inside a job', { timeout: 120_000 }, async () => {
   expect(continued).toBe('run 1, step 1\nrun 2, step 2\nrun 2, step 3\n')
 })
 
-test('programs with the client, Apollo and urql', { timeout: 60_000 }, async () => {
+test('programs with the client, Apollo and urql', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'berth-programs-'))
   try {
     for (const target of ['package.json', 'src', 'node_modules'])
@@ -123,7 +121,7 @@ test('programs with the client, Apollo and urql', { timeout: 60_000 }, async () 
   }
 })
 
-test('the API', { timeout: 60_000 }, async () => {
+test('the API', async () => {
   await run(join(root, 'berth'), ['submit', '--', 'true'], { env: clientEnv() }) // so that there is a second page
   const [first, refused, once, pages, sse, socket, snapshot, stranger, ...more] = await typed('api.md')
   expect(more).toEqual([])
@@ -168,7 +166,7 @@ test('every code of a problem is told, and no other', async () => {
   expect(codes.sort()).toEqual(values.match(/(?<=^ {2})[A-Z_]+$/gm))
 })
 
-test('every flag and every verb of the command line is told, and no other', { timeout: 120_000 }, async () => {
+test('every flag and every verb of the command line is told, and no other', async () => {
   const text = await guide('cli.md')
   const help = async (...words: string[]) => (await run(join(root, 'berth'), [...words, '--help'])).stdout
   const verbs = [...(await help()).matchAll(/^ {2}([a-z]+) /gm)]

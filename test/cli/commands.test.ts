@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await createDatabase()
   port = await freePort()
   server = await start()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server?.end()
@@ -173,7 +173,7 @@ describe('ending', () => {
 
   it('Ctrl-C leaves a followed job and says so', async () => {
     const { child, written, ended } = running('submit', '--follow', '--', 'sh', '-c', 'echo begun; sleep 600')
-    await until(() => written.stdout === 'begun\n', { what: 'the job writes', timeoutMs: 20_000 })
+    await until(() => written.stdout === 'begun\n', { what: 'the job writes' })
     child.kill('SIGINT')
     expect(await ended).toBe(130)
     const id = written.stderr.match(/job_\w{26}/)?.[0] ?? ''
@@ -193,14 +193,14 @@ describe('a restart of the server', () => {
       [500, 'SIGKILL'],
       [1_500, 'SIGTERM'],
     ] as const) {
-      await until(() => lines() >= at, { what: `${at} lines were seen`, timeoutMs: 30_000 })
+      await until(() => lines() >= at, { what: `${at} lines were seen` })
       await server.end(signal)
       server = await start()
     }
     expect(await follow.ended).toBe(0)
     expect(follow.written.stdout).toBe(Array.from({ length: 3_000 }, (_, i) => `line ${i + 1}\n`).join(''))
     expect((await berth('up')).stdout).toMatch(/^Berth .* is already running at /)
-  }, 120_000)
+  })
 
   it('without one, the code is 4 and the line says what to do', async () => {
     const unused = await freePort()

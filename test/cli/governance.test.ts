@@ -30,7 +30,7 @@ beforeAll(async () => {
   database = await createDatabase()
   port = await freePort()
   server = await start()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server?.end()
@@ -64,7 +64,7 @@ async function submitExpensive(): Promise<string> {
   return (await berth('submit', '-f', 'job.yaml')).stdout.trim()
 }
 
-test('a rule of the file blocks; people approve and reject; the audit log knows', { timeout: 60_000 }, async () => {
+test('a rule of the file blocks; people approve and reject; the audit log knows', async () => {
   expect(await json('rules')).toMatchObject([{ name: 'expensive', condition: { costAbove: 50 } }])
   const [approved, rejected] = [await submitExpensive(), await submitExpensive()]
   const waiting = await json('approve')

@@ -17,7 +17,7 @@ beforeAll(async () => {
   await chmod(dataDir, 0o711)
   database = await createDatabase()
   server = await startBerth({ dataDir, port: await freePort(), env: { DATABASE_URL: database.url } })
-}, 60_000)
+})
 
 afterAll(async () => {
   await server?.end()

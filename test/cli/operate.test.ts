@@ -14,12 +14,12 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-cli-'))
   await chmod(dataDir, 0o711)
   server = await startServer()
-}, 60_000)
+})
 
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
   await rm(dataDir, { recursive: true, force: true })
-}, 60_000)
+})
 
 function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
@@ -39,7 +39,7 @@ it('a priority is set and cleared', async () => {
   expect(await berth('priority', jobId, '51')).toMatchObject({ code: 2, stderr: expect.stringContaining('0 … 50') })
   expect(await berth('priority', jobId)).toMatchObject({ code: 2, stderr: expect.stringContaining('--clear') })
   expect(await berth('priority', 'job_nowhere', '1')).toMatchObject({ code: 5 })
-}, 60_000)
+})
 
 it('machines come, are cordoned by name, and go', async () => {
   const gpus = ['--gpu', '{model: T4, memoryGib: 16, count: 2}', '--gpu', '{model: H100, memoryGib: 80}']
@@ -61,7 +61,7 @@ it('machines come, are cordoned by name, and go', async () => {
     code: 2,
     stderr: expect.stringContaining('already has a node n1'),
   })
-}, 60_000)
+})
 
 it('what ended long ago is removed', async () => {
   const jobId = await server.submit()
@@ -74,7 +74,7 @@ it('what ended long ago is removed', async () => {
   expect(await berth('cleanup', '--older-than', 'long')).toMatchObject({ code: 2 })
   expect((await berth('cleanup')).stdout).toBe('0 jobs deleted\n')
   expect((await berth('cleanup', '--older-than', '7d')).stdout).toBe('1 job deleted\n')
-}, 60_000)
+})
 
 it('the doctor ends with 1 when something is wrong; a pass needs a leader', async () => {
   await server.domain.db.sql.query('DELETE FROM audit_entry WHERE seq IS NULL')
@@ -91,4 +91,4 @@ it('the doctor ends with 1 when something is wrong; a pass needs a leader', asyn
   })
   expect(JSON.parse((await berth('doctor', '-o', 'json')).stdout)).toMatchObject({ ok: false, findings: [{}] })
   expect(await berth('process')).toMatchObject({ code: 4 })
-}, 60_000)
+})

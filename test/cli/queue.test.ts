@@ -26,7 +26,7 @@ beforeAll(async () => {
   await until(async () => (await berth('queue', '-o', 'json')).stdout.includes('GLOBAL_LIMIT'), {
     what: 'the leader told why the others wait',
   })
-}, 60_000)
+})
 
 afterAll(async () => {
   await berth('cancel', ...jobs)

@@ -26,12 +26,12 @@ beforeAll(async () => {
   database = await createDatabase()
   const env = { DATABASE_URL: database.url, BERTH_CONFIG: join(dataDir, 'berth.yaml') }
   server = await startBerth({ dataDir, port: await freePort(), env })
-}, 60_000)
+})
 afterAll(async () => {
   await server?.end()
   await database.close()
   await rm(dataDir, { recursive: true })
-}, 60_000)
+})
 
 function berth(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
@@ -42,9 +42,7 @@ function berth(...args: string[]): Promise<{ code: number; stdout: string; stder
   })
 }
 
-it('nodes are reserved, listed, used by the jobs that name the reservation, and given back', {
-  timeout: 60_000,
-}, async () => {
+it('nodes are reserved, listed, used by the jobs that name the reservation, and given back', async () => {
   const window = ['--from', '2001-01-31T08:00:00Z', '--until', '2090-01-31T18:00:00Z']
   const made = await berth(
     'reservation',

@@ -140,7 +140,7 @@ it.each([
   ['Apollo Client', openApollo],
   ['Graphcache', openUrql],
   ['Graphcache with a schema', () => openUrql({ schema: introspected() })],
-])('%s has nothing to warn of', { timeout: 60_000 }, async (_, open) => {
+])('%s has nothing to warn of', async (_, open) => {
   await useOf(open())
   expect(told).toEqual([])
 })

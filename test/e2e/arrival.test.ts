@@ -42,10 +42,7 @@ async function start(given?: number) {
   for (const stream of [server.stdout, server.stderr]) stream?.on('data', (data) => (output += data))
 }
 
-const timeoutMs = 30_000
-
-const waits = () =>
-  until(() => output.includes('the database is not up yet; waiting for it'), { what: 'it says so', timeoutMs })
+const waits = () => until(() => output.includes('the database is not up yet; waiting for it'), { what: 'it says so' })
 
 test('waits for it, and says so', async () => {
   await door.shut()
@@ -53,7 +50,7 @@ test('waits for it, and says so', async () => {
   await waits()
   expect(output).toMatch(/"host":"127.0.0.1".*"reason":".*ECONNREFUSED.*"waitedSeconds":0,"secondsMax":300/)
   await door.open()
-  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok, { what: 'it serves', timeoutMs })
+  await until(async () => (await fetch(`${url}/readyz`).catch(() => null))?.ok, { what: 'it serves' })
   expect(output).toMatch(/"waitedSeconds":\d+,"msg":"the database is up"/)
 })
 

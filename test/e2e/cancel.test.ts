@@ -37,7 +37,7 @@ function random(seed: number) {
   }
 }
 
-test('74: 300 jobs cancelled at random moments end in exactly one final state each', { timeout: 120_000 }, async () => {
+test('74: 300 jobs cancelled at random moments end in exactly one final state each', async () => {
   const next = random(20_261_121)
   const cancel =
     'mutation ($jobId: ID!) { cancelJob(input: { jobId: $jobId }) { ... on CancelJobSuccess { changed } ... on Problem { code } } }'
@@ -51,7 +51,7 @@ test('74: 300 jobs cancelled at random moments end in exactly one final state ea
         await new Promise((resolve) => setImmediate(resolve))
       // All at once they may wait too long for a connection, and are told to try again.
       const answered = async () => [await api.ask(cancel, { jobId: id })].find((each) => !isUnavailable(each))
-      const answer = await until(answered, { what: 'the cancel is answered', timeoutMs: 30_000 })
+      const answer = await until(answered, { what: 'the cancel is answered' })
       expect(answer).toMatchObject({ cancelJob: { changed: expect.any(Boolean) } })
     }),
   )

@@ -102,7 +102,7 @@ test(`28: kill -9 between commit and answer, ${kills} times: every retry finds t
     await held.query('BEGIN; LOCK TABLE approval IN ACCESS EXCLUSIVE MODE')
     const server = running[0] as BerthProcess
     const lost = names.map((name) => answered(server.url, input(name, name)))
-    await until(async () => (await jobsNamed(names)) === keysPerKill, { what: 'all are committed', timeoutMs: 20_000 })
+    await until(async () => (await jobsNamed(names)) === keysPerKill, { what: 'all are committed' })
     await server.end('SIGKILL')
     await held.query('ROLLBACK')
     held.release()

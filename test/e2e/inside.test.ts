@@ -44,7 +44,7 @@ const untilSeen = (id: string, is: (job: Seen) => boolean, what: string) =>
   )
 const isFinal = ({ state }: Seen) => ['SUCCEEDED', 'FAILED', 'INTERRUPTED', 'CANCELLED'].includes(state)
 
-test('a job speaks by the command line with its token, which ends with its run', { timeout: 120_000 }, async () => {
+test('a job speaks by the command line with its token, which ends with its run', async () => {
   const script = `set -e
     env
     '${berth}' progress 0.5 -m 'half way'
@@ -84,7 +84,7 @@ echo '{"step":3}' | '${berth}' closure
 echo saved
 sleep 600`
 
-test('a resumable job whose run is lost continues from its closure', { timeout: 120_000 }, async () => {
+test('a resumable job whose run is lost continues from its closure', async () => {
   const spec = { command: ['/bin/sh', '-c', resuming], restartable: false, resumable: true }
   const id = await api.submit(spec)
   const running = await untilSeen(id, ({ logs }) => logs.text.includes('saved'), 'it saved its closure')
@@ -131,7 +131,7 @@ test('a handler loses nothing while the server is killed and away', { timeout: 1
   expect(job.logs.text).toBe(Array.from({ length: 50 }, (_, at) => `step ${at + 1}\n`).join(''))
 })
 
-test('a handler that cannot resume is FAILED by a reason of its own', { timeout: 120_000 }, async () => {
+test('a handler that cannot resume is FAILED by a reason of its own', async () => {
   const endless = { handler: join(dataDir, 'steps.mjs'), input: { steps: 6_000 }, resumable: true }
   const id = await api.submit(endless)
   const running = await untilSeen(id, ({ closure }) => closure !== null, 'it saved a closure')

@@ -63,7 +63,7 @@ async function leading(): Promise<{ server: BerthProcess; epoch: number }> {
       const server = servers.find(({ pid }) => row?.holder?.includes(`:${pid}:`))
       return server && row ? { server, epoch: row.epoch } : null
     },
-    { what: 'somebody leads', timeoutMs: 15_000 },
+    { what: 'somebody leads' },
   )
 }
 
@@ -80,7 +80,6 @@ const count = async (condition: string) =>
 const ledBeyond = (epoch: number) =>
   until(async () => (await sql<{ epoch: number }>('SELECT epoch FROM scheduler_leader'))[0]?.epoch !== epoch, {
     what: 'another leads',
-    timeoutMs: 12_000,
   })
 
 /** From here on every row says which server wrote it: in which table, and who led the pool then, in which epoch. */
@@ -153,7 +152,7 @@ test('the leader is killed again and again under load: nothing starts twice, and
     const other = servers.find((each) => each !== server) as BerthProcess
     submitted += (await apiOf(other).submitAll(Array.from({ length: 60 }, () => simulated(0.05)))).length
     const before = await count("state = 'SUCCEEDED'")
-    await until(async () => (await count("state = 'SUCCEEDED'")) > before + 10, { what: 'jobs end', timeoutMs: 20_000 })
+    await until(async () => (await count("state = 'SUCCEEDED'")) > before + 10, { what: 'jobs end' })
     await apiOf(server).close()
     await server.end('SIGKILL')
     apis.splice(servers.indexOf(server), 1)
@@ -172,9 +171,7 @@ test('the leader is killed again and again under load: nothing starts twice, and
   expect(kills).toBeGreaterThan(0)
 })
 
-test('case 78: a leader that is frozen while it is idle: another leads, and the old one does nothing when it wakes', {
-  timeout: 120_000,
-}, async () => {
+test('case 78: a leader that is frozen while it is idle: another leads, and the old one does nothing when it wakes', async () => {
   await start()
   const frozen = await leading()
   const other = await start()
@@ -183,12 +180,11 @@ test('case 78: a leader that is frozen while it is idle: another leads, and the 
   process.kill(frozen.server.pid, 'SIGSTOP')
   await ledBeyond(frozen.epoch)
   const [first] = await apiOf(other).submitAll([simulated(0.1)])
-  await until(() => count(`id = '${first}' AND state = 'SUCCEEDED'`), { what: 'it is done', timeoutMs: 20_000 })
+  await until(() => count(`id = '${first}' AND state = 'SUCCEEDED'`), { what: 'it is done' })
   await thaw(frozen, since)
   const more = await apiOf(other).submitAll(Array.from({ length: 40 }, () => simulated(0.05)))
   await until(async () => (await count("state = 'SUCCEEDED'")) === more.length + 1, {
     what: 'all are done',
-    timeoutMs: 30_000,
   })
   expect((await leading()).server).toBe(other)
   expect(await sql('SELECT job_id FROM run')).toHaveLength(more.length + 1)
@@ -196,9 +192,7 @@ test('case 78: a leader that is frozen while it is idle: another leads, and the 
   expect(await findings(database.db.sql)).toEqual([])
 })
 
-test('case 78: a leader that is frozen inside the transaction of a start: the start is not made, and another makes it', {
-  timeout: 120_000,
-}, async () => {
+test('case 78: a leader that is frozen inside the transaction of a start: the start is not made, and another makes it', async () => {
   await start()
   const frozen = await leading()
   const other = await start()
@@ -217,10 +211,10 @@ test('case 78: a leader that is frozen inside the transaction of a start: the st
   process.kill(frozen.server.pid, 'SIGSTOP')
   await holder.query('ROLLBACK')
   await ledBeyond(frozen.epoch)
-  await until(() => count(`id = '${id}' AND state = 'SUCCEEDED'`), { what: 'it is done', timeoutMs: 20_000 })
+  await until(() => count(`id = '${id}' AND state = 'SUCCEEDED'`), { what: 'it is done' })
   await thaw(frozen, since)
   await apiOf(other).submitAll([simulated(0.1)])
-  await until(async () => (await count("state = 'SUCCEEDED'")) === 2, { what: 'both are done', timeoutMs: 20_000 })
+  await until(async () => (await count("state = 'SUCCEEDED'")) === 2, { what: 'both are done' })
   expect(await sql('SELECT count(*) FROM run')).toEqual([{ count: 2 }])
   await expectNothingBeyond(frozen)
   expect(await findings(database.db.sql)).toEqual([])

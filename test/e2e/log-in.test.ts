@@ -13,8 +13,6 @@ import { until } from '../support/until.ts'
 /** How the mode of a server is decided at its start, in real processes over one database. */
 const secret = 'bootstrap-secret-of-this-test'
 const startMsMax = 60_000
-/** One look each second, and the load of the machine. */
-const lookMsMax = 5_000
 let database: TestDatabase
 let dataDir: string
 
@@ -135,7 +133,7 @@ describe('the mode of a server', () => {
         () => false,
         () => true,
       )
-    await until(isRefused, { what: 'the server refuses anonymous callers', timeoutMs: lookMsMax })
+    await until(isRefused, { what: 'the server refuses anonymous callers' })
     const nameOf = () =>
       personWith(alone.url, secret)
         .data('{ viewer { user { name } } }')

@@ -46,7 +46,7 @@ test('ends when its database is migrated, though its own folder has the new vers
     await cp(join(root, part), join(folder, part), { recursive: true })
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'))
   const ended = start(folder)
-  await until(() => output.includes('is ready at'), { what: 'it serves', timeoutMs: 30_000 })
+  await until(() => output.includes('is ready at'), { what: 'it serves' })
   const migrations = join(folder, 'prisma/migrations')
   await mkdir(join(migrations, '20990101000000_more'))
   await writeFile(join(migrations, '20990101000000_more', 'migration.sql'), 'ALTER TABLE job ADD COLUMN more text')

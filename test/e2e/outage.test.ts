@@ -73,9 +73,7 @@ async function demandRefusals() {
   }
 }
 
-test('while the database is away callers are told, and streams go on after it without a loss', {
-  timeout: 60_000,
-}, async () => {
+test('while the database is away callers are told, and streams go on after it without a loss', async () => {
   const jobId = await api.submit({ command: ['sh', '-c', counter, 'counter', dataDir] })
   const seen: TailAnswer[] = []
   // Clients that do not come back: these very connections must live.
@@ -113,7 +111,7 @@ test('while the database is away callers are told, and streams go on after it wi
   for await (const { data } of queue) if (data?.['queueStatus'].running === 0) break // it tells of the end, too
 })
 
-test('sessions that PostgreSQL ends again and again cost nothing but time', { timeout: 60_000 }, async () => {
+test('sessions that PostgreSQL ends again and again cost nothing but time', async () => {
   const { sql } = database.db
   const specs = Array.from({ length: 10 }, () => ({ command: ['true'], resources: { cpu: 0.1, memoryBytes: 2 ** 24 } }))
   const done = async (ids: readonly string[]) =>
@@ -128,7 +126,7 @@ test('sessions that PostgreSQL ends again and again cost nothing but time', { ti
        WHERE datname = current_database() AND application_name LIKE 'berth%' AND application_name <> 'berth test'`,
     )
   }
-  await until(async () => (await done(all)) === all.length, { what: 'all have ended', timeoutMs: 30_000 })
+  await until(async () => (await done(all)) === all.length, { what: 'all have ended' })
   const [row] = await sql.query<{ ok: number }>(
     `SELECT count(*) AS ok FROM job WHERE id = ANY($1) AND state = 'SUCCEEDED' AND version = 4`,
     [all],
@@ -140,7 +138,7 @@ test('sessions that PostgreSQL ends again and again cost nothing but time', { ti
 /** Nothing of a break this short outlives a lease: the leader loses its lock, and leads again at once. */
 const shortBreakMs = 400
 
-test('a leader that is cut off for a moment leads again, and starts all that waits', { timeout: 60_000 }, async () => {
+test('a leader that is cut off for a moment leads again, and starts all that waits', async () => {
   const leads = 'SELECT epoch::int AS epoch FROM scheduler_leader'
   const specs = Array.from({ length: 18 }, () => ({
     command: ['sleep', '0.2'],

@@ -39,10 +39,9 @@ const rowsOf = (ids: string[]) =>
 const reach = (ids: string[], states: string[]) =>
   until(async () => (await rowsOf(ids)).every(({ state }, i) => state === states[i]) && rowsOf(ids), {
     what: `they are ${states}`,
-    timeoutMs: 20_000,
   })
 
-test('graceSeconds: how long after TERM a run is killed', { timeout: 60_000 }, async () => {
+test('graceSeconds: how long after TERM a run is killed', async () => {
   const ids = await inBoth({ SIM_RUN_SECONDS: 3_600, SIM_IGNORE_TERM_SECONDS: 3_600 })
   await reach(ids, ['RUNNING', 'RUNNING'])
   for (const jobId of ids)
@@ -51,7 +50,7 @@ test('graceSeconds: how long after TERM a run is killed', { timeout: 60_000 }, a
   expect(strict).toMatchObject({ exit: 137 })
 })
 
-test('maxStartAttempts: how often a start is tried', { timeout: 60_000 }, async () => {
+test('maxStartAttempts: how often a start is tried', async () => {
   const ids = await inBoth({ SIM_START_FAILURES: 2 })
   const [strict, patient] = await reach(ids, ['FAILED', 'FAILED'])
   expect(strict).toMatchObject({ reason: 'START_FAILED', info: 'Start 1 of 1 failed: SIM_START_FAILURES' })
@@ -63,7 +62,7 @@ test('maxStartAttempts: how often a start is tried', { timeout: 60_000 }, async 
   expect(runs.map(({ number }) => number)).toEqual([1, 2])
 })
 
-test('nodeLostAfterSeconds: how long a node may be silent', { timeout: 60_000 }, async () => {
+test('nodeLostAfterSeconds: how long a node may be silent', async () => {
   const ids = await inBoth({ SIM_RUN_SECONDS: 3_600 })
   await reach(ids, ['RUNNING', 'RUNNING'])
   await silence('s1', 'p1')

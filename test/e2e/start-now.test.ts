@@ -23,7 +23,7 @@ beforeAll(async () => {
   database = await createDatabase()
   asked = await start('api')
   api = connectApi(asked.url)
-}, 60_000)
+})
 afterAll(async () => {
   await api.close()
   await asked.end()
@@ -69,7 +69,7 @@ test('without a leader both are UNAVAILABLE after five seconds, and nothing was 
     'SELECT (SELECT count(*)::int FROM job) AS jobs, (SELECT count(*)::int FROM idempotency_key) AS keys, (SELECT count(*)::int FROM question) AS questions',
   )
   expect(rows).toEqual([{ jobs: 0, keys: 0, questions: 0 }])
-}, 30_000)
+})
 
 test('a leader in another process answers, and tells how its machine is; limits hold there too', async () => {
   const leader = await start('scheduler,api')
@@ -107,4 +107,4 @@ test('a leader in another process answers, and tells how its machine is; limits 
   } finally {
     await leader.end()
   }
-}, 60_000)
+})

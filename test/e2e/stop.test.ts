@@ -52,7 +52,7 @@ async function npmStart(): Promise<Group> {
     output: () => output,
   }
   running.add(group)
-  await until(() => output.includes('is ready at'), { what: `Berth is ready:\n${output}`, timeoutMs: 30_000 })
+  await until(() => output.includes('is ready at'), { what: `Berth is ready:\n${output}` })
   return group
 }
 
@@ -92,9 +92,7 @@ async function withApi<T>({ url }: Group, work: (api: Api) => Promise<T>): Promi
   }
 }
 
-test('a signal that arrives again and again drains once; PostgreSQL is the last to stop', {
-  timeout: 60_000,
-}, async () => {
+test('a signal that arrives again and again drains once; PostgreSQL is the last to stop', async () => {
   const first = await npmStart()
   const jobId = await withApi(first, (api) => api.submit({ command: ['sh', '-c', counter] }))
   const database = await postmaster()
@@ -113,7 +111,7 @@ test('a signal that arrives again and again drains once; PostgreSQL is the last 
   })
 })
 
-test('after kill -9 of all of it the next start goes on with the same data', { timeout: 60_000 }, async () => {
+test('after kill -9 of all of it the next start goes on with the same data', async () => {
   const first = await npmStart()
   const [done, going] = await withApi(first, async (api) => {
     const ended = await api.submit({ command: ['echo', 'kept'] })

@@ -47,7 +47,7 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ memoryBytes: 64 * 2 ** 20 })
 
-describe.skipIf(engine === undefined)(`with ${engine}`, { timeout: 60_000 }, () => {
+describe.skipIf(engine === undefined)(`with ${engine}`, () => {
   contract('container', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-container-'))
     return {
@@ -117,7 +117,7 @@ describe.skipIf(engine === undefined)(`with ${engine}`, { timeout: 60_000 }, () 
     it('ends by itself after its maximum run time, though no server ends it', async () => {
       const spec = sh("trap '' TERM; while :; do sleep 1; done", { maxRunTimeSeconds: 1 })
       expect(await finish(spec)).toMatchObject({ exitCode: 137, stopped: false, cause: 'MAX_RUN_TIME' })
-    }, 40_000)
+    })
 
     it('leaves no child behind when it is stopped', async () => {
       const handle = await start(sh('setsid sleep 4242 & setsid sleep 4243 & echo up; wait'))

@@ -25,7 +25,7 @@ const sh = (text: string, spec: Spec = {}): Spec => ({
 })
 const asksForIt = "xdpyinfo | grep -c 'dimensions: *1280x960'"
 
-describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a cluster', { timeout: 60_000 }, () => {
+describe.skipIf(kubeconfig === undefined || !hasServer)('an X11 display in a cluster', () => {
   let directory: string
   let executor: Executor
 

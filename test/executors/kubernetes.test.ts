@@ -37,7 +37,7 @@ async function clear(directory: string): Promise<void> {
 
 const small = resourcesOf({ cpu: 0.05, memoryBytes: 64 * 2 ** 20 })
 
-describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 }, () => {
+describe.skipIf(kubeconfig === undefined)('with a cluster', () => {
   contract('kubernetes', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'berth-kubernetes-'))
     return {
@@ -106,7 +106,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
         'OOM_KILLED',
         'MAX_RUN_TIME',
       ])
-    }, 120_000)
+    })
 
     it('that cannot begin says why', async () => {
       expect(await failure(sh('true', { workdir: '/nowhere' }))).toMatchObject({ reason: 'WORKDIR_NOT_FOUND' })
@@ -287,7 +287,7 @@ describe.skipIf(kubeconfig === undefined)('with a cluster', { timeout: 60_000 },
       // A kubelet of 1.20 does not always say how its container ended.
       expect([3, 137]).toContain(end.exitCode)
       expect((await reading).out).toBe('first\nlast\n')
-    }, 120_000)
+    })
 
     it('of several has no time of the kubelet before all begin', async () => {
       const resources = { ...small, replicas: 2 }

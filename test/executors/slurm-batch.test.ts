@@ -104,7 +104,7 @@ it('does not wait for a process that left the session of the command', async () 
   expect(isAlive(Number(textOf('pid')))).toBe(true)
   expect(textOf('stdout')).toBe('out\n')
   expect(readlinkSync(pathOf('exit'))).toMatch(/^0 - /)
-}, 30_000)
+})
 
 it('keeps the last output when a TERM to all of its processes comes after the end of the command', async () => {
   const { pid, ended } = begin(`${detached('until [ -e go ]; do sleep 0.1; done; echo last')} echo out`)
@@ -114,7 +114,7 @@ it('keeps the last output when a TERM to all of its processes comes after the en
   writeFileSync(pathOf('go'), '')
   await ended
   expect(textOf('stdout')).toBe('out\nlast\n')
-}, 30_000)
+})
 
 const shells: [string, string[]][] = [
   ['dash', []],

@@ -128,7 +128,7 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     })
     expect(await untilEnded(own.executor, (await starting) ?? '')).toMatchObject({ exitCode: 0 })
     expect(await readFile(marks, 'utf8')).toBe('x\n')
-  }, 120_000)
+  })
 
   it('ends at the limit that Slurm has, in whole minutes, if no server ends it', async () => {
     const patient = await openSlurm(own.directory, { deadlineSlackSeconds: 0 })

@@ -64,7 +64,7 @@ it('they are carried out one after the other, and read as they are', async () =>
   // Those of one read of the connection.
   expect(seen.thereMax).toBeLessThan(2_000)
   socket.destroy()
-}, 90_000)
+})
 
 it('no more are read while one is worked on, wherever the bytes were cut', async () => {
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
@@ -85,7 +85,7 @@ it('no more are read while one is worked on, wherever the bytes were cut', async
   expect(seen.atWorkMax).toBe(1)
   expect(seen.thereMax).toBeLessThan(2_000)
   socket.destroy()
-}, 90_000)
+})
 
 it('a long body after another request is read to its end', async () => {
   const { socket, seen } = await start()

@@ -13,8 +13,6 @@ import { until } from '../support/until.ts'
 /** What stays open ends with the right that opened it, whatever it came by, and is bounded for each person. */
 
 const secret = 'the-bootstrap-secret-of-this-test'
-/** Seconds, on an idle machine one or two. */
-const farewellMsMax = 30_000
 let provider: OpenIdProvider
 let server: TestServer
 let admin: Person
@@ -70,13 +68,13 @@ const within = async <T>(what: string, promise: Promise<T>): Promise<T> => {
   void promise.then((value) => {
     settled = { value }
   })
-  return (await until(() => settled, { what, timeoutMs: farewellMsMax })).value
+  return (await until(() => settled, { what })).value
 }
 
 const accepts = ['text/event-stream', '*/*', 'text/*', 'application/json, */*;q=0.1', null] as const
 
 describe('a stream by HTTP, whatever it says that it accepts', () => {
-  it('ends when its token is revoked, its user demoted, its JWT expired', { timeout: 60_000 }, async () => {
+  it('ends when its token is revoked, its user demoted, its JWT expired', async () => {
     const before = server.logTail.openFollowers()
     const [revoked, demoted] = [await someone(), await someone('ADMIN')]
     const email = `jwt${++names}@example.org`
@@ -129,7 +127,7 @@ describe('what a person may keep open', () => {
   const limited = (errors: unknown) =>
     Array.isArray(errors) && errors.some(({ extensions }) => extensions.code === 'SUBSCRIPTION_LIMIT')
 
-  it('is so many subscriptions over all transports, and others are not concerned', { timeout: 60_000 }, async () => {
+  it('is so many subscriptions over all transports, and others are not concerned', async () => {
     const [greedy, other] = [await someone(), await someone()]
     const perSocket = limits.subscriptionsPerConnectionMax
     const count = limits.subscriptionsPerPersonMax / perSocket
@@ -139,7 +137,7 @@ describe('what a person may keep open', () => {
     const before = server.feed.openReaders()
     const heard = sockets.flatMap((socket) => Array.from({ length: perSocket }, () => socket.subscribe()))
     const full = before + limits.subscriptionsPerPersonMax
-    await until(() => server.feed.openReaders() === full, { what: 'all of them are open', timeoutMs: 30_000 })
+    await until(() => server.feed.openReaders() === full, { what: 'all of them are open' })
 
     const oneMore = openSocket(greedy.token)
     expect(limited(await within('it is refused', oneMore.subscribe()))).toBe(true)
@@ -174,7 +172,7 @@ describe('what a person may keep open', () => {
     await until(() => server.feed.openReaders() === before, { what: 'all are gone' })
   })
 
-  it('is so many sockets: one more is told to come back later', { timeout: 60_000 }, async () => {
+  it('is so many sockets: one more is told to come back later', async () => {
     const greedy = await someone()
     const sockets = Array.from({ length: limits.socketsPerPersonMax }, () => openSocket(greedy.token))
     await Promise.all(sockets.map(({ connected }) => connected))
@@ -206,7 +204,7 @@ describe('an upgrade that is refused', () => {
     return socket
   }
 
-  it('leaves no connection of a peer that neither reads nor leaves', { timeout: 60_000 }, async () => {
+  it('leaves no connection of a peer that neither reads nor leaves', async () => {
     const texts = [
       handshake('/graphql', 'https://evil.example'),
       handshake('/elsewhere', 'http://127.0.0.1'),
@@ -220,6 +218,6 @@ describe('an upgrade that is refused', () => {
       for (const socket of sockets) if (socket.writable) socket.write('.')
       return sockets.every(({ destroyed }) => destroyed)
     }
-    await until(reset, { what: 'all are gone', timeoutMs: farewellMsMax })
+    await until(reset, { what: 'all are gone' })
   })
 })

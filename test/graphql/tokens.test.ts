@@ -10,7 +10,6 @@ import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
 
 const secret = 'the-bootstrap-secret-of-this-test'
-const farewellMsMax = 8_000
 let server: TestServer
 let admin: Person
 
@@ -203,7 +202,7 @@ const soon = (what: string, ended: Promise<unknown>) => {
   void ended.then((value) => {
     done = { value }
   })
-  return until(() => done, { what, timeoutMs: farewellMsMax }).then(({ value }) => value)
+  return until(() => done, { what }).then(({ value }) => value)
 }
 
 describe('what is live', () => {

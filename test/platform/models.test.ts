@@ -155,7 +155,7 @@ describe('what fails in it is told as it is of a statement', () => {
     })
   })
 
-  test('a database that is silent', { timeout: 20_000 }, async () => {
+  test('a database that is silent', async () => {
     const door = await createDoor(database.url)
     const db = openDb({ address: door, connectionsMax: 1, log: createLog('silent'), applicationName: 'berth silent' })
     const error = await failure(

@@ -66,7 +66,7 @@ test('a process that its backend does not answer gives the pool to one that it a
 test('of two that it does not answer, each leads twice as long in its next term', async () => {
   const clock = fast(100)
   const terms = [competeCutOff('one', clock), competeCutOff('other', clock)]
-  await until(() => terms.some((seconds) => seconds.length >= 2), { what: 'one gave way twice', timeoutMs: 30_000 })
+  await until(() => terms.some((seconds) => seconds.length >= 2), { what: 'one gave way twice' })
   for (const seconds of terms)
     for (const [count, length] of seconds.entries()) expect(length).toBeGreaterThanOrEqual(30 * 2 ** count)
 })

@@ -101,7 +101,7 @@ describe('a machine that can start nothing', () => {
     await rename(`${runs}.away`, runs)
     await pass(4_000)
     const waiting = () => sql<{ n: number }>("SELECT count(*)::int AS n FROM job WHERE state <> 'SUCCEEDED'")
-    await until(async () => (await waiting())[0]?.n === 0, { what: 'all have run', timeoutMs: 30_000 })
+    await until(async () => (await waiting())[0]?.n === 0, { what: 'all have run' })
     expect(await nodes()).toMatchObject([{ failures: 0, backsOff: false }])
     await until(async () => (await readdir(runs)).length === 0, { what: 'no folder is left' })
   })

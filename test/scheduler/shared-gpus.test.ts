@@ -71,9 +71,7 @@ function shortRuns(name: string, random: Random, machine: Devices): Executor {
   }
 }
 
-test('no device is in two hands, in random submissions over local and container', {
-  timeout: 120_000,
-}, async () => {
+test('no device is in two hands, in random submissions over local and container', async () => {
   await using database = await createDatabase()
   const nodes = [{ ...simNode, devices }]
   await using it = await createTestDomain(database.db, { nodes, pool: { executors: ['local', 'container'] } })

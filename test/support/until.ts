@@ -5,11 +5,13 @@ export interface UntilOptions {
 }
 
 const pollMs = 10
+/** Only what never happens takes so long, also on a machine that is ten times slower for a minute. */
+const timeoutMsDefault = 30_000
 
 /** Waits for a condition that no event announces, and returns its first truthy value. All tests wait with it. */
 export async function until<T>(
   condition: () => T | Promise<T>,
-  { what, timeoutMs = 10_000 }: UntilOptions,
+  { what, timeoutMs = timeoutMsDefault }: UntilOptions,
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + timeoutMs
   for (;;) {

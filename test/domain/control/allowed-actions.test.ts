@@ -114,7 +114,7 @@ test.each<[string, () => Promise<string>]>([
   ...jobStates.map((state): [string, () => Promise<string>] => [state, () => jobIn(state)]),
   ['over, with variables', () => jobIn('FAILED', { environment: [{ name: 'A', value: 'b' }] })],
   ['over, and awaited', awaited],
-])('actions on a job that is %s are those that its verbs take', { timeout: 60_000 }, async (_, make) => {
+])('actions on a job that is %s are those that its verbs take', async (_, make) => {
   for (const viewer of viewers) {
     const expected = await takenActions(viewer, make)
     expect({ viewer: viewer.userName, actions: await allowed(viewer, await make()) }).toEqual({

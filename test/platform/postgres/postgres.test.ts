@@ -324,7 +324,7 @@ describe('a process that leaves does not wait', () => {
     for (const pid of frozen) process.kill(pid, 'SIGSTOP')
     const began = performance.now()
     await postgres.stop()
-    expect(performance.now() - began).toBeLessThan(10_000)
+    expect(performance.now() - began).toBeLessThan(30_000)
     for (const pid of frozen) process.kill(pid, 'SIGCONT')
   })
 })

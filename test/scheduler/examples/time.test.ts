@@ -44,7 +44,7 @@ describe.each(modes)('with %s alone', (mode) => {
     expect(maxima).toEqual([172_800, 0, 0, 0])
   })
 
-  test('72: the maximum counts from RUNNING, and ends a run for good', { timeout: 60_000 }, async () => {
+  test('72: the maximum counts from RUNNING, and ends a run for good', async () => {
     await using it = await startCluster({ mode, ...P, nodes: [CPU()], graceMs: 1_000, clock: systemClock })
     const environment = { SIM_START_SECONDS: 5, SIM_RUN_SECONDS: 1_000, SIM_IGNORE_TERM_SECONDS: 1_000 }
     const id = await it.submit({
@@ -54,7 +54,7 @@ describe.each(modes)('with %s alone', (mode) => {
     })
     await it.settle()
     expect(await it.states(id)).toEqual(['RUNNING'])
-    await until(async () => (await it.states(id))[0] === 'FAILED', { what: 'its time is over', timeoutMs: 20_000 })
+    await until(async () => (await it.states(id))[0] === 'FAILED', { what: 'its time is over' })
     await it.settle()
     expect(await it.job(id)).toMatchObject({ state: 'FAILED', stateReason: 'MAX_RUN_TIME', exitCode: 137 })
     const runs = await it.sql<{ startup: number; running: number }>(
@@ -89,13 +89,12 @@ describe.each(modes)('with %s alone', (mode) => {
         await it.advance(61)
         return (await it.states(pre, rst)).join() === 'INTERRUPTED,QUEUED'
       },
-      { what: 'both are lost', timeoutMs: 20_000 },
+      { what: 'both are lost' },
     )
     expect(await it.sql("SELECT 1 FROM node WHERE state = 'LOST'")).toHaveLength(2)
     await silence([])
     await until(async () => (await it.states(rst)).join() === 'RUNNING' || (await it.settle()), {
       what: 'it runs again',
-      timeoutMs: 20_000,
     })
     expect((await it.job(rst)).runs.nodes.map(({ number, state }) => [number, state])).toEqual([
       [1, 'INTERRUPTED'],
