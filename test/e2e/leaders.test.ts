@@ -132,7 +132,7 @@ const thaw = async ({ server }: { server: BerthProcess }, since: number) => {
 }
 
 test('the leader is killed again and again under load: nothing starts twice, and no limit is exceeded', {
-  timeout: 60_000 + killSeconds * 3_000,
+  timeout: 120_000 + killSeconds * 3_000,
 }, async () => {
   const client = new pg.Client({ connectionString: database.url })
   client.on('error', () => undefined)

@@ -12,7 +12,6 @@ import { until } from '../support/until.ts'
 
 /** How the mode of a server is decided at its start, in real processes over one database. */
 const secret = 'bootstrap-secret-of-this-test'
-const startMsMax = 60_000
 let database: TestDatabase
 let dataDir: string
 
@@ -55,9 +54,7 @@ async function refused(env: Record<string, string> = {}, args: readonly string[]
 const info = '{ serverInfo { singleUser } }'
 
 describe('the mode of a server', () => {
-  it('is single-user without users and tokens, and then listens on loopback alone', {
-    timeout: startMsMax,
-  }, async () => {
+  it('is single-user without users and tokens, and then listens on loopback alone', async () => {
     expect(await refused({ BERTH_HOST: '0.0.0.0' })).toMatch(/^server.host: "0.0.0.0" is reachable.*bootstrapToken/)
     const server = await started()
     const local = personWith(server.url, '')
@@ -72,11 +69,11 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('is refused when there are users of whom nobody could log in', { timeout: startMsMax }, async () => {
+  it('is refused when there are users of whom nobody could log in', async () => {
     expect(await refused()).toMatch(/^auth: login is required.*no user could log in; set auth.bootstrapToken/)
   })
 
-  it('has users with a bootstrap token, and listens where it is told', { timeout: startMsMax }, async () => {
+  it('has users with a bootstrap token, and listens where it is told', async () => {
     const server = await started({ BERTH_BOOTSTRAP_TOKEN: secret, BERTH_HOST: '0.0.0.0' })
     expect(await personWith(server.url, '').data(info)).toEqual({ serverInfo: { singleUser: false } })
     expect((await personWith(server.url, '').ask('{ viewer { permissions } }')).status).toBe(401)
@@ -87,9 +84,7 @@ describe('the mode of a server', () => {
     await server.end()
   })
 
-  it('stays so without it while a token can be used; what one process revokes is dead in another', {
-    timeout: startMsMax,
-  }, async () => {
+  it('stays so without it while a token can be used; what one process revokes is dead in another', async () => {
     const [one, two] = [await started(), await started()]
     const [here, there] = [personWith(one.url, secret), personWith(two.url, secret)]
     const { tokens } = await here.data('{ tokens { nodes { id name } } }')
@@ -100,7 +95,7 @@ describe('the mode of a server', () => {
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: secret })).toMatch(/to a new secret/)
   })
 
-  it('does not fall back, and is left by --single-user alone', { timeout: startMsMax }, async () => {
+  it('does not fall back, and is left by --single-user alone', async () => {
     expect(await refused()).toMatch(/^auth: login is required/)
     expect(await refused({ BERTH_BOOTSTRAP_TOKEN: 'another-secret-of-this-test' }, ['--single-user'])).toMatch(
       /BERTH_BOOTSTRAP_TOKEN: is set, which /,
@@ -114,9 +109,7 @@ describe('the mode of a server', () => {
     await again.end()
   })
 
-  it('ends in a server that runs, once another server over the database has users', {
-    timeout: startMsMax,
-  }, async () => {
+  it('ends in a server that runs, once another server over the database has users', async () => {
     await using opened = new AsyncDisposableStack()
     const { url: DATABASE_URL } = opened.use(await createDatabase())
     const start = async (env: Record<string, string>, args: readonly string[] = []) => {
@@ -141,7 +134,7 @@ describe('the mode of a server', () => {
           ({ viewer }) => viewer.user.name,
           () => null,
         )
-    expect(await until(nameOf, { what: 'the server accepts the token', timeoutMs: startMsMax })).toBe('admin')
+    expect(await until(nameOf, { what: 'the server accepts the token' })).toBe('admin')
     expect((await anonymous.ask('{ viewer { permissions } }')).status).toBe(401)
     expect(alone.output()).toContain('another server over this database has users')
   })
