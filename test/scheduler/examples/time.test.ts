@@ -63,9 +63,10 @@ describe.each(modes)('with %s alone', (mode) => {
       [id],
     )
     expect(runs).toHaveLength(1)
-    expect(runs[0]?.startup).toBeGreaterThanOrEqual(5)
-    // Two seconds and the whole grace, for it does not obey TERM.
-    expect(runs[0]?.running).toBeGreaterThanOrEqual(3)
+    // Five seconds; two seconds and the whole grace, for it does not obey TERM. The backend tells the time of the
+    // database by an estimate, which a busy machine moves meanwhile.
+    expect(runs[0]?.startup).toBeGreaterThan(4.5)
+    expect(runs[0]?.running).toBeGreaterThan(2.5)
   })
 
   test('80: a node that is silent for a while is as before; one that is silent for long is lost', async () => {
