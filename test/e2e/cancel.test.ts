@@ -26,9 +26,19 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** A fixed sequence, so that a failure can be seen again: a linear congruential generator. */
-const isUnavailable = (answer: unknown) => (answer as { cancelJob: { code?: string } }).cancelJob.code === 'UNAVAILABLE'
+type Answer = Record<string, { code?: string } & Record<string, unknown>>
 
+/** All at once they may wait too long for a connection, and are told to try again. */
+const answered = (query: string, variables: Record<string, unknown>) =>
+  until(
+    async () => {
+      const [answer] = Object.values(await api.ask<Answer>(query, variables))
+      return answer?.code !== 'UNAVAILABLE' && answer
+    },
+    { what: 'it is answered' },
+  )
+
+/** A fixed sequence, so that a failure can be seen again: a linear congruential generator. */
 function random(seed: number) {
   let state = seed
   return () => {
@@ -39,20 +49,20 @@ function random(seed: number) {
 
 test('74: 300 jobs cancelled at random moments end in exactly one final state each', async () => {
   const next = random(20_261_121)
+  const submit =
+    'mutation ($input: SubmitJobInput!) { submitJob(input: $input) { ... on SubmitJobSuccess { job { id } } ... on Problem { code } } }'
   const cancel =
     'mutation ($jobId: ID!) { cancelJob(input: { jobId: $jobId }) { ... on CancelJobSuccess { changed } ... on Problem { code } } }'
   const resources = { cpu: 0.05, memoryBytes: 1_000_000 }
-  const ids: string[] = []
   await Promise.all(
-    Array.from({ length: 300 }, async () => {
-      const id = await api.submit({ command: ['sleep', String(next() * 0.05)], resources })
-      ids.push(id)
+    Array.from({ length: 300 }, async (_, index) => {
+      const spec = { command: ['sleep', String(next() * 0.05)], resources }
+      const submitted = await answered(submit, { input: { spec, idempotencyKey: `random ${index}` } })
+      expect(submitted).toEqual({ job: { id: expect.any(String) } })
+      const { id: jobId } = submitted['job'] as { id: string }
       for (let turns = Math.floor(next() * 40); turns > 0; turns--)
         await new Promise((resolve) => setImmediate(resolve))
-      // All at once they may wait too long for a connection, and are told to try again.
-      const answered = async () => [await api.ask(cancel, { jobId: id })].find((each) => !isUnavailable(each))
-      const answer = await until(answered, { what: 'the cancel is answered' })
-      expect(answer).toMatchObject({ cancelJob: { changed: expect.any(Boolean) } })
+      expect(await answered(cancel, { jobId })).toEqual({ changed: expect.any(Boolean) })
     }),
   )
   const open = () => database.db.sql.query('SELECT id, state FROM job WHERE NOT log_closed')
