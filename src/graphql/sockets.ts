@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ExecutionArgs, GraphQLError } from 'graphql'
 import { type Context, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type SubscribePayload } from 'graphql-ws'
@@ -19,6 +20,7 @@ import type { Farewell, Guests } from './guests.ts'
 import { limits } from './limits.ts'
 import { type Message, textsOf, withTexts } from './log-text.ts'
 import { partOneByOne } from './parting.ts'
+import { keepAlive } from './stalled.ts'
 import { refuseUpgrade } from './upgrade.ts'
 
 /**
@@ -31,9 +33,9 @@ import { refuseUpgrade } from './upgrade.ts'
  * that no client may send, 4408 no `connection_init`. Nothing may throw in onConnect: that would close with 4500, which
  * is fatal to the client.
  *
- * A peer that does not answer a ping within `keepAliveMs` is dropped, so a dead one is gone after twice that; one that
- * does not take part in the closing handshake after `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets,
- * an address at most `strangersPerAddressMax` that have not logged in yet.
+ * A peer that does not answer a ping is dropped (stalled.ts); one that does not take part in the closing handshake after
+ * `closeWaitMs`. A person has at most `socketsPerPersonMax` sockets, an address at most `strangersPerAddressMax` that have
+ * not logged in yet.
  */
 
 export interface Sockets {
@@ -139,7 +141,7 @@ export function createSockets(options: SocketOptions): Sockets {
     }
   }
 
-  function open(connection: Connection, raw: Duplex) {
+  function open(connection: Connection, raw: Socket) {
     const { socket } = connection
     const cork = createCork(raw)
     const closed = protocol.opened(
@@ -164,7 +166,7 @@ export function createSockets(options: SocketOptions): Sockets {
     )
     // An oversized or malformed frame: ws has closed the connection with the right code already.
     socket.on('error', (error) => log.debug({ err: error }, 'a socket broke'))
-    const stopPinging = keepAlive(socket, keepAliveMs)
+    const stopPinging = keepAlive(socket, raw, keepAliveMs)
     socket.once('close', (code, reason) => {
       stopPinging()
       connection.leave?.()
@@ -181,7 +183,7 @@ export function createSockets(options: SocketOptions): Sockets {
       if (admitted === null) return refuseUpgrade(socket, tooManyStrangers)
       socket.once('close', admitted)
       server.handleUpgrade(request, socket, head, (accepted) =>
-        open({ socket: accepted, ip, admitted, texts: new Map() }, socket),
+        open({ socket: accepted, ip, admitted, texts: new Map() }, request.socket),
       )
     },
     count: () => server.clients.size,
@@ -271,19 +273,6 @@ const send = (socket: WebSocket, { data, sent }: Message) =>
     })
     if (goesOn) resolve()
   })
-
-function keepAlive(socket: WebSocket, everyMs: number): () => void {
-  let answered = true
-  socket.on('pong', () => {
-    answered = true
-  })
-  const timer = setInterval(() => {
-    if (!answered) return socket.terminate()
-    answered = false
-    socket.ping()
-  }, everyMs)
-  return () => clearInterval(timer)
-}
 
 /** The peer may be dead; it gets a second to take part in the closing handshake. */
 const closeForRestart = (socket: WebSocket) =>

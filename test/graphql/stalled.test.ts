@@ -3,7 +3,8 @@ import type { ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createAnswerWatch } from '../../src/graphql/stalled.ts'
+import { WebSocketServer } from 'ws'
+import { createAnswerWatch, cutWhenStalled, keepAlive } from '../../src/graphql/stalled.ts'
 import { openLog } from '../../src/logs/append.ts'
 import { data } from '../support/client.ts'
 import { append } from '../support/log.ts'
@@ -84,3 +85,62 @@ it('so is an answer of the API', async () => {
   unsubscribe('http.server.request.start', hear)
   expect(response?.writableFinished).toBe(false)
 })
+
+const messageBytes = 96 * 1024 * 1024
+const lookMs = 500
+const stepBytes = 2 * 1024 * 1024
+const stepMs = 50
+
+/** Takes what is sent in steps, so that one message takes several looks; tells how much came when the connection is closed. */
+async function takeSlowly(socket: Socket): Promise<number> {
+  let came = 0
+  socket.on('data', ({ length }) => {
+    came += length
+    if (Math.floor(came / stepBytes) === Math.floor((came - length) / stepBytes)) return
+    socket.pause()
+    setTimeout(() => socket.resume(), stepMs)
+  })
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+  return came
+}
+
+/** Sends one message in one write to each caller, and watches as the server does. */
+const sending = {
+  'an HTTP stream': () =>
+    createServer((_request, response) => {
+      response.once('close', cutWhenStalled(response, lookMs))
+      response.end(Buffer.alloc(messageBytes))
+    }),
+  'a WebSocket': () => {
+    const sockets = new WebSocketServer({ noServer: true })
+    const server = createServer()
+    server.on('upgrade', (request, raw, head) =>
+      sockets.handleUpgrade(request, raw, head, (socket) => {
+        socket.once('close', keepAlive(socket, request.socket, lookMs))
+        socket.send(Buffer.alloc(messageBytes))
+      }),
+    )
+    return server
+  },
+}
+const upgrade = 'Upgrade: websocket\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13'
+
+it.each([
+  ['an HTTP stream', 'Connection: close'],
+  ['a WebSocket', `Connection: Upgrade\r\n${upgrade}`],
+] as const)(
+  '%s whose reader is slow is not cut in the middle of a message; one that takes nothing is',
+  async (name, fields) => {
+    const server = sending[name]()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const request = `GET / HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`
+    const open = () => reader((server.address() as AddressInfo).port, request)
+    expect(await takeSlowly(open())).toBeGreaterThan(messageBytes)
+    const cut = new Promise((resolve) => server.once('connection', (raw) => raw.once('close', resolve)))
+    const stalled = open()
+    await cut
+    expect(await takeSlowly(stalled)).toBeLessThan(messageBytes)
+    await new Promise((resolve) => server.close(resolve))
+  },
+)
