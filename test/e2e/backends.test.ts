@@ -76,8 +76,8 @@ server: { publicUrl: 'http://127.0.0.1:1' }
 kubernetes: { kubeconfig: '${kubeconfig}', image: 'localhost/bb:1' }
 data: { roots: { data: '${folder}' } }
 pools: [{ name: cluster, executors: [kubernetes], ${scheduling} }]`,
-        // The kubelet looks for orders now and then, and tells whole seconds.
-        slackMs: 54_000,
+        // Of which one is for its times, which are whole seconds.
+        slackMs: 2_000,
       }
     : null,
 }

@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -9,7 +8,6 @@ import { annotations, podLabels } from '../../src/executors/kubernetes/names.ts'
 import type { ContainerStatus, Pod } from '../../src/executors/kubernetes/objects.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { machineTime } from '../support/clock.ts'
-import { root } from '../support/sources.ts'
 import { type ClusterServer, fastClock, startClusterServer } from './cluster-server.ts'
 import { observe } from './runs.ts'
 
@@ -166,23 +164,4 @@ test('a pod that waited in vain while the others began interrupts the run', asyn
   expect(await observe(executor, handle)).toMatchObject({ state: 'running' })
   obey()
   expect(await observe(executor, handle)).toMatchObject({ state: 'gone' })
-})
-
-test('the first process of a pod stops waiting for the others, also without a server', async () => {
-  await mkdir(join(directory, 'orders'))
-  const said = join(directory, 'said')
-  await writeFile(said, '')
-  const source = await readFile(join(root, 'src/executors/kubernetes/supervise.sh'), 'utf8')
-  // Here it is not alone on its machine.
-  const script = source
-    .replaceAll('kill -', 'false -')
-    .replaceAll('/berth/orders', join(directory, 'orders'))
-    .replaceAll('/dev/termination-log', said)
-  const [limit, grace, replica, copies, patience] = ['0', '1', '0', '2', '1']
-  const args = ['-c', script, 'berth', limit, grace, replica, copies, patience]
-  const exitCode = await new Promise((resolve) => {
-    execFile('/bin/sh', args, { timeout: 20_000 }, (error) => resolve(error?.code))
-  })
-  expect(exitCode).toBe(143)
-  expect(await readFile(said, 'utf8')).toBe('NOT_TOGETHER\n')
 })

@@ -37,7 +37,7 @@ export const closureKey = 'closure'
 /** Where a pod has the files of its Secret. */
 export const runDirectory = '/berth/run'
 
-const superviseScript = awaitFunction + scriptOf(import.meta.dirname, 'supervise.sh')
+export const superviseScript = awaitFunction + scriptOf(import.meta.dirname, 'supervise.sh')
 /** Between TERM and KILL of a pod that ends by itself, or is deleted by others. */
 const fallbackGraceSeconds = 30
 /**
@@ -61,7 +61,9 @@ export function podOf(made: PodParts, replica: number): unknown {
   const dns = internalName(spec)
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
-  const own = [limit, fallbackGraceSeconds, replica, copies, togetherSecondsMax, spec.x11 ? displayPipe : '']
+  const patience = togetherSecondsMax
+  const pipe = spec.x11 ? displayPipe : ''
+  const own = [limit, fallbackGraceSeconds, replica, copies, patience, pipe, Math.floor(spec.maxRunTimeSeconds)]
   const display = spec.x11 ? [displayContainerOf(spec.x11, made.x11Image)] : []
   return {
     apiVersion: 'v1',

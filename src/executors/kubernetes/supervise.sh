@@ -12,9 +12,10 @@
 #
 # limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
 # TERM and KILL then. copies: pods of the run. patience: seconds that the command waits for the other pods and the
-# display. display: its pipe; '': the run has none.
+# display. display: its pipe; '': the run has none. expected: seconds after which a server orders the stop; 0: no moment is
+# known.
 
-orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 first=localhost
+orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 expected=$7 first=localhost
 say() { echo "$1" >>/dev/termination-log; }
 
 end_if_stopped() {
@@ -55,32 +56,42 @@ trap 'caught=yes; kill -TERM -1' TERM
 (exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-) &
 child=$!
 
-# Ignored signals stay ignored in the children, so TERM to all does not end the sleep.
+# In hundredths of a second, because no clock that is set may change it. The digits after the point are no octal number.
+look_at_clock() {
+  read -r now _ </proc/uptime
+  now=$((${now%.*} * 100 + 1${now#*.} - 100))
+}
+
+# Ignored signals stay ignored in the children, so TERM to all does not end the sleep. A look costs a process, so there is
+# one a second until an order is near or given. A sleep that knows whole seconds only refuses the shorter ones.
 (
   trap '' TERM
-  seconds=0 ends=
-  while sleep 1; do
-    seconds=$((seconds + 1))
-    order=
+  look_at_clock
+  began=$now ends= pause=1 short=0.1
+  sleep "$short" || short=1
+  while sleep "$pause"; do
+    look_at_clock
+    ran=$((now - began)) order=
+    [ "$expected" -eq 0 ] || [ "$ran" -lt $(((expected - 1) * 100)) ] || pause=$short
     if [ -s "$orders/stop" ]; then
       read -r order <"$orders/stop" || :
-      wanted=$((seconds + (order + 999) / 1000))
+      wanted=$((now + (order + 9) / 10))
       why=STOPPED
-    elif [ "$limit" -gt 0 ] && [ "$seconds" -ge "$limit" ]; then
-      wanted=$((seconds + grace))
+    elif [ "$limit" -gt 0 ] && [ "$ran" -ge $((limit * 100)) ]; then
+      wanted=$((now + grace * 100))
       why=MAX_RUN_TIME
     else
       continue
     fi
     if [ -z "$ends" ]; then
       say "$why"
-      ends=$wanted last=$order
-      [ "$ends" -le "$seconds" ] || kill -TERM -1
+      ends=$wanted last=$order pause=$short
+      [ "$ends" -le "$now" ] || kill -TERM -1
     elif [ "$order" != "$last" ]; then
       last=$order
       [ "$wanted" -ge "$ends" ] || ends=$wanted
     fi
-    [ "$ends" -gt "$seconds" ] || kill -KILL -1
+    [ "$ends" -gt "$now" ] || kill -KILL -1
   done
 ) >/dev/null 8>&- 9>&- &
 

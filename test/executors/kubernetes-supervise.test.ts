@@ -1,0 +1,94 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { superviseScript } from '../../src/executors/kubernetes/pod.ts'
+
+/** The first process of a pod, in a namespace of processes of its own. */
+
+let directory: string
+const path = (name: string) => join(directory, name)
+const said = () => readFile(path('said'), 'utf8')
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'berth-supervise-'))
+  for (const name of ['orders', 'run', 'bin']) await mkdir(path(name))
+  await writeFile(path('said'), '')
+})
+afterEach(() => rm(directory, { recursive: true }))
+
+interface Arguments {
+  shell?: string
+  limit?: number
+  copies?: number
+  patience?: number
+  expected?: number
+}
+
+async function supervised(command: string, given: Arguments = {}): Promise<ChildProcess> {
+  const { shell = '/bin/sh', limit = 0, copies = 1, patience = 1, expected = 0 } = given
+  await writeFile(path('run/command'), command)
+  const script = superviseScript
+    .replaceAll('/berth/orders', path('orders'))
+    .replaceAll('/berth/run', path('run'))
+    .replaceAll('/dev/termination-log', path('said'))
+  const own = [limit, 1, 0, copies, patience, '', expected].map(String)
+  return spawn('unshare', ['--pid', '--fork', ...shell.split(' '), '-c', script, 'berth', ...own], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    env: { ...process.env, PATH: [path('bin'), process.env['PATH']].join(delimiter) },
+  })
+}
+
+/** Its first word, and the moment in which it was said, in ms. */
+async function heard({ stdout }: ChildProcess): Promise<[string, number]> {
+  const [bytes] = stdout ? await once(stdout, 'data') : []
+  return [String(bytes).trim(), performance.now()]
+}
+
+const ignores = "trap 'echo term' TERM; echo begun; while :; do sleep 0.02; done"
+const shells = ['/bin/dash', '/bin/bash', '/bin/busybox sh'].filter((shell) => existsSync(shell.replace(/ .*/, '')))
+
+describe.skipIf(process.getuid?.() !== 0)('the first process of a pod', { timeout: 60_000 }, () => {
+  it('stops waiting for the others, also without a server', async () => {
+    const child = await supervised('', { copies: 2 })
+    expect(await once(child, 'exit')).toEqual([143, null])
+    expect(await said()).toBe('NOT_TOGETHER\n')
+  })
+
+  it.each(shells)('hears an order at once near the moment in which it is expected: %s', async (shell) => {
+    const child = await supervised(ignores, { shell, expected: 2 })
+    await heard(child)
+    await setTimeout(1_100)
+    const [orderedMs, term, ended] = [performance.now(), heard(child), once(child, 'exit')]
+    await writeFile(path('orders/stop'), '1400')
+    const [word, termMs] = await term
+    expect(word).toBe('term')
+    expect(termMs - orderedMs).toBeLessThan(600)
+    expect(await ended).toEqual([137, null])
+    expect(performance.now() - termMs).toBeGreaterThan(1_300)
+    expect(performance.now() - termMs).toBeLessThan(1_900)
+    expect(await said()).toBe('STOPPED\n')
+  })
+
+  it.each(shells)('ends a run by itself after its limit and the grace: %s', async (shell) => {
+    const child = await supervised(ignores, { shell, limit: 1 })
+    const [, begunMs] = await heard(child)
+    expect(await once(child, 'exit')).toEqual([137, null])
+    expect(performance.now() - begunMs).toBeGreaterThan(1_900)
+    expect(await said()).toBe('MAX_RUN_TIME\n')
+  })
+
+  it('hears an order with a sleep that knows whole seconds only', async () => {
+    await writeFile(path('bin/sleep'), '#!/bin/sh\ncase $1 in *.*) exit 1 ;; esac\nexec /bin/sleep "$1"\n')
+    await chmod(path('bin/sleep'), 0o755)
+    const child = await supervised('echo begun; exec /bin/sleep 60', { expected: 1 })
+    await heard(child)
+    await writeFile(path('orders/stop'), '5000')
+    expect(await once(child, 'exit')).toEqual([143, null])
+    expect(await said()).toBe('STOPPED\n')
+  })
+})
