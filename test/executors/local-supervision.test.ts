@@ -157,6 +157,36 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(ofSpool.map((line) => line.split('/', 1)[0]).sort()).toEqual(['1 ', '2 '])
   })
 
+  it.each([
+    ['a pipe', 'mkfifo "$j"'],
+    ['a directory', 'mkdir "$j"'],
+    ['a link', 'ln -s /dev/zero "$j"'],
+    ['a file without an end', 'truncate -s 1T "$j"'],
+  ])('that puts %s in the place of its journal is ended, and keeps no server from the others', async (_, put) => {
+    const other = await startAndHear(sh('echo up; sleep 600'), 1)
+    const script = 'j="$0/runs/$BERTH_RUN_ID/journal"; echo $$; until [ -e "$0/put" ]; do sleep 0.05; done; rm "$j"; '
+    const { handle, lines } = await startAndHear(sh(`${script}${put}; sleep 600`), 1)
+    await writeFile(join(spoolDir, 'put'), '')
+    await untilState(executor, handle, 'gone')
+    expect(await isAlive(Number(lines[0]))).toBe(false)
+    expect(await observe(executor, other.handle)).toMatchObject({ state: 'running' })
+  })
+
+  it('that empties its journal does not go on after its run is over', async () => {
+    const { handle, lines } = await startAndHear(sh('echo $$; : >"$0/runs/$BERTH_RUN_ID/journal"; sleep 600'), 1)
+    await until(async () => readFileSync(join(spoolDir, 'runs', handle, 'journal'), 'utf8') === '', { what: 'empty' })
+    // As a server does that waited in vain for a claim.
+    await executor.stop(handle, 0)
+    expect(await untilEnded(executor, handle)).toMatchObject({ stopped: true })
+    expect(await isAlive(Number(lines[0]))).toBe(false)
+  })
+
+  it('that writes nonsense into its journal ends with its own exit code', async () => {
+    const nonsense = 'exit x y\\nstop a b\\nused 1e999 z -\\nover stdout x\\nfull stdout NaN\\nexit 9999 1\\n'
+    const run = sh(`printf '${nonsense}' >>"$0/runs/$BERTH_RUN_ID/journal"; exit 5`)
+    expect(await finish(run)).toMatchObject({ exitCode: 5, stopped: false })
+  })
+
   it('that is killed together with all that supervised it ends as that', async () => {
     const { handle, lines } = await startAndHear(sh('echo $$; exec sleep 600'), 1)
     const session = Number(lines[0])

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, statSync } from 'node:fs'
+import { appendFileSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import type { Loss } from '../follow.ts'
 
 /**
@@ -53,14 +53,28 @@ export interface ShimClaim {
  * null: there is no such run here. Read synchronously: it is a few hundred bytes in the page cache (30 µs), and four
  * switches to the thread pool would cost ten times that at the start of every job.
  */
-export function readJournal(file: string | number): Journal | null {
+export function readJournal(path: string): Journal | null {
   try {
-    return parseJournal(readFileSync(file, 'utf8'))
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      return readOpenJournal(file)
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
-    if (isMissingFile(error)) return null
+    if (isMissingFile(error) || isNoFile(error)) return null
     throw error
   }
 }
+
+/** A job of the server's account may have put something else in its place, such as a pipe without a writer. */
+export function readOpenJournal(file: number): Journal | null {
+  const found = fstatSync(file)
+  return found.isFile() && found.size <= journalBytesMax ? parseJournal(readFileSync(file, 'utf8')) : null
+}
+
+/** A week of losses, two each second. */
+const journalBytesMax = 32 * 1024 ** 2
 
 /** The losses that a journal tells. It only grows, so it is read when its size has changed: it is asked with each look at the output. */
 export function lossesOf(path: string): () => readonly Loss[] {
@@ -74,8 +88,10 @@ export function lossesOf(path: string): () => readonly Loss[] {
   }
 }
 
-export const isMissingFile = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+export const isMissingFile = (error: unknown): boolean => hasCode(error, 'ENOENT')
+/** A link or a socket is at this path. */
+const isNoFile = (error: unknown): boolean => hasCode(error, 'ELOOP') || hasCode(error, 'ENXIO')
+const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
 
 function parseJournal(text: string): Journal {
   const journal: Journal = {
@@ -98,7 +114,7 @@ function parseJournal(text: string): Journal {
 /** Records that count wherever they stand. */
 function takeFact(journal: Journal, { word, fields, line }: { word: string; fields: string[]; line: string }): boolean {
   if (word === 'claim') journal.claim ??= parseClaim(fields)
-  else if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(parseLoss(word, fields))
+  else if (word === 'cut' || word === 'full' || word === 'over') journal.losses.push(...parseLoss(word, fields))
   else if (word === 'limited') journal.limited = fields
   else if (word === 'used') journal.used = parseUsed(fields)
   else if (/^\d+m[\d.]+s$/.test(word)) journal.used = parseTimes(line)
@@ -109,10 +125,14 @@ function takeFact(journal: Journal, { word, fields, line }: { word: string; fiel
 /** Records that count until the end of the command. */
 function takeStep(journal: Journal, word: string, fields: readonly string[]): void {
   if (word === 'session') journal.session = { pid: Number(fields[0]), born: fields[1] ?? '' }
-  if (word === 'stop') journal.stopUp = Math.min(journal.stopUp ?? Number.POSITIVE_INFINITY, Number(fields[1]))
+  if (word === 'stop') journal.stopUp = least(journal.stopUp, amount(fields[1]))
   if (word === 'deadline' && journal.stopUp === null) journal.deadline ??= { up: amount(fields[0]) }
-  if (word === 'exit') journal.exit = { code: Number(fields[0]), up: amount(fields[1]) }
+  if (word === 'exit' && isCode.test(fields[0] ?? '')) journal.exit = { code: Number(fields[0]), up: amount(fields[1]) }
 }
+
+const isCode = /^\d{1,3}$/
+const least = (one: number | null, other: number | null) =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 function parseClaim([pid, born = '', boot = '', up, due, cgroup]: readonly string[]): ShimClaim {
   const place = { cgroup: cgroup === '-' ? null : (cgroup ?? null), sharesGroup: cgroup === undefined }
@@ -134,14 +154,16 @@ function parseTimes(line: string): Used {
   return { cpuSeconds: times.reduce((sum, each) => sum + each, 0), maxMemoryBytes: null, oomKills: 0 }
 }
 
-function parseLoss(word: keyof typeof lossWords, [stream, amount]: readonly string[]): Loss {
+function parseLoss(word: keyof typeof lossWords, [stream, text]: readonly string[]): Loss[] {
+  const bytes = amount(text)
+  if (bytes === null) return []
   const loss = { stream: stream === 'stderr' ? ('stderr' as const) : ('stdout' as const), gap: lossWords[word] }
-  return word === 'over'
-    ? { ...loss, after: null, bytes: Number(amount) }
-    : { ...loss, after: Number(amount), bytes: 0 }
+  return [word === 'over' ? { ...loss, after: null, bytes } : { ...loss, after: bytes, bytes: 0 }]
 }
 
-const amount = (text: string | undefined) => (text === undefined || text === '-' ? null : Number(text))
+/** null: it is not told, or is no number; a job of the server's account can write here. */
+const amount = (text: string | undefined) =>
+  text !== undefined && /^\d{1,15}(\.\d+)?$/.test(text) ? Number(text) : null
 
 export function recordStop(path: string, { graceSeconds, up }: { graceSeconds: number; up: number }): void {
   appendFileSync(path, `stop ${graceSeconds.toFixed(3)} ${up.toFixed(2)}\n`)

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, fchownSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { StartFailed } from '../executor.ts'
-import { readJournal } from './journal.ts'
+import { readOpenJournal } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './paths.ts'
 import { closePipe, type Pipe, type PipeStock } from './pipes.ts'
@@ -68,7 +68,7 @@ export async function spawnShim(
     })
     child.once('exit', onExit)
     await claimDecided(child)
-    if (!ofSpool(() => readJournal(ownJournal))?.claim) throw endedEarly(files)
+    if (!ofSpool(() => readOpenJournal(ownJournal))?.claim) throw endedEarly(files)
   } catch (cause) {
     if (cause instanceof StartFailed) throw cause
     throw startFailed(cause)

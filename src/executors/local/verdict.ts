@@ -12,8 +12,10 @@ const TERM = 15
 
 export async function verdictOf(run: WatchedRun, machine: WatchedMachine): Promise<Observation> {
   const journal = run.read()
-  // A job of the server's account can remove its spool; it must not go on unseen after the run is reported as gone.
-  if (!journal) return (await killStrays(run)) ? { state: 'running' } : { state: 'gone' }
+  // A job of the server's account can remove or empty its journal; it must not go on unseen after the run is over.
+  if ((!journal || journal.claim?.pid === 0) && (await killStrays(run)))
+    return { state: journal ? 'starting' : 'running' }
+  if (!journal) return { state: 'gone' }
   const { claim, exit, stopUp } = journal
   if (!claim) return { state: 'starting' }
   if (claim.pid === 0) {
