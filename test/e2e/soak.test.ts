@@ -4,7 +4,9 @@ import { soak } from '../soak/soak.ts'
 import { createDatabase } from '../support/database.ts'
 
 /** `npm run soak` is the same for longer. */
-test('mixed submissions over three servers are all answered as they must be, and none is UNAVAILABLE', async () => {
+test('mixed submissions over three servers are all answered as they must be, and none is UNAVAILABLE', {
+  timeout: 300_000,
+}, async () => {
   await using database = await createDatabase()
   const { answers, unexpected } = await soak({ databaseUrl: database.url, seconds: 5, clients: 24, oldJobs: 20_000 })
   expect(unexpected).toEqual([])
