@@ -10,6 +10,7 @@ import {
   type SubmitJobMutation,
 } from './generated/graphql.ts'
 import { newKey } from './key.ts'
+import { leavable } from './leavable.ts'
 import { type TailOptions, type TailPart, tailJob } from './logs.ts'
 import { type Connection, type ConnectionOptions, connect, type RequestOptions } from './transport.ts'
 
@@ -47,8 +48,9 @@ export function createClient(options: ConnectionOptions): Client {
       const { retryJob } = await connection.request(RetryJobDocument, { input: keyed(input) }, { attempts, signal })
       return retryJob
     },
-    follow: (jobId, follow) => followJob(connection, jobId, follow),
-    tail: (jobId, tail) => tailJob(connection, jobId, tail),
+    follow: (jobId, follow) =>
+      leavable((signal) => followJob(connection, jobId, { ...follow, signal }), follow?.signal),
+    tail: (jobId, tail) => leavable((signal) => tailJob(connection, jobId, { ...tail, signal }), tail?.signal),
     async wait(jobId, { signal } = {}) {
       for await (const update of followJob(connection, jobId, { from: 'CURRENT', signal })) {
         if (update.__typename === 'JobTransitions' && update.isFinal) return update.job

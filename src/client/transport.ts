@@ -1,6 +1,7 @@
 import type { DocumentTypeDecoration } from '@graphql-typed-document-node/core'
 import { failureOf, RequestFailed } from './failure.ts'
 import { type Answer, createHttp, type Operation } from './http.ts'
+import { leavable } from './leavable.ts'
 import { createOutages } from './outages.ts'
 import { pause, type Sleep } from './pause.ts'
 import type { Resumable } from './resume.ts'
@@ -101,7 +102,11 @@ export function connect({ url, token, webSocket, sleep = pause, ...options }: Co
         signal,
         again,
       }),
-    subscribe: (document, variables, stream) => streamed(routes, { query: document.toString(), variables }, stream),
+    subscribe: (document, variables, stream) =>
+      leavable(
+        (signal) => streamed(routes, { query: document.toString(), variables }, { ...stream, signal }),
+        stream?.signal,
+      ),
     ask: (operation, signal) => http.ask(operation, signal),
     stream: (operation, signal) =>
       answers(routes, { ...operation, variables: (operation.variables ?? {}) as Resumable }, { signal }),

@@ -123,6 +123,14 @@ describe.each<Transport>(['websocket', 'sse', 'polling'])('over %s', (transport)
     expect(client.outage()).toBeNull()
   })
 
+  it.each(['follow', 'tail'] as const)('%s ends at once by return, though its job is quiet', async (name) => {
+    const messages = client[name](await server.submit())
+    if (name === 'follow') await messages.next()
+    const next = messages.next()
+    await messages.return()
+    expect(await next).toEqual({ done: true, value: undefined })
+  })
+
   it('ends with the reason of the signal', async () => {
     const jobId = await server.submit()
     const leave = new AbortController()
