@@ -165,6 +165,33 @@ describe('a job', () => {
     await job.wait()
   })
 
+  it('is waited for as long as was asked, also beyond what a timer takes', async () => {
+    const job = makeJob()
+    const end = job.wait([], TimeInterval.of(1_000, 0, 0))
+    await jex.submit(job)
+    expect((await end)?.state).toBe(JobState.COMPLETED)
+  })
+
+  it('is not waited for when its executor is closed', async () => {
+    const closing = JobExecutor.getInstance('simulated', { url: berth.server.url })
+    const [job, attached] = [makeJob('30'), new Job()]
+    await closing.submit(job)
+    await closing.attach(attached, job.nativeId ?? '')
+    const ends = [job.wait(), attached.wait()]
+    await closing.close()
+    expect(await Promise.all([...ends, job.wait()])).toEqual([null, null, null])
+    const again = new Job()
+    await jex.attach(again, job.nativeId ?? '')
+    await again.cancel()
+  })
+
+  it('is not harmed by a wrong call of wait', async () => {
+    const job = makeJob()
+    await expect(job.wait(new TimeInterval(1) as never)).rejects.toThrow('a list of target states')
+    await jex.submit(job)
+    expect((await job.wait())?.state).toBe(JobState.COMPLETED)
+  })
+
   it('is submitted once, and cancelled only after that', async () => {
     const job = makeJob()
     await expect(job.cancel()).rejects.toThrow(InvalidStateException)
@@ -182,6 +209,13 @@ describe('a job', () => {
       new JobSpec({ executable: 'true', attributes: new JobAttributes({ queueName: 'nowhere' }) }),
     )
     await expect(jex.submit(unknown)).rejects.toThrow(/queue/)
+    const misspelt = [
+      new JobSpec({ executable: 'true', stdin: '/dev/null' } as object),
+      new JobSpec({ executable: 'true', resources: Object.assign(new ResourceSpecV1(), { coresPerProcess: 2 }) }),
+      new JobSpec({ executable: 'true', attributes: new JobAttributes({ queue: 'q' } as object) }),
+    ]
+    for (const [i, name] of ['spec.stdin', 'resources.coresPerProcess', 'attributes.queue'].entries())
+      await expect(jex.submit(new Job(misspelt[i]))).rejects.toThrow(`${name} is not known; `)
   })
 })
 
@@ -221,6 +255,15 @@ describe('attach', () => {
       runs.nodes.toSorted((a, b) => a.number - b.number),
     )
     expect(new Set(runs.nodes.map(({ nativeId }) => nativeId)).size).toBe(2)
+  })
+
+  it('lets a job be cancelled at once', async () => {
+    const [job, attached] = [makeJob('30'), new Job()]
+    await jex.submit(job)
+    await jex.attach(attached, job.nativeId ?? '')
+    await attached.cancel()
+    expect((await attached.wait())?.state).toBe(JobState.CANCELED)
+    await attached.cancel()
   })
 
   it('ends in FAILED for a job that Berth did not start', async () => {

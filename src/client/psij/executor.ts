@@ -36,6 +36,8 @@ export class JobExecutor {
   readonly #ownsClient: boolean
   readonly #leave = new AbortController()
   readonly #submitting = new Set<Job>()
+  /** Attached jobs whose native id is looked for. */
+  readonly #finding = new WeakMap<Job, Promise<void>>()
   #callback: JobStatusCallback | null = null
 
   constructor(name?: string, { client, ...options }: ExecutorOptions = {}) {
@@ -80,9 +82,10 @@ export class JobExecutor {
 
   /** Asks the server to cancel. A job that is over, or is being cancelled, stays as it is. */
   async cancel(job: Job): Promise<void> {
-    if (job.executor !== this || job.nativeId === null)
-      throw new InvalidStateException('The job was not submitted here')
+    if (job.executor !== this) throw new InvalidStateException('The job was not submitted here')
+    await this.#finding.get(job)
     if (job.status.isFinal) return
+    if (job.nativeId === null) throw new InvalidStateException('The executor was closed before it had found the job')
     const input = { jobId: job.nativeId }
     const { cancelJob } = await this.#client.request(CancelJobDocument, { input }, { attempts }).catch((error) => {
       throw submitExceptionOf(error)
@@ -114,24 +117,21 @@ export class JobExecutor {
       throw new InvalidJobException('Only a new job can be attached')
     job.spec = undefined
     job.bind(this)
-    void this.#attach(job, nativeId)
+    const finding = this.#identify(job, nativeId).catch((error: unknown) => this.#end(job, error))
+    this.#finding.set(job, finding)
+    void finding.then(() => (job.nativeId === null ? job.leave() : this.#update(job, job.nativeId)))
   }
 
-  /** Ends the updates; jobs continue. */
+  /** Ends the updates, and what waits for them; jobs continue. */
   async close(): Promise<void> {
     this.#leave.abort()
     if (this.#ownsClient) await this.#client.close()
   }
 
-  async #attach(job: Job, nativeId: string): Promise<void> {
-    try {
-      const jobId = await this.#find(nativeId)
-      if (jobId === undefined) return this.#enter(job, failedStatus(`Berth has no job ${nativeId} that you may see`))
-      job.identify(jobId)
-      await this.#follow(job, jobId)
-    } catch (error) {
-      this.#end(job, error)
-    }
+  async #identify(job: Job, nativeId: string): Promise<void> {
+    const jobId = await this.#find(nativeId)
+    if (jobId === undefined) this.#enter(job, failedStatus(`Berth has no job ${nativeId} that you may see`))
+    else job.identify(jobId)
   }
 
   /** By Berth's id, else by that of the backend. */
@@ -148,7 +148,9 @@ export class JobExecutor {
   }
 
   #update(job: Job, jobId: string): void {
-    this.#follow(job, jobId).catch((error: unknown) => this.#end(job, error))
+    void this.#follow(job, jobId)
+      .catch((error: unknown) => this.#end(job, error))
+      .finally(() => job.leave())
   }
 
   async #follow(job: Job, jobId: string): Promise<void> {

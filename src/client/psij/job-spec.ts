@@ -50,7 +50,7 @@ export interface ResourceFields {
   gpuCoresPerProcess?: number | undefined
 }
 
-const resourceDefaults = {
+export const resourceDefaults = {
   nodeCount: 1,
   exclusiveNodeUse: false,
   processCount: 1,

@@ -10,6 +10,9 @@ export type JobStatusCallback =
   | ((job: Job, status: JobStatus) => void)
   | { jobStatusChanged(job: Job, status: JobStatus): void }
 
+/** The longest delay of the platform's timers; a longer one ends at once. */
+const timerMsMax = 2_147_483_647
+
 /** What a job needs of its JobExecutor. */
 export interface BoundExecutor {
   readonly name: string | undefined
@@ -26,6 +29,7 @@ export class Job {
   #nativeId: string | null = null
   #callback: JobStatusCallback | null = null
   readonly #waiting = new Set<() => void>()
+  #isLeft = false
 
   constructor(spec?: JobSpec) {
     this.spec = spec
@@ -50,11 +54,13 @@ export class Job {
   }
 
   /**
-   * The status that is in one of the target states, is beyond one of them, or is final; null when the time is over.
-   * Without target states: the final status.
+   * The status that is in one of the target states, is beyond one of them, or is final; null when the time is over, or the
+   * executor was closed. Without target states: the final status.
    */
-  wait(targetStates: readonly JobState[] = [], timeout?: TimeInterval): Promise<JobStatus | null> {
+  async wait(targetStates: readonly JobState[] = [], timeout?: TimeInterval): Promise<JobStatus | null> {
+    if (!Array.isArray(targetStates)) throw new TypeError('wait takes a list of target states, and then a timeout')
     return new Promise((resolve) => {
+      let timer: ReturnType<typeof setTimeout> | undefined
       const end = (status: JobStatus | null) => {
         clearTimeout(timer)
         this.#waiting.delete(look)
@@ -63,8 +69,13 @@ export class Job {
       const look = () => {
         const { state, isFinal } = this.#status
         if (isFinal || targetStates.some((target) => target === state || state.isGreaterThan(target))) end(this.#status)
+        else if (this.#isLeft) end(null)
       }
-      const timer = timeout && setTimeout(() => end(null), timeout.toMilliseconds())
+      const endAfter = (ms: number) => {
+        const laterMs = Math.max(0, ms - timerMsMax)
+        timer = setTimeout(() => (laterMs > 0 ? endAfter(laterMs) : end(null)), ms - laterMs)
+      }
+      if (timeout) endAfter(timeout.toMilliseconds())
       this.#waiting.add(look)
       look()
     })
@@ -83,6 +94,12 @@ export class Job {
   /** For executors. */
   identify(nativeId: string): void {
     this.#nativeId = nativeId
+  }
+
+  /** For executors: no status comes any more. */
+  leave(): void {
+    this.#isLeft = true
+    for (const look of [...this.#waiting]) look()
   }
 
   /** For executors: enters a state if it is greater than the present one. Says whether it did. */

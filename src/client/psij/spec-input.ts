@@ -1,6 +1,6 @@
 import type { JobSpecInput } from '../generated/graphql.ts'
 import { InvalidJobException } from './exceptions.ts'
-import type { JobAttributes, JobSpec, ResourceFields } from './job-spec.ts'
+import { JobAttributes, JobSpec, type ResourceSpecV1, resourceDefaults } from './job-spec.ts'
 
 /** A specification of PSI/J as the server's input. What is wrong for sure is refused here, before anything is sent. */
 
@@ -8,6 +8,7 @@ const durationSecondsDefault = 600
 
 export function specInputOf(spec: JobSpec | undefined, executor: string | undefined): JobSpecInput {
   if (!spec) throw new InvalidJobException('The job has no spec')
+  demandKnown('spec', Object.keys(spec), new JobSpec())
   const { directory: workdir, environment, resources, attributes, executable, arguments: words, ...same } = spec
   if (typeof executable !== 'string' || executable === '')
     throw new InvalidJobException('spec.executable must be the path of a program')
@@ -23,7 +24,7 @@ export function specInputOf(spec: JobSpec | undefined, executor: string | undefi
     executor,
     arguments: words && [...words],
     environment: environment && environmentOf(environment),
-    resources: resources && resourcesOf(resources.given),
+    resources: resources && resourcesOf(resources),
     ...attributesOf(attributes),
   })
 }
@@ -35,13 +36,23 @@ function environmentOf(environment: Record<string, string>) {
   })
 }
 
-function resourcesOf(given: ResourceFields) {
+/** A misspelt property would have no effect. */
+function demandKnown(path: string, names: readonly string[], known: object) {
+  for (const name of names)
+    if (!(name in known))
+      throw new InvalidJobException(`${path}.${name} is not known; ${path} has ${Object.keys(known).join(', ')}`)
+}
+
+function resourcesOf({ version: _, given, ...others }: ResourceSpecV1) {
+  demandKnown('resources', Object.keys({ ...given, ...others }), resourceDefaults)
   if (given.nodeCount !== undefined && given.processCount !== undefined)
     throw new InvalidJobException('resources.nodeCount and resources.processCount exclude each other: give one of them')
   return defined(given)
 }
 
-function attributesOf({ duration, queueName, projectName, reservationId, customAttributes }: JobAttributes) {
+function attributesOf(attributes: JobAttributes) {
+  demandKnown('attributes', Object.keys(attributes), new JobAttributes())
+  const { duration, queueName, projectName, reservationId, customAttributes } = attributes
   return {
     durationSeconds: duration?.toSeconds() ?? durationSecondsDefault,
     queue: queueName,
