@@ -24,6 +24,8 @@ export interface Http {
 }
 
 const requestMsMax = 30_000
+/** A proxy may name any number; a timer of the platform takes 24 days, and ends at once above. */
+const retryAfterMsMax = 600_000
 
 /** An expired token is renewed and the document sent once more: the server has not looked at it. */
 export function createHttp(servers: Servers, tokens: Tokens): Http {
@@ -59,8 +61,8 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
     })
     const text = await response.text()
     const answer = parseAnswer<Result>(text)
-    const isRefused = response.status === 401 || answer === undefined || !(answer.errors || answer.data)
-    if (isRefused) throw failureOfResponse(endpoint, response, text)
+    const isRefused = response.status === 401 || (response.redirected && !response.ok)
+    if (isRefused || !(answer?.errors || answer?.data)) throw failureOfResponse(endpoint, response, text)
     if (answer.errors?.[0]?.extensions?.code === 'UNAUTHENTICATED') throw failureOf(answer.errors)
     return answer
   } catch (error) {
@@ -74,12 +76,17 @@ async function post<Result>({ servers, operation, token, signal }: Post): Promis
 }
 
 /** A response that is no answer of GraphQL: of the server's gate, or of a proxy. */
-export function failureOfResponse(endpoint: URL, { status, headers }: Response, text: string): RequestFailed {
-  const retryAfterMs = (Number(headers.get('retry-after')) || 0) * 1_000
+export function failureOfResponse(endpoint: URL, response: Response, text: string): RequestFailed {
+  const { status, headers } = response
+  const retryAfterMs = Math.min((Number(headers.get('retry-after')) || 0) * 1_000, retryAfterMsMax)
   const token = status === 401 ? ({ token: 'EXPIRED' } as const) : {}
   const errors = parseAnswer(text)?.errors
-  if (errors) return failureOf(errors, { retryAfterMs, ...token })
-  const reason = `${endpoint.origin} answered ${status}: ${text.slice(0, 200).trim()}`
+  if (errors && !response.redirected) return failureOf(errors, { retryAfterMs, ...token })
+  // On the way the request may have become a GET, and lost its token.
+  const from = response.redirected
+    ? `${endpoint.href} redirects to ${response.url} (use that URL), which`
+    : endpoint.href
+  const reason = `${from} answered ${status}: ${text.slice(0, 200).trim()}`
   return new RequestFailed(status >= 502 ? 'UNREACHABLE' : codeOfStatus(status), reason, { retryAfterMs, ...token })
 }
 

@@ -69,7 +69,12 @@ export function createSocketStreams({ servers, tokens, webSocket }: SocketOption
     if (Array.isArray(error)) return failureOf(error as GraphqlError[])
     const { code, reason } = closeOf(error)
     if (!isWelcome) servers.failed(endpoint)
-    if (code === undefined) return new RequestFailed('UNREACHABLE', 'The connection broke', { cause: error })
+    if (code === undefined) {
+      const what = isWelcome
+        ? `The connection to ${endpoint.origin} broke`
+        : `No WebSocket can be opened to ${endpoint.href}`
+      return new RequestFailed('UNREACHABLE', what, { cause: error })
+    }
     const text = `The server closed the connection (${code}${reason ? `, ${reason}` : ''})`
     if (tokenCodes.has(code))
       return new RequestFailed('UNAUTHENTICATED', text, { token: isWelcome ? 'ENDED' : 'EXPIRED' })

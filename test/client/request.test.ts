@@ -140,6 +140,26 @@ describe('a request', () => {
     await expect(client.request(document, { n: 1 })).rejects.toMatchObject({ code })
   })
 
+  it('says where it was redirected to, when it got lost on the way', async () => {
+    const { client } = await serve(answered)
+    const listening = server
+    listening?.removeAllListeners('request').on('request', (request, response) => {
+      const isFirst = request.url === '/graphql'
+      if (isFirst) response.writeHead(301, { location: '/login' }).end()
+      else response.writeHead(400).end(JSON.stringify(refusal('BAD_REQUEST').body))
+    })
+    await expect(client.request(document, { n: 1 })).rejects.toMatchObject({
+      code: 'BAD_REQUEST',
+      message: expect.stringMatching(/\/graphql redirects to .*\/login \(use that URL\)/),
+    })
+  })
+
+  it('waits for at most 10 minutes, whatever a proxy says', async () => {
+    const { client } = await serve({ status: 503, retryAfter: 99_999_999, body: 'maintenance' }, answered)
+    expect(await client.request(document, { n: 1 }, { attempts: 2 })).toEqual({ answer: 42 })
+    expect(waits).toEqual([600_000])
+  })
+
   it('says so when nobody listens', async () => {
     const { client } = await serve(answered)
     await new Promise((resolve) => server?.close(resolve))

@@ -104,6 +104,14 @@ describe('a stream', () => {
     await expect(connection.subscribe(document, {}).next()).rejects.toMatchObject({ code: 'UNAUTHENTICATED' })
   })
 
+  it('names the server to which no WebSocket can be opened', async () => {
+    const url = `http://127.0.0.1:${await freePort()}`
+    connection = connect({ url, sleep: async () => undefined, transports: ['websocket'] })
+    const outage = new Promise((resolve) => connection?.onOutage(() => resolve(connection?.outage()?.message)))
+    void connection.subscribe(document, {}).next()
+    expect(await outage).toBe(`No WebSocket can be opened to ${url}/graphql`)
+  })
+
   it('fails with the errors of the operation', async () => {
     const { connection } = await open({ last: 1 })
     const wrong = new TypedDocumentString<Counted, object>('subscription { nothing }')
