@@ -8,6 +8,9 @@ import { join } from 'node:path'
 export const scriptOf = (directory: string, name: string) =>
   readFileSync(join(directory, name), 'utf8').replaceAll(/^ *#.*\n|^\n/gm, '')
 
+/** The unit of `ulimit -f`, by which scripts limit the output of a run. */
+export const fileBlockBytes = 512
+
 /** Runs preLaunch, the ranks and postLaunch. */
 export const rankLauncher = scriptOf(import.meta.dirname, 'launch.sh')
 /** Opens stdinPath, stdoutPath and stderrPath. */

@@ -30,16 +30,20 @@ export interface ListPage {
 
 const emptyPage: Page = { items: [], hasNextPage: false, hasPreviousPage: false }
 
-/** The page with its rows; a row that was deleted since the page was read is left out. */
+/**
+ * The page with its rows; a row that was deleted since the page was read is left out. `cursorOf`: for a list that gives
+ * cursors of another kind.
+ */
 export async function toConnection<Node>(
   { page, count }: ListPage,
   load: (ids: string[]) => Promise<readonly (Node | Error | null)[]>,
+  cursorOf?: (node: Node) => string,
 ): Promise<ConnectionShape<Node>> {
   const nodes = await load(page.items.map(({ id }) => id))
   const edges = page.items.flatMap(({ cursor }, index) => {
     const node = nodes[index]
     if (node instanceof Error) throw node
-    return node ? [{ cursor, node }] : []
+    return node ? [{ cursor: cursorOf?.(node) ?? cursor, node }] : []
   })
   return {
     edges,

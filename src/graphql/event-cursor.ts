@@ -1,5 +1,4 @@
 import { type FeedEvent, type FeedPosition, markOf } from '../feed/event.ts'
-import type { ConnectionShape } from './connection.ts'
 import { decodeCursor, encodeCursor, filterHash, invalidCursor } from './cursor.ts'
 import { refusal } from './errors.ts'
 import { eventsListing } from './listings.ts'
@@ -23,7 +22,7 @@ export interface SeqPosition {
 export const seqCursor = ({ jobId, seq, mark }: SeqPosition): string =>
   encodeCursor('seq', { j: jobId, s: seq, m: mark })
 
-const cursorOf = (event: FeedEvent): string => seqCursor({ ...event, mark: markOf(event) })
+export const eventCursor = (event: FeedEvent): string => seqCursor({ ...event, mark: markOf(event) })
 
 /** After the event that made the job what it is at this version. */
 export async function cursorAt({ id, version }: AtVersion, load: Loaders): Promise<string> {
@@ -74,13 +73,6 @@ function placeOf(cursor: string): SeqPosition | null {
 async function isAnother({ jobId, seq, mark }: SeqPosition, load: Loaders): Promise<boolean> {
   const stored = mark === undefined ? null : await load.eventMark.load(eventId({ jobId, seq }))
   return stored !== null && stored !== mark
-}
-
-/** Pages of events have the cursors of `jobStatus`. */
-export function withEventCursors(page: ConnectionShape<FeedEvent>): ConnectionShape<FeedEvent> {
-  const edges = page.edges.map(({ node }) => ({ node, cursor: cursorOf(node) }))
-  const ends = { startCursor: edges.at(0)?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null }
-  return { ...page, edges, pageInfo: { ...page.pageInfo, ...ends } }
 }
 
 export const feedCursor = ({ position, mark }: FeedPosition): string => encodeCursor('pos', { p: position, m: mark })

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { errorCodeOf } from '../error-code.ts'
 import { isMissingFile } from './journal.ts'
 
 /**
@@ -112,4 +113,4 @@ function ifThere<T>(work: () => T): T | undefined {
 }
 
 /** The error of a cgroup file whose cgroup was removed since it was opened. */
-const isNoDevice = (error: unknown) => error instanceof Error && 'code' in error && error.code === 'ENODEV'
+const isNoDevice = (error: unknown) => errorCodeOf(error) === 'ENODEV'

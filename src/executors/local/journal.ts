@@ -1,4 +1,5 @@
 import { appendFileSync, closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
+import { errorCodeOf } from '../error-code.ts'
 import type { Loss } from '../follow.ts'
 
 /**
@@ -88,10 +89,9 @@ export function lossesOf(path: string): () => readonly Loss[] {
   }
 }
 
-export const isMissingFile = (error: unknown): boolean => hasCode(error, 'ENOENT')
+export const isMissingFile = (error: unknown): boolean => errorCodeOf(error) === 'ENOENT'
 /** A link or a socket is at this path. */
-const isNoFile = (error: unknown): boolean => hasCode(error, 'ELOOP') || hasCode(error, 'ENXIO')
-const hasCode = (error: unknown, code: string) => error instanceof Error && 'code' in error && error.code === code
+const isNoFile = (error: unknown): boolean => errorCodeOf(error) === 'ELOOP' || errorCodeOf(error) === 'ENXIO'
 
 function parseJournal(text: string): Journal {
   const journal: Journal = {

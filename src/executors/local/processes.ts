@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
+import { errorCodeOf } from '../error-code.ts'
 
 /**
  * Processes as the system shows them. A pid is used again, so a process is identified by its pid and its birth, both
@@ -61,7 +62,7 @@ function readProc(pid: number, file: 'stat' | 'environ' | 'cmdline'): string | n
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch (error) {
-    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(codeOf(error)))) return null
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(errorCodeOf(error)))) return null
     throw error
   }
 }
@@ -72,13 +73,11 @@ export function signal(target: number, name: NodeJS.Signals | 0): boolean {
     process.kill(target, name)
     return true
   } catch (error) {
-    if (codeOf(error) === 'ESRCH') return false
-    if (codeOf(error) === 'EPERM') return name === 0
+    if (errorCodeOf(error) === 'ESRCH') return false
+    if (errorCodeOf(error) === 'EPERM') return name === 0
     throw error
   }
 }
-
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)
 
 /** The name of the command is in brackets and may contain any character, also brackets. */
 function parseStat(text: string): ProcessSeen | null {

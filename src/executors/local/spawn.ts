@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, fchownSync, openSync } from 'node:fs'
 import { Readable } from 'node:stream'
+import { errorCodeOf } from '../error-code.ts'
 import { StartFailed } from '../executor.ts'
+import { fileBlockBytes } from '../scripts.ts'
 import { readOpenJournal } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './paths.ts'
@@ -27,8 +29,6 @@ export interface ShimOrder {
 
 /** Between TERM and KILL when the fallback deadline fires. */
 export const deadlineGraceSeconds = 30
-/** The unit of `ulimit -f`. */
-const blockBytes = 512
 
 /** Consecutive arguments that only the processes of this run's shim have. */
 export const shimNameOf = (runId: string) => `berth\0${runId}`
@@ -80,7 +80,7 @@ export async function spawnShim(
 
 function shimArguments({ launch, files, bootId, cgroup, limited, streamBytesMax }: ShimOrder): string[] {
   // One byte more than is stored, so that a stream over its limit is recognised.
-  const blocks = Math.ceil((streamBytesMax + 1) / blockBytes)
+  const blocks = Math.ceil((streamBytesMax + 1) / fileBlockBytes)
   const times = [launch.limitSeconds, deadlineGraceSeconds, blocks].map(String)
   return [files.runId, bootId, files.directory, cgroup ?? '', limited.join(' '), ...times]
 }
@@ -97,7 +97,7 @@ async function claimDecided(child: ChildProcess): Promise<void> {
 
 function startFailed(cause: unknown): StartFailed {
   const message = cause instanceof Error ? cause.message : String(cause)
-  const tooLong = cause instanceof Error && 'code' in cause && cause.code === 'E2BIG'
+  const tooLong = errorCodeOf(cause) === 'E2BIG'
   return tooLong
     ? new StartFailed('BAD_SPEC', 'Arguments and environment are longer than this system allows', { cause })
     : new StartFailed('START_FAILED', `The run's process could not be started: ${message}`, { cause })

@@ -12,6 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { errorCodeOf } from '../error-code.ts'
 import type { PlannedStop } from './plan.ts'
 
 /**
@@ -62,7 +63,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
       known.add(runId)
       return handle
     } catch (error) {
-      if (codeOf(error) === 'ENOENT') return null
+      if (errorCodeOf(error) === 'ENOENT') return null
       throw error
     }
   }
@@ -120,7 +121,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
       try {
         await link(draft, path)
       } catch (error) {
-        if (codeOf(error) !== 'EEXIST') throw error
+        if (errorCodeOf(error) !== 'EEXIST') throw error
         return await readFile(path, 'utf8')
       } finally {
         await unlink(draft)
@@ -134,7 +135,7 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
       known.delete(runId)
       stops.delete(runId)
       await unlink(pathOf(runId)).catch((error) => {
-        if (codeOf(error) !== 'ENOENT') throw error
+        if (errorCodeOf(error) !== 'ENOENT') throw error
       })
     },
     async list() {
@@ -159,11 +160,9 @@ export async function openRunJournal(directory: string): Promise<RunJournal> {
   }
 }
 
-const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : undefined)
-
 async function isSame(file: FileHandle, path: string): Promise<boolean> {
   const named = await stat(path).catch((error) => {
-    if (codeOf(error) === 'ENOENT') return null
+    if (errorCodeOf(error) === 'ENOENT') return null
     throw error
   })
   return named?.ino === (await file.stat()).ino

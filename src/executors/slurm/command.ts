@@ -3,7 +3,7 @@ import type { Account } from '../account.ts'
 import { argvOf, carry, type Environment, environmentOf } from '../environment.ts'
 import { type RunSpec, StartFailed } from '../executor.ts'
 import { rootEnvironment } from '../launchers.ts'
-import { jobScript, pathCheck, rankLauncher } from '../scripts.ts'
+import { fileBlockBytes, jobScript, pathCheck, rankLauncher } from '../scripts.ts'
 import { type ClusterLimits, cpusPerTaskOf, minutesOf, tasksOf } from './options.ts'
 import { batchScript, enterScript, quoted, rankScript } from './scripts.ts'
 
@@ -17,8 +17,6 @@ export interface Commanding {
   limits: ClusterLimits
 }
 
-/** The unit of `ulimit -f`. */
-export const fileBlockBytes = 512
 /** Name of the file that BERTH_CLOSURE names. */
 export const closureFile = 'closure.json'
 

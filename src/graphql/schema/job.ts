@@ -7,7 +7,7 @@ import type { Dependency } from '../../platform/generated/client.ts'
 import { builder } from '../builder.ts'
 import { toConnection } from '../connection.ts'
 import { described } from '../described.ts'
-import { cursorAt, eventsArgs, withEventCursors } from '../event-cursor.ts'
+import { cursorAt, eventCursor, eventsArgs } from '../event-cursor.ts'
 import { closureCost } from '../limits.ts'
 import { eventsParent } from '../listings.ts'
 import { pageCost } from '../page.ts'
@@ -227,10 +227,10 @@ builder.node(JobRef, {
       args: t.arg.connectionArgs(),
       complexity: pageCost,
       resolve: async (job, args, { load }) =>
-        withEventCursors(
-          await toConnection(await load.eventsOfJob.load(eventsParent(job), await eventsArgs(job, args, load)), (ids) =>
-            load.event.loadMany(ids),
-          ),
+        toConnection(
+          await load.eventsOfJob.load(eventsParent(job), await eventsArgs(job, args, load)),
+          (ids) => load.event.loadMany(ids),
+          eventCursor,
         ),
     }),
     dependsOn: t.field({
