@@ -89,11 +89,13 @@ async function trace() {
   await client.query(`CREATE TABLE traced (server text, name text, epoch bigint, holder text);
     CREATE FUNCTION trace() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
       INSERT INTO traced SELECT current_setting('traced.server', true), TG_TABLE_NAME, epoch, holder FROM scheduler_leader;
-      RETURN NULL; END $$;
-    DO $$ DECLARE name text; BEGIN
+      RETURN NULL; END $$`)
+  // Table by table, each in a transaction of its own: with locks on two of them the servers, which write, could deadlock.
+  await client.query(`DO $$ DECLARE name text; BEGIN
       FOR name IN SELECT quote_ident(relname) FROM pg_class
         WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname <> 'traced' LOOP
         EXECUTE format('CREATE TRIGGER trace AFTER INSERT OR UPDATE OR DELETE ON %s FOR EACH ROW EXECUTE FUNCTION trace()', name);
+        COMMIT;
       END LOOP; END $$`)
   await client.end()
 }
