@@ -35,16 +35,19 @@ export function stopFor(problem: ProblemFragment): Stop {
   const violations = 'violations' in problem ? problem.violations : []
   const details = violations.map(({ path, message }) => `${path.join('.')}: ${message}`)
   const message = details.length > 0 ? details.join('; ') : problem.message
-  return new Stop(exitCodeOf(problem.code, problem.retryable), message, nextSteps[problem.code])
+  return new Stop(exitCodeOf(problem.code, problem.retryable), message, nextStep(problem))
 }
 
 /** The Stop for a request without data. */
 export function stopForFailure(failure: RequestFailed): Stop {
   const { code, retryable, message, requestId } = failure
   const isLogged = code === 'INTERNAL_SERVER_ERROR' && requestId !== null
-  const next = isLogged ? `see request id ${requestId} in the log of the server` : nextSteps[code]
-  return new Stop(exitCodeOf(code, retryable), message, next)
+  const next = isLogged ? `see request id ${requestId} in the log of the server` : nextStep(failure)
+  return new Stop(exitCodeOf(code, retryable), message.replace(variable, '$1: '), next)
 }
+
+/** How the server names the place in a variable of the command's own document. */
+const variable = /^Variable "\$(?:input\.)?([^"]+)": /
 
 function exitCodeOf(code: string, retryable: boolean): number {
   switch (code) {
@@ -71,9 +74,13 @@ const nextSteps: Readonly<Record<string, string>> = {
   UNREACHABLE: 'start a server with "berth up", or set BERTH_URL',
   UNAUTHENTICATED: 'set BERTH_TOKEN',
   FORBIDDEN: 'use a token that has it, or ask an administrator',
-  NOT_FOUND: 'see "berth ls"',
   INVALID_STATE: 'see "berth info JOB"',
   UNAVAILABLE: 'try again in a moment',
+}
+
+function nextStep({ code, message }: { code: string; message: string }): string | undefined {
+  if (code === 'NOT_FOUND' && message.startsWith('There is no job ')) return 'see "berth ls"'
+  return nextSteps[code]
 }
 
 /**

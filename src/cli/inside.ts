@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { RequestFailed } from '../client/failure.ts'
 import { createInside, type Inside } from '../client/inside.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
+import { readAmount } from './numbers.ts'
 
 /** What the commands for use inside a job share: they speak with the token of the run, and wait for a server. */
 
@@ -19,16 +20,9 @@ export const withPatience = (command: Command): Command =>
   command.option(
     '--patience <seconds>',
     'how long to try again while no server answers',
-    secondsOf,
+    readAmount,
     patienceSecondsDefault,
   )
-
-function secondsOf(text: string): number {
-  const seconds = Number(text)
-  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0)
-    throw new InvalidArgumentError('It must be a number of seconds, 0 or more.')
-  return seconds
-}
 
 /** Calls the server as the run. */
 export async function asRun<T>(

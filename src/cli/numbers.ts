@@ -12,16 +12,10 @@ export function readCount(given: string): number {
   return count
 }
 
-/** Any number; the server knows the bounds. */
-export function readNumber(given: string): number {
-  const number = Number(given)
-  if (given.trim() === '' || !Number.isFinite(number)) throw new InvalidArgumentError('It must be a number.')
-  return number
-}
-
 export function readAmount(given: string): number {
-  const amount = readNumber(given)
-  if (amount < 0) throw new InvalidArgumentError('It must be a number from 0.')
+  const amount = Number(given)
+  if (given.trim() === '' || !Number.isFinite(amount) || amount < 0)
+    throw new InvalidArgumentError('It must be a number from 0.')
   return amount
 }
 

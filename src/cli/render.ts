@@ -107,7 +107,10 @@ export function startText(start: { earliest: string; latest: string | null } | n
 
 function durationText({ startedAt, finishedAt }: JobRowFragment): string | null {
   if (startedAt === null || finishedAt === null) return null
-  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000
+  return secondsText((Date.parse(finishedAt) - Date.parse(startedAt)) / 1_000)
+}
+
+export function secondsText(seconds: number): string {
   if (seconds < 60) return `${seconds.toFixed(1)} s`
   const minutes = Math.floor(seconds / 60)
   return minutes < 60

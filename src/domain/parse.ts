@@ -5,14 +5,24 @@ import { InvalidInput, type Violation } from './errors.ts'
 export function parseInput<Output>(schema: z.ZodType<Output>, input: unknown, at: readonly string[] = []): Output {
   const forbidden = forbiddenText(input, at)
   if (forbidden.length > 0) throw new InvalidInput(forbidden)
-  const parsed = schema.safeParse(input)
+  const parsed = schema.safeParse(input, { reportInput: true })
   if (parsed.success) return parsed.data
   throw new InvalidInput(
-    parsed.error.issues.map(({ path, message }) => ({
-      path: [...at, ...path.map(String)],
-      message: withCapital(message),
+    parsed.error.issues.map((issue) => ({
+      path: [...at, ...issue.path.map(String)],
+      message: `${withCapital(issue.message)}${given(issue)}`,
     })),
   )
+}
+
+const shownMax = 64
+
+/** The value that was refused: a number, or a short text of the wrong form. Texts may be long, or secret. */
+function given({ code, input }: z.core.$ZodIssue): string {
+  if (typeof input === 'number') return ` (given: ${input})`
+  const isForm = code === 'invalid_format' || code === 'invalid_value'
+  const isShown = isForm && typeof input === 'string' && input !== '' && input.length <= shownMax
+  return isShown ? ` (given: ${JSON.stringify(input)})` : ''
 }
 
 const withCapital = (message: string) => message.charAt(0).toUpperCase() + message.slice(1)

@@ -90,9 +90,9 @@ describe('submit', () => {
   })
 
   it('refuses in one line, with code 2', async () => {
-    const negative = await berth('submit', '--cpu', '-1', '--', 'true')
-    expect(negative).toMatchObject({ code: 2, stdout: '' })
-    expect(negative.stderr).toMatch(/^berth: spec\.resources\.cpu: .*\n$/)
+    const tooMany = await berth('submit', '--cpu', '1e9', '--', 'true')
+    expect(tooMany).toMatchObject({ code: 2, stdout: '' })
+    expect(tooMany.stderr).toMatch(/^berth: spec\.resources\.cpu: .* \(given: 1000000000\)\n$/)
     const unknown = await berth('submit', '--set', 'colour=red', '--', 'true')
     expect(unknown.code).toBe(2)
     expect(unknown.stderr).toMatch(/^berth: .*colour.*\n$/)

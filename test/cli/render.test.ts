@@ -152,6 +152,18 @@ describe('exit codes', () => {
     expect(stopForFailure(new RequestFailed(code, 'no', { requestId: 'r1' })).next).toBe(next)
   })
 
+  it('a variable is named as a field of the input is', () => {
+    const failure = new RequestFailed('BAD_REQUEST', 'Variable "$input.spec.notBefore": DateTime must be RFC 3339')
+    expect(stopForFailure(failure).message).toBe('spec.notBefore: DateTime must be RFC 3339')
+  })
+
+  it.each([
+    ['There is no job job_1', 'see "berth ls"'],
+    ['There is no pool gpu', undefined],
+  ])('%s: what to do next is %s', (message, next) => {
+    expect(stopForFailure(new RequestFailed('NOT_FOUND', message)).next).toBe(next)
+  })
+
   it('a refusal names every violation', () => {
     const stop = stopFor({
       __typename: 'InvalidInputProblem',

@@ -154,8 +154,10 @@ describe('progress', () => {
 
   it('is refused by field, value and rule', async () => {
     const { self } = await runningJob()
-    expect(await refused(self, report, { fraction: 1.5 })).toEqual(['BAD_REQUEST fraction: Must be 0 … 1'])
-    expect(await refused(self, report, { fraction: -0.1 })).toEqual(['BAD_REQUEST fraction: Must be 0 … 1'])
+    expect(await refused(self, report, { fraction: 1.5 })).toEqual(['BAD_REQUEST fraction: Must be 0 … 1 (given: 1.5)'])
+    expect(await refused(self, report, { fraction: -0.1 })).toEqual([
+      'BAD_REQUEST fraction: Must be 0 … 1 (given: -0.1)',
+    ])
     expect(await refused(self, report)).toEqual(['BAD_REQUEST fraction: Give fraction, message or both'])
     expect(await refused(self, report, { message: 'x'.repeat(1_001) })).toEqual([
       'BAD_REQUEST message: Must have at most 1,000 characters',

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { JobQuery } from '../../client/generated/graphql.ts'
 import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
-import { sheet, startText, stateText, structured, timeText } from '../render.ts'
+import { secondsText, sheet, startText, stateText, structured, timeText } from '../render.ts'
 import { findJob } from '../watch.ts'
 
 type Job = NonNullable<JobQuery['job']>
@@ -68,7 +68,7 @@ const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${
 function resourcesText({ spec: { resources, maxRunTimeSeconds } }: Job): string {
   const parts = [`${resources.cpu} cpu`, `${+(resources.memoryBytes / gibBytes).toFixed(2)} GiB`]
   if (resources.gpu > 0) parts.push(`${resources.gpu} gpu`)
-  if (maxRunTimeSeconds > 0) parts.push(`at most ${maxRunTimeSeconds} s`)
+  if (maxRunTimeSeconds > 0) parts.push(`at most ${secondsText(maxRunTimeSeconds)}`)
   return parts.join(', ')
 }
 

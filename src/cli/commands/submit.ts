@@ -6,7 +6,7 @@ import type { JobRowFragment, JobSpecInput } from '../../client/generated/graphq
 import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
 import { tellDryRun } from '../dry-run.ts'
 import { exitCodeOfJob, usage } from '../exit.ts'
-import { readNumber } from '../numbers.ts'
+import { readAmount, readCount, readWhole } from '../numbers.ts'
 import { structured } from '../render.ts'
 import { buildSpec, type SpecFlags } from '../spec.ts'
 import { detachOnInterrupt, followLog, untilFinal } from '../watch.ts'
@@ -93,9 +93,9 @@ export function addSpecFlags(submit: Command): Command {
     .addOption(
       new Option('--network-isolation <traffic>', 'block this traffic of the container').choices(['IN', 'OUT', 'ALL']),
     )
-    .option('--cpu <cores>', 'number of cores, may be a fraction', readNumber)
-    .option('--mem <GiB>', 'memory in GiB, may be a fraction', readNumber)
-    .option('--gpu <count>', 'number of GPUs', readNumber)
+    .option('--cpu <cores>', 'number of cores, may be a fraction', readAmount)
+    .option('--mem <GiB>', 'memory in GiB, may be a fraction', readAmount)
+    .option('--gpu <count>', 'number of GPUs', readWhole)
     .option('--gpu-model <text>', 'text that the GPU model contains; !text excludes; may be repeated', append)
     .option('--gpu-ids <ids>', 'exactly these GPUs of the machine, e.g. 0,1', readIds)
     .option('--any-gpu', 'use other GPUs if those of --gpu-ids are in use')
@@ -110,9 +110,9 @@ export function addSpecFlags(submit: Command): Command {
     .option('--restartable', 'run the job again after preemption or loss of its node')
     .option('--preemptable', 'the job may be preempted by other jobs')
     .option('--interactive', 'the job is interactive: it starts first; one per user at a time')
-    .option('--bid <amount>', 'bid: among the jobs of an account the highest bid is first', readNumber)
+    .option('--bid <amount>', 'bid: among the jobs of an account the highest bid is first', readWhole)
     .option('--reservation <id>', 'run on the nodes of this capacity reservation')
-    .option('--attempts <count>', 'maximum number of runs while the command fails', readNumber)
+    .option('--attempts <count>', 'maximum number of runs while the command fails', readCount)
     .option('--set <field=value>', 'any field of the spec, e.g. resources.infiniband=true; may be repeated', append)
 }
 

@@ -4,13 +4,21 @@ import { builder } from '../builder.ts'
 
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/
 
+const shownMax = 64
+
+/** The refused value, if it is short. */
+const butNot = (value: unknown): string =>
+  typeof value === 'number' || (typeof value === 'string' && value.length <= shownMax)
+    ? `, not ${JSON.stringify(value)}`
+    : ''
+
 builder.scalarType('DateTime', {
   description: 'RFC 3339 timestamp. Returned in UTC with milliseconds.',
   serialize: (value) => value.toISOString(),
   parseValue(value) {
     const date = typeof value === 'string' && rfc3339.test(value) ? new Date(value) : undefined
     if (!date || Number.isNaN(date.getTime()))
-      throw new GraphQLError('DateTime must be RFC 3339, e.g. 2026-01-31T12:00:00Z')
+      throw new GraphQLError(`DateTime must be RFC 3339, e.g. 2026-01-31T12:00:00Z${butNot(value)}`)
     return date
   },
 })
@@ -20,7 +28,7 @@ builder.scalarType('UInt53', {
   serialize: (value) => Number(value),
   parseValue(value) {
     if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)
-      throw new GraphQLError('UInt53 must be a whole number 0 … 2^53 − 1')
+      throw new GraphQLError(`UInt53 must be a whole number 0 … 2^53 − 1${butNot(value)}`)
     return value
   },
 })
