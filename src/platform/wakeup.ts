@@ -40,6 +40,8 @@ const gapMs = 15
 const reconnectMs = 500
 /** A notification that takes longer is lost, and the connection with it. */
 const statementMsMax = 5_000
+/** A process that only listens would not notice that its connection is dead. */
+const probeMs = 10_000
 
 export function createWakeups<Topic extends string>({
   address,
@@ -84,8 +86,8 @@ export function createWakeups<Topic extends string>({
   async function listen(to: Address) {
     while (!abort.signal.aborted) {
       const connection = createPgClient({ address: to, name: 'berth wakeup', statementMsMax, direct: true })
-      const lost = Promise.withResolvers<void>()
-      const leave = () => lost.resolve()
+      const lost = new AbortController()
+      const leave = () => lost.abort()
       connection.on('error', leave)
       connection.on('end', leave)
       abort.signal.addEventListener('abort', leave)
@@ -99,7 +101,10 @@ export function createWakeups<Topic extends string>({
         )
         client = connection
         for (const topic of topics) wakeLocal(topic) // notifications may have been missed before
-        await lost.promise
+        while (!lost.signal.aborted) {
+          await clock.sleep(probeMs, lost.signal)
+          if (!lost.signal.aborted) connection.query('').catch(leave)
+        }
       } catch (error) {
         log.warn({ err: error }, 'cannot listen for notifications; polling meanwhile')
       }

@@ -1,11 +1,12 @@
 import { getEventListeners } from 'node:events'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { systemClock } from '../../src/platform/clock.ts'
+import { systemClock, type Wake } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createWakeups, type Wakeups } from '../../src/platform/wakeup.ts'
 import { createFakeClock } from '../support/clock.ts'
 import { createDatabase, type TestDatabase } from '../support/database.ts'
+import { createDoor } from '../support/outage.ts'
 import { until } from '../support/until.ts'
 
 let database: TestDatabase
@@ -78,6 +79,20 @@ test('a broken connection is replaced, and whoever listens looks again', async (
   await until(() => one.heard.queue === 2 && other.heard.queue === 2, { what: 'both listen again' })
   one.wakeups.poke('queue')
   await until(() => other.heard.queue === 3, { what: 'the other one hears it' })
+})
+
+test('a connection that is dead without a word is replaced', async () => {
+  const door = await createDoor(database.url)
+  try {
+    const sleep = (ms: number, signal?: Wake) => systemClock.sleep(ms / 100, signal)
+    const { heard } = create({ url: door.url, clock: { ...systemClock, sleep } })
+    await until(() => heard.queue === 1, { what: 'it listens' })
+    door.strand()
+    await until(() => heard.queue === 2, { what: 'it listens again' })
+  } finally {
+    await Promise.all(open.map((wakeups) => wakeups.stop()))
+    await door.shut()
+  }
 })
 
 test('a notification of somebody else wakes', async () => {
