@@ -337,6 +337,16 @@ describe('a run', () => {
       { records: records({ claim: null, begun: null }), jobs: [job('FAILED', { status: 97 << 8 })] },
       { state: 'failed', reason: 'START_FAILED' },
     ],
+    [
+      'whose prolog failed',
+      { records: records({ claim: null, begun: null }), jobs: [job('CANCELLED')] },
+      { state: 'failed', reason: 'START_FAILED' },
+    ],
+    [
+      'cancelled by another while it waited',
+      { records: records({ claim: null, begun: null }), jobs: [job('CANCELLED', { nodes: [] })] },
+      { state: 'ended', signal: 15, info: 'It was cancelled in Slurm' },
+    ],
   ])('%s', (_, facts, observation) => {
     expect(conclude({ ...base, ...facts })).toMatchObject(observation)
   })

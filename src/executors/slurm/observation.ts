@@ -84,11 +84,12 @@ function unclaimed({ jobs, isSettled, records }: Facts): Observation | Unsubmitt
   if (!last) return { state: 'unsubmitted' }
   // The record of the claim may not be visible yet.
   if (!isSettled) return { state: 'starting', nativeId: last.id }
-  if (jobPhaseOf(last.state) === 'cancelled')
+  // One that has nodes was cancelled by Slurm, for its prolog failed: without `--no-requeue` it would wait again.
+  if (jobPhaseOf(last.state) === 'cancelled' && last.nodes.length === 0)
     return { ...signalled(TERM, false), nativeId: last.id, info: cancelledInfo }
   const where = last.nodes.join(', ')
   const uid = records?.uid ?? ''
-  const message = `Slurm job ${last.id} ended as ${last.state} on ${where} without a trace: does the node see the shared directory, and may the account with uid ${uid} write there?`
+  const message = `Slurm job ${last.id} ended as ${last.state} on ${where} without a trace: did the prolog fail, does the node see the shared directory, and may the account with uid ${uid} write there?`
   return { state: 'failed', reason: 'START_FAILED', message }
 }
 
