@@ -1,11 +1,13 @@
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { lutimes, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createForgotten, type Forgotten } from '../../src/executors/slurm/forgotten.ts'
 import { createLayout, type Layout } from '../../src/executors/slurm/layout.ts'
 import { createObserver, type Observer } from '../../src/executors/slurm/observer.ts'
 import { parseQueue } from '../../src/executors/slurm/queue.ts'
-import type { QueueSnapshot } from '../../src/executors/slurm/squeue.ts'
+import { removeDrafts } from '../../src/executors/slurm/run-files.ts'
+import type { Queue, QueueSnapshot } from '../../src/executors/slurm/squeue.ts'
 import type { Time } from '../../src/platform/clock.ts'
 import { createLog } from '../../src/platform/log.ts'
 import { createFakeClock, type FakeClock } from '../support/clock.ts'
@@ -16,8 +18,15 @@ let sharedDir: string
 let layout: Layout
 let clock: FakeClock
 let observer: Observer
+let forgotten: Forgotten
 /** null: Slurm does not answer. */
 let snapshot: QueueSnapshot | null
+const queue: Queue = {
+  get last() {
+    return snapshot
+  },
+  look: async () => snapshot,
+}
 const nothing: QueueSnapshot = { beganMs: 0, byRun: new Map() }
 /** The clock of the file system is this far ahead. */
 const skewMs = 3_600_000
@@ -29,14 +38,11 @@ beforeEach(async () => {
   await layout.demand()
   clock = createFakeClock()
   snapshot = null
+  forgotten = createForgotten(layout, queue, clock)
   observer = createObserver({
     layout,
-    queue: {
-      get last() {
-        return snapshot
-      },
-      look: async () => snapshot,
-    },
+    queue,
+    forgotten,
     stopper: { isAsked: async () => false, isOver: () => undefined },
     clock,
     time,
@@ -71,20 +77,28 @@ it('a run has no moment of its start before the clocks were compared', async () 
   expect(observation).not.toHaveProperty('startedAt')
 })
 
-it('a run that is over and goes on in Slurm is named, once its job had time to end', async () => {
+it('a run that is over and goes on in Slurm is named, once its job had time to end, also by the next server', async () => {
   const shows = (state: string) => {
     const [job] = parseQueue(`7\x1frun_a\x1f0\x1f${state}\x1fNone\x1fn1\x1f0\x1f\x1fcpu=1\x1f`)
     snapshot = { beganMs: clock.monotonicMs(), byRun: new Map(job && [['run_a', [job]]]) }
   }
-  observer.forget(await begun('run_a'))
-  shows('RUNNING')
-  expect(observer.outlived()).toEqual([])
-  await clock.advance(30_000)
-  expect(observer.outlived()).toEqual([])
-  shows('COMPLETING')
-  expect(observer.outlived()).toEqual([])
-  shows('RUNNING')
-  expect(observer.outlived()).toEqual(['run_a'])
+  await forgotten.add('run_a', 0)
+  for (const forgetful of [forgotten, createForgotten(layout, queue, clock)]) {
+    shows('RUNNING')
+    expect(await forgetful.outlived()).toEqual([])
+    await clock.advance(30_000)
+    expect(await forgetful.outlived()).toEqual([])
+    shows('COMPLETING')
+    expect(await forgetful.outlived()).toEqual([])
+    shows('RUNNING')
+    expect(await forgetful.outlived()).toEqual(['run_a'])
+  }
+  await lutimes(join(layout.own, 'run_a.over'), 0, 0)
+  await removeDrafts(layout)
+  expect(await readdir(layout.own)).toEqual(['run_a.over'])
+  shows('CANCELLED')
+  expect(await forgotten.outlived()).toEqual([])
+  expect(await readdir(layout.own)).toEqual([])
 })
 
 it('one answer of Slurm after a silence does not settle that a run is gone', async () => {

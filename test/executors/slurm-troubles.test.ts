@@ -157,16 +157,18 @@ describe.skipIf(conf === undefined)(`a job of Slurm with ${conf}`, () => {
     await forgetful.close()
   })
 
-  it('that records an end and goes on is cancelled in Slurm', async () => {
+  it('that records an end and goes on is cancelled in Slurm, also by the next server', async () => {
     const forge = `ln -s '0 - - -' ${own.directory}/shared/cluster/runs/$BERTH_RUN_ID/exit; sleep 600`
     const handle = await own.start(sh(forge))
     expect(await untilEnded(own.executor, handle)).toMatchObject({ exitCode: 0 })
     await own.executor.forget?.(handle)
+    const next = await own.openWith({})
     const isGone = async () => {
-      await own.executor.capacity?.()
+      await next.capacity?.()
       return !(await operate('squeue', '--noheader', '--states=R', '--format=%k')).stdout.includes(handle)
     }
     await until(isGone, { what: 'its Slurm job is over', timeoutMs: 60_000 })
+    await next.close()
   }, 90_000)
 
   it('is not signalled by an id that is of another job now', async () => {

@@ -1,9 +1,9 @@
 import type { Clock, Time } from '../../platform/clock.ts'
 import type { Log } from '../../platform/log.ts'
 import { type Handle, isOver, type Observation } from '../executor.ts'
+import type { Forgotten } from './forgotten.ts'
 import { type Layout, SharedDirTrouble } from './layout.ts'
 import { conclude, type Facts, needsSlurm } from './observation.ts'
-import type { SlurmJob } from './queue.ts'
 import {
   directoryOf,
   isRemoved,
@@ -31,13 +31,12 @@ export interface Observer {
   /** Slurm has just taken it. */
   submitted(handle: Handle, nativeId: string): void
   forget(handle: Handle): void
-  /** Runs that were forgotten long ago, and of which Slurm has a job that goes on. */
-  outlived(): readonly Handle[]
 }
 
 interface ObserverOptions {
   layout: Layout
   queue: Queue
+  forgotten: Pick<Forgotten, 'has'>
   stopper: Pick<JobStopper, 'isAsked' | 'isOver'>
   clock: Clock
   time: Time
@@ -52,13 +51,11 @@ const recentMs = 1_000
 const compareMs = 1_000
 /** How long a record of the batch script may take to be seen here, after Slurm says that the run is over. */
 const settleMsMax = 15_000
-const forgottenMax = 1_000
-/** A job of Slurm is over sooner than this after the end of its run, unless the record of that end was of its command. */
-const outlivedMs = 20_000
 /** The end of a run that recorded none is looked for this often, unless it is inspected anyway. */
 const observedMsMax = 10_000
 
-export function createObserver({ layout, queue, stopper, clock, time, log, onNews }: ObserverOptions): Observer {
+export function createObserver(options: ObserverOptions): Observer {
+  const { layout, queue, forgotten, stopper, clock, time, log, onNews } = options
   /** The last observation of each run that is not forgotten; a final one does not change. */
   const seen = new Map<Handle, Observation>()
   /** Since when Slurm says that a run is over which has not recorded that. */
@@ -67,8 +64,6 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
   const observedMs = new Map<Handle, number>()
   /** When Slurm, or a new record, last said how a run is. */
   const askedMs = new Map<Handle, number>()
-  /** The latest of those that were forgotten, and when: Slurm shows them a little longer. */
-  const forgotten = new Map<Handle, number>()
   /** How far the clock of the file system is ahead of the time of the database; null: not known yet. */
   let aheadMs: number | null = null
   let comparedMs = Number.NEGATIVE_INFINITY
@@ -222,20 +217,9 @@ export function createObserver({ layout, queue, stopper, clock, time, log, onNew
     },
     forget(handle) {
       for (const known of [seen, observedMs, unsettled, askedMs]) known.delete(handle)
-      forgotten.set(handle, clock.monotonicMs())
-      const [oldest] = forgotten.keys()
-      if (oldest !== undefined && forgotten.size > forgottenMax) forgotten.delete(oldest)
-    },
-    outlived() {
-      const { byRun, beganMs = 0 } = queue.last ?? {}
-      return [...forgotten].flatMap(([handle, sinceMs]) =>
-        beganMs - sinceMs > outlivedMs && byRun?.get(handle)?.some(goesOn) ? handle : [],
-      )
     },
   }
 }
-
-const goesOn = ({ state }: SlurmJob): boolean => isJobAlive(state) && state !== 'COMPLETING'
 
 const unseen: Observation = {
   state: 'starting',

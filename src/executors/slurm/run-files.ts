@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { changeToOwner } from '../account.ts'
 import type { Handle, RunUsage, StartFailed } from '../executor.ts'
 import type { Loss, Spool } from '../follow.ts'
+import { forgottenEnd } from './forgotten.ts'
 import { expandHostlist } from './hostlist.ts'
 import { clusterName, type Layout, SharedDirTrouble } from './layout.ts'
 import { unlessCode, unlessMissing } from './missing.ts'
@@ -203,7 +204,7 @@ export async function removeDrafts(layout: Layout): Promise<void> {
   const nowMs = names.length > 0 ? await readFileClock(layout) : 0
   for (const name of names) {
     const path = join(layout.own, name)
-    const isDraft = !name.endsWith('.stop') && name !== clusterName
+    const isDraft = !name.endsWith('.stop') && !name.endsWith(forgottenEnd) && name !== clusterName
     const writtenMs = isDraft ? (await unlessMissing(lstat(path)))?.mtimeMs : undefined
     if (writtenMs !== undefined && nowMs - writtenMs > draftMsMax) await rm(path, { recursive: true, force: true })
   }

@@ -9,6 +9,7 @@ import { follow } from '../follow.ts'
 import { fileBlockBytes } from '../scripts.ts'
 import { createCluster } from './cluster.ts'
 import { createSlurm } from './commands.ts'
+import { createForgotten } from './forgotten.ts'
 import { createLayout, SharedDirTrouble } from './layout.ts'
 import { unlessMissing } from './missing.ts'
 import { createObserver } from './observer.ts'
@@ -88,7 +89,8 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
   const alarms = new Alarms(clock)
   const onEnd = (handle: Handle) => alarms.ring(handle)
   const stopper = createJobStopper({ slurm, queue, layout, clock, time, log, closing: closing.signal, onEnd })
-  const observer = createObserver({ layout, queue, stopper, clock, time, log, onNews: onEnd })
+  const forgotten = createForgotten(layout, queue, clock)
+  const observer = createObserver({ layout, queue, forgotten, stopper, clock, time, log, onNews: onEnd })
   const { inspect, readOf } = observer
 
   try {
@@ -182,6 +184,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
       const records = await readRecords(files)
       const others = queue.last?.byRun.get(handle)?.some(({ state }) => jobPhaseOf(state) === 'waits') ?? false
       if (records && others) await stopper.cancel(handle)
+      if (records) await forgotten.add(handle, records.uid)
       await removeRun(files)
       await stopper.forget(handle)
       observer.forget(handle)
@@ -194,7 +197,7 @@ export async function createSlurmExecutor(options: SlurmOptions): Promise<Execut
     async capacity() {
       const nodes = await cluster.capacity()
       await stopper.resume()
-      for (const run of observer.outlived()) {
+      for (const run of await forgotten.outlived()) {
         log.warn({ run }, 'a run that is over goes on in Slurm; it is cancelled there')
         await stopper.cancel(run)
       }
