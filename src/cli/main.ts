@@ -38,6 +38,7 @@ import { addUser } from './commands/user.ts'
 import { addWait } from './commands/wait.ts'
 import { exitCodes, Stop, stopForFailure, usage } from './exit.ts'
 import { createTerminal } from './terminal.ts'
+import { tellOutages } from './watch.ts'
 
 /**
  * The command line: the only file of it that knows the process. Commands get a `Cli`, and end by exit codes of exit.ts.
@@ -73,7 +74,9 @@ const cli: Cli = {
 
 function connectionTo(url: string): Client {
   try {
-    return createClient({ url, token: BERTH_TOKEN || undefined })
+    const client = createClient({ url, token: BERTH_TOKEN || undefined })
+    tellOutages(client, terminal)
+    return client
   } catch (error) {
     if (!(error instanceof TypeError)) throw error
     throw usage(error.message, 'set BERTH_URL')

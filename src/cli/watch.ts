@@ -1,9 +1,10 @@
+import type { Client } from '../client/client.ts'
 import type { FollowJobOptions } from '../client/events.ts'
 import { JobDocument, type JobEventRowFragment, type JobRowFragment } from '../client/generated/graphql.ts'
 import type { Cli } from './cli.ts'
 import { exitCodes, Stop } from './exit.ts'
 import { eventText } from './render.ts'
-import { styled } from './terminal.ts'
+import { styled, type Terminal } from './terminal.ts'
 
 /** Live views of one job. They survive restarts of the server (client/resume.ts). */
 
@@ -87,4 +88,27 @@ export function detachOnInterrupt(cli: Cli, id: string): void {
   cli.leaveOnInterrupt(
     `detached; job ${id} continues: "berth logs -f ${id}" follows it again, "berth cancel ${id}" cancels it`,
   )
+}
+
+/** A server that restarts is back sooner. */
+const outageToldMs = 3_000
+
+/** A live view reconnects by itself and shows nothing meanwhile: after a while the person is told why. */
+export function tellOutages({ onOutage, outage }: Pick<Client, 'onOutage' | 'outage'>, { say }: Terminal): void {
+  let timer: NodeJS.Timeout | undefined
+  let isTold = false
+  const tell = () => {
+    isTold = true
+    say(`berth: ${outage()?.message}; trying again`)
+  }
+  onOutage(() => {
+    if (outage()) {
+      timer ??= setTimeout(tell, outageToldMs).unref()
+      return
+    }
+    if (isTold) say('berth: the server answers again')
+    clearTimeout(timer)
+    timer = undefined
+    isTold = false
+  })
 }

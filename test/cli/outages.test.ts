@@ -1,0 +1,43 @@
+import { afterEach, expect, it, vi } from 'vitest'
+import { tellOutages } from '../../src/cli/watch.ts'
+import { RequestFailed } from '../../src/client/failure.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+it('a live view says why it is silent, once, and when it goes on; a short outage is not told', () => {
+  vi.useFakeTimers()
+  const said: string[] = []
+  let failure: RequestFailed | null = null
+  let changed = () => {}
+  const client = {
+    outage: () => failure,
+    onOutage(listener: () => void) {
+      changed = listener
+      return () => {}
+    },
+  }
+  const terminal = { say: (line: string) => said.push(line), write: async () => {}, colour: false, replaceScreen: null }
+  const outage = (message: string | null) => {
+    failure = message === null ? null : new RequestFailed('UNREACHABLE', message)
+    changed()
+  }
+  tellOutages(client, terminal)
+
+  outage('No server answers')
+  vi.advanceTimersByTime(2_000)
+  outage(null)
+  vi.advanceTimersByTime(10_000)
+  expect(said).toEqual([])
+
+  outage('No server answers')
+  outage('No server answers')
+  vi.advanceTimersByTime(10_000)
+  outage('No server answers')
+  vi.advanceTimersByTime(10_000)
+  expect(said).toEqual(['berth: No server answers; trying again'])
+
+  outage(null)
+  expect(said).toEqual(['berth: No server answers; trying again', 'berth: the server answers again'])
+})
