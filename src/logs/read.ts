@@ -40,6 +40,11 @@ export interface LogPage {
   isFinal: boolean
 }
 
+/** The job was deleted before the page was read, or meanwhile. */
+export class LogGone extends Error {
+  override name = 'LogGone'
+}
+
 /** Text of one page at most. */
 const pageTextBytesMax = 1_048_576
 /** A page with less room than this left is full. */
@@ -74,7 +79,7 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
   for (;;) {
     const { run, offset } = page.cursor
     const [state] = await readLogStates(sql, [{ jobId, run }])
-    if (!state) return { ...page, isFinal: true }
+    if (!state) throw new LogGone(`The job ${jobId} was deleted`)
     if (!state.log || offset >= state.log.end) {
       const next = only === undefined ? nextRun(state, offset) : null
       if (next === null) return { ...page, isFinal: isLogOver(state, offset, only) }

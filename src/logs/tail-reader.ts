@@ -7,6 +7,7 @@ import type { Hubs, HubsOptions, RunHub } from './hubs.ts'
 import { gapMessage, startOf, whatFollows } from './read.ts'
 import {
   freshOf,
+  type Gap,
   isLogOver,
   type LogCursor,
   logEnd,
@@ -134,11 +135,7 @@ export class TailReader {
     const stored = shared ?? (await steadily(this.#rooms.log, () => this.#ownPage(log)))
     if (!stored) return this.#wait(retryMs)
     const [first] = stored
-    if (first && first.gap !== null) {
-      const gap = gapMessage(this.#cursor.run, { ...first, start: this.#cursor.offset })
-      this.#cursor = gap.cursor
-      return { kind: 'gap', ...gap }
-    }
+    if (first && first.gap !== null) return this.#gap(first)
     const waited = this.#heldMs() >= openLineMs
     const part = this.#cut(stored, { follows: whatFollows(stored, log), share: shared !== null, waited })
     // A change during the read of the page rang its bell before the reader waited for it.
@@ -152,6 +149,18 @@ export class TailReader {
     if (shared) this.#hub?.took(part.end)
     else this.#readAhead(log)
     return bytesOf(part.utf8) === 0 ? undefined : message
+  }
+
+  /** Output of a deleted job is missing like output that retention removed. */
+  async #gap(gap: Gap): Promise<TailMessage | undefined> {
+    const { run, offset } = this.#cursor
+    const place = { jobId: this.#options.jobId, run }
+    const states = await steadily(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
+    if (!states) return this.#wait(retryMs)
+    if (states[0] === null) return this.#last(this.#deleted())
+    const message = gapMessage(run, { ...gap, start: offset })
+    this.#cursor = message.cursor
+    return { kind: 'gap', ...message }
   }
 
   #cut(

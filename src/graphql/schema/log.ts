@@ -1,6 +1,7 @@
+import { jobNotFound } from '../../domain/errors.ts'
 import type { LogLine } from '../../logs/batch.ts'
 import { logStreams } from '../../logs/lines.ts'
-import { type LogGap, type LogPage, readLog } from '../../logs/read.ts'
+import { type LogGap, LogGone, type LogPage, readLog } from '../../logs/read.ts'
 import type { LogCursor } from '../../logs/stored.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
@@ -113,6 +114,10 @@ function openCursor(jobId: string, cursor: string): LogCursor {
   return { run: r, offset: o }
 }
 
+const refused = (jobId: string) => (error: unknown) => {
+  throw error instanceof LogGone ? jobNotFound(jobId) : error
+}
+
 function demandLines(name: string, lines: number) {
   if (lines < 1 || lines > logLinesMax)
     throw refusal('BAD_REQUEST', `\`${name}\` must be 1 … ${logLinesMax}, not ${lines}`)
@@ -136,7 +141,8 @@ builder.objectFields(JobRef, (t) => ({
     async resolve({ id }, { first, ...start }, { domain }) {
       const linesMax = first ?? 500
       demandLines('first', linesMax)
-      return { ...(await readLog(domain.db.sql, { ...logStart(id, start), linesMax })), jobId: id }
+      const page = await readLog(domain.db.sql, { ...logStart(id, start), linesMax }).catch(refused(id))
+      return { ...page, jobId: id }
     },
   }),
   logCursor: t.field({
