@@ -1,4 +1,4 @@
-import { deletionAfter, isInvalidCursor, noSuchJob } from './failure.ts'
+import { deletionAfter, noSuchJob, refusedCursor } from './failure.ts'
 import {
   type FollowedJobFragment,
   type JobEventRowFragment,
@@ -156,12 +156,6 @@ async function* polled(
     if (isFinal) return
     await pause(pollMs, signal)
   }
-}
-
-/** null: begin anew. */
-function refusedCursor(error: unknown): null {
-  if (isInvalidCursor(error)) return null
-  throw error
 }
 
 /** The event that led to the state, and what follows; none if that event is not kept any more. */

@@ -47,8 +47,11 @@ export function deletionAfter(error: unknown, cursor: string | undefined) {
   return { __typename: 'StreamReset', resetReason: 'DELETED', cursor } as const
 }
 
-/** A page is refused where a stream begins with a reset: the cursor is of a database that is no more. */
-export const isInvalidCursor = (error: unknown) => error instanceof RequestFailed && error.code === 'INVALID_CURSOR'
+/** A page is refused where a stream begins with a reset: the cursor is of a database that is no more. null: begin anew. */
+export function refusedCursor(error: unknown): null {
+  if (error instanceof RequestFailed && error.code === 'INVALID_CURSOR') return null
+  throw error
+}
 
 export interface GraphqlError {
   message: string

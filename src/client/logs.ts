@@ -1,4 +1,4 @@
-import { deletionAfter, noSuchJob } from './failure.ts'
+import { deletionAfter, noSuchJob, refusedCursor } from './failure.ts'
 import {
   JobLogsDocument,
   type LogStream,
@@ -55,12 +55,11 @@ async function* polled(
   signal: AbortSignal,
 ): AsyncGenerator<TailSubscription, void, void> {
   for (;;) {
-    const { jobId, lastLines, ...rest } = variables // they move with the messages
-    const first = lastLines == null ? { first: linesPerPage } : { lastLines }
-    const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
-    if (!job) throw noSuchJob(jobId)
-    const { text, gaps, cursor, isFinal } = job.logs
-    const before = variables.after ?? cursor
+    const { after } = variables // they move with the messages
+    const page = await readPage(connection, variables, signal).catch(refusedCursor)
+    if (!page && after) yield { tail: { __typename: 'StreamReset', resetReason: 'RETENTION', cursor: after } }
+    const { text, gaps, cursor, isFinal } = page ?? (await readPage(connection, { ...variables, after: null }, signal))
+    const before = (page && after) ?? cursor
     for (const { reason: gapReason, ...gap } of gaps)
       yield { tail: { __typename: 'LogGap', ...gap, gapReason, cursor: before } }
     const isNews = text !== '' || isFinal
@@ -70,4 +69,15 @@ async function* polled(
     if (isFinal) return
     if (text === '' && gaps.length === 0) await pause(pollMs, signal)
   }
+}
+
+async function readPage(
+  connection: Connection,
+  { jobId, lastLines, ...rest }: TailSubscriptionVariables,
+  signal: AbortSignal,
+) {
+  const first = lastLines == null ? { first: linesPerPage } : { lastLines }
+  const { job } = await connection.request(JobLogsDocument, { id: jobId, ...rest, ...first }, { signal })
+  if (!job) throw noSuchJob(jobId)
+  return job.logs
 }

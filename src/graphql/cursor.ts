@@ -10,7 +10,7 @@ import { refusal } from './errors.ts'
  *   list  l: name and order of the list · f: hash of what it is filtered by · key: sort key of the row, as text
  *   seq   j: job · s: number of its last event seen · m: its mark  (jobStatus, Job.events)
  *   pos   p: position in the feed over all jobs · m: its mark  (jobUpdates)
- *   log   j: job · r: run number · o: byte offset in that run  (Job.logs, tail)
+ *   log   j: job · r: run number · o: byte offset in that run · m: mark of the run  (Job.logs, tail)
  */
 
 const version = 1
@@ -33,7 +33,14 @@ const kinds = {
     m: z.string().optional(),
   }),
   pos: z.strictObject({ v: z.literal(version), k: z.literal('pos'), p: natural, m: z.string().optional() }),
-  log: z.strictObject({ v: z.literal(version), k: z.literal('log'), j: z.string(), r: runNumber, o: natural }),
+  log: z.strictObject({
+    v: z.literal(version),
+    k: z.literal('log'),
+    j: z.string(),
+    r: runNumber,
+    o: natural,
+    m: z.string().optional(),
+  }),
 }
 
 type Kind = keyof typeof kinds

@@ -4,12 +4,14 @@ import { lastLinesStart } from './last-lines.ts'
 import type { LogStream } from './lines.ts'
 import {
   type Gap,
+  isElsewhere,
   isLogOver,
   type LogCursor,
   nextRun,
   type RunState,
   readLogStates,
   readStored,
+  runMark,
   type Stored,
 } from './stored.ts'
 
@@ -45,6 +47,11 @@ export class LogGone extends Error {
   override name = 'LogGone'
 }
 
+/** The cursor is at output that this database does not have. */
+export class LogElsewhere extends Error {
+  override name = 'LogElsewhere'
+}
+
 /** Text of one page at most. */
 const pageTextBytesMax = 1_048_576
 /** A page with less room than this left is full. */
@@ -56,12 +63,13 @@ export async function startOf(sql: Sql, { jobId, after, lastLines, run, streams 
   return { run: run ?? 1, offset: 0 }
 }
 
-export const gapMessage = (run: number, { start, end, gap }: Gap): LogGap => ({
-  run,
-  startOffset: start,
+/** From the cursor on. */
+export const gapMessage = (cursor: LogCursor, { end, gap }: Gap): LogGap => ({
+  run: cursor.run,
+  startOffset: cursor.offset,
   endOffset: end,
   reason: gap,
-  cursor: { run, offset: end },
+  cursor: { ...cursor, offset: end },
 })
 
 /** What follows the chunks that were read. */
@@ -77,9 +85,9 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
   const page: LogPage = { text: '', lines: [], gaps: [], cursor: await startOf(sql, options), isFinal: false }
   let room = pageTextBytesMax
   for (;;) {
-    const { run, offset } = page.cursor
-    const [state] = await readLogStates(sql, [{ jobId, run }])
-    if (!state) throw new LogGone(`The job ${jobId} was deleted`)
+    const { offset } = page.cursor
+    const state = await stateAt(sql, jobId, page.cursor)
+    if (state.log) page.cursor = { ...page.cursor, mark: runMark(state.log.runId) }
     if (!state.log || offset >= state.log.end) {
       const next = only === undefined ? nextRun(state, offset) : null
       if (next === null) return { ...page, isFinal: isLogOver(state, offset, only) }
@@ -91,6 +99,13 @@ export async function readLog(sql: Sql, options: LogStart & { linesMax: number }
     if (!addTo(page, stored, { log: state.log, codes, room, linesMax })) return page
     room = pageTextBytesMax - Buffer.byteLength(page.text)
   }
+}
+
+async function stateAt(sql: Sql, jobId: string, cursor: LogCursor): Promise<RunState> {
+  const [state] = await readLogStates(sql, [{ jobId, run: cursor.run }])
+  if (!state) throw new LogGone(`The job ${jobId} was deleted`)
+  if (isElsewhere(cursor, state)) throw new LogElsewhere(`The job ${jobId} has no output at this cursor`)
+  return state
 }
 
 interface Room {
@@ -106,8 +121,9 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
   const [first] = stored
   if (!first) return false
   if (first.gap !== null) {
-    page.gaps.push(gapMessage(run, { ...first, start: offset }))
-    page.cursor = { run, offset: first.end }
+    const gap = gapMessage(page.cursor, first)
+    page.gaps.push(gap)
+    page.cursor = gap.cursor
     return true
   }
   const follows = whatFollows(stored, log)
@@ -116,7 +132,7 @@ function addTo(page: LogPage, stored: readonly Stored[], { log, codes, room, lin
     const part = passageOfLines(stored, run, { from: offset, codes, bytesMax: room, follows, upTo, linesMax: left })
     page.text += part.text
     page.lines.push(...part.lines)
-    page.cursor = { run, offset: part.end }
+    page.cursor = { ...page.cursor, offset: part.end }
     return part.end > offset
   }
   return add('ALL') || (follows === 'MORE' && add('BYTES'))

@@ -41,7 +41,18 @@ ORDER BY c.start_offset LIMIT $4`
 export interface LogCursor {
   run: number
   offset: number
+  /** `runMark` of the run; undefined: a cursor of before, or at a run without a log. */
+  mark?: string | undefined
 }
+
+const markChars = 8
+
+/** Tells the run from another one with the same number, of another database or of this one before it was restored. */
+export const runMark = (runId: string): string => runId.slice(-markChars)
+
+/** Whether the cursor is at output that this database does not have. */
+export const isElsewhere = ({ offset, mark }: LogCursor, { log }: RunState): boolean =>
+  offset > (log?.end ?? 0) || (log !== null && mark !== undefined && mark !== runMark(log.runId))
 
 /** The log of one run of a job, and what lies beyond it. */
 export interface RunState {
@@ -106,13 +117,13 @@ export function nextRun(state: RunState, offset: number): number | null {
 
 /** Where the output of each job ends now: the end of its newest log. Before its first byte: the start of run 1. */
 export async function logEnds(sql: Sql, jobIds: readonly string[]): Promise<LogCursor[]> {
-  const rows = await sql.query<LogCursor & { jobId: string }>(
-    `SELECT j.id AS "jobId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
-     CROSS JOIN LATERAL (SELECT number, end_offset FROM run_log WHERE job_id = j.id ORDER BY number DESC LIMIT 1) l`,
+  const rows = await sql.query<LogCursor & { jobId: string; runId: string }>(
+    `SELECT j.id AS "jobId", l.run_id AS "runId", l.number AS run, l.end_offset AS "offset" FROM unnest($1::text[]) AS j(id)
+     CROSS JOIN LATERAL (SELECT run_id, number, end_offset FROM run_log WHERE job_id = j.id ORDER BY number DESC LIMIT 1) l`,
     [jobIds],
     'log_ends',
   )
-  const ends = new Map(rows.map(({ jobId, run, offset }) => [jobId, { run, offset }]))
+  const ends = new Map(rows.map(({ jobId, runId, run, offset }) => [jobId, { run, offset, mark: runMark(runId) }]))
   return jobIds.map((id) => ends.get(id) ?? start)
 }
 

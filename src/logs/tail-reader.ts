@@ -8,6 +8,7 @@ import { gapMessage, startOf, whatFollows } from './read.ts'
 import {
   freshOf,
   type Gap,
+  isElsewhere,
   isLogOver,
   type LogCursor,
   logEnd,
@@ -15,6 +16,7 @@ import {
   type RunState,
   readLogStates,
   readStored,
+  runMark,
   type Stored,
 } from './stored.ts'
 import type { FollowOptions, TailMessage, TailReset } from './tail-message.ts'
@@ -31,7 +33,7 @@ interface Opening {
   start: LogCursor
   end: LogCursor
   closed: boolean
-  /** The cursor lies beyond the log. */
+  /** The cursor is at output that is not there. */
   beyond: boolean
 }
 
@@ -102,7 +104,7 @@ export class TailReader {
         const end = await logEnd(sql, jobId)
         const start = await startOf(sql, this.#options)
         const [state] = await readLogStates(sql, [{ jobId, run: start.run }])
-        const beyond = state != null && start.offset > (state.log?.end ?? 0)
+        const beyond = state != null && isElsewhere(start, state)
         return { start: beyond ? this.#cursor : start, end, closed: state?.closed ?? true, beyond }
       })
       if (opening) return opening
@@ -117,6 +119,7 @@ export class TailReader {
     if (state === undefined) return this.#wait()
     if (state === null) return this.#last(this.#deleted())
     const { offset } = this.#cursor
+    if (state.log) this.#cursor = { ...this.#cursor, mark: runMark(state.log.runId) }
     if (state.log && offset < state.log.end) return this.#content(state, state.log)
     if (isLogOver(state, offset, this.#options.run)) return this.#last(this.#batch(this.#nothing(), true))
     const next = this.#wholeJob ? nextRun(state, offset) : null
@@ -153,12 +156,11 @@ export class TailReader {
 
   /** Output of a deleted job is missing like output that retention removed. */
   async #gap(gap: Gap): Promise<TailMessage | undefined> {
-    const { run, offset } = this.#cursor
-    const place = { jobId: this.#options.jobId, run }
+    const place = { jobId: this.#options.jobId, run: this.#cursor.run }
     const states = await steadily(this.#rooms.log, () => readLogStates(this.#rooms.db.sql, [place]))
     if (!states) return this.#wait(retryMs)
     if (states[0] === null) return this.#last(this.#deleted())
-    const message = gapMessage(run, { ...gap, start: offset })
+    const message = gapMessage(this.#cursor, gap)
     this.#cursor = message.cursor
     return { kind: 'gap', ...message }
   }
@@ -261,7 +263,7 @@ export class TailReader {
       },
       startOffset: part.start,
       endOffset: part.end,
-      cursor: { run, offset: part.end },
+      cursor: { ...this.#cursor, offset: part.end },
       phase: this.#isReplay({ run, offset: part.start }) ? 'REPLAY' : 'LIVE',
       isFinal,
     }

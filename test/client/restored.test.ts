@@ -6,6 +6,7 @@ import { type Client, createClient } from '../../src/client/client.ts'
 import type { Transport } from '../../src/client/streams.ts'
 import { berthExchange } from '../../src/client/urql/index.ts'
 import { setJobPriority } from '../../src/domain/control/priority.ts'
+import { out, replaceRun, writeLog } from '../support/log.ts'
 import { type CuttingProxy, startProxy } from '../support/proxy.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 import { until } from '../support/until.ts'
@@ -66,6 +67,22 @@ it('follow by pages begins anew after a cursor that was kept', async () => {
   expect((await updates.next()).value).toMatchObject({ __typename: 'StreamReset', resetReason: 'RETENTION' })
   expect((await updates.next()).value).toMatchObject({ transitions: [{ seq: 1 }, { seq: 2 }, { seq: 3 }] })
   await updates.return()
+  await client.close()
+})
+
+it.each<Transport>(['websocket', 'sse', 'polling'])('tail over %s begins anew', async (transport) => {
+  const client = open([transport])
+  const jobId = await server.submit()
+  const { sql } = server.domain.db
+  await writeLog(sql, jobId, [out('before\n')])
+  const parts = client.tail(jobId)
+  expect((await parts.next()).value).toMatchObject({ text: 'before\n' })
+  await replaceRun(sql, jobId)
+  await writeLog(sql, jobId, [out('another run\n')])
+  proxy.cut()
+  expect((await parts.next()).value).toMatchObject({ __typename: 'StreamReset', resetReason: 'RETENTION' })
+  expect((await parts.next()).value).toMatchObject({ text: 'another run\n' })
+  await parts.return()
   await client.close()
 })
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openLog } from '../../src/logs/append.ts'
-import { ask, data, type Json, streamSocket } from '../support/client.ts'
-import { append, out } from '../support/log.ts'
+import { ask, data, type Json, streamSocket, streamSse } from '../support/client.ts'
+import { out, replaceRun, writeLog } from '../support/log.ts'
 import { startServer, type TestServer } from '../support/server.ts'
 
 /** What a page of output is bounded by, and how far its offsets go. */
@@ -11,13 +10,11 @@ beforeAll(async () => {
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
-type Pieces = Parameters<typeof append>[2]['pieces']
+type Pieces = Parameters<typeof writeLog>[2]
 
 async function jobWith(pieces: Pieces): Promise<string> {
   const id = await server.submit()
-  const { sql } = server.domain.db
-  const [run] = await sql.query<{ id: string }>('SELECT id FROM run WHERE job_id = $1', [id])
-  await append(sql, await openLog(sql, run?.id ?? ''), { pieces, position: null, bytesMax: 2 ** 40 })
+  await writeLog(server.domain.db.sql, id, pieces)
   return id
 }
 
@@ -65,4 +62,42 @@ it('output goes on beyond 4 GiB, in pages and in a tail', async () => {
   const batch = (await stream.next()).value?.data?.['tail']
   expect(batch).toMatchObject({ text: 'after it\n', startOffset: bytes, endOffset: bytes + 9, cursor: job.logs.cursor })
   stream.cut()
+})
+
+const query = `query ($id: ID!, $after: Cursor) { job(id: $id) { logCursor logs(after: $after) { text cursor } } }`
+const tail = `subscription ($id: ID!, $after: Cursor) { tail(jobId: $id, after: $after) { __typename
+  ... on LogBatch { text } ... on StreamReset { reason jobIds } } }`
+
+/** A job, a cursor after its output, and another run with more output in the place of the first. */
+async function restored() {
+  const id = await jobWith([out('before\n')])
+  const { job } = await data(server.url, query, { id })
+  expect(job.logCursor).toBe(job.logs.cursor)
+  await replaceRun(server.domain.db.sql, id)
+  await writeLog(server.domain.db.sql, id, [out('another run\n')])
+  return { id, after: job.logCursor as string }
+}
+
+it.each(Object.entries({ socket: streamSocket, sse: streamSse }))(
+  'tail over %s begins anew after a cursor from before a backup was restored',
+  async (_name, open) => {
+    const stream = open(server.url, tail, await restored())
+    const next = async () => (await stream.next()).value?.data?.['tail']
+    expect(await next()).toEqual({ __typename: 'StreamReset', reason: 'RETENTION', jobIds: [] })
+    expect(await next()).toEqual({ __typename: 'LogBatch', text: 'another run\n' })
+    await stream.return?.()
+  },
+)
+
+it('pages of output refuse a cursor from before a backup was restored, and one beyond the end', async () => {
+  const { id, after } = await restored()
+  const content = JSON.parse(Buffer.from(after, 'base64url').toString())
+  const cursorOf = (fields: object) => Buffer.from(JSON.stringify({ ...content, ...fields })).toString('base64url')
+  for (const cursor of [after, cursorOf({ m: undefined, o: 13 })]) {
+    const { errors } = await ask(server.url, query, { id, after: cursor })
+    expect(errors?.[0]?.extensions.code).toBe('INVALID_CURSOR')
+  }
+  // A server of before gave cursors without a mark.
+  const { job } = await data(server.url, query, { id, after: cursorOf({ m: undefined, o: 8 }) })
+  expect(job.logs.text).toBe('run\n')
 })

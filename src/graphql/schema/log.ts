@@ -1,7 +1,7 @@
 import { jobNotFound } from '../../domain/errors.ts'
 import type { LogLine } from '../../logs/batch.ts'
 import { logStreams } from '../../logs/lines.ts'
-import { type LogGap, LogGone, type LogPage, readLog } from '../../logs/read.ts'
+import { LogElsewhere, type LogGap, LogGone, type LogPage, readLog } from '../../logs/read.ts'
 import type { LogCursor } from '../../logs/stored.ts'
 import { atMost } from '../bounds.ts'
 import { builder } from '../builder.ts'
@@ -82,8 +82,8 @@ const LogPageRef = builder.objectRef<LogPage & OfJob>('LogPage').implement({
   }),
 })
 
-export const logCursor = (jobId: string, { run, offset }: LogCursor) =>
-  encodeCursor('log', { j: jobId, r: run, o: offset })
+export const logCursor = (jobId: string, { run, offset, mark }: LogCursor) =>
+  encodeCursor('log', { j: jobId, r: run, o: offset, m: mark })
 
 interface StartArgs {
   after?: string | null | undefined
@@ -109,12 +109,17 @@ export function logStart(jobId: string, { after, lastLines, run, streams }: Star
 }
 
 function openCursor(jobId: string, cursor: string): LogCursor {
-  const { j, r, o } = decodeCursor('log', cursor)
+  const { j, r, o, m } = decodeCursor('log', cursor)
   if (j !== jobId) throw invalidCursor()
-  return { run: r, offset: o }
+  return { run: r, offset: o, mark: m }
 }
 
 const refused = (jobId: string) => (error: unknown) => {
+  if (error instanceof LogElsewhere)
+    throw refusal(
+      'INVALID_CURSOR',
+      'Invalid cursor: its output is not in this database; read the output from the beginning',
+    )
   throw error instanceof LogGone ? jobNotFound(jobId) : error
 }
 
