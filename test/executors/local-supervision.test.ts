@@ -298,6 +298,22 @@ describe('a server', () => {
     expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
   })
 
+  it.each([
+    ['a directory', 'mkdir'],
+    ['a pipe', 'mkfifo'],
+    ['a link', 'ln -s /dev/zero'],
+  ])('that finds %s in the place of the files of its spool starts and ends runs', async (_, put) => {
+    const putAll = `for f in "$0/ended" "$0/heir"; do rm -rf "$f"; ${put} "$f"; done`
+    await finish(sh(putAll))
+    await finish(sh(putAll))
+    await reopen()
+    expect(statSync(join(spoolDir, 'ended')).isFile()).toBe(true)
+    const run = sh(`${putAll}; ${noise}; exec sleep 600`, { maxRunTimeSeconds: 0.5 })
+    const pid = await orphaned(run)
+    await until(async () => !(await isAlive(pid)), { what: 'the heir ended it' })
+    expect(await untilEnded(executor, run.runId)).toMatchObject({ exitCode: 143, cause: 'MAX_RUN_TIME' })
+  })
+
   it('adopts a run whose shim is of an earlier kind, in the group of its job', async () => {
     const run = sh('unused')
     const runDirectory = join(spoolDir, 'runs', run.runId)

@@ -1,6 +1,7 @@
-import { watch } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, rmSync, watch } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { Log } from '../../platform/log.ts'
+import { errorCodeOf } from '../error-code.ts'
 
 /**
  * The list of ended runs: one file to which every shim appends its run's id as its last act but one. One watch on it
@@ -15,6 +16,7 @@ const readBytesMax = 65_536
 const listBytesMax = 65_536
 
 export async function followEnded(path: string, log: Log, onEnded: (runId: string) => void): Promise<EndedList> {
+  closeSync(openEnded(path))
   const file = await open(path, 'a+', 0o600)
   let { size: offset } = await file.stat()
   let reading: Promise<void> = Promise.resolve()
@@ -51,4 +53,28 @@ export async function followEnded(path: string, log: Log, onEnded: (runId: strin
 async function completeLines(file: FileHandle, offset: number): Promise<string> {
   const { bytesRead, buffer } = await file.read(Buffer.alloc(readBytesMax), 0, readBytesMax, offset)
   return buffer.subarray(0, buffer.lastIndexOf(10, bytesRead) + 1).toString('latin1')
+}
+
+/** Opens the list to append. What a job has put in its place, such as a folder or a pipe, is removed. */
+export function openEnded(path: string): number {
+  const file = openIfPlain(path)
+  if (file !== null) return file
+  rmSync(path, { recursive: true, force: true })
+  return openSync(path, 'a', 0o600)
+}
+
+/** The error of a path with a folder, with a link, with a pipe that has no reader or with a socket. */
+const isNotPlain = new Set(['EISDIR', 'ELOOP', 'ENXIO'])
+
+function openIfPlain(path: string): number | null {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
+  try {
+    const file = openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    if (fstatSync(file).isFile()) return file
+    closeSync(file)
+    return null
+  } catch (error) {
+    if (isNotPlain.has(String(errorCodeOf(error)))) return null
+    throw error
+  }
 }

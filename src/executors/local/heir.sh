@@ -6,7 +6,14 @@
 spool=$1 grace=$2
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec 2>/dev/null
+# A job may have put a folder or a pipe in its place.
+[ -f "$spool/heir" ] || rm -rf "$spool/heir"
 echo $$ >"$spool/heir"
+
+find_newest() {
+  newest=$$
+  [ ! -f "$spool/heir" ] || read -r newest <"$spool/heir"
+}
 
 # Reads a journal. at: uptime of the next signal to the run. kills: 1 for KILL, 0 for TERM. Fails if none is planned.
 # sent: PID:UPTIME of each TERM, since a full disk takes no record.
@@ -58,7 +65,7 @@ act() {
 
 while read -r rest; do :; done
 sent=' '
-while read -r newest <"$spool/heir"; [ "${newest:-$$}" = $$ ] || ! kill -0 "$newest"; do
+while find_newest; [ "${newest:-$$}" = $$ ] || ! kill -0 "$newest"; do
   pause=
   for journal in "$spool"/runs/*/journal; do
     recall "$journal" && { is_shim_alive || is_populated; } || continue

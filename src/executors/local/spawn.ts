@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import { errorCodeOf } from '../error-code.ts'
 import { StartFailed } from '../executor.ts'
 import { fileBlockBytes } from '../scripts.ts'
+import { openEnded } from './ended.ts'
 import { readOpenJournal } from './journal.ts'
 import type { Launch } from './launch.ts'
 import { checkPaths } from './paths.ts'
@@ -44,11 +45,11 @@ export async function spawnShim(
   const { launch, files } = order
   await checkPaths(launch.paths, launch.account)
   const opened: number[] = []
-  const descriptor = (path: string, flags: string) => {
-    const file = openSync(path, flags, 0o600)
+  const keep = (file: number) => {
     opened.push(file)
     return file
   }
+  const descriptor = (path: string, flags: string) => keep(openSync(path, flags, 0o600))
   const taken: Pipe[] = []
   try {
     const [out, err] = [await pipes.take(), await pipes.take()]
@@ -64,7 +65,7 @@ export async function spawnShim(
       cwd: launch.cwd,
       env: launch.environment,
       detached: true,
-      stdio: ['ignore', out.write, err.write, ...journal, descriptor(files.ended, 'a'), out.read, 'pipe', err.read],
+      stdio: ['ignore', out.write, err.write, ...journal, keep(openEnded(files.ended)), out.read, 'pipe', err.read],
     })
     child.once('exit', onExit)
     await claimDecided(child)
