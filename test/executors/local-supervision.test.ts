@@ -93,6 +93,11 @@ describe.each(modes)('a job (in a cgroup: %s)', (usesCgroups) => {
     expect(await finish(sh('kill -STOP $PPID; exit 6'))).toMatchObject({ exitCode: 6, signal: null })
   })
 
+  it('that stops the readers of its output loses none of it', async () => {
+    const output = await finish(sh('pkill -STOP -s $PPID -x cat; echo all; exit 6'))
+    expect(output).toMatchObject({ out: 'all\n', exitCode: 6 })
+  })
+
   it('that stops its shim again and again is ended after the grace, by the next server too', async () => {
     const script = 'trap "" TERM; echo $PPID; while :; do kill -STOP $PPID; done'
     const { handle } = await startAndHear(sh(script), 1)

@@ -75,6 +75,8 @@ async function enforce(run: WatchedRun, journal: Claimed, up: number): Promise<v
   const endsUp = exit ? (exit.up ?? up) + patienceSeconds : Math.min(stopUp ?? never, firedUp + deadlineGraceSeconds)
   if (up < endsUp) return
   await killJob(run.runId, journal)
+  // A job of the same account may have stopped a reader of its output.
+  signal(-claim.pid, 'SIGCONT')
   if (up < endsUp + aloneSeconds || claim.sharesGroup) return
   recordCuts(run.journalPath, run.sizes())
   signal(-claim.pid, 'SIGKILL')
