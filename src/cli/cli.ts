@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
 import type { Client } from '../client/client.ts'
-import type { JobRowFragment, ProblemFragment } from '../client/generated/graphql.ts'
+import type { ProblemFragment } from '../client/generated/graphql.ts'
 import { stopFor } from './exit.ts'
-import { type Format, formats, jobColumns, structured, table } from './render.ts'
+import { type Column, type Format, formats, jobColumns, structured, table } from './render.ts'
 import type { Terminal } from './terminal.ts'
 
 /** What every command receives. Only main.ts of this room reads the process. */
@@ -27,9 +27,13 @@ export function withOutput(command: Command): Command {
   return command.addOption(new Option('-o, --output <format>', 'output format').choices(formats).default('table'))
 }
 
-export async function printJobs({ terminal }: Cli, jobs: readonly JobRowFragment[], format: Format): Promise<void> {
-  await terminal.write(format === 'table' ? table(terminal, jobs, jobColumns) : structured(jobs, format))
-}
+/** Prints rows with these columns, in the form that `-o` names. */
+export const rowPrinter =
+  <Row>(columns: readonly Column<Row>[]) =>
+  ({ terminal }: Cli, rows: readonly Row[], format: Format): Promise<void> =>
+    terminal.write(format === 'table' ? table(terminal, rows, columns) : structured(rows, format))
+
+export const printJobs = rowPrinter(jobColumns)
 
 /** The success of a mutation's union; throws the Stop of its problem. */
 export function successOf<Answer extends { __typename: string }, Name extends Answer['__typename']>(

@@ -1,5 +1,5 @@
 import type { QueueEntryFragment, QueueRowFragment } from '../client/generated/graphql.ts'
-import { type Column, stateStyles, table, timeText } from './render.ts'
+import { type Column, secondsText, stateStyles, table, timeText } from './render.ts'
 import { styled, type Terminal } from './terminal.ts'
 
 /** The waiting line of a pool on a terminal: its numbers, then its jobs. */
@@ -19,12 +19,6 @@ function numbersText(terminal: Terminal, queue: QueueRowFragment): string {
     ...(maxConcurrent === 0 ? ['paused'] : []),
   ]
   return `${styled(terminal, 'bold', pool)}  ${parts.join(', ')}  ${styled(terminal, 'dim', timeText(at) ?? '')}\n`
-}
-
-/** `0.4 s`, `12 s`, `3 min`, `2.5 h` */
-function secondsText(seconds: number): string {
-  if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`
-  return seconds < 3_600 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3_600).toFixed(1)} h`
 }
 
 const columns: readonly Column<QueueEntryFragment>[] = [

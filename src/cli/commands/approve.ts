@@ -5,12 +5,12 @@ import {
   ApproveJobDocument,
   JobDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, printJobs, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, printJobs, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { forEachGiven } from '../each.ts'
 import { exitCodes, Stop } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
 import { everyNode } from '../pages.ts'
-import { type Column, structured, table, timeText } from '../render.ts'
+import { timeText } from '../render.ts'
 
 export function addApprove(program: Command, cli: Cli): void {
   withOutput(program.command('approve').argument('[job...]'))
@@ -36,7 +36,7 @@ export async function versionOf(cli: Cli, id: string): Promise<number> {
   return job.version
 }
 
-const columns: readonly Column<ApprovalRowFragment>[] = [
+const print = rowPrinter<ApprovalRowFragment>([
   { title: 'JOB', cell: ({ job }) => job.id },
   { title: 'NAME', cell: ({ job }) => job.name ?? '-' },
   { title: 'USER', cell: ({ requestedBy }) => requestedBy.name },
@@ -44,9 +44,9 @@ const columns: readonly Column<ApprovalRowFragment>[] = [
   { title: 'UNTIL', cell: ({ expiresAt }) => timeText(expiresAt) ?? '-' },
   { title: 'VERSION', cell: ({ job }) => String(job.version) },
   { title: 'WHY', cell: ({ reason }) => reason },
-]
+])
 
 async function listPending(cli: Cli, output: OutputOptions['output']): Promise<void> {
   const pending = await everyNode(async (page) => (await cli.connection().request(ApprovalsDocument, page)).approvals)
-  await cli.terminal.write(output === 'table' ? table(cli.terminal, pending, columns) : structured(pending, output))
+  await print(cli, pending, output)
 }

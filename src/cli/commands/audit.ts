@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import { AuditLogDocument, type AuditRowFragment, VerifyAuditDocument } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, withOutput } from '../cli.ts'
 import { exitCodes } from '../exit.ts'
 import { readCount, readWhole } from '../numbers.ts'
 import { firstNodes } from '../pages.ts'
-import { type Column, sheet, structured, table, timeText } from '../render.ts'
+import { sheet, structured, timeText } from '../render.ts'
 
 interface ListOptions extends OutputOptions {
   action?: string
@@ -27,21 +27,21 @@ export function addAudit(program: Command, cli: Cli): void {
     .action((options: OutputOptions & { from?: number; to?: number }) => verify(cli, options))
 }
 
-const columns: readonly Column<AuditRowFragment>[] = [
+const print = rowPrinter<AuditRowFragment>([
   { title: 'SEQ', cell: ({ seq }) => String(seq) },
   { title: 'AT', cell: ({ at }) => timeText(at) ?? '-' },
   { title: 'WHO', cell: ({ actorName }) => actorName },
   { title: 'FROM', cell: ({ ip }) => ip ?? '-' },
   { title: 'ACTION', cell: ({ action }) => action },
   { title: 'OBJECT', cell: ({ objectId }) => objectId ?? '-' },
-]
+])
 
-async function list({ connection, terminal }: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
+async function list(cli: Cli, { output, action, object, limit }: ListOptions): Promise<void> {
   const filter = { ...(action ? { action } : {}), ...(object ? { objectId: object } : {}) }
   const readPage = async (page: { first: number; after: string | null }) =>
-    (await connection().request(AuditLogDocument, { ...page, filter })).auditLog
+    (await cli.connection().request(AuditLogDocument, { ...page, filter })).auditLog
   const entries: AuditRowFragment[] = await firstNodes(limit, readPage)
-  await terminal.write(output === 'table' ? table(terminal, entries, columns) : structured(entries, output))
+  await print(cli, entries, output)
 }
 
 async function verify(cli: Cli, { output, from, to }: OutputOptions & { from?: number; to?: number }): Promise<void> {

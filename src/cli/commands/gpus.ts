@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { GpusDocument, type GpusQuery } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, withOutput } from '../cli.ts'
-import { type Column, structured, table } from '../render.ts'
+import { type Cli, type OutputOptions, rowPrinter, withOutput } from '../cli.ts'
 
 type Gpu = GpusQuery['system']['gpus'][number]
 
@@ -10,11 +9,11 @@ export function addGpus(program: Command, cli: Cli): void {
     .description('list the GPUs and the jobs that use them')
     .action(async ({ output }: OutputOptions) => {
       const { gpus } = (await cli.connection().request(GpusDocument, {})).system
-      await cli.terminal.write(output === 'table' ? table(cli.terminal, gpus, columns) : structured(gpus, output))
+      await print(cli, gpus, output)
     })
 }
 
-const columns: readonly Column<Gpu>[] = [
+const print = rowPrinter<Gpu>([
   { title: 'NODE', cell: ({ node }) => node },
   { title: 'GPU', cell: ({ index }) => String(index) },
   { title: 'MODEL', cell: ({ name }) => name },
@@ -25,4 +24,4 @@ const columns: readonly Column<Gpu>[] = [
     cell: ({ allocated, job }) => (job ? `${job.id} (${job.user.name})` : allocated ? 'another job' : '-'),
     style: ({ allocated }) => (allocated ? 'cyan' : 'green'),
   },
-]
+])

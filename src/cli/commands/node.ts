@@ -9,11 +9,11 @@ import {
   RemoveNodeDocument,
   UpdateNodeDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { forEachGiven } from '../each.ts'
 import { nodeNamed, nodesOf, poolMeant } from '../nodes.ts'
 import { readAmount, readWhole } from '../numbers.ts'
-import { type Column, type Format, structured, table } from '../render.ts'
+import { structured } from '../render.ts'
 
 interface PoolOptions extends OutputOptions {
   pool?: string
@@ -107,7 +107,7 @@ function parsed(text: string): unknown {
 const gibBytes = 2 ** 30
 const gib = (bytes: number) => String(Math.round((bytes / gibBytes) * 10) / 10)
 
-const columns: readonly Column<NodeRowFragment>[] = [
+const print = rowPrinter<NodeRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'POOL', cell: ({ pool }) => pool },
   { title: 'NAME', cell: ({ name }) => name },
@@ -115,8 +115,4 @@ const columns: readonly Column<NodeRowFragment>[] = [
   { title: 'CPU', cell: ({ free, capacity }) => `${free.cpu} of ${capacity.cpu}` },
   { title: 'GIB', cell: ({ free, capacity }) => `${gib(free.memoryBytes)} of ${gib(capacity.memoryBytes)}` },
   { title: 'GPUS FREE', cell: ({ free, capacity }) => `${free.gpu} of ${capacity.gpu}` },
-]
-
-async function print({ terminal }: Cli, nodes: readonly NodeRowFragment[], format: Format): Promise<void> {
-  await terminal.write(format === 'table' ? table(terminal, nodes, columns) : structured(nodes, format))
-}
+])

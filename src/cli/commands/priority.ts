@@ -1,18 +1,18 @@
 import type { Command } from 'commander'
 import { SetJobPriorityDocument, type SetJobPriorityMutation } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { usage } from '../exit.ts'
 import { readWhole } from '../numbers.ts'
-import { type Column, stateText, structured, table } from '../render.ts'
+import { stateText } from '../render.ts'
 
 type Prioritised = Extract<SetJobPriorityMutation['setJobPriority'], { __typename: 'SetJobPrioritySuccess' }>['job']
 
-const columns: readonly Column<Prioritised>[] = [
+const print = rowPrinter<Prioritised>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name ?? '-' },
   { title: 'STATE', cell: stateText },
   { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
-]
+])
 
 export function addPriority(program: Command, cli: Cli): void {
   withOutput(program.command('priority').argument('<job>').argument('[priority]', '0 … 50', readWhole))
@@ -25,7 +25,6 @@ export function addPriority(program: Command, cli: Cli): void {
       const input = { jobId, priority: given ?? null }
       // Setting the same priority again changes nothing, so it may be sent again.
       const { setJobPriority } = await cli.connection().request(SetJobPriorityDocument, { input }, { attempts: 4 })
-      const jobs = [successOf(setJobPriority, 'SetJobPrioritySuccess').job]
-      await cli.terminal.write(output === 'table' ? table(cli.terminal, jobs, columns) : structured(jobs, output))
+      await print(cli, [successOf(setJobPriority, 'SetJobPrioritySuccess').job], output)
     })
 }

@@ -13,17 +13,19 @@ import {
   UpdateQuotaDocument,
   type UpdateQuotaInput,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { forEachGiven } from '../each.ts'
 import { readAmount } from '../numbers.ts'
 import { everyNode } from '../pages.ts'
-import { type Column, type Format, structured, table } from '../render.ts'
 
 export function addQuota(program: Command, cli: Cli): void {
   const quota = program.command('quota').description('manage quotas on submissions')
   withOutput(quota.command('usage', { isDefault: true }))
     .description('show your quotas and your usage')
-    .action(({ output }: OutputOptions) => showUsage(cli, output))
+    .action(async ({ output }: OutputOptions) => {
+      const { viewer } = await cli.connection().request(QuotaUsageDocument, {})
+      await printUsage(cli, viewer.quotas, output)
+    })
   withOutput(quota.command('ls'))
     .description('list quotas')
     .action(async ({ output }: OutputOptions) => print(cli, await readQuotas(cli), output))
@@ -68,31 +70,21 @@ function word(flags: string, description: string, values: Readonly<Record<string
   })
 }
 
-const columns: readonly Column<QuotaRowFragment>[] = [
+const print = rowPrinter<QuotaRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'TYPE', cell: ({ type }) => type },
   { title: 'ACTION', cell: ({ action }) => action },
   { title: 'SCOPE', cell: ({ scope, key }) => (key === null ? scope : `${scope} ${key}`) },
   { title: 'LIMIT', cell: ({ limit }) => String(limit) },
-]
+])
 
-const usageColumns: readonly Column<QuotaUsageRowFragment>[] = [
+const printUsage = rowPrinter<QuotaUsageRowFragment>([
   { title: 'TYPE', cell: ({ type }) => type },
   { title: 'ACTION', cell: ({ action }) => action },
   { title: 'OF', cell: ({ scope }) => scope },
   { title: 'USED', cell: ({ used }) => String(used), style: ({ warning }) => (warning ? 'yellow' : 'green') },
   { title: 'LIMIT', cell: ({ limit }) => String(limit) },
-]
-
-async function print({ terminal }: Cli, quotas: readonly QuotaRowFragment[], format: Format): Promise<void> {
-  await terminal.write(format === 'table' ? table(terminal, quotas, columns) : structured(quotas, format))
-}
-
-async function showUsage({ connection, terminal }: Cli, format: Format): Promise<void> {
-  const { viewer } = await connection().request(QuotaUsageDocument, {})
-  const { quotas } = viewer
-  await terminal.write(format === 'table' ? table(terminal, quotas, usageColumns) : structured(quotas, format))
-}
+])
 
 const readQuotas = ({ connection }: Cli): Promise<QuotaRowFragment[]> =>
   everyNode(async (page) => (await connection().request(QuotasDocument, page)).quotas)

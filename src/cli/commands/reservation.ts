@@ -5,11 +5,11 @@ import {
   CreateCapacityReservationDocument,
   DeleteCapacityReservationDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { forEachGiven } from '../each.ts'
 import { poolMeant } from '../nodes.ts'
 import { everyNode } from '../pages.ts'
-import { type Column, structured, table, timeText } from '../render.ts'
+import { timeText } from '../render.ts'
 
 interface CreateOptions extends OutputOptions {
   pool?: string
@@ -65,7 +65,7 @@ function readTime(given: string): string {
   return new Date(at).toISOString()
 }
 
-const columns: readonly Column<CapacityReservationRowFragment>[] = [
+const print = rowPrinter<CapacityReservationRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'POOL', cell: ({ pool }) => pool },
@@ -74,10 +74,7 @@ const columns: readonly Column<CapacityReservationRowFragment>[] = [
   { title: 'FROM', cell: ({ startsAt }) => timeText(startsAt) ?? '-' },
   { title: 'UNTIL', cell: ({ endsAt }) => timeText(endsAt) ?? '-' },
   { title: 'END', cell: ({ hard }) => (hard ? 'hard' : 'jobs finish') },
-]
-
-const print = (cli: Cli, rows: readonly CapacityReservationRowFragment[], output: OutputOptions['output']) =>
-  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))
+])
 
 const readReservations = (cli: Cli): Promise<CapacityReservationRowFragment[]> =>
   everyNode(async (page) => (await cli.connection().request(CapacityReservationsDocument, page)).capacityReservations)

@@ -8,13 +8,12 @@ import {
   UpdateApprovalRuleDocument,
   type UserLevel,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { forEachGiven } from '../each.ts'
 import { usage } from '../exit.ts'
 import { readLevel } from '../levels.ts'
 import { readAmount, readWhole } from '../numbers.ts'
 import { everyNode } from '../pages.ts'
-import { type Column, structured, table } from '../render.ts'
 
 /** Flags of a rule. The flags of its condition have the names of the condition's fields. */
 interface RuleFlags {
@@ -114,7 +113,7 @@ function readInteger(given: string): number {
   return Number(given)
 }
 
-const columns: readonly Column<ApprovalRuleRowFragment>[] = [
+const print = rowPrinter<ApprovalRuleRowFragment>([
   { title: 'ID', cell: ({ id }) => id },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'PRIORITY', cell: ({ priority }) => String(priority) },
@@ -123,16 +122,13 @@ const columns: readonly Column<ApprovalRuleRowFragment>[] = [
   { title: 'NEEDS', cell: ({ requiredLevel }) => requiredLevel },
   { title: 'FOR', cell: ({ expiresAfterSeconds }) => `${expiresAfterSeconds} s` },
   { title: 'STATE', cell: ({ enabled }) => (enabled ? 'enabled' : 'disabled') },
-]
+])
 
 const conditionText = (condition: ApprovalRuleRowFragment['condition']): string =>
   Object.entries(condition)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${name} ${value}`)
     .join()
-
-const print = (cli: Cli, rules: readonly ApprovalRuleRowFragment[], output: OutputOptions['output']) =>
-  cli.terminal.write(output === 'table' ? table(cli.terminal, rules, columns) : structured(rules, output))
 
 const readRules = (cli: Cli): Promise<ApprovalRuleRowFragment[]> =>
   everyNode(async (page) => (await cli.connection().request(ApprovalRulesDocument, page)).approvalRules)

@@ -5,16 +5,16 @@ import {
   type TeamRowFragment,
   UpdateTeamDocument,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { teamIdOf, teams, userIdOf } from '../people.ts'
-import { type Column, structured, table, timeText } from '../render.ts'
+import { timeText } from '../render.ts'
 
-const columns: readonly Column<TeamRowFragment>[] = [
+const print = rowPrinter<TeamRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'ACCOUNT', cell: ({ account }) => account },
   { title: 'MEMBERS', cell: membersText },
   { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
-]
+])
 
 function membersText({ members: { nodes, pageInfo } }: TeamRowFragment): string {
   return [...nodes.map(({ name }) => name), ...(pageInfo.hasNextPage ? ['…'] : [])].join(',') || '-'
@@ -65,6 +65,3 @@ async function idsOf(cli: Cli, names: readonly string[]): Promise<string[]> {
   for (const name of names) ids.push(await userIdOf(cli, name))
   return ids
 }
-
-const print = (cli: Cli, rows: readonly TeamRowFragment[], output: OutputOptions['output']) =>
-  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))

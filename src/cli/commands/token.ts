@@ -5,11 +5,11 @@ import {
   type TokenRowFragment,
   type TokenScope,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { tokenIdOf, tokens, userIdOf } from '../people.ts'
-import { type Column, structured, table, timeText } from '../render.ts'
+import { structured, timeText } from '../render.ts'
 
-const columns: readonly Column<TokenRowFragment>[] = [
+const print = rowPrinter<TokenRowFragment>([
   { title: 'PREFIX', cell: ({ prefix }) => prefix },
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'USER', cell: ({ user }) => user.name },
@@ -17,7 +17,7 @@ const columns: readonly Column<TokenRowFragment>[] = [
   { title: 'USED', cell: ({ lastUsedAt }) => timeText(lastUsedAt) ?? '-' },
   { title: 'EXPIRES', cell: ({ expiresAt }) => timeText(expiresAt) ?? 'never' },
   { title: 'REVOKED', cell: ({ revokedAt }) => timeText(revokedAt) ?? '-' },
-]
+])
 
 interface Creation {
   user?: string
@@ -79,6 +79,3 @@ function readExpiry(given: string): string {
 }
 
 const nowMs = () => performance.timeOrigin + performance.now()
-
-const print = (cli: Cli, rows: readonly TokenRowFragment[], output: OutputOptions['output']) =>
-  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))

@@ -8,19 +8,19 @@ import {
   type UserLevel,
   type UserRowFragment,
 } from '../../client/generated/graphql.ts'
-import { type Cli, type OutputOptions, successOf, withOutput } from '../cli.ts'
+import { type Cli, type OutputOptions, rowPrinter, successOf, withOutput } from '../cli.ts'
 import { usage } from '../exit.ts'
 import { readLevel } from '../levels.ts'
 import { userIdOf, users } from '../people.ts'
-import { type Column, structured, table, timeText } from '../render.ts'
+import { timeText } from '../render.ts'
 
-const columns: readonly Column<UserRowFragment>[] = [
+const print = rowPrinter<UserRowFragment>([
   { title: 'NAME', cell: ({ name }) => name },
   { title: 'LEVEL', cell: ({ level }) => level },
   { title: 'TEAMS', cell: (user) => user.teams.map(({ name }) => name).join(',') || '-' },
   { title: 'STATE', cell: ({ disabled }) => (disabled ? 'disabled' : 'active') },
   { title: 'SINCE', cell: ({ createdAt }) => timeText(createdAt) ?? '-' },
-]
+])
 
 interface Fields {
   level?: UserLevel
@@ -92,6 +92,3 @@ async function identityOf(cli: Cli, subject: string): Promise<UserIdentityInput>
   if (serverInfo.oidcIssuer) return { issuer: serverInfo.oidcIssuer, subject }
   throw usage('--oidc-subject: the server has no OpenID provider', 'set auth.oidc in its configuration')
 }
-
-const print = (cli: Cli, rows: readonly UserRowFragment[], output: OutputOptions['output']) =>
-  cli.terminal.write(output === 'table' ? table(cli.terminal, rows, columns) : structured(rows, output))
