@@ -16,6 +16,7 @@ import { findingsOfRuns } from '../domain/selfcheck/selfcheck.ts'
 import { sweepKeys } from '../domain/submission/keys.ts'
 import { expireLogs, mergeChunks, unmergedLogs } from '../logs/keep.ts'
 import { readNow } from '../platform/database-time.ts'
+import type { Log } from '../platform/log.ts'
 import { createLoop, type Loop } from '../platform/loop.ts'
 
 /**
@@ -68,19 +69,21 @@ export async function pruneOnce(domain: Domain, retention: Retention, signal?: A
     () => foldTally(domain.db),
     () => tellFindings(domain),
   )
-  await runAll(tasks, signal)
+  await runAll(tasks, domain.log, signal)
 }
 
 type Task = () => Promise<unknown>
 
-/** A task that fails keeps none of the others from running; the first failure is thrown afterwards. */
-async function runAll(tasks: readonly Task[], signal?: AbortSignal): Promise<void> {
+/** A task that fails keeps none of the others from running; the last failure is thrown, those before it are logged. */
+async function runAll(tasks: readonly Task[], log: Log, signal?: AbortSignal): Promise<void> {
   const failures: unknown[] = []
   for (const task of tasks) {
     if (signal?.aborted) break
     await task().catch((error: unknown) => failures.push(error))
   }
-  if (failures.length > 0) throw failures[0]
+  const last = failures.pop()
+  for (const err of failures) log.error({ err }, 'a task of a pass failed; the next pass tries it again')
+  if (last !== undefined) throw last
 }
 
 async function tellFindings({ db, log }: Domain): Promise<void> {

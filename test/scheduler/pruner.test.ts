@@ -1,12 +1,14 @@
 import { expect, test } from 'vitest'
 import { expireEvents } from '../../src/domain/jobs/retention.ts'
 import { openLog, seal } from '../../src/logs/append.ts'
+import { createLog } from '../../src/platform/log.ts'
 import type { Sql } from '../../src/platform/tx.ts'
 import { pruneOnce, type Retention } from '../../src/scheduler/pruner.ts'
 import { createDatabase } from '../support/database.ts'
 import { createTestDomain } from '../support/domain.ts'
 import { addEvent, addJob, finishJob } from '../support/factories.ts'
 import { append, out } from '../support/log.ts'
+import { recordLines } from '../support/recorded-lines.ts'
 
 const dayMs = 86_400_000
 const monthly: Retention = { jobsMs: null, logsMs: 30 * dayMs, eventsMs: 30 * dayMs }
@@ -115,7 +117,7 @@ test('a finished job is visited once, though it is kept', async () => {
   expect(await expireEvents(it.domain, soon)).toBe(1)
 })
 
-test('a task that fails does not keep the others from running', async () => {
+test('a task that fails does not keep the others from running, and no failure is lost', async () => {
   await using database = await createDatabase()
   await using it = await createTestDomain(database.db)
   const { sql } = database.db
@@ -125,6 +127,10 @@ test('a task that fails does not keep the others from running', async () => {
   await it.sequence()
   await database.moveTime(31 * dayMs)
   await sql.query('ALTER TABLE log_chunk RENAME TO not_there')
-  await expect(pruneOnce(it.domain, monthly)).rejects.toThrow('log_chunk')
+  await sql.query('ALTER TABLE question RENAME TO nor_there')
+  const { lines, destination } = recordLines()
+  const domain = { ...it.domain, log: createLog('error', { destination }) }
+  await expect(pruneOnce(domain, monthly)).rejects.toThrow('question')
+  expect(lines).toMatchObject([{ err: { message: expect.stringContaining('log_chunk') } }])
   expect(await sql.query('SELECT seq FROM event WHERE job_id = $1', [old.jobId])).toEqual([{ seq: 2 }])
 })
