@@ -9,7 +9,7 @@ import { checkPool, checkPublicUrl, duplicates, executorsOf } from './config/poo
 import { checkQuotas, type QuotaConfig, quotaOf } from './config/quotas.ts'
 import { readText } from './config/read-text.ts'
 import { type PlanningConfig, planningOf } from './config/scheduling.ts'
-import { type roles, type ServerSettings, serverOf } from './config/server.ts'
+import { type ServerSettings, serverOf } from './config/server.ts'
 import { ConfigError, type ConfigProblem, type configUserLevels, problemsOf } from './config/value.ts'
 import type { ExecutorName } from './domain/executors.ts'
 
@@ -155,7 +155,6 @@ export interface QueueConfig {
   readonly native: Readonly<Record<string, string>>
 }
 
-export type Role = (typeof roles)[number]
 export type LogLevel = (typeof logLevels)[number]
 
 export interface ConfigSources {

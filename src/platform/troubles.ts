@@ -34,7 +34,7 @@ interface Ongoing {
   timer: NodeJS.Timeout
 }
 
-export const quietMsDefault = 20_000
+const quietMsDefault = 20_000
 
 export function createTroubles(tellOver: (over: TroubleOver) => void, quietMs = quietMsDefault): Troubles {
   const troubles = new Map<string, Ongoing>()

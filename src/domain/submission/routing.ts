@@ -101,7 +101,6 @@ function readRows(sql: Sql): Promise<DestinationRow[]> {
 
 const refuse = (path: string, message: string): InvalidInput =>
   new InvalidInput([{ path: ['spec', ...path.split('.')], message }])
-const quoted = (names: readonly string[]) => names.join(', ')
 
 export function route(spec: SpecInput, destinations: readonly Destination[]): Route {
   const destination = findDestination(spec, destinations)
@@ -109,7 +108,7 @@ export function route(spec: SpecInput, destinations: readonly Destination[]): Ro
   if (!destination.executors.includes(executor))
     throw refuse(
       'executor',
-      `Queue ${destination.queue} has no executor ${executor}; use one of ${quoted(destination.executors)}`,
+      `Queue ${destination.queue} has no executor ${executor}; use one of ${destination.executors.join(', ')}`,
     )
   const violations = [
     ...notHonoured(spec, executor),
@@ -132,9 +131,9 @@ function findDestination(spec: SpecInput, destinations: readonly Destination[]):
     : destinations.find((candidate) => !executor || candidate.executors.includes(executor))
   if (destination) return destination
   if (queue)
-    throw refuse('queue', `There is no queue ${queue}; use one of ${quoted(destinations.map((each) => each.queue))}`)
+    throw refuse('queue', `There is no queue ${queue}; use one of ${destinations.map((each) => each.queue).join(', ')}`)
   const known = [...new Set(destinations.flatMap((each) => each.executors))]
-  throw refuse('executor', `No queue leads to executor ${executor}; use one of ${quoted(known)}`)
+  throw refuse('executor', `No queue leads to executor ${executor}; use one of ${known.join(', ')}`)
 }
 
 /** The executor that a field of the job asks for, else the first of the pool. */

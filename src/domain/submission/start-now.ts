@@ -115,11 +115,11 @@ const notAsked = (count: number) =>
 
 type Verb = (domain: Domain, viewer: Viewer, input: unknown) => Promise<SubmissionOutcome>
 
-const wishes = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
+const wished = z.looseObject({ dryRun: z.boolean().nullish(), noWait: z.boolean().nullish() })
 
 /** `noWait` does not change a dry run, which always says whether the job would start now. */
 function wishOf(raw: unknown): { verb: Verb | null; input: unknown } {
-  const parsed = wishes.safeParse(raw)
+  const parsed = wished.safeParse(raw)
   if (!parsed.success) return { verb: null, input: raw }
   const { dryRun: dry, noWait, ...input } = parsed.data
   return { verb: dry ? dryRun : noWait ? startNow : null, input }

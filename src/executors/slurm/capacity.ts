@@ -89,7 +89,7 @@ function heldByNode(jobs: readonly SlurmJob[]): Map<string, Held> {
 }
 
 /** `gpu:a100:2(S:0-1),gpu:1,craynetwork:4`: one entry for each GPU. Slurm does not tell the memory of a GPU. */
-export function parseGres(text: string): { model: string; memoryBytes: number }[] {
+function parseGres(text: string): { model: string; memoryBytes: number }[] {
   const entries = text.replaceAll(/\([^)]*\)/g, '').split(',')
   return entries.flatMap((entry) => {
     const [kind, ...rest] = entry.split(':')
