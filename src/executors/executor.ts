@@ -78,6 +78,8 @@ export interface RunSpec {
   unixUser: string | null
   /** An earlier leader may have started it. */
   inherited: boolean
+  /** Between TERM and KILL, for a backend that keeps the maximum run time itself. */
+  graceMs: number
 }
 
 /** All moments are database time (platform/clock.ts), because another server may read them. */

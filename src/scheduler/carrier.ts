@@ -192,8 +192,7 @@ export class Carrier {
     if (this.#run.state !== 'STARTING') return null
     const { domain, jobUrl } = this.#carrying
     const aids = await this.#retrying('aids', () => readRunAids(domain, this.#run, jobUrl))
-    const handle =
-      aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids, this.#carrying.inherited))
+    const handle = aids === undefined ? null : await this.#startOrFail(runSpecOf(this.#run, aids, this.#carrying))
     return handle === null || (await this.#isKept(handle)) ? handle : null
   }
 

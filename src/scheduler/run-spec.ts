@@ -23,7 +23,11 @@ export async function readRunAids(domain: Domain, run: HoldingRun, url: string):
 }
 
 /** The request to the executor, with the variables that every job finds in its environment. */
-export function runSpecOf(run: HoldingRun, { url, token, closure }: RunAids, inherited: boolean): RunSpec {
+export function runSpecOf(
+  run: HoldingRun,
+  { url, token, closure }: RunAids,
+  { inherited, graceMs }: Pick<RunSpec, 'inherited' | 'graceMs'>,
+): RunSpec {
   const { runId, jobId, number, spec, nodes, gpuIds, unixUser, queueNative, reservationNativeId } = run
   return {
     runId,
@@ -37,6 +41,7 @@ export function runSpecOf(run: HoldingRun, { url, token, closure }: RunAids, inh
     reservationNativeId,
     closure,
     inherited,
+    graceMs,
     injected: {
       BERTH_URL: url,
       BERTH_TOKEN: token,

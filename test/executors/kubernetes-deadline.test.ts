@@ -28,6 +28,29 @@ const known = (seconds: number, silent: readonly string[] = []) => ({
   doing: new Map<string, string>(),
 })
 
+describe('the end of a command', () => {
+  const ended = (said: string): Pod => {
+    const times = { startedAt: '2026-01-01T00:00:01Z', finishedAt: '2026-01-01T00:00:05Z' }
+    const terminated = { exitCode: 143, reason: 'Error', message: said, ...times }
+    return { ...pod, status: { phase: 'Failed', containerStatuses: [{ name: 'job', state: { terminated } }] } }
+  }
+  const second = Date.parse('2026-01-01T00:00:05Z') / 1_000
+
+  test.each([
+    ['tells it', `MAX_RUN_TIME\nENDED ${second}.250999`, '05.250Z'],
+    ['has a comma', `ENDED ${second}.1\nENDED ${second},7501`, '05.750Z'],
+    ['says it before the container ends', `ENDED ${second - 1}.999`, '05.000Z'],
+    ['says another time, as a job could', `ENDED ${second - 3600}.250`, '05.000Z'],
+    ['says a later time', `ENDED ${second + 3600}.250`, '06.000Z'],
+    ['knows whole seconds', `ENDED ${second}.%N`, '06.000Z'],
+    ['says nothing', '', '06.000Z'],
+  ])('is within the second that the kubelet tells if its supervisor %s', (_, said, moment) => {
+    const toTime = (iso: string, partMs = 1_000) => new Date(Date.parse(iso) + partMs)
+    const part = partOf(ended(said), { ...known(0), toTime })
+    expect(part).toMatchObject({ kind: 'over', ended: { finishedAt: new Date(`2026-01-01T00:00:${moment}`) } })
+  })
+})
+
 describe('a container of which the kubelet never says that it ended', () => {
   test('runs while it may still be ended', () => {
     expect(partOf(pod, known(39))).toMatchObject({ kind: 'runs' })

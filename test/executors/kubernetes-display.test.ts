@@ -117,7 +117,7 @@ describe('a job whose display', () => {
 describe('the pod of a job with a display', () => {
   const described = (gpu: boolean) => {
     const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
-    const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [], deadlineSlackSeconds: 1 }
+    const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [] }
     return describedPod({ ...made, run: runOf({ x11: { gpu } }), secret, mounts: [], nodes: [] }, 0)
   }
 

@@ -53,7 +53,7 @@ describe('the script of a run', () => {
 describe('the description of a pod', () => {
   const described = (run: RunSpec) => {
     const secret = { metadata: { name: 's', uid: 'u', resourceVersion: '1' } }
-    const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [], deadlineSlackSeconds: 600 }
+    const made = { owner: 'us', image: 'i', x11Image: 'x', imagePullSecrets: [] }
     return describedPod({ ...made, mounts: [], nodes: [], run, secret }, 0)
   }
 
@@ -85,9 +85,9 @@ describe('the description of a pod', () => {
 
   it('has a deadline that does not count an hour of pulling, nor the wait of several pods for each other', () => {
     const limit = { maxRunTimeSeconds: 60 }
-    expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 600 + 3_600 } })
+    expect(described(runOf(limit))).toMatchObject({ spec: { activeDeadlineSeconds: 60 + 3_600 } })
     const gang = described(runOf({ ...limit, resources: resourcesOf({ replicas: 2 }) }))
-    expect(gang).toMatchObject({ metadata: { annotations: { [annotations.deadline]: '4260' } } })
+    expect(gang).toMatchObject({ metadata: { annotations: { [annotations.deadline]: '3660' } } })
     expect(JSON.stringify(gang)).not.toContain('activeDeadlineSeconds')
   })
 

@@ -20,7 +20,6 @@ const open = (directory: string) =>
     installation: directory,
     environment: { PASSED: 'yes', SECRET: 'no' },
     inheritNames: ['PASSED'],
-    deadlineSlackSeconds: 0,
     image,
     dataRoots: { data: directory },
     clock: systemClock,

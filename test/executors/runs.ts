@@ -21,6 +21,7 @@ export function runOf(spec: Partial<JobSpec>, run: Partial<RunSpec> = {}): RunSp
     queueNative: {},
     reservationNativeId: null,
     inherited: false,
+    graceMs: 30_000,
   }
   return { ...base, spec: { ...plainSpec, ...spec }, ...run }
 }

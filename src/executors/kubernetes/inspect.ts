@@ -7,7 +7,7 @@ import type { OutputState, PodName } from './logs.ts'
 import { annotations, isPodHandle, selectorOf } from './names.ts'
 import type { Notice, Pod, Secret } from './objects.ts'
 import { addressToBegin, hasBegunTogether, mustEndTogether, runObservation, whyToGiveUp } from './observation.ts'
-import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, UnknownState } from './part.ts'
+import { codeOf, containerOf, type Part, partOf, podIsOver, type Surroundings, secondMs, UnknownState } from './part.ts'
 import { podsMade, readPods, replicaOf } from './pods.ts'
 import { type PodStopper, unlessGone } from './stop.ts'
 
@@ -40,8 +40,6 @@ const noticesFreshMs = 1_000
 const awayPauseMs = 1_000
 /** Of the replicas that are left when one has failed. */
 const peersGraceMs = 30_000
-/** The API has whole seconds, cut off: this is added, so that nothing happens before its cause. */
-const secondMs = 1_000
 
 /** The pods of a run, and in the same order what each of them means. */
 interface Together {
@@ -87,7 +85,7 @@ export function createInspector(options: InspectorOptions): Inspector {
     const isPlaced = pods.some((pod) => pod.spec.nodeName !== undefined && !containerOf(pod)?.terminated)
     const nowMs = time.nowMs()
     return {
-      toTime: (iso) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs() + secondMs)),
+      toTime: (iso, partMs = secondMs) => new Date(Math.min(nowMs, Date.parse(iso) - cluster.aheadMs() + partMs)),
       nowMs,
       silent: isPlaced ? await silentNodes() : new Set(),
       doing: waits ? await doing() : new Map(),

@@ -40,14 +40,11 @@ export interface KubernetesOptions {
   /** Folders that jobs may mount from, by name; the same on the server and on every node. */
   dataRoots: Readonly<Record<string, string>>
   accounts?: AccountRules
-  /** How long after its maximum run time a run is ended by its pod, in case no server did. */
-  deadlineSlackSeconds?: number
   clock: Clock
   time: Time
   log: Log
 }
 
-const deadlineSlackDefault = 600
 const ownerLength = 16
 
 export async function createKubernetesExecutor(options: KubernetesOptions): Promise<Executor> {
@@ -64,7 +61,6 @@ export async function createKubernetesExecutor(options: KubernetesOptions): Prom
     image: options.image,
     x11Image: options.x11Image,
     imagePullSecrets: options.imagePullSecrets ?? [],
-    deadlineSlackSeconds: options.deadlineSlackSeconds ?? deadlineSlackDefault,
     data: { roots: options.dataRoots, hasUsers: accounts.hasUsers },
     passed: Object.fromEntries(
       inheritNames.flatMap((name) => (environment[name] === undefined ? [] : [[name, environment[name]]])),

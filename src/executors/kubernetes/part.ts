@@ -10,8 +10,11 @@ import { containerName } from './pod.ts'
  */
 
 export interface Surroundings {
-  /** Converts a moment of the cluster, which has whole seconds, to database time; never earlier than the event. */
-  toTime(iso: string): Date
+  /**
+   * Converts a moment of the cluster, which has whole seconds, to database time. `partMs`: how much of that second had
+   * passed; absent: all of it, so that nothing happens before its cause.
+   */
+  toTime(iso: string, partMs?: number): Date
   nowMs: number
   /** Nodes that do not answer. */
   silent: ReadonlySet<string>
@@ -41,6 +44,7 @@ export type Part =
 
 /** An image that cannot be pulled for this long fails the start; the kubelet would try for ever. */
 const pullMsMax = 600_000
+export const secondMs = 1_000
 /** More than the rounding of three moments to seconds. */
 const roundedMsMax = 5_000
 
@@ -129,9 +133,10 @@ function nodeTimeOf(pod: Pod, { toTime, nowMs }: Pick<Surroundings, 'toTime' | '
   const { startTime } = pod.status
   if (placed?.status !== 'True' || !placed.lastTransitionTime || startTime === undefined) return toTime
   const slowMs = Math.max(0, Date.parse(placed.lastTransitionTime) - Date.parse(startTime))
-  return (iso) => {
-    const movedMs = toTime(iso).getTime() + slowMs
-    return movedMs > nowMs + roundedMsMax ? toTime(iso) : new Date(Math.min(nowMs, movedMs))
+  return (iso, partMs) => {
+    const told = toTime(iso, partMs)
+    const movedMs = told.getTime() + slowMs
+    return movedMs > nowMs + roundedMsMax ? told : new Date(Math.min(nowMs, movedMs))
   }
 }
 
@@ -181,7 +186,9 @@ type Terminated = NonNullable<ReturnType<typeof containerOf>>['terminated'] & ob
 function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   const words = (terminated.message ?? '').split('\n')
   const why = meaningOf(pod, terminated)
-  const info = pod.status.message ?? terminated.message ?? `${terminated.reason} (exit code ${terminated.exitCode})`
+  const ownEnd = words.findLast((word) => endPattern.test(word))
+  const message = ownEnd === undefined ? terminated.message : undefined
+  const info = pod.status.message ?? message ?? `${terminated.reason} (exit code ${terminated.exitCode})`
   const wasStopped = words.includes('STOPPED')
   if (why === 'BAD_SPEC') return { kind: 'failed', reason: 'BAD_SPEC', message: `The container cannot start: ${info}` }
   if (words.includes('WORKDIR_NOT_FOUND'))
@@ -192,6 +199,7 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
   if (deletion) return deletion
   if (why === 'GONE' || why === 'PREEMPTED') return goneFor(why, info)
   const loss = displayLossOf(pod)
+  const finishedAt = terminated.finishedAt ? endedAt(terminated.finishedAt, ownEnd, known) : null
   const causes = { OOM_KILLED: 'OOM_KILLED', MAX_RUN_TIME: 'MAX_RUN_TIME' } as const
   const cause = words.includes('MAX_RUN_TIME') ? 'MAX_RUN_TIME' : causes[why as keyof typeof causes]
   return {
@@ -202,10 +210,26 @@ function endOf(pod: Pod, terminated: Terminated, known: Surroundings): Part {
       stopped: wasStopped,
       ...(cause && { cause }),
       ...(loss !== null && { info: loss }),
-      ...(terminated.startedAt && { startedAt: beganAt(pod, { startedAt: terminated.startedAt }, known) }),
-      ...(terminated.finishedAt && { finishedAt: known.toTime(terminated.finishedAt) }),
+      ...(terminated.startedAt && {
+        startedAt: earlier(beganAt(pod, { startedAt: terminated.startedAt }, known), finishedAt),
+      }),
+      ...(finishedAt && { finishedAt }),
     },
   }
+}
+
+/** The start is rounded up. */
+const earlier = (start: Date, end: Date | null) => (end !== null && end < start ? end : start)
+
+/** What the supervisor says last: seconds since 1970, by the clock of the node. */
+const endPattern = /^ENDED (\d+)[.,](\d{3})\d*$/
+
+/** The job could say that as well, so it counts only within the second that the kubelet tells. */
+function endedAt(second: string, ownEnd: string | undefined, { toTime }: Surroundings): Date {
+  const [, seconds, part] = ownEnd?.match(endPattern) ?? []
+  if (seconds === undefined) return toTime(second)
+  const partMs = Number(seconds) * secondMs + Number(part) - Date.parse(second)
+  return toTime(second, Math.max(0, Math.min(secondMs, partMs)))
 }
 
 const notTogether = 'Its pods did not all run within three hours'

@@ -19,8 +19,6 @@ export interface PodOptions {
   /** Of X11 displays; undefined: jobs have none. */
   x11Image: string | undefined
   imagePullSecrets: readonly string[]
-  /** How long after its maximum run time a run is ended by its pod, in case no server did. */
-  deadlineSlackSeconds: number
 }
 
 export interface PodParts extends PodOptions {
@@ -38,10 +36,10 @@ export const closureKey = 'closure'
 export const runDirectory = '/berth/run'
 
 export const superviseScript = awaitFunction + scriptOf(import.meta.dirname, 'supervise.sh')
-/** Between TERM and KILL of a pod that ends by itself, or is deleted by others. */
+/** Between TERM and KILL of a pod that others delete. */
 const fallbackGraceSeconds = 30
 /**
- * `activeDeadlineSeconds` counts from before the image is pulled, and holds if a job ended the sleep of its supervisor:
+ * `activeDeadlineSeconds` counts from before the image is pulled, and holds if a job ended the watch of its supervisor:
  * the pull may take this long without costing the run any of its time.
  */
 const pullSecondsMax = 3_600
@@ -56,14 +54,16 @@ export function podOf(made: PodParts, replica: number): unknown {
   const { run, secret, image, imagePullSecrets } = made
   const { spec } = run
   const handle = handleOf(run.runId)
-  const limit = limitOf(made)
-  const deadline = limit + pullSecondsMax
+  const { maxRunTimeSeconds } = spec
+  const deadline = Math.ceil(maxRunTimeSeconds) + pullSecondsMax
+  const hasDeadline = maxRunTimeSeconds > 0
   const dns = internalName(spec)
   const volumes = volumesOf(made)
   const { copies, gpu } = shapeOf(spec.resources)
   const patience = togetherSecondsMax
   const pipe = spec.x11 ? displayPipe : ''
-  const own = [limit, fallbackGraceSeconds, replica, copies, patience, pipe, Math.floor(spec.maxRunTimeSeconds)]
+  const [limit, grace] = [Math.ceil(maxRunTimeSeconds * 100), Math.ceil(run.graceMs / 10)]
+  const own = [limit, grace, replica, copies, patience, pipe]
   const display = spec.x11 ? [displayContainerOf(spec.x11, made.x11Image)] : []
   return {
     apiVersion: 'v1',
@@ -76,7 +76,7 @@ export function podOf(made: PodParts, replica: number): unknown {
         [podLabels.replicas]: String(copies),
         ...(dns !== null && { [podLabels.dns]: dns }),
       },
-      ...(limit > 0 && copies > 1 && { annotations: { [annotations.deadline]: String(deadline) } }),
+      ...(hasDeadline && copies > 1 && { annotations: { [annotations.deadline]: String(deadline) } }),
       ownerReferences: [ownedBy(secret)],
     },
     spec: {
@@ -84,7 +84,7 @@ export function podOf(made: PodParts, replica: number): unknown {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: fallbackGraceSeconds,
-      ...(limit > 0 && copies === 1 && { activeDeadlineSeconds: deadline }),
+      ...(hasDeadline && copies === 1 && { activeDeadlineSeconds: deadline }),
       ...(copies > 1 && { hostname: podNameOf(handle, replica), subdomain: handle }),
       ...(run.queueNative['priorityClass'] && { priorityClassName: run.queueNative['priorityClass'] }),
       imagePullSecrets: imagePullSecrets.map((name) => ({ name })),
@@ -117,10 +117,6 @@ export function copiesInCommand({ spec }: Pod): number | null {
 
 /** Where NVIDIA's runtime is that of all containers, it would give all GPUs to an image that says so, as those for CUDA do. */
 const withoutGpus = [{ name: 'NVIDIA_VISIBLE_DEVICES', value: 'void' }]
-
-/** Seconds after which a pod ends its run by itself; 0: never. */
-const limitOf = ({ run: { spec }, deadlineSlackSeconds }: PodParts) =>
-  spec.maxRunTimeSeconds > 0 ? Math.ceil(spec.maxRunTimeSeconds) + deadlineSlackSeconds : 0
 
 /** When the Secret of a run goes, all of its objects go. */
 export const ownedBy = ({ metadata: { name, uid } }: Secret) => ({ apiVersion: 'v1', kind: 'Secret', name, uid })

@@ -2,21 +2,31 @@
 # a first process only if it has a handler, so a command alone would not receive TERM. Messages of the shell about its
 # child are not output of the job.
 #
-# The kubelet writes the order to stop into $orders/stop, in milliseconds of grace. TERM and KILL are for all processes
-# of the pod. What happened besides the exit code goes into the termination message, a word per line.
+# The kubelet writes the order to stop into $orders/stop, in milliseconds of grace, which counts from TERM. TERM and KILL are
+# for all processes of the pod. What happened besides the exit code goes into the termination message, a line each; the last
+# one is the moment of the end, because Kubernetes tells whole seconds.
+#
+# The maximum run time is kept here, so it needs neither a server nor a kubelet that is fast; a server orders the stop as
+# well. It begins with the first full second, because the start that Kubernetes tells is rounded up.
 #
 # With several pods the command waits for $orders/begin, which has the address of the first pod as soon as all of them run.
 # With an X11 display it waits for the pipe that tells that the display answers. The pipe stays open, so the display knows
 # when this process ends (display.sh). A display on a GPU asks for the first one of the job, because a pod has its GPUs in one
 # container only.
 #
-# limit: seconds after which the run is ended if no server does it; 0: it has no maximum run time. grace: seconds between
-# TERM and KILL then. copies: pods of the run. patience: seconds that the command waits for the other pods and the
-# display. display: its pipe; '': the run has none. expected: seconds after which a server orders the stop; 0: no moment is
-# known.
+# limit: the maximum run time; 0: it has none. grace: between TERM and KILL then; both in hundredths of a second. copies: pods
+# of the run. patience: seconds that the command waits for the other pods and the display. display: its pipe; '': the run
+# has none.
 
-orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 expected=$7 first=localhost
+orders=/berth/orders limit=$1 grace=$2 replica=$3 copies=$4 patience=$5 display=$6 first=localhost begins=0
 say() { echo "$1" >>/dev/termination-log; }
+# Newer shells know it themselves, except dash; a `date` without %N prints that.
+look_at_calendar() { moment=${EPOCHREALTIME:-$(date +%s.%N)}; }
+# In hundredths of a second, because no clock that is set may change it. The digits after the point are no octal number.
+look_at_clock() {
+  read -r now _ </proc/uptime
+  now=$((${now%.*} * 100 + 1${now#*.} - 100))
+}
 
 end_if_stopped() {
   [ -s "$orders/stop" ] || return 0
@@ -26,6 +36,17 @@ end_if_stopped() {
 
 exec 9>&2 2>/dev/null
 trap 'exit 143' TERM
+if [ "$limit" -gt 0 ]; then
+  look_at_calendar
+  look_at_clock
+  part=${moment#*[.,]}00
+  part=${part%"${part#??}"}
+  case $part in *[!0-9]*) part=00 ;; esac
+  rest=$((201 - 1$part))
+  # The runtime notes the start a moment before or after this: 0.1 s on a machine with a load of 16 per processor.
+  [ "$rest" -gt 25 ] || rest=$((rest + 100))
+  begins=$((now + rest))
+fi
 end_if_stopped
 
 # $1: what is told if the patience is over.
@@ -56,44 +77,41 @@ trap 'caught=yes; kill -TERM -1' TERM
 (exec /bin/sh /berth/run/command "$replica" "$first" 2>&9 8>&- 9>&-) &
 child=$!
 
-# In hundredths of a second, because no clock that is set may change it. The digits after the point are no octal number.
-look_at_clock() {
-  read -r now _ </proc/uptime
-  now=$((${now%.*} * 100 + 1${now#*.} - 100))
-}
-
 # Ignored signals stay ignored in the children, so TERM to all does not end the sleep. A look costs a process, so there is
 # one a second until an order is near or given. A sleep that knows whole seconds only refuses the shorter ones.
 (
   trap '' TERM
   look_at_clock
-  began=$now ends= pause=1 short=0.1
+  # With other pods or a display it may have waited.
+  [ "$now" -le "$begins" ] || begins=$now
+  due=$((begins + limit)) asked= pause=1 short=0.1
   sleep "$short" || short=1
   while sleep "$pause"; do
     look_at_clock
-    ran=$((now - began)) order=
-    [ "$expected" -eq 0 ] || [ "$ran" -lt $(((expected - 1) * 100)) ] || pause=$short
+    order=
+    [ "$limit" -eq 0 ] || [ "$now" -lt $((due - 200)) ] || pause=$short
     if [ -s "$orders/stop" ]; then
       read -r order <"$orders/stop" || :
-      wanted=$((now + (order + 9) / 10))
+      left=$(((order + 9) / 10))
       why=STOPPED
-    elif [ "$limit" -gt 0 ] && [ "$ran" -ge $((limit * 100)) ]; then
-      wanted=$((now + grace * 100))
+    elif [ "$limit" -gt 0 ] && [ "$now" -ge "$due" ]; then
+      left=$grace
       why=MAX_RUN_TIME
     else
       continue
     fi
-    if [ -z "$ends" ]; then
+    if [ -z "$asked" ]; then
       say "$why"
-      ends=$wanted last=$order pause=$short
-      [ "$ends" -le "$now" ] || kill -TERM -1
-    elif [ "$order" != "$last" ]; then
-      last=$order
-      [ "$wanted" -ge "$ends" ] || ends=$wanted
+      asked=$now ends=$((now + left)) pause=$short
+      [ "$left" -eq 0 ] || kill -TERM -1
     fi
+    [ $((asked + left)) -ge "$ends" ] || ends=$((asked + left))
     [ "$ends" -gt "$now" ] || kill -KILL -1
   done
 ) >/dev/null 8>&- 9>&- &
 
 await "$child"
-exit "$code"
+# The processes that a job leaves may be as many as there may be.
+trap 'exit "$code"' EXIT
+look_at_calendar
+say "ENDED $moment"
