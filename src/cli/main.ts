@@ -178,7 +178,14 @@ function report(error: unknown): number {
   return exitCodes.unexpected
 }
 
+/** An installed package may find any Node. */
+function demandNode() {
+  if (typeof WebSocket === 'undefined')
+    throw usage(`Berth needs Node 22.22 or newer; this is ${process.version}`, 'install a newer Node')
+}
+
 try {
+  demandNode()
   await createProgram().parseAsync()
 } catch (error) {
   process.exitCode = report(error)

@@ -1,16 +1,21 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Cli } from './cli.ts'
+import { usage } from './exit.ts'
 
 /** The server's entry beside this room: source in a clone, JavaScript in the package. */
 const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js'
 const entry = new URL(`../main${extension}`, import.meta.url).pathname
+
+/** One of the packages that only the server needs. They are optional dependencies, so a client can be installed without them. */
+const serverPackage = 'graphql-yoga'
 
 /**
  * Runs a server in the foreground with this Node, and exits with its exit code. Ctrl-C reaches both processes: the
  * server drains, and this one waits for it.
  */
 export async function runServer(cli: Cli, args: readonly string[], extraEnv: Readonly<Record<string, string>> = {}) {
+  demandPackages()
   const child = spawn(process.execPath, [entry, ...args], { stdio: 'inherit', env: { ...cli.env, ...extraEnv } })
   const forward = (signal: NodeJS.Signals) => void child.kill(signal)
   process.on('SIGINT', () => undefined)
@@ -18,4 +23,12 @@ export async function runServer(cli: Cli, args: readonly string[], extraEnv: Rea
   process.on('SIGHUP', forward)
   const [code] = (await once(child, 'exit')) as [number | null]
   cli.exitWith(code ?? 1)
+}
+
+function demandPackages() {
+  try {
+    import.meta.resolve(serverPackage)
+  } catch {
+    throw usage('The packages of the server are not installed', 'run "npm install --include=optional"')
+  }
 }

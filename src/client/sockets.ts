@@ -31,6 +31,8 @@ const pongWaitMs = 5_000
 const ackWaitMs = 15_000
 
 export function createSocketStreams({ servers, tokens, webSocket }: SocketOptions): SocketStreams {
+  if (webSocket === undefined && typeof WebSocket === 'undefined')
+    throw new TypeError('There is no WebSocket here: use Node 22 or newer, or give a class as `webSocket`')
   let endpoint = servers.endpoint()
   let isWelcome = false
   const unopened = new Set<() => void>()

@@ -34,3 +34,15 @@ it('says what to do where nothing is installed', async () => {
     stderr: `berth: its packages are not installed; run: cd '${folder}' && npm ci\n`,
   })
 })
+
+it('names the Node that is needed where an older one is found, which has no WebSocket', async () => {
+  const older = { ...env, NODE_OPTIONS: '--no-experimental-websocket' }
+  await expect(run(join(folder, 'two'), ['ls'], { env: older })).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^berth: Berth needs Node 22.22 or newer; this is v[\d.]+; install a newer Node\n$/),
+  })
+  const program = `import('${join(root, 'src/client/index.ts')}').then(({ createClient }) => createClient({ url: 'http://a' }))`
+  await expect(run(process.execPath, ['-e', program], { env: older })).rejects.toMatchObject({
+    stderr: expect.stringContaining('TypeError: There is no WebSocket here: use Node 22 or newer'),
+  })
+})

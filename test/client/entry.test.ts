@@ -34,10 +34,28 @@ test.each([
 interface PackageJson {
   files: string[]
   exports: Record<string, string | { types: string; default: string }>
+  dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
 }
 
+const packageJson = JSON.parse(filesOf.get('package.json')?.text ?? '') as PackageJson
+
+test.each([
+  'src/client/index.ts',
+  'src/client/psij/index.ts',
+  'src/client/apollo/index.ts',
+  'src/client/urql/index.ts',
+  'src/handler/define-job.ts',
+  'src/cli/main.ts',
+])('%s works where the optional dependencies were left out', (entry) => {
+  const installed = Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies })
+  const isThere = (target: string) =>
+    target.startsWith('node:') || installed.some((name) => target === name || target.startsWith(`${name}/`))
+  expect(foreignOf(entry).filter((target) => !isThere(target))).toEqual([])
+})
+
 test('every entry of the package is built from a file of the source', () => {
-  const { files, exports } = JSON.parse(filesOf.get('package.json')?.text ?? '') as PackageJson
+  const { files, exports } = packageJson
   expect(files).toContain('dist')
   const built = Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [] : [entry]))
   expect(built.length).toBeGreaterThan(3)

@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Packs Berth, installs the package into an empty project, and uses it there: the types under TypeScript 6 and 7, the
-# client, the command, a server with a job, the link for Apollo and the exchange for urql. `npm run test:package`; it needs
+# client, the command, a server with a job, the link for Apollo and the exchange for urql, and the client again where the
+# packages of the server were left out. `npm run test:package`; it needs
 # the npm registry or a filled cache.
 set -euo pipefail
 root=$(cd "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)
 project=$(mktemp -d)
+light=$(mktemp -d)
 chmod 711 "$project"
 server=
 leave() {
   if [ -n "$server" ]; then kill "$server" && wait "$server" || true; fi
-  rm -rf "$project"
+  rm -rf "$project" "$light"
 }
 trap leave EXIT
 
@@ -64,3 +66,15 @@ for version in 6 7; do
 done
 node --input-type=module -e "for (const entry of ['apollo', 'urql', 'handler']) await import('berth/' + entry)"
 echo "pages: TypeScript 6 and 7 accept the link and the exchange, and they load"
+
+# Beside the other project, for a folder within it would find its packages.
+cd "$light"
+echo '{ "name": "light", "private": true, "type": "module" }' > package.json
+npm install --prefer-offline --omit=optional @types/node@24 "$project"/berth-*.tgz typescript@6
+[ ! -e node_modules/node ] && [ ! -e node_modules/graphql-yoga ]
+cp "$root/test/package/program.ts" program.ts
+npx tsc --noEmit --strict --module nodenext --target es2022 --lib es2025,dom --types node program.ts
+[ "$(npx berth submit --follow -- echo light)" = light ]
+if npx berth serve 2> serve.log; then exit 1; fi
+grep -q 'npm install --include=optional' serve.log
+echo "light: the client and the command work without the packages of the server"
